@@ -1,0 +1,68 @@
+package messages
+
+import "github.com/shipmyagent/shipmyagent/messages/uistream"
+
+// ToAdapter is everything that reaches an adapter actor.
+//
+//sumtype:decl
+type ToAdapter interface{ toAdapter() }
+
+// Deliver sends one outbox row to its chat's people, in order per chat. Sent by
+// the chat when the row is durable; a row that is under way already is not begun
+// again. Answered, through the chat's shard, with [EgressProgressed],
+// [EgressDelivered] or [EgressFailed].
+type Deliver struct {
+	ChatKey  ChatKey
+	Row      RowID
+	ChatType string
+	Text     string
+	ReplyTo  string
+	Files    []FileRef
+	Sent     []string // parts that are there already
+	DraftID  string   // the placeholder to edit into the first part; empty: none
+}
+
+// ShowDraft shows a text under way. It may be lost; the newest wins.
+type ShowDraft struct {
+	ChatKey  ChatKey
+	Row      RowID
+	ChatType string
+	Text     string
+	DraftID  string // the placeholder, if one is known from before a restart
+}
+
+// ShowTyping shows that an answer is being made. It may be lost.
+type ShowTyping struct {
+	ChatKey  ChatKey
+	ChatType string
+}
+
+// ChatProgressed is one frame of a watched chat; see the platform contract's Frame.
+type ChatProgressed struct {
+	ChatKey   ChatKey
+	WatchID   string
+	Kind      string
+	RunID     string
+	MessageID string
+	Sees      []string
+	Chunks    []uistream.Chunk
+	Replay    bool
+	Last      bool
+	Result    string
+	Settled   []string
+	Event     string
+	Step      int
+	Text      string
+}
+
+// WatchEnded says: the chat's activation ended; watch again.
+type WatchEnded struct {
+	ChatKey ChatKey
+	WatchID string
+}
+
+func (Deliver) toAdapter()        {}
+func (ShowDraft) toAdapter()      {}
+func (ShowTyping) toAdapter()     {}
+func (ChatProgressed) toAdapter() {}
+func (WatchEnded) toAdapter()     {}

@@ -1,0 +1,172 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// toolSpec is a tool described as data.
+type toolSpec struct {
+	InputSchema   json.RawMessage `json:"inputSchema"`
+	OutputSchema  json.RawMessage `json:"outputSchema"`
+	ToModelOutput *struct {
+		Kind  string          `json:"kind"`
+		Field string          `json:"field"`
+		Value json.RawMessage `json:"value"`
+	} `json:"toModelOutput"`
+}
+
+// toolSet resolves a name of a set, or a set itself.
+func toolSet(t *testing.T, file vectorFile, raw json.RawMessage) map[string]toolSpec {
+	t.Helper()
+	var name string
+	if len(raw) > 0 && raw[0] == '"' {
+		unmarshal(t, raw, &name)
+		raw = file.ToolSets[name]
+	}
+	var set map[string]toolSpec
+	if raw != nil {
+		unmarshal(t, raw, &set)
+	}
+	return set
+}
+
+func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, error) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(r.Output, &fields) // Another kind of output has no fields.
+	out := modelmessage.Output{Type: modelmessage.OutputJSON}
+	var err error
+	switch s.ToModelOutput.Kind {
+	case "text-field":
+		out.Type = modelmessage.OutputText
+		err = json.Unmarshal(fields[s.ToModelOutput.Field], &out.Text)
+	case "content-field":
+		out.Type, out.JSON = modelmessage.OutputContent, fields[s.ToModelOutput.Field]
+	case "json-wrap":
+		orNull := func(v json.RawMessage) json.RawMessage {
+			if v == nil {
+				return json.RawMessage("null")
+			}
+			return v
+		}
+		out.JSON, err = json.Marshal(map[string]any{"toolCallId": r.ToolCallID, "input": orNull(r.Input), "output": orNull(r.Output)})
+	case "fixed":
+		err = json.Unmarshal(s.ToModelOutput.Value, &out)
+	default:
+		err = errors.New("unknown kind of model output")
+	}
+	return out, err
+}
+
+// standardDataPart is the converter of data parts that the vectors call standard.
+func standardDataPart(p uimessage.Data) modelmessage.Part {
+	var data struct {
+		Text      string  `json:"text"`
+		MediaType string  `json:"mediaType"`
+		URL       string  `json:"url"`
+		Filename  *string `json:"filename"`
+	}
+	if json.Unmarshal(p.Data, &data) != nil {
+		return nil
+	}
+	switch p.Name {
+	case "note":
+		return modelmessage.Text{Text: data.Text}
+	case "attachment":
+		return modelmessage.File{MediaType: data.MediaType, Filename: data.Filename, Data: data.URL}
+	default:
+		return nil
+	}
+}
+
+type convertRun struct {
+	Options struct {
+		IgnoreIncompleteToolCalls bool            `json:"ignoreIncompleteToolCalls"`
+		Tools                     json.RawMessage `json:"tools"`
+		ConvertDataPart           string          `json:"convertDataPart"`
+	} `json:"options"`
+	Expect struct {
+		ModelMessages json.RawMessage `json:"modelMessages"`
+		Error         *expectedError  `json:"error"`
+	} `json:"expect"`
+}
+
+func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
+	t.Helper()
+	var c struct {
+		Messages json.RawMessage `json:"messages"`
+		Runs     []convertRun    `json:"runs"`
+	}
+	unmarshal(t, raw, &c)
+	list, err := uimessage.DecodeList(c.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range c.Runs {
+		opts := modelmessage.Options{IgnoreIncompleteToolCalls: run.Options.IgnoreIncompleteToolCalls}
+		if specs := toolSet(t, file, run.Options.Tools); specs != nil {
+			opts.Tools = map[string]modelmessage.Tool{}
+			for name, spec := range specs {
+				tool := modelmessage.Tool{}
+				if spec.ToModelOutput != nil {
+					tool.ToModelOutput = spec.modelOutput
+				}
+				opts.Tools[name] = tool
+			}
+		}
+		if run.Options.ConvertDataPart == "standard" {
+			opts.ConvertDataPart = standardDataPart
+		}
+		checkConvertRun(t, list, opts, run)
+	}
+	again, err := json.Marshal(list)
+	if err != nil || string(again) != string(written) {
+		t.Errorf("conversion changed its input: %s, was %s (%v)", again, written, err)
+	}
+}
+
+func checkConvertRun(t *testing.T, list []uimessage.Message, opts modelmessage.Options, run convertRun) {
+	t.Helper()
+	got, err := modelmessage.Convert(list, opts)
+	if run.Expect.Error != nil {
+		role, isRole := errors.AsType[*modelmessage.RoleError](err)
+		switch run.Expect.Error.Name {
+		case "AI_MessageConversionError":
+			if !isRole {
+				t.Errorf("got error %v, want one about the role", err)
+			}
+		default:
+			if err == nil || isRole {
+				t.Errorf("got error %v (%v), want %s", err, role, run.Expect.Error.Name)
+			}
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "model messages", encoded, run.Expect.ModelMessages)
+	oneByOne := []modelmessage.Message{}
+	for i := range list {
+		if oneByOne, err = modelmessage.AppendConverted(oneByOne, &list[i], opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(oneByOne, got); diff != "" {
+		t.Errorf("message by message differs:\n%s", diff)
+	}
+}

@@ -1,0 +1,374 @@
+package messages_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// vectorFile is one file of conformance vectors.
+type vectorFile struct {
+	Kind     string                     `json:"kind"`
+	ToolSets map[string]json.RawMessage `json:"toolSets"`
+	Cases    []json.RawMessage          `json:"cases"`
+}
+
+// TestConformance holds this package's children against what the AI SDK does.
+// CONFORMANCE_DIR names another set of vectors. Kinds that belong to the model
+// adapter, to the run loop or to a client are left out as a whole.
+func TestConformance(t *testing.T) {
+	dir := os.Getenv("CONFORMANCE_DIR")
+	if dir == "" {
+		dir = filepath.Join("testdata", "conformance")
+	}
+	kinds := map[string]func(t *testing.T, file vectorFile, raw json.RawMessage){
+		"stream":       checkStream,
+		"sse-encode":   checkSSEEncode,
+		"partial-json": checkPartialJSON,
+		"convert":      checkConvert,
+		"validate":     checkValidate,
+	}
+	counts := map[string]int{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		var file vectorFile
+		load(t, path, &file)
+		check := kinds[file.Kind]
+		if check == nil {
+			return nil
+		}
+		name, _ := filepath.Rel(dir, path)
+		for _, raw := range file.Cases {
+			var c struct {
+				Name string `json:"name"`
+			}
+			unmarshal(t, raw, &c)
+			counts[file.Kind]++
+			t.Run(strings.TrimSuffix(name, ".json")+"/"+c.Name, func(t *testing.T) { check(t, file, raw) })
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind := range kinds {
+		if counts[kind] == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may hold other kinds
+			t.Errorf("no case of kind %s in %s", kind, dir)
+		}
+	}
+	t.Logf("cases by kind: %v", counts)
+}
+
+func load(t *testing.T, path string, to any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unmarshal(t, raw, to)
+}
+
+func unmarshal(t *testing.T, raw []byte, to any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, to); err != nil {
+		t.Fatalf("vector: %v", err)
+	}
+}
+
+// anyReason are the places in an expected text whose wording is free.
+const anyReason = "{{reason}}"
+
+// same compares two JSON documents as values. Half a surrogate pair and U+FFFD
+// are one to encoding/json, on both sides.
+func same(t *testing.T, what string, got, want []byte) {
+	t.Helper()
+	var g, w any
+	if err := json.Unmarshal(got, &g); err != nil {
+		t.Errorf("%s: got no JSON: %v", what, err)
+		return
+	}
+	unmarshal(t, want, &w)
+	texts := cmp.FilterValues(func(_, b string) bool { return strings.Contains(b, anyReason) }, cmp.Comparer(matches))
+	if diff := cmp.Diff(g, w, texts); diff != "" {
+		t.Errorf("%s: -got +want\n%s", what, diff)
+	}
+}
+
+func matches(a, b string) bool {
+	if strings.Contains(a, anyReason) {
+		a, b = b, a
+	}
+	parts := strings.Split(b, anyReason)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$").MatchString(a)
+}
+
+// expectedError is how a vector names an error.
+type expectedError struct {
+	Chunk int    `json:"chunk"`
+	Name  string `json:"name"`
+}
+
+// errorName is the SDK's name for one of our errors.
+func errorName(err error) string {
+	var stream *uistream.StreamError
+	switch {
+	case errors.As(err, &stream):
+		return "AI_UIMessageStreamError"
+	case errors.Is(err, uistream.ErrMetadata):
+		return "TypeError"
+	default:
+		return err.Error()
+	}
+}
+
+type streamCase struct {
+	Message json.RawMessage   `json:"message"`
+	Chunks  []json.RawMessage `json:"chunks"`
+	Expect  struct {
+		Read struct {
+			Steps  []json.RawMessage `json:"steps"`
+			Last   json.RawMessage   `json:"last"`
+			Errors []expectedError   `json:"errors"`
+			Ended  string            `json:"ended"`
+		} `json:"read"`
+		Persist struct {
+			Forwarded json.RawMessage `json:"forwarded"`
+			Error     *expectedError  `json:"error"`
+			Finish    json.RawMessage `json:"finish"`
+		} `json:"persist"`
+	} `json:"expect"`
+}
+
+func checkStream(t *testing.T, _ vectorFile, raw json.RawMessage) {
+	t.Helper()
+	var c streamCase
+	unmarshal(t, raw, &c)
+	var message *uimessage.Message
+	if c.Message != nil {
+		message = &uimessage.Message{}
+		unmarshal(t, c.Message, message)
+	}
+	chunks := make([]uistream.Chunk, len(c.Chunks))
+	for i, raw := range c.Chunks {
+		var err error
+		if chunks[i], err = uistream.DecodeChunk(raw); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "chunk written back", uistream.AppendJSON(nil, chunks[i]), raw)
+	}
+	t.Run("read", func(t *testing.T) { checkRead(t, c, message, chunks) })
+	t.Run("persist", func(t *testing.T) { checkPersist(t, c, message, chunks) })
+}
+
+func checkRead(t *testing.T, c streamCase, message *uimessage.Message, chunks []uistream.Chunk) {
+	t.Helper()
+	want := c.Expect.Read
+	r := uistream.NewReader(message)
+	var errs []expectedError
+	last, ended := []byte("null"), "complete"
+	var snapshots []uimessage.Message
+	var shown [][]byte
+	steps := 0
+	for i, chunk := range chunks {
+		changed, err := r.Apply(chunk)
+		steps++
+		got := []byte("null")
+		if changed && err == nil {
+			last = uimessage.AppendJSON(nil, r.Message())
+			got = last
+			snapshots, shown = append(snapshots, r.Snapshot()), append(shown, last)
+		}
+		if i >= len(want.Steps) {
+			t.Fatalf("chunk %d is applied, the SDK ended before it", i)
+		}
+		same(t, "after chunk "+string(c.Chunks[i]), got, want.Steps[i])
+		if _, ok := chunk.(uistream.Error); ok {
+			errs = append(errs, expectedError{Chunk: i, Name: "Error"})
+		}
+		if err != nil {
+			errs = append(errs, expectedError{Chunk: i, Name: errorName(err)})
+			ended = "failed"
+			break
+		}
+	}
+	if steps != len(want.Steps) || ended != want.Ended {
+		t.Errorf("ended %s after %d chunks, want %s after %d", ended, steps, want.Ended, len(want.Steps))
+	}
+	same(t, "last", last, want.Last)
+	if diff := cmp.Diff(errs, want.Errors); diff != "" {
+		t.Errorf("errors: -got +want\n%s", diff)
+	}
+	for i, m := range snapshots {
+		if got := uimessage.AppendJSON(nil, m); !bytes.Equal(got, shown[i]) {
+			t.Errorf("a snapshot changed later: got %s, was %s", got, shown[i])
+		}
+	}
+}
+
+func checkPersist(t *testing.T, c streamCase, message *uimessage.Message, chunks []uistream.Chunk) {
+	t.Helper()
+	want := c.Expect.Persist
+	r := uistream.NewWriter(message, "response-1")
+	forwarded := []byte{'['}
+	for i, chunk := range chunks {
+		if i > 0 {
+			forwarded = append(forwarded, ',')
+		}
+		forwarded = uistream.AppendJSON(forwarded, r.Forward(chunk))
+		if _, err := r.Apply(chunk); err != nil {
+			break
+		}
+	}
+	switch err := r.Err(); {
+	case want.Error != nil && err == nil:
+		t.Errorf("no error, want %s", want.Error.Name)
+	case want.Error == nil && err != nil:
+		t.Errorf("got error %v", err)
+	case err != nil:
+		if got := errorName(err); got != want.Error.Name {
+			t.Errorf("got error %s, want %s", got, want.Error.Name)
+		}
+	default:
+		if string(want.Forwarded) == `"same"` {
+			want.Forwarded = append(append([]byte{'['}, bytes.Join(rawSlices(c.Chunks), []byte(","))...), ']')
+		}
+		same(t, "forwarded", append(forwarded, ']'), want.Forwarded)
+	}
+	ids := []string{"user-1"}
+	if message != nil {
+		ids = append(ids, message.ID)
+	}
+	m := r.Message()
+	if !r.Continued() {
+		ids = append(ids, m.ID)
+	}
+	finish := map[string]any{
+		"isContinuation": r.Continued(), "isAborted": r.Aborted(), "outcome": r.Outcome(),
+		"messageIds": ids, "responseMessage": m,
+	}
+	if r.FinishReason() != "" {
+		finish["finishReason"] = r.FinishReason()
+	}
+	got, err := json.Marshal(finish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "finish", got, want.Finish)
+}
+
+func rawSlices(list []json.RawMessage) [][]byte {
+	out := make([][]byte, len(list))
+	for i, raw := range list {
+		out[i] = raw
+	}
+	return out
+}
+
+func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
+	t.Helper()
+	var c struct {
+		Text   string `json:"text"`
+		Expect struct {
+			State string          `json:"state"`
+			Value json.RawMessage `json:"value"`
+		} `json:"expect"`
+	}
+	unmarshal(t, raw, &c)
+	got, state := uistream.RepairJSON(c.Text)
+	if string(state) != c.Expect.State {
+		t.Errorf("state %s, want %s", state, c.Expect.State)
+	}
+	if (got == nil) != (c.Expect.Value == nil) {
+		t.Fatalf("value %s, want %s", got, c.Expect.Value)
+	}
+	if got != nil {
+		same(t, "value", got, c.Expect.Value)
+	}
+}
+
+func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
+	t.Helper()
+	var c struct {
+		Chunks  []json.RawMessage `json:"chunks"`
+		Options struct {
+			Status      int               `json:"status"`
+			Headers     map[string]string `json:"headers"`
+			KeepAliveMs int               `json:"keepAliveMs"`
+		} `json:"options"`
+		Expect struct {
+			Status  int               `json:"status"`
+			Headers map[string]string `json:"headers"`
+			Body    string            `json:"body"`
+		} `json:"expect"`
+	}
+	unmarshal(t, raw, &c)
+	headers := http.Header{}
+	for k, v := range c.Options.Headers {
+		headers.Set(k, v)
+	}
+	uistream.SetHeaders(headers)
+	got := map[string]string{}
+	for k, v := range headers {
+		got[strings.ToLower(k)] = strings.Join(v, ", ")
+	}
+	if diff := cmp.Diff(got, c.Expect.Headers); diff != "" {
+		t.Errorf("headers: -got +want\n%s", diff)
+	}
+	var body []byte
+	if c.Options.KeepAliveMs > 0 {
+		body = append(body, uistream.Opened...)
+	}
+	for _, raw := range c.Chunks {
+		chunk, err := uistream.DecodeChunk(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = uistream.AppendEvent(body, chunk)
+	}
+	body = append(body, uistream.Done...)
+	compareEvents(t, string(body), c.Expect.Body)
+}
+
+// compareEvents compares frame by frame: bytes, or the JSON in them where the
+// order of members differs.
+func compareEvents(t *testing.T, got, want string) {
+	t.Helper()
+	gotFrames, wantFrames := strings.Split(got, "\n\n"), strings.Split(want, "\n\n")
+	if len(gotFrames) != len(wantFrames) {
+		t.Fatalf("got %d frames, want %d:\n%s\n%s", len(gotFrames), len(wantFrames), got, want)
+	}
+	for i, frame := range gotFrames {
+		if frame == wantFrames[i] {
+			continue
+		}
+		g, isData := strings.CutPrefix(frame, "data: ")
+		w, wantData := strings.CutPrefix(wantFrames[i], "data: ")
+		if !isData || !wantData {
+			t.Errorf("frame %d: got %q, want %q", i, frame, wantFrames[i])
+			continue
+		}
+		same(t, "frame", []byte(g), []byte(w))
+		for _, escape := range []string{`\u003`, `\u0026`, `\u2028`, `\u2029`} {
+			if strings.Contains(g, escape) {
+				t.Errorf("frame %d escapes more than JSON asks for: %q", i, g)
+			}
+		}
+	}
+}

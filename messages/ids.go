@@ -1,0 +1,107 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxChatKey is the longest chat key in bytes.
+const MaxChatKey = 1024
+
+// ErrChatKey is wrapped by every error of [ParseChatKey].
+var ErrChatKey = errors.New("bad chat key")
+
+// ChatKey is the address of one chat, for example
+//
+//	telegram-chat-42            a private chat or a group
+//	telegram-chat--100123-topic-7   a forum topic
+//	telegram@work-chat-42       the same on a second account
+//	web-chat-x, cli-chat-x, api-chat-x, feishu-chat-x
+//	task-daily-20260102T0900    one fire of a scheduled task
+//
+// It is chosen once by the platform that received a message and never changes.
+type ChatKey string
+
+// ParseChatKey accepts any non-empty valid UTF-8 of at most [MaxChatKey] bytes
+// without NUL. Stores can hold every key that it accepts.
+func ParseChatKey(s string) (ChatKey, error) {
+	switch {
+	case s == "":
+		return "", fmt.Errorf("%w: empty", ErrChatKey)
+	case len(s) > MaxChatKey:
+		return "", fmt.Errorf("%w: %d bytes, at most %d", ErrChatKey, len(s), MaxChatKey)
+	case !utf8.ValidString(s):
+		return "", fmt.Errorf("%w: not UTF-8", ErrChatKey)
+	case strings.ContainsRune(s, 0):
+		return "", fmt.Errorf("%w: holds NUL", ErrChatKey)
+	}
+	return ChatKey(s), nil
+}
+
+// NewChatKey builds the key of a chat on a platform. An empty account is the
+// platform's only one; topic 0 is no topic.
+func NewChatKey(platform, account, chat string, topic int64) ChatKey {
+	head := platform
+	if account != "" {
+		head += "@" + account
+	}
+	key := head + "-chat-" + chat
+	if topic > 0 {
+		key += "-topic-" + strconv.FormatInt(topic, 10)
+	}
+	return ChatKey(key)
+}
+
+// Address is a chat key taken apart.
+type Address struct {
+	Platform string // telegram, feishu, web, cli, api, task
+	Account  string // empty: the platform's only account
+	Chat     string // the platform's own id of the chat
+	Topic    int64  // 0: none
+}
+
+// Address takes the key apart; ok is false for a key of another form.
+func (k ChatKey) Address() (a Address, ok bool) {
+	s := string(k)
+	if rest, found := strings.CutPrefix(s, "task-"); found {
+		return Address{Platform: "task", Chat: rest}, rest != ""
+	}
+	head, chat, found := strings.Cut(s, "-chat-")
+	if !found || head == "" || chat == "" {
+		return Address{}, false
+	}
+	a.Platform, a.Account, _ = strings.Cut(head, "@")
+	a.Chat = chat
+	if i := strings.LastIndex(chat, "-topic-"); i > 0 {
+		if n, err := strconv.ParseInt(chat[i+len("-topic-"):], 10, 64); err == nil && n > 0 {
+			a.Chat, a.Topic = chat[:i], n
+		}
+	}
+	return a, true
+}
+
+// ThreadID is the normalised thread id `platform:scope:id`, with scope dm,
+// group, channel, topic, room or ticket; chatType is the platform's own word
+// for the kind of chat.
+func (k ChatKey) ThreadID(chatType string) string {
+	a, ok := k.Address()
+	if !ok {
+		return "unknown:room:" + string(k)
+	}
+	if a.Topic > 0 {
+		return a.Platform + ":topic:" + a.Chat + "/" + strconv.FormatInt(a.Topic, 10)
+	}
+	scope := "room"
+	switch chatType {
+	case "private", "p2p":
+		scope = "dm"
+	case "group", "supergroup":
+		scope = "group"
+	case "channel":
+		scope = "channel"
+	}
+	return a.Platform + ":" + scope + ":" + a.Chat
+}

@@ -1,0 +1,96 @@
+package messages
+
+import (
+	"encoding/json"
+
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// ToRun is everything that reaches a run actor from its chat and the model gate.
+//
+//sumtype:decl
+type ToRun interface{ toRun() }
+
+// StartRun begins a run, or goes on with one after a crash. Sent once by the
+// chat; the run answers with [RunProgressed], [StepDone] and what follows.
+type StartRun struct {
+	ChatKey   ChatKey
+	RunID     string
+	RequestID string
+	Asker     Asker
+	System    string
+	// Tools are the names offered, in their order; fixed for the run.
+	Tools []string
+	Input StepInput
+	// Continue is the assistant message to go on in; its ID alone when it is new.
+	Continue uimessage.Message
+	// Resume are calls of Continue that still need their outcome. Calls of it that
+	// a person approved need none: the run begins with them.
+	Resume []string
+	// Hold ends the run as waiting once these calls have their outcomes: others of
+	// the same step still wait for a person.
+	Hold bool
+	// Waiting are the requests that are open in the chat. A call that equals one of
+	// them is not asked about again.
+	Waiting []OpenRequest
+	// NextRequest is the number that the run's first own request will get.
+	NextRequest int
+}
+
+// OpenRequest is a call that waits for a person.
+type OpenRequest struct {
+	N     int
+	Name  string
+	Input json.RawMessage
+}
+
+// Asker is the sender of the newest turn that a step sees.
+type Asker struct{ Platform, ID, Name string }
+
+// StepInput is what one model call sees; it never changes after sending.
+type StepInput struct {
+	Step      int
+	Messages  []modelmessage.Message
+	LaneEmpty bool
+}
+
+// ContinueRun makes the next model call. MessageID is set when the message
+// under way was closed and a new one begins.
+type ContinueRun struct {
+	RunID     string
+	MessageID string
+	Asker     Asker
+	Input     StepInput
+	// Approved are calls that the new message begins with, to be executed before
+	// anything else; then the run reports [StepEnded] and is told again how to go on.
+	Approved []ApprovedCall
+}
+
+// ApprovedCall is a call that a person agreed to.
+type ApprovedCall struct {
+	CallID string
+	Name   string
+	Input  json.RawMessage
+}
+
+// ExecuteCalls lets the calls of the step begin: their intents are durable.
+type ExecuteCalls struct {
+	RunID     string
+	LaneEmpty bool
+}
+
+// CancelRun ends a run at once; the run answers nothing more.
+type CancelRun struct {
+	RunID  string
+	Reason string
+}
+
+// SlotGranted lets a run make one model call; it gives the slot back with [ReleaseSlot].
+type SlotGranted struct{ RunID string }
+
+func (StartRun) toRun()     {}
+func (ContinueRun) toRun()  {}
+func (ExecuteCalls) toRun() {}
+func (CancelRun) toRun()    {}
+func (SlotGranted) toRun()  {}

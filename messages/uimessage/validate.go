@@ -1,0 +1,258 @@
+package uimessage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+)
+
+// ErrNoMessages is the error of Validate when there is nothing to validate.
+var ErrNoMessages = errors.New("messages must be given")
+
+// Schema checks a value against an application's schema. Nil means that the
+// member is absent. The value must not be changed or kept.
+type Schema func(value json.RawMessage) error
+
+// ToolSchemas are the schemas of a tool. A nil schema accepts everything.
+type ToolSchemas struct {
+	Input  Schema
+	Output Schema
+}
+
+// ValidateOptions are the schemas of an application. Nil members are not checked.
+type ValidateOptions struct {
+	// Metadata checks the metadata of every message.
+	Metadata Schema
+	// Data checks data parts by name; a name without a schema is an error.
+	Data map[string]Schema
+	// Tools checks static tool parts by name. A settled call of a tool that is not
+	// here, or that no longer accepts the old input, becomes a dynamic part.
+	Tools map[string]ToolSchemas
+}
+
+// SchemaError is a value that does not fit its schema.
+type SchemaError struct {
+	// Path leads to the value, as in `[0].parts[1].input`.
+	Path string
+	// Name is that of the tool or of the data part, if it is about one.
+	Name string
+	Err  error
+}
+
+// Error implements error.
+func (e *SchemaError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("%s (%s): %v", e.Path, e.Name, e.Err)
+}
+
+// Unwrap returns what the schema said.
+func (e *SchemaError) Unwrap() error { return e.Err }
+
+// The faults of Validate that no schema names.
+var (
+	errNoDataSchema = errors.New("no schema for this data part")
+	errNoToolSchema = errors.New("no schema for this tool")
+	errOtherInput   = errors.New("the input is not the one that was asked about")
+)
+
+// Validate reads the messages of a request as safeValidateUIMessages of the SDK
+// does: stricter than Decode, and without the members that the schemas of the SDK
+// do not know. The error is ErrNoMessages, a *DecodeError or a *SchemaError.
+func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
+	if k := rawjson.KindOf(raw); k == rawjson.None || k == rawjson.Null {
+		return nil, ErrNoMessages
+	}
+	if err := rawjson.Check(raw); err != nil {
+		return nil, &DecodeError{Reason: err.Error()}
+	}
+	if rawjson.KindOf(raw) != rawjson.Array {
+		return nil, &DecodeError{Reason: "want an array of messages"}
+	}
+	list := []Message{}
+	for i, v := range rawjson.Elements(raw) {
+		m, err := validMessage(v)
+		if err != nil {
+			return nil, rawjson.Within(rawjson.Index("", i), err)
+		}
+		list = append(list, m)
+	}
+	if len(list) == 0 {
+		return nil, &DecodeError{Reason: "want at least one message"}
+	}
+	for i := range list {
+		if err := opts.check(&list[i], rawjson.Index("", i)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// validMessage checks the shape of a message and decodes what is known of it.
+func validMessage(v []byte) (Message, error) {
+	stripped, err := messageShape().strip(v)
+	if err != nil {
+		return Message{}, err
+	}
+	rawParts, _ := rawjson.Lookup(stripped, "parts")
+	parts := []Part{}
+	for i, e := range rawjson.Elements(rawParts) {
+		p, err := validPart(e)
+		if err != nil {
+			return Message{}, rawjson.Within(rawjson.Index("parts", i), err)
+		}
+		parts = append(parts, p)
+	}
+	var m Message
+	for k, v := range rawjson.Members(stripped) {
+		switch string(k) {
+		case "id":
+			m.ID, _ = rawjson.Unquote(v)
+		case "role":
+			role, _ := rawjson.Unquote(v)
+			m.Role = Role(role)
+		case "metadata":
+			m.Metadata = rawjson.Compact(v)
+		}
+	}
+	if len(parts) == 0 && m.Role != RoleAssistant {
+		return Message{}, &DecodeError{Path: "parts", Reason: "want at least one part"}
+	}
+	m.Parts = parts
+	return m, nil
+}
+
+func validPart(v []byte) (Part, error) {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return nil, &DecodeError{Reason: "want an object"}
+	}
+	t, _ := rawjson.Lookup(v, "type")
+	name, ok := rawjson.Unquote(t)
+	if !ok {
+		return nil, &DecodeError{Path: "type", Reason: "want a string"}
+	}
+	state := ""
+	if s, ok := rawjson.Lookup(v, "state"); ok {
+		state, _ = rawjson.Unquote(s)
+	}
+	s := shapeOf(name, state)
+	if s == nil {
+		return nil, &DecodeError{Path: "type", Reason: "want a known type and state"}
+	}
+	stripped, err := s.strip(v)
+	if err != nil {
+		return nil, err
+	}
+	p, err := decodePart(stripped)
+	if call, ok := p.(Tool); ok && call.Approval != nil {
+		call.Approval.Extra = nil
+		return call, err
+	}
+	return p, err
+}
+
+// check holds a message against the application's schemas and normalizes its
+// tool parts.
+func (o *ValidateOptions) check(m *Message, path string) error {
+	if o.Metadata != nil {
+		if err := o.Metadata(m.Metadata); err != nil {
+			return &SchemaError{Path: path + ".metadata", Err: err}
+		}
+	}
+	for i, part := range m.Parts {
+		at := path + rawjson.Index(".parts", i)
+		switch p := part.(type) {
+		case Data:
+			if err := o.checkData(p, at); err != nil {
+				return err
+			}
+		case Tool:
+			checked, err := o.checkTool(p, at)
+			if err != nil {
+				return err
+			}
+			m.Parts[i] = checked
+		case Text, Reasoning, SourceURL, SourceDocument, File, StepStart, Unknown:
+		}
+	}
+	return nil
+}
+
+func (o *ValidateOptions) checkData(p Data, path string) error {
+	if o.Data == nil {
+		return nil
+	}
+	schema, ok := o.Data[p.Name]
+	if !ok {
+		return &SchemaError{Path: path + ".data", Name: p.Name, Err: errNoDataSchema}
+	}
+	if schema == nil {
+		return nil
+	}
+	if err := schema(p.Data); err != nil {
+		return &SchemaError{Path: path + ".data", Name: p.Name, Err: err}
+	}
+	return nil
+}
+
+func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
+	if o.Tools == nil || p.Dynamic {
+		return p, nil
+	}
+	schemas, ok := o.Tools[p.Name]
+	if !ok {
+		if p.State.Settled() {
+			return dynamic(p), nil
+		}
+		return p, &SchemaError{Path: path + ".input", Name: p.Name, Err: errNoToolSchema}
+	}
+	if p.State == ToolInputStreaming || p.State == ToolOutputError && len(p.Input) == 0 {
+		return p, nil
+	}
+	inputErr := schemas.checkInput(p)
+	switch {
+	case inputErr == nil || p.State == ToolOutputAvailable && isEmptyObject(p.Input):
+	case p.State == ToolOutputError:
+		return dynamic(p), nil
+	default:
+		return p, &SchemaError{Path: path + ".input", Name: p.Name, Err: inputErr}
+	}
+	if p.State == ToolOutputAvailable && schemas.Output != nil {
+		if err := schemas.Output(p.Output); err != nil {
+			return p, &SchemaError{Path: path + ".output", Name: p.Name, Err: err}
+		}
+	}
+	if inputErr != nil {
+		return dynamic(p), nil
+	}
+	return p, nil
+}
+
+// checkInput also asks that what a person was shown is what will be run.
+func (s ToolSchemas) checkInput(p Tool) error {
+	shown := p.Input
+	if p.Approval != nil && len(p.Approval.InputSchemaInput) > 0 {
+		shown = p.Approval.InputSchemaInput
+	}
+	if s.Input != nil {
+		if err := s.Input(shown); err != nil {
+			return err
+		}
+	}
+	if !rawjson.Equal(shown, p.Input) {
+		return errOtherInput
+	}
+	return nil
+}
+
+// dynamic is the call as a dynamic part that remembers to have been a static one.
+func dynamic(p Tool) Tool {
+	p.Dynamic, p.WasStatic = true, true
+	return p
+}
+
+func isEmptyObject(v json.RawMessage) bool { return strings.TrimSpace(string(v)) == "{}" }

@@ -1,0 +1,218 @@
+package uistream
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// ErrMetadata is the error of a metadata chunk that cannot be merged into
+// metadata which is no object.
+var ErrMetadata = errors.New("metadata is no object to merge into")
+
+// StreamError is a chunk that refers to something the stream never opened.
+type StreamError struct {
+	// ChunkType and ID name the chunk.
+	ChunkType string
+	ID        string
+	// Missing is what there should have been.
+	Missing string
+}
+
+// Error implements error.
+func (e *StreamError) Error() string {
+	return fmt.Sprintf("chunk %s: no %s with id %q", e.ChunkType, e.Missing, e.ID)
+}
+
+// Outcome says how a stream ended.
+type Outcome string
+
+// The outcomes of a stream. Unknown is the ordinary one.
+const (
+	OutcomeUnknown Outcome = "unknown"
+	OutcomeAborted Outcome = "aborted"
+	OutcomeFailed  Outcome = "failed"
+)
+
+// Reducer builds one message from chunks, in time that does not depend on the
+// length of the history. The first chunk that cannot be applied ends it. A
+// Reducer belongs to one goroutine; the zero value is not usable.
+type Reducer struct {
+	reader bool
+	// fallback is the id that a stored answer gets when the stream names none.
+	fallback string
+	// origin is the id of the continued message.
+	origin uimessage.Optional[string]
+
+	msg uimessage.Message
+	// step is the index behind the last step-start part.
+	step       int
+	texts      map[string]*openText
+	reasonings map[string]*openText
+	inputs     map[string]*openInput
+	// dirty are the open things whose part in msg is behind.
+	dirty []flusher
+
+	finishReason FinishReason
+	aborted      bool
+	err          error
+}
+
+// flusher brings the part of an open thing up to date.
+type flusher interface {
+	flush(parts []uimessage.Part)
+}
+
+// NewReader returns the reducer of a client that reads a stream, continuing a
+// message if it is one of an assistant. A start with another id begins anew.
+func NewReader(continued *uimessage.Message) *Reducer {
+	r := newReducer(continued)
+	r.reader = true
+	return r
+}
+
+// NewWriter returns the reducer of the server that makes a stream and stores the
+// answer. The answer continues the message given, if it is one of an assistant;
+// otherwise it gets messageID, unless a start chunk brings its own. A start with
+// another id renames the message and keeps its parts.
+func NewWriter(continued *uimessage.Message, messageID string) *Reducer {
+	r := newReducer(continued)
+	if !r.origin.Set {
+		r.msg.ID = messageID
+	}
+	r.fallback = r.msg.ID
+	return r
+}
+
+func newReducer(continued *uimessage.Message) *Reducer {
+	r := &Reducer{}
+	r.reset("")
+	if continued != nil && continued.Role == uimessage.RoleAssistant {
+		r.msg = *continued
+		r.msg.Parts = append([]uimessage.Part{}, continued.Parts...)
+		r.origin = uimessage.Some(continued.ID)
+		for i, p := range r.msg.Parts {
+			if _, ok := p.(uimessage.StepStart); ok {
+				r.step = i + 1
+			}
+		}
+		r.resumeInputs()
+	}
+	return r
+}
+
+// reset begins an empty message.
+func (r *Reducer) reset(id string) {
+	r.msg = uimessage.Message{ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}}
+	r.step = 0
+	r.texts = map[string]*openText{}
+	r.reasonings = map[string]*openText{}
+	r.inputs = map[string]*openInput{}
+	r.dirty = nil
+}
+
+// Message returns the message so far in constant time, apart from the parts that
+// grew since the last call. Its parts may be read until the next Apply only.
+func (r *Reducer) Message() uimessage.Message {
+	for _, f := range r.dirty {
+		f.flush(r.msg.Parts)
+	}
+	clear(r.dirty)
+	r.dirty = r.dirty[:0]
+	m := r.msg
+	m.Parts = slices.Clip(m.Parts)
+	return m
+}
+
+// Snapshot returns the message so far as a value that later chunks do not change.
+func (r *Reducer) Snapshot() uimessage.Message {
+	m := r.Message()
+	m.Parts = append(make([]uimessage.Part, 0, len(m.Parts)), m.Parts...)
+	return m
+}
+
+// Forward returns the chunk as it goes out to readers: a start without an id
+// gets the one of the message. It changes nothing.
+func (r *Reducer) Forward(c Chunk) Chunk {
+	if start, ok := c.(Start); ok && !r.reader && !start.MessageID.Set {
+		start.MessageID = uimessage.Some(r.fallback)
+		return start
+	}
+	return c
+}
+
+// Continued reports whether the message so far is the one that was given to continue.
+func (r *Reducer) Continued() bool { return r.origin.Set && r.origin.Value == r.msg.ID }
+
+// Outcome reports how the stream ended, if it has.
+func (r *Reducer) Outcome() Outcome {
+	switch {
+	case r.err != nil:
+		return OutcomeFailed
+	case r.aborted:
+		return OutcomeAborted
+	default:
+		return OutcomeUnknown
+	}
+}
+
+// Aborted reports whether an abort chunk came, also if the stream failed later.
+func (r *Reducer) Aborted() bool { return r.aborted }
+
+// FinishReason is that of the last finish chunk that named one, or empty.
+func (r *Reducer) FinishReason() FinishReason { return r.finishReason }
+
+// Err is the error that ended the stream, or nil.
+func (r *Reducer) Err() error { return r.err }
+
+// Apply applies one chunk and reports whether there is something new to show. An
+// error chunk is for people and changes nothing. The error is a *StreamError or
+// ErrMetadata; after one, Apply keeps returning it and the message stays.
+func (r *Reducer) Apply(c Chunk) (changed bool, err error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	changed, r.err = r.Forward(c).apply(r)
+	return changed && r.err == nil, r.err
+}
+
+// settle writes out everything open.
+func (r *Reducer) settle() { r.Message() }
+
+// touch notes that an open thing is ahead of its part.
+func (r *Reducer) touch(f flusher, dirty *bool) {
+	if !*dirty {
+		*dirty = true
+		r.dirty = append(r.dirty, f)
+	}
+}
+
+func (r *Reducer) mergeMetadata(patch json.RawMessage) (bool, error) {
+	if k := rawjson.KindOf(patch); k == rawjson.None || k == rawjson.Null {
+		return false, nil
+	}
+	merged, err := mergeMetadata(r.msg.Metadata, patch)
+	if err != nil {
+		return false, err
+	}
+	r.msg.Metadata = merged
+	return true, nil
+}
+
+// show adds a part that is complete.
+func (r *Reducer) show(p uimessage.Part) (bool, error) {
+	r.msg.Parts = append(r.msg.Parts, p)
+	return true, nil
+}
+
+// notNull is the raw value, or absent if it is null.
+func notNull(v json.RawMessage) json.RawMessage {
+	if rawjson.KindOf(v) == rawjson.Null {
+		return nil
+	}
+	return v
+}
