@@ -1,0 +1,284 @@
+package persistence
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Apply takes one fact into the state. A fact that the history already holds
+// (a journal that was folded but not cut) changes nothing. An error means a
+// journal that this version cannot follow; the state is then unusable.
+func (s *State) Apply(r Record) error {
+	s.N = max(s.N, r.N)
+	if s.Run != nil {
+		s.Run.Last = r.TS
+	}
+	switch f := r.Fact.(type) {
+	case TurnAccepted:
+		s.turnAccepted(NewTurn(f.Turn))
+	case TurnReplaced:
+		s.turnReplaced(r, f)
+	case IngressSettled:
+		s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
+		s.queue(f.Rows)
+	case TurnsSettled:
+		s.settle(r, f.Fates)
+		s.queue(f.Rows)
+	case RunStarted:
+		s.runStarted(r, f)
+	case StepResponded, ToolStarted, ToolFinished, TurnsMerged, StopRequested:
+		return s.applyRun(r)
+	case EgressQueued:
+		s.queue([]Row{f.Row})
+		if s.Run != nil && f.Row.RunID == s.Run.ID {
+			s.Run.Egress = max(s.Run.Egress, f.Row.Key.N)
+			if f.Row.CallID != "" {
+				s.Run.Rows[f.Row.CallID], s.Run.Spoke = f.Row.Key, true
+			}
+		}
+	case RunFinished:
+		s.runFinished(r, f)
+	case ApprovalDecided:
+		s.decided(r, f)
+	case OutcomeBegun:
+		s.outcomeBegun(f)
+	case EgressSent:
+		s.egressSent(f)
+	case EgressSettled:
+		s.egressSettled(r, f)
+	default:
+		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
+	}
+	return nil
+}
+
+// applyRun takes a fact of the run under way. Facts of another run are leftovers
+// of a fold and are passed over.
+func (s *State) applyRun(r Record) error {
+	run := s.Run
+	if run == nil {
+		if f, ok := r.Fact.(TurnsMerged); ok {
+			s.put(NewTurn(f.Closed)) // an earlier fact may have put an earlier version in its place
+			s.queue(f.Rows)          // what it owes may be undelivered all the same
+		}
+		return nil
+	}
+	switch f := r.Fact.(type) {
+	case StepResponded:
+		if f.RunID == run.ID && f.MessageID == run.MessageID && f.From <= len(run.Parts) {
+			run.Parts = append(slices.Clone(run.Parts[:f.From]), f.Parts...)
+			run.Step, run.Attempt = f.Step, 0 // what got further is not failing
+		}
+	case ToolStarted:
+		if f.RunID == run.ID {
+			run.Begun[f.CallID] = true
+		}
+	case ToolFinished:
+		if f.RunID == run.ID && f.MessageID == run.MessageID {
+			run.setPart(f.Part)
+			run.Final = run.Final || f.Final
+		}
+	case TurnsMerged:
+		if f.RunID == run.ID {
+			s.merged(f)
+		}
+	case StopRequested:
+		if f.RunID == run.ID {
+			run.Stop = &f
+		}
+	default:
+		return fmt.Errorf("kind %q outside a run", r.Fact.kind())
+	}
+	return nil
+}
+
+func (s *State) turnAccepted(t Turn) {
+	if old, stored := s.find(t.ID); old != nil {
+		if old.Meta.Seq != t.Meta.Seq { // asked again: it is open anew
+			s.accept(t)
+			*old = t
+			if stored {
+				s.dirty = append(s.dirty, t.Message)
+			}
+		}
+		return
+	}
+	s.accept(t)
+	if s.Run != nil {
+		s.turns[t.ID] = struct{}{}
+		s.Lane = append(s.Lane, t)
+		return
+	}
+	s.push(t)
+}
+
+func (s *State) turnReplaced(r Record, f TurnReplaced) {
+	t := NewTurn(f.Turn)
+	if old, stored := s.find(t.ID); old != nil {
+		*old = t
+		if stored {
+			s.dirty = append(s.dirty, f.Turn)
+		}
+	}
+	if f.Ingress != nil {
+		s.ingressSettled(r, *f.Ingress, FateMerged, "edit")
+	}
+}
+
+func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
+	s.ids.add(in.ID)
+	s.Seq = max(s.Seq, in.Seq)
+	s.enter(LedgerEntry{
+		N: r.N, TS: r.TS, Dir: DirIn, MessageID: in.MessageID, UserID: in.UserID, Username: in.Username,
+		Text: in.Text, Fate: fate, Reason: reason, RequestID: in.RequestID,
+	})
+}
+
+// settle writes the fates of turns into the ledger.
+func (s *State) settle(r Record, fates []Settled) {
+	for _, f := range fates {
+		e := LedgerEntry{N: r.N, TS: r.TS, Dir: DirIn, TurnID: f.TurnID, Fate: f.Fate, Reason: f.Reason, RunID: f.RunID, Step: f.Step}
+		if t, _ := s.find(f.TurnID); t != nil {
+			e.MessageID, e.UserID, e.Username, e.RequestID = t.Meta.MessageID, t.Meta.UserID, t.Meta.Username, t.Meta.RequestID
+			e.Text = Text(t.Message)
+		}
+		s.Lane = slices.DeleteFunc(s.Lane, func(t Turn) bool { return t.ID == f.TurnID })
+		s.enter(e)
+	}
+}
+
+// enter adds a ledger entry once.
+func (s *State) enter(e LedgerEntry) {
+	s.ledger = append(s.ledger, e)
+	if e.N <= s.counted {
+		return
+	}
+	if e.Dir == DirIn {
+		s.counts.Fates[e.Fate]++
+	} else {
+		s.counts.Egress[string(e.Fate)]++
+	}
+}
+
+func (s *State) runStarted(r Record, f RunStarted) {
+	if s.Run == nil {
+		if s.ended[f.RunID] {
+			return
+		}
+		s.Run = &Run{ID: f.RunID, RequestID: f.RequestID, MessageID: f.MessageID, Started: r.TS, Begun: map[string]bool{}, Rows: map[string]RowKey{}}
+		if t, ok := s.Turn(f.MessageID); ok { // it goes on in a message that waited for a person
+			s.Run.Parts, s.Run.Base, s.Run.Egress = t.Parts, len(t.Parts), t.Egress
+		}
+		s.History = append(s.History, s.Lane...)
+		s.Lane = nil
+		for _, t := range s.Open() {
+			s.Run.Visible = append(s.Run.Visible, Visible{TurnID: t.ID, Step: 1})
+		}
+	}
+	s.Run.Attempt, s.Run.Last = f.Attempt, r.TS
+}
+
+func (s *State) merged(f TurnsMerged) {
+	s.put(NewTurn(f.Closed))
+	s.queue(f.Rows)
+	for _, id := range f.Turns {
+		i := slices.IndexFunc(s.Lane, func(t Turn) bool { return t.ID == id })
+		if i < 0 {
+			continue
+		}
+		s.History = append(s.History, s.Lane[i])
+		s.Lane = slices.Delete(s.Lane, i, i+1)
+		s.Run.Visible = append(s.Run.Visible, Visible{TurnID: id, Step: f.Step})
+	}
+	s.Run.MessageID, s.Run.Parts, s.Run.Base, s.Run.Egress, s.Run.Spoke = f.MessageID, nil, 0, 0, false
+}
+
+func (s *State) runFinished(r Record, f RunFinished) {
+	if s.Run != nil && s.Run.ID == f.RunID {
+		s.Run = nil
+	}
+	s.put(NewTurn(f.Message))
+	s.settle(r, f.Fates)
+	s.queue(f.Rows)
+	// Turns that waited during the run are open now and the next run's first.
+	s.History = append(s.History, s.Lane...)
+	s.Lane = nil
+}
+
+// put appends an assistant message, or replaces the one with its id.
+func (s *State) put(t Turn) {
+	if old, stored := s.find(t.ID); old != nil {
+		s.supersede(old, stored, t)
+		return
+	}
+	s.push(t)
+}
+
+func (s *State) queue(rows []Row) {
+	for _, row := range rows {
+		switch old := s.Row(row.Key); {
+		case old == nil:
+			s.Outbox = append(s.Outbox, OutboxRow{Row: row})
+		case old.Open:
+			old.Row = row
+		}
+	}
+}
+
+func (s *State) egressSent(f EgressSent) {
+	row := s.Row(f.Key)
+	switch {
+	case row == nil:
+	case f.Draft:
+		row.Draft = f.MessageID
+	case f.Part == len(row.Sent):
+		row.Sent = append(row.Sent, f.MessageID)
+	}
+}
+
+func (s *State) egressSettled(r Record, f EgressSettled) {
+	row := s.Row(f.Key)
+	if row == nil {
+		return
+	}
+	if f.Outcome == EgressParked {
+		row.Parked, row.Reason = true, f.Reason
+		return
+	}
+	s.enter(LedgerEntry{
+		N: r.N, TS: r.TS, Dir: DirOut, TurnID: f.Key.MessageID, Text: row.Text, Fate: Fate(f.Outcome), Reason: f.Reason,
+		RequestID: row.RequestID, RunID: row.RunID, Receipt: f.Receipts, Maybe: f.Maybe,
+	})
+	s.Outbox = slices.DeleteFunc(s.Outbox, func(o OutboxRow) bool { return o.Key == f.Key })
+}
+
+// setPart replaces the tool part with the same call id.
+func (r *Run) setPart(p uimessage.Part) {
+	tool, ok := p.(uimessage.Tool)
+	if !ok {
+		return
+	}
+	parts := slices.Clone(r.Parts)
+	for i := range parts {
+		if old, ok := parts[i].(uimessage.Tool); ok && old.ToolCallID == tool.ToolCallID {
+			parts[i] = tool
+		}
+	}
+	r.Parts = parts
+}
+
+// Text is what a message says in words: its text parts, in lines.
+func Text(m uimessage.Message) string {
+	var out string
+	for _, p := range m.Parts {
+		if t, ok := p.(uimessage.Text); ok && t.Text != "" {
+			if out != "" {
+				out += "\n"
+			}
+			out += t.Text
+		}
+	}
+	return out
+}

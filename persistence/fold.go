@@ -1,0 +1,103 @@
+package persistence
+
+import "github.com/shipmyagent/shipmyagent/messages/uimessage"
+
+// The directions of ledger entries.
+const (
+	DirIn  = "in"
+	DirOut = "out"
+)
+
+// Fold is what can leave the journal now. It may be called only while no run is
+// under way. After the store took it, call [State.Folded].
+func (s *State) Fold(ts int64) Fold {
+	f := Fold{Ledger: s.ledger}
+	f.History = append(f.History, s.dirty...)
+	for _, t := range s.History[s.stored:] {
+		f.History = append(f.History, t.Message)
+	}
+	for _, row := range s.Outbox {
+		f.Rest = append(f.Rest, s.rest(row, ts)...)
+	}
+	f.Meta = s.Meta()
+	return f
+}
+
+// Folded tells the state that its fold is durable.
+func (s *State) Folded() {
+	s.stored, s.dirty, s.ledger = len(s.History), nil, nil
+	s.counted = s.N
+}
+
+// Meta is the meta file's content for the state as it is.
+func (s *State) Meta() Meta {
+	return Meta{
+		Version: 1, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor,
+		N: s.N, Seq: s.Seq, Counts: s.Counts(),
+	}
+}
+
+// rest is a row that is still owed, as records with fresh numbers.
+func (s *State) rest(row OutboxRow, ts int64) []Record {
+	next := func(f Fact) Record {
+		s.N++
+		return Record{N: s.N, TS: ts, Fact: f}
+	}
+	records := []Record{next(EgressQueued{Row: row.Row})}
+	if row.Draft != "" {
+		records = append(records, next(EgressSent{Key: row.Key, MessageID: row.Draft, Draft: true}))
+	}
+	for i, id := range row.Sent {
+		records = append(records, next(EgressSent{Key: row.Key, Part: i, MessageID: id}))
+	}
+	if row.Parked {
+		records = append(records, next(EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason}))
+	}
+	return records
+}
+
+// Next numbers facts for the journal.
+func (s *State) Next(ts int64, facts ...Fact) []Record {
+	records := make([]Record, len(facts))
+	for i, f := range facts {
+		records[i] = Record{N: s.N + int64(i) + 1, TS: ts, Fact: f}
+	}
+	return records
+}
+
+// Messages are the history's messages, without metadata decoded.
+func (s *State) Messages() []uimessage.Message {
+	out := make([]uimessage.Message, len(s.History))
+	for i, t := range s.History {
+		out[i] = t.Message
+	}
+	return out
+}
+
+// MessagesForPeople are the history's messages as readers see them; see
+// [Turn.ForPeople].
+func (s *State) MessagesForPeople() []uimessage.Message {
+	out := make([]uimessage.Message, len(s.History))
+	for i := range s.History {
+		out[i] = s.History[i].ForPeople()
+	}
+	return out
+}
+
+// Cut tells the state that its history was rewritten to its first n turns and
+// some more.
+func (s *State) Cut(n int, more ...uimessage.Message) {
+	for _, t := range s.History[n:] {
+		delete(s.turns, t.ID)
+	}
+	s.History = s.History[:n:n]
+	for _, m := range more {
+		s.push(NewTurn(m))
+	}
+	s.stored = len(s.History)
+}
+
+// EndsWithUser reports whether the last of the first n turns is a user's.
+func (s *State) EndsWithUser(n int) bool {
+	return n > 0 && s.History[n-1].Role == uimessage.RoleUser
+}

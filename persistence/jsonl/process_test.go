@@ -1,0 +1,469 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
+)
+
+// childEnv tells the test binary to be a process that writes, and how.
+const childEnv = "SMA_JSONL_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	mode, dir, _ := strings.Cut(os.Getenv(childEnv), ":")
+	if mode == "" {
+		os.Exit(m.Run())
+	}
+	if err := child(mode, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// child is the other process.
+func child(mode, dir string) error {
+	ctx := context.Background()
+	switch mode {
+	case "lock":
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(os.Stdout, "locked")
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent lets go
+		return s.Close()
+	case "write":
+		return childWrite(ctx, dir)
+	case "descriptors":
+		return childDescriptors(ctx, dir)
+	default:
+		return fmt.Errorf("unknown mode %q", mode)
+	}
+}
+
+const killChats = 4
+
+func killKey(i int) messages.ChatKey { return messages.ChatKey(fmt.Sprint("kill-chat-", i)) }
+
+// childWrite writes to several chats until it is killed and says on stdout what
+// was acknowledged: "<chat> <n>" once the n-th turn and record are durable.
+func childWrite(ctx context.Context, dir string) error {
+	s, err := Open(Options{Dir: dir, LedgerBytes: 20_000})
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex // keeps lines whole
+	failed := make(chan error, killChats)
+	for i := range killChats {
+		go func() {
+			failed <- childChat(ctx, s, i, func(n int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				_, _ = fmt.Fprintln(os.Stdout, i, n)
+			})
+		}()
+	}
+	return <-failed
+}
+
+// childChat goes on where the chat was left: n turns, and n records of which
+// some are folded.
+func childChat(ctx context.Context, s *Store, i int, acknowledged func(int64)) error {
+	c, err := s.OpenChat(ctx, killKey(i))
+	if err != nil {
+		return err
+	}
+	snap, err := c.Load(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := checkKilled(c, snap)
+	if err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		if err := c.Wake(ctx); err != nil {
+			return err
+		}
+		if len(snap.Journal) > 0 || !first {
+			fold := persistence.Fold{Ledger: storetest.Entries(n, n), Meta: persistence.Meta{Version: 1, IngressIDs: []string{fmt.Sprint(n)}, N: n}}
+			fold.History = storetest.Turns(int(n), int(n))
+			if err := c.Fold(ctx, fold); err != nil {
+				return err
+			}
+		}
+		n++
+		if n%7 == 0 && n > 40 {
+			// Keep the file short: the last turns stay.
+			snap, err := c.Load(ctx)
+			if err != nil {
+				return err
+			}
+			r := persistence.Rewrite{ArchiveID: fmt.Sprint("a", n), At: time.UnixMilli(n), To: len(snap.History) - 20, Meta: snap.Meta}
+			if r.To > 0 {
+				if err := c.Rewrite(ctx, r); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.Append(ctx, persistence.Record{N: n, TS: n, Fact: persistence.TurnAccepted{Turn: storetest.Turn(int(n))}}); err != nil {
+			return err
+		}
+		acknowledged(n)
+	}
+}
+
+// checkKilled checks that a chat holds its records from the first to the last,
+// each once and in order, and returns the last one's number. The history may
+// begin later, where it was archived.
+func checkKilled(c persistence.Chat, snap persistence.Snapshot) (int64, error) {
+	for _, d := range snap.Damage {
+		if d.Why != "torn tail" {
+			return 0, fmt.Errorf("damage %+v", d)
+		}
+	}
+	last := int64(0)
+	for i, m := range snap.History {
+		n, err := strconv.ParseInt(strings.TrimPrefix(m.ID, "u"), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		if i > 0 && n != last+1 {
+			return 0, fmt.Errorf("turn %d follows turn %d", n, last)
+		}
+		last = n
+	}
+	folded, entries := int64(0), 0
+	for e, err := range c.Ledger(context.Background()) {
+		if err != nil {
+			return 0, err
+		}
+		if entries%2 == 0 && e.N != folded+1 || entries%2 == 1 && e.N != folded {
+			return 0, fmt.Errorf("ledger entry %d follows %d", e.N, folded)
+		}
+		folded = e.N
+		entries++
+	}
+	if len(snap.Journal) > 1 {
+		return 0, fmt.Errorf("%d records in the journal", len(snap.Journal))
+	}
+	if len(snap.Journal) == 1 {
+		r := snap.Journal[0]
+		if r.N != last && r.N != last+1 || folded != r.N && folded != r.N-1 {
+			return 0, fmt.Errorf("journal %d, history up to %d, ledger up to %d", r.N, last, folded)
+		}
+		return r.N, nil
+	}
+	if folded != last || entries%2 != 0 {
+		return 0, fmt.Errorf("history up to %d, %d entries up to %d", last, entries, folded)
+	}
+	return last, nil
+}
+
+// start runs the test binary as another process.
+func start(t *testing.T, mode, dir string, wrap ...string) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	args := append(wrap, exe)
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), childEnv+"="+mode+":"+dir)
+	cmd.Stderr = &bytes.Buffer{}
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	return cmd, in, bufio.NewReader(out)
+}
+
+// Kill a writing process at random moments: everything it acknowledged is
+// there, once and in order, and the next process goes on.
+func TestKill(t *testing.T) {
+	kills := 120
+	if testing.Short() {
+		kills = 30
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	random := rand.New(rand.NewPCG(1, 2))
+	acked := make([]int64, killChats)
+	for kill := range kills {
+		cmd, _, out := start(t, "write", dir)
+		after := 1 + random.IntN(60)
+		timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		for line := 0; ; line++ {
+			text, err := out.ReadString('\n')
+			if err != nil {
+				break // killed
+			}
+			var chat int
+			var n int64
+			if _, err := fmt.Sscan(text, &chat, &n); err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			if n != acked[chat]+1 {
+				t.Fatalf("kill %d: chat %d went on with %d after %d", kill, chat, n, acked[chat])
+			}
+			acked[chat] = n
+			if line == after {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		timer.Stop()
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.String() != "signal: killed" {
+			t.Fatalf("kill %d: the writer ended by itself: %v\n%s", kill, err, cmd.Stderr)
+		}
+		checkDisk(t, dir, acked, kill)
+	}
+	t.Logf("%d kills, %d acknowledged", kills, acked)
+}
+
+// checkDisk checks what a killed process left: everything acknowledged, and at
+// most one record more in each chat.
+func checkDisk(t *testing.T, dir string, acked []int64, kill int) {
+	t.Helper()
+	s, err := Open(Options{Dir: dir})
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	waking, err := s.Waking(t.Context())
+	must(t, err)
+	for i, n := range acked {
+		c, err := s.OpenChat(t.Context(), killKey(i))
+		must(t, err)
+		snap, err := c.Load(t.Context())
+		must(t, err)
+		last, err := checkKilled(c, snap)
+		if err != nil {
+			t.Fatalf("kill %d, chat %d: %v", kill, i, err)
+		}
+		if last < n || last > n+1 {
+			t.Fatalf("kill %d, chat %d: %d were acknowledged, %d are there", kill, i, n, last)
+		}
+		acked[i] = last // the next process goes on behind it
+		if n > 0 && !strings.Contains(fmt.Sprint(waking), string(killKey(i))) {
+			t.Fatalf("kill %d: chat %d is not to be woken", kill, i)
+		}
+	}
+}
+
+func TestTwoProcesses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	for round := range 3 {
+		cmd, in, out := start(t, "lock", dir)
+		if line, err := out.ReadString('\n'); err != nil || line != "locked\n" {
+			t.Fatalf("the other process says %q, %v: %s", line, err, cmd.Stderr)
+		}
+		begin := time.Now()
+		if _, err := Open(Options{Dir: dir}); !errors.Is(err, persistence.ErrLocked) {
+			t.Fatalf("got %v, want ErrLocked", err)
+		}
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("refused after %v", took)
+		}
+		if round == 0 {
+			must(t, in.Close()) // it ends by itself
+			must(t, cmd.Wait())
+		} else {
+			must(t, cmd.Process.Kill()) // its lock is taken over
+			_ = cmd.Wait()
+		}
+		s, err := Open(Options{Dir: dir})
+		must(t, err)
+		if _, err := Open(Options{Dir: dir}); !errors.Is(err, persistence.ErrLocked) {
+			t.Fatalf("a second store in one process: %v, want ErrLocked", err)
+		}
+		must(t, s.Close())
+	}
+}
+
+// childDescriptors writes to many chats with few descriptors.
+func childDescriptors(ctx context.Context, dir string) error {
+	const chats, each = 200, 3
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, chats)
+	for i := range chats {
+		go func() {
+			failed <- func() error {
+				c, err := s.OpenChat(ctx, killKey(i))
+				if err != nil {
+					return err
+				}
+				for n := 1; n <= each; n++ {
+					fold := persistence.Fold{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Rest: storetest.Facts(int64(n), int64(n))}
+					if err := errors.Join(c.Wake(ctx), c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Fold(ctx, fold)); err != nil {
+						return err
+					}
+				}
+				snap, err := c.Load(ctx)
+				if err == nil && len(snap.History) != each {
+					err = fmt.Errorf("%d turns, want %d", len(snap.History), each)
+				}
+				return err
+			}()
+		}()
+	}
+	for range chats {
+		if err := <-failed; err != nil {
+			return err
+		}
+	}
+	return s.Close()
+}
+
+func TestFewDescriptors(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no ulimit")
+	}
+	cmd, _, _ := start(t, "descriptors", filepath.Join(t.TempDir(), "state"), "/bin/sh", "-c", `ulimit -n 64 && exec "$0"`)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, cmd.Stderr)
+	}
+}
+
+func TestModes(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	for _, umask := range []int{0, 0o777} {
+		dir := filepath.Join(t.TempDir(), "state")
+		syscall.Umask(umask)
+		s := openStore(t, Options{Dir: dir, LedgerBytes: 1})
+		key := messages.ChatKey(strings.Repeat("Long", 100))
+		c, err := s.OpenChat(t.Context(), key)
+		must(t, err)
+		must(t, c.Wake(t.Context()))
+		must(t, c.AppendHistory(t.Context(), storetest.Turns(1, 3)...))
+		must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "x", To: 1}))
+		must(t, c.Fold(t.Context(), persistence.Fold{Ledger: storetest.Entries(1, 1), Rest: storetest.Facts(1, 1)}))
+		must(t, c.Fold(t.Context(), persistence.Fold{Ledger: storetest.Entries(2, 2)}))
+		must(t, c.Close())
+		folder, err := s.ChatDir(key)
+		must(t, err)
+		f, err := os.OpenFile(filepath.Join(folder, historyName), os.O_APPEND|os.O_WRONLY, 0)
+		must(t, err)
+		_, err = f.WriteString("torn")
+		must(t, errors.Join(err, f.Close()))
+		c, err = s.OpenChat(t.Context(), key)
+		must(t, err)
+		_, err = c.Load(t.Context())
+		must(t, err)
+		names := 0
+		must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			want := fs.FileMode(0o600)
+			if d.IsDir() {
+				want = fs.ModeDir | 0o700
+			}
+			if names++; err == nil && info.Mode() != want {
+				t.Errorf("umask %03o: %s has mode %v, want %v", umask, name, info.Mode(), want)
+			}
+			return err
+		}))
+		if names < 15 {
+			t.Errorf("only %d files and folders", names)
+		}
+	}
+}
+
+func TestSymbolicLinksAreRefused(t *testing.T) {
+	elsewhere := t.TempDir()
+	key := messages.ChatKey(testKey)
+	for _, link := range []string{".", "chat", "open", "chat/" + testKey, "chat/" + testKey + "/messages", "chat/" + testKey + "/messages/journal.jsonl", "lock"} {
+		t.Run(link, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			name := filepath.Join(dir, link)
+			must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+			must(t, os.Symlink(elsewhere, name))
+			s, err := Open(Options{Dir: dir})
+			if err == nil {
+				c, openErr := s.OpenChat(t.Context(), key)
+				must(t, openErr)
+				_, loadErr := c.Load(t.Context())
+				err = errors.Join(loadErr, c.Append(t.Context(), storetest.Facts(1, 1)...))
+				must(t, s.Close())
+			}
+			if err == nil {
+				t.Error("a symbolic link was followed")
+			}
+		})
+	}
+	left, err := os.ReadDir(elsewhere)
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("written elsewhere: %v", left)
+	}
+	if _, err := Open(Options{}); err == nil {
+		t.Error("a store without a folder was opened")
+	}
+}
+
+// A copy of the folder made while it is written to opens as a valid state.
+func TestCopyOfALiveFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	s := openStore(t, Options{Dir: dir})
+	c, err := s.OpenChat(t.Context(), testKey)
+	must(t, err)
+	const most = 2000
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended, written := make(chan error, 1), make(chan int)
+	go func() {
+		defer close(written)
+		for n := 1; n <= most; n++ {
+			if err := c.AppendHistory(ctx, storetest.Turn(n)); err != nil {
+				ended <- err
+				return
+			}
+			if n%(most/10) == 0 {
+				written <- n // and on it goes while that is copied
+			}
+		}
+		ended <- nil
+	}()
+	for i := range written {
+		to := filepath.Join(t.TempDir(), "copy")
+		must(t, os.CopyFS(to, os.DirFS(dir)))
+		copied, err := Open(Options{Dir: to, FS: lazyFS()})
+		must(t, err)
+		chat, err := copied.OpenChat(t.Context(), testKey)
+		must(t, err)
+		snap, err := chat.Load(t.Context())
+		must(t, err)
+		for n, m := range snap.History {
+			if m.ID != storetest.Turn(n+1).ID {
+				t.Fatalf("copy at %d: turn %d is %s", i, n+1, m.ID)
+			}
+		}
+		if len(snap.History) < i {
+			t.Fatalf("copy at %d: %d turns", i, len(snap.History))
+		}
+		must(t, chat.AppendHistory(t.Context(), storetest.Turn(most+1)))
+		must(t, copied.Close())
+	}
+	must(t, <-ended)
+}

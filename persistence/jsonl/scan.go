@@ -1,0 +1,199 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// region is a piece of a file that could not be read.
+type region struct {
+	off, n int64
+	why    string
+}
+
+// scan is what a file of lines was found to hold.
+type scan struct {
+	bad []region
+	// size is the file's end once its torn tail is cut off.
+	size int64
+	// torn is what lies behind size; n is 0 if nothing does.
+	torn region
+	// open says that the last line lacks its newline.
+	open bool
+}
+
+// record is called with each intact record in the order of the file. It may
+// not keep raw. It reports whether raw is a record; if strict,
+// only one with a valid checksum will do.
+type record func(off int64, raw []byte, strict bool) bool
+
+// scanLines reads the lines of a file from begin, where a line begins, to end.
+// Everything intact is handed to take; what else there is, but for blank lines,
+// is in the result.
+func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
+	s := scan{size: end}
+	lines := newLineReader(file, begin, end)
+	for {
+		line, off, ended, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return scan{}, err
+		}
+		s.line(line, off, ended, take)
+	}
+}
+
+func (s *scan) line(line []byte, off int64, ended bool, take record) {
+	if blank(line) && ended {
+		return
+	}
+	length := int64(len(line))
+	if take(off, line, false) {
+		s.open = !ended
+		return
+	}
+	bad := salvage(line, off, take)
+	if ended {
+		s.bad = append(s.bad, bad...)
+		return
+	}
+	// The file ends within this line: cut what is behind its last good record.
+	end := off + length
+	if k := len(bad); k > 0 && bad[k-1].off+bad[k-1].n == end {
+		s.torn, bad = bad[k-1], bad[:k-1]
+		s.torn.why = "torn tail"
+		end = s.torn.off
+	}
+	s.bad = append(s.bad, bad...)
+	s.size, s.open = end, end > off
+}
+
+func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+
+// salvage takes the records out of a line that is none itself and returns the
+// rest of it: half a line glued to a whole one, lines that lost their newlines,
+// runs of NUL where a disk lost its blocks.
+func salvage(line []byte, off int64, take record) []region {
+	w := salvager{take: take, budget: 16*len(line) + 1<<16}
+	if json.Valid(line) {
+		// One document that is not what it was. What looks like a record inside
+		// of it is its contents.
+		return []region{{off: off, n: int64(len(line)), why: "checksum does not match, or no record"}}
+	}
+	for len(line) > 0 {
+		n := bytes.IndexByte(line, 0)
+		if n < 0 {
+			n = len(line)
+		}
+		if n > 0 {
+			w.piece(line[:n], off)
+		}
+		run := len(line) - n - len(bytes.TrimLeft(line[n:], "\x00"))
+		w.reject(off+int64(n), int64(run), "run of NUL bytes")
+		line, off = line[n+run:], off+int64(n+run)
+	}
+	return w.bad
+}
+
+// salvager looks for records in what is no line.
+type salvager struct {
+	take   record
+	bad    []region
+	budget int // bytes still to be parsed in vain
+}
+
+// reject adds a region, joined to the one it continues.
+func (w *salvager) reject(off, n int64, why string) {
+	if n == 0 {
+		return
+	}
+	if k := len(w.bad); k > 0 && w.bad[k-1].off+w.bad[k-1].n == off {
+		w.bad[k-1].n += n
+		return
+	}
+	w.bad = append(w.bad, region{off: off, n: n, why: why})
+}
+
+// piece takes the records out of bytes without NUL.
+func (w *salvager) piece(b []byte, off int64) {
+	const why = "damaged or glued lines"
+	done, at := 0, 0 // everything before done is settled
+	for at < len(b) && w.budget > 0 {
+		n := candidate(b[at:], at == done)
+		if n < 0 {
+			break
+		}
+		at += n
+		end := w.record(b, done, at, off)
+		if end < 0 {
+			at++
+			continue
+		}
+		w.rejectText(b[done:at], off+int64(done), why)
+		done, at = end, end
+	}
+	w.rejectText(b[done:], off+int64(done), why)
+}
+
+func (w *salvager) rejectText(b []byte, off int64, why string) {
+	if !blank(b) {
+		w.reject(off, int64(len(b)), why)
+	}
+}
+
+// candidate finds where the next record may begin: at the first byte of b when
+// fresh, and wherever something begins as all our lines do.
+func candidate(b []byte, fresh bool) int {
+	if fresh {
+		if n := len(b) - len(bytes.TrimLeft(b, " \t\r")); n < len(b) && b[n] == '{' {
+			return n
+		}
+	}
+	for at := 0; ; at++ {
+		n := bytes.Index(b[at:], []byte(`{"`))
+		if n < 0 {
+			return -1
+		}
+		at += n
+		if rest := b[at+2:]; bytes.HasPrefix(rest, []byte(`id":`)) || bytes.HasPrefix(rest, []byte(`n":`)) {
+			return at
+		}
+	}
+}
+
+// record takes the record that begins at b[at] and returns its end, or -1.
+func (w *salvager) record(b []byte, done, at int, off int64) int {
+	dec := json.NewDecoder(bytes.NewReader(b[at:]))
+	var raw json.RawMessage
+	if err := dec.Decode(&raw); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			w.budget -= int(syntax.Offset)
+		} else {
+			w.budget -= len(b) - at
+		}
+		return -1
+	}
+	end := at + int(dec.InputOffset())
+	w.budget -= len(raw)
+	whole := end == len(b) || b[end] == '{'
+	if !whole && within(b[done:at]) {
+		return -1
+	}
+	// Without a checksum only what is surely a line of its own is believed.
+	strict := !whole || !blank(b[done:at])
+	if !w.take(off+int64(at), raw, strict) {
+		return -1
+	}
+	return end
+}
+
+// within reports whether what follows head is a value inside of another
+// document rather than the beginning of a line.
+func within(head []byte) bool {
+	head = bytes.TrimRight(head, " \t\r")
+	return len(head) > 0 && bytes.IndexByte([]byte(":,["), head[len(head)-1]) >= 0
+}

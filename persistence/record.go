@@ -1,0 +1,228 @@
+package persistence
+
+import (
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Record is one journal line: a fact with its number and time.
+type Record struct {
+	N    int64 // 1, 2, 3 … in a chat, never given twice
+	TS   int64 // unix milliseconds
+	Fact Fact
+}
+
+// Fact is something that happened in a chat and must not be forgotten.
+//
+//sumtype:decl
+type Fact interface{ kind() string }
+
+// Fate is how an ingress ended; see [uimessage.Fate].
+type Fate = uimessage.Fate
+
+// Every ingress ends in exactly one of these.
+const (
+	FateAnswered = uimessage.FateAnswered // by the model or by the host; a failure ends as answered with a notice
+	FateMerged   = uimessage.FateMerged   // became visible to a run under way, from a step on
+	FateIgnored  = uimessage.FateIgnored  // by the gate, with its reason
+	FateDeclined = uimessage.FateDeclined // lane full, chat parked, refused people
+	FateStopped  = uimessage.FateStopped  // a person dropped it
+	FateExpired  = uimessage.FateExpired
+)
+
+// Settled is the fate of one turn.
+type Settled struct {
+	TurnID string `json:"id"`
+	Fate   Fate   `json:"fate"`
+	RunID  string `json:"runId,omitempty"`
+	Step   int    `json:"step,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// TurnAccepted says: a user turn is durable and waits. A turn accepted by an idle
+// chat with an empty journal needs no such fact: it goes straight to the history.
+type TurnAccepted struct {
+	Turn uimessage.Message `json:"turn"`
+}
+
+// TurnReplaced says: a turn that no model has read yet, or the last message of the
+// history, was replaced by one with the same id. Ingress is the edit that did
+// it, settled as merged; nil when none did.
+type TurnReplaced struct {
+	Turn    uimessage.Message `json:"turn"`
+	Ingress *Ingress          `json:"ingress,omitempty"`
+}
+
+// IngressSettled says: an ingress that makes no turn ended at once: ignored,
+// declined, or answered by the host.
+type IngressSettled struct {
+	Ingress Ingress `json:"ingress"`
+	Fate    Fate    `json:"fate"`
+	Reason  string  `json:"reason,omitempty"`
+	Rows    []Row   `json:"rows,omitempty"` // the host's answer
+}
+
+// TurnsSettled says: waiting turns ended without a run, for example stopped.
+type TurnsSettled struct {
+	Fates []Settled `json:"fates"`
+	Rows  []Row     `json:"rows,omitempty"`
+}
+
+// Ingress is what the ledger keeps of an ingress without a turn.
+type Ingress struct {
+	ID        string `json:"id"`
+	Seq       int64  `json:"seq"` // its arrival number
+	MessageID string `json:"messageId,omitempty"`
+	UserID    string `json:"userId,omitempty"`
+	Username  string `json:"username,omitempty"`
+	Text      string `json:"text,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
+}
+
+// RunStarted says: a run begins; all waiting turns are visible to it.
+type RunStarted struct {
+	RunID     string `json:"runId"`
+	MessageID string `json:"messageId"` // of its first assistant message
+	RequestID string `json:"requestId"`
+	Attempt   int    `json:"attempt"` // 1, more after crashes
+}
+
+// StepResponded says: the model's whole response of a step, before any of its calls
+// starts. Its calls are the intents of their effects.
+type StepResponded struct {
+	RunID     string           `json:"runId"`
+	MessageID string           `json:"messageId"`
+	Step      int              `json:"step"`
+	From      int              `json:"from"` // index of the first of Parts in the message
+	Parts     []uimessage.Part `json:"-"`    // see the codec
+	Tokens    int64            `json:"tokens,omitempty"`
+}
+
+// ToolStarted says: a call that is not safe to repeat is about to begin.
+type ToolStarted struct {
+	RunID  string `json:"runId"`
+	CallID string `json:"callId"`
+}
+
+// ToolFinished says: the outcome of a call, as the new state of its part.
+type ToolFinished struct {
+	RunID     string         `json:"runId"`
+	MessageID string         `json:"messageId"`
+	Part      uimessage.Part `json:"-"`
+	Final     bool           `json:"final,omitempty"`
+}
+
+// TurnsMerged says: at a step boundary the assistant message so far was closed, the
+// waiting turns became visible, and the run goes on in a new message.
+type TurnsMerged struct {
+	RunID     string            `json:"runId"`
+	Step      int               `json:"step"` // the first step that sees them
+	Closed    uimessage.Message `json:"closed"`
+	Turns     []string          `json:"turns"`
+	MessageID string            `json:"messageId"`
+	Rows      []Row             `json:"rows,omitempty"` // what the closed message owes
+}
+
+// RunFinished says: a run ended. Message is its last assistant message, complete;
+// its metadata carries the result and the fates.
+type RunFinished struct {
+	RunID   string            `json:"runId"`
+	Message uimessage.Message `json:"message"`
+	Result  Result            `json:"result"`
+	Reason  string            `json:"reason,omitempty"`
+	Fates   []Settled         `json:"fates,omitempty"`
+	Rows    []Row             `json:"rows,omitempty"`
+}
+
+// Result is how a run ended.
+type Result string
+
+// The results of runs.
+const (
+	ResultDone        Result = "done"
+	ResultWaiting     Result = "waiting" // for an approval
+	ResultStopped     Result = "stopped"
+	ResultFailed      Result = "failed"
+	ResultInterrupted Result = "interrupted" // by a crash, and not resumed
+	ResultRewound     Result = "rewound"     // no run: the answers that were here are archived
+)
+
+// StopRequested says: somebody stopped the run; durable before it acts.
+type StopRequested struct {
+	RunID     string `json:"runId"`
+	By        string `json:"by,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
+}
+
+// EgressQueued says: a row of the outbox that belongs to a run under way.
+type EgressQueued struct {
+	Row Row `json:"row"`
+}
+
+// EgressSent says: one part of a row is with the platform. A draft is a placeholder
+// that the first part will replace by an edit.
+type EgressSent struct {
+	Key       RowKey `json:"key"`
+	Part      int    `json:"part"`
+	MessageID string `json:"messageId"`
+	Draft     bool   `json:"draft,omitempty"`
+}
+
+// EgressSettled says: a row needs no more sending: delivered, or parked until a
+// person retries or drops it.
+type EgressSettled struct {
+	Key      RowKey   `json:"key"`
+	Outcome  string   `json:"outcome"` // delivered, parked, dropped
+	Reason   string   `json:"reason,omitempty"`
+	Receipts []string `json:"receipts,omitempty"`
+	Maybe    bool     `json:"maybe,omitempty"`
+}
+
+// The outcomes of rows.
+const (
+	EgressDelivered = "delivered"
+	EgressParked    = "parked"
+	EgressDropped   = "dropped"
+)
+
+// RowKey names an outbox row within a chat: the n-th egress of an assistant message.
+type RowKey struct {
+	MessageID string `json:"messageId"`
+	N         int    `json:"n"`
+}
+
+// Row is one egress: a text in Markdown that is owed to the chat's people.
+type Row struct {
+	Key       RowKey `json:"key"`
+	RunID     string `json:"runId,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
+	CallID    string `json:"callId,omitempty"` // of the tool call that asked for it
+	// Open: a draft is shown, the text is still being written. A later row of the
+	// same key brings it.
+	Open        bool         `json:"open,omitempty"`
+	Text        string       `json:"text,omitempty"`
+	ReplyTo     string       `json:"replyTo,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+}
+
+// Attachment is a file that goes with a row.
+type Attachment struct {
+	Path    string `json:"path,omitempty"`
+	FileID  string `json:"fileId,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Caption string `json:"caption,omitempty"`
+}
+
+func (TurnAccepted) kind() string   { return "turn" }
+func (TurnReplaced) kind() string   { return "replace" }
+func (IngressSettled) kind() string { return "ingress" }
+func (TurnsSettled) kind() string   { return "settle" }
+func (RunStarted) kind() string     { return "run" }
+func (StepResponded) kind() string  { return "step" }
+func (ToolStarted) kind() string    { return "call" }
+func (ToolFinished) kind() string   { return "tool" }
+func (TurnsMerged) kind() string    { return "merge" }
+func (RunFinished) kind() string    { return "finish" }
+func (StopRequested) kind() string  { return "stop" }
+func (EgressQueued) kind() string   { return "egress" }
+func (EgressSent) kind() string     { return "sent" }
+func (EgressSettled) kind() string  { return "settled" }

@@ -1,0 +1,261 @@
+package persistence
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Turn is a message of a history with its metadata decoded.
+type Turn struct {
+	uimessage.Message
+	Meta uimessage.Metadata
+	// Requests are the calls of an assistant message that asked a person, and
+	// Egress the number of its last egress row if it has any of those.
+	Requests []Request
+	Egress   int
+}
+
+// NewTurn decodes a message's metadata. Metadata that is not ours is left alone.
+func NewTurn(m uimessage.Message) Turn {
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read stays in Extra
+	t := Turn{Message: m, Meta: meta}
+	if m.Role == uimessage.RoleAssistant {
+		a := decodeAsked(meta)
+		t.Requests, t.Egress = a.Requests, a.Egress
+	}
+	return t
+}
+
+// State is a chat as its facts made it. Only [State.Apply] and
+// [State.AppendOpen] change it, live and on replay alike, so that a chat after a
+// crash is the chat before it.
+type State struct {
+	History []Turn // in the order the model sees them
+	Lane    []Turn // accepted during the run, not visible to it yet
+	Run     *Run   // nil: none under way
+	Outbox  []OutboxRow
+
+	N   int64 // of the last record
+	Seq int64 // arrival number of the last ingress; equals the number of accepted ingresses
+
+	// Pinned and Cursor are kept for the meta file.
+	Pinned []string
+	Cursor string
+
+	asked   bool // a turn of the history holds requests for approval
+	ids     *ringSet
+	turns   map[string]struct{} // ids of History and Lane
+	ended   map[string]bool     // runs that the history file holds the end of; on replay only
+	counts  Counts
+	counted int64 // counts hold the ledger as far as this record
+	ledger  []LedgerEntry
+	stored  int                 // how many of History the history file holds
+	dirty   []uimessage.Message // stored turns replaced since
+}
+
+// Run is a run under way.
+type Run struct {
+	ID        string
+	RequestID string
+	MessageID string // of the assistant message under way
+	Parts     []uimessage.Part
+	Step      int // the last one that responded, 0 before the first
+	Attempt   int
+	Started   int64 // unix milliseconds
+	Last      int64 // of its last record
+	// Visible are the turns this run answers, with the step they became visible at.
+	Visible []Visible
+	Stop    *StopRequested
+	// Begun are the calls whose effect may have begun.
+	Begun map[string]bool
+	Final bool // a tool asked to end the run
+	// Rows are the egress rows of the run's calls, by call id.
+	Rows map[string]RowKey
+	// Spoke: a call sent something since the newest turn became visible.
+	Spoke bool
+	// Egress counts the rows of the assistant message under way.
+	Egress int
+	// Base counts the parts that the message had when the run took it up: it
+	// continues one that a person was asked in.
+	Base int
+	// Answers are those to requests of the message under way.
+	Answers []RunAnswer
+}
+
+// Visible is a turn that a run saw, from a step on.
+type Visible struct {
+	TurnID string
+	Step   int
+}
+
+// OutboxRow is a row that is not delivered yet.
+type OutboxRow struct {
+	Row
+	Sent   []string // the platform's ids of the parts that are there
+	Draft  string   // the platform's id of the placeholder; empty: none
+	Parked bool
+	Reason string
+	Maybe  bool // a crash may have hidden a send
+}
+
+// Replay makes the state of a chat from what its store holds.
+func Replay(snap Snapshot) (*State, error) {
+	s := &State{
+		N:       max(snap.Meta.N, snap.LedgerN),
+		Seq:     snap.Meta.Seq,
+		Pinned:  snap.Meta.Pinned,
+		Cursor:  snap.Meta.Cursor,
+		ids:     newRingSet(),
+		turns:   make(map[string]struct{}, len(snap.History)),
+		ended:   map[string]bool{},
+		counts:  snap.Meta.Counts.clone(),
+		counted: snap.Meta.N,
+	}
+	for _, id := range snap.Meta.IngressIDs {
+		s.ids.add(id)
+	}
+	for _, m := range snap.History {
+		t := NewTurn(m)
+		s.push(t)
+		if ended(t) {
+			s.ended[t.Meta.RunID] = true
+			for _, f := range t.Meta.Fates {
+				s.ended[f.RunID] = true // of a message that several runs wrote
+			}
+		}
+		s.ids.add(t.Meta.IngressID)
+		s.Seq = max(s.Seq, t.Meta.Seq)
+	}
+	s.stored = len(s.History)
+	for _, r := range snap.Journal {
+		if err := s.Apply(r); err != nil {
+			return nil, fmt.Errorf("replay record %d: %w", r.N, err)
+		}
+	}
+	s.ended = nil
+	s.ledger = slices.DeleteFunc(s.ledger, func(e LedgerEntry) bool { return e.N <= snap.LedgerN })
+	for i := range s.Outbox {
+		s.Outbox[i].Maybe = true
+	}
+	return s, nil
+}
+
+// Known reports whether an ingress id was handled before.
+func (s *State) Known(ingressID string) bool { return s.ids.has(ingressID) }
+
+// AppendOpen adds user turns that the store wrote straight to the history.
+func (s *State) AppendOpen(turns ...Turn) {
+	for _, t := range turns {
+		s.accept(t)
+		s.push(t)
+	}
+	s.stored = len(s.History)
+}
+
+// Clean reports whether nothing waits to be folded, so that an idle turn may go
+// straight to the history.
+func (s *State) Clean() bool {
+	return s.Run == nil && len(s.Lane) == 0 && len(s.Outbox) == 0 &&
+		len(s.ledger) == 0 && len(s.dirty) == 0 && s.stored == len(s.History)
+}
+
+// Open are the turns without a fate: those behind the last assistant turn that
+// ended a run, and the lane.
+func (s *State) Open() []Turn {
+	i := len(s.History)
+	for i > 0 && !ended(s.History[i-1]) {
+		i--
+	}
+	var open []Turn
+	for _, t := range s.History[i:] {
+		if t.Role == uimessage.RoleUser {
+			open = append(open, t)
+		}
+	}
+	return append(open, s.Lane...)
+}
+
+func ended(t Turn) bool {
+	return t.Role == uimessage.RoleAssistant && (t.Meta.Result != "" || t.Meta.Kind == uimessage.KindSummary)
+}
+
+// Counts are the chat's conservation counts. Accepted comes from the arrival
+// numbers, the fates from the ledger: two sources that must agree with what is open.
+func (s *State) Counts() Counts {
+	c := s.counts.clone()
+	c.Accepted = s.Seq
+	return c
+}
+
+// Pending are the rows that are neither delivered nor parked.
+func (s *State) Pending() []OutboxRow {
+	var rows []OutboxRow
+	for _, r := range s.Outbox {
+		if !r.Parked {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Row finds an outbox row; nil when it is settled.
+func (s *State) Row(key RowKey) *OutboxRow {
+	for i := range s.Outbox {
+		if s.Outbox[i].Key == key {
+			return &s.Outbox[i]
+		}
+	}
+	return nil
+}
+
+// Has reports whether a turn of the history or the lane has the id.
+func (s *State) Has(turnID string) bool {
+	_, ok := s.turns[turnID]
+	return ok
+}
+
+// push puts a turn at the end of the history.
+func (s *State) push(t Turn) {
+	s.turns[t.ID] = struct{}{}
+	s.asked = s.asked || len(t.Requests) > 0
+	s.History = append(s.History, t)
+}
+
+func (s *State) accept(t Turn) {
+	s.ids.add(t.Meta.IngressID)
+	s.Seq = max(s.Seq, t.Meta.Seq)
+}
+
+// find looks a turn up, newest first.
+func (s *State) find(id string) (*Turn, bool) {
+	if !s.Has(id) {
+		return nil, false
+	}
+	for i := len(s.Lane) - 1; i >= 0; i-- {
+		if s.Lane[i].ID == id {
+			return &s.Lane[i], false
+		}
+	}
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if s.History[i].ID == id {
+			return &s.History[i], i < s.stored
+		}
+	}
+	return nil, false
+}
+
+// clone copies counts so that their maps are not shared.
+func (c Counts) clone() Counts {
+	out := Counts{Accepted: c.Accepted, Fates: map[Fate]int64{}, Egress: map[string]int64{}}
+	maps.Copy(out.Fates, c.Fates)
+	maps.Copy(out.Egress, c.Egress)
+	return out
+}
+
+// Unfolded counts what the next fold moves: a measure of the journal's length.
+func (s *State) Unfolded() int {
+	return len(s.History) - s.stored + len(s.ledger) + len(s.dirty)
+}

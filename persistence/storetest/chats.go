@@ -1,0 +1,304 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+func summary(id string) uimessage.Message {
+	return uimessage.Message{
+		ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "summary"}},
+		Metadata: json.RawMessage(`{"kind":"summary","sourceRange":{"fromId":"u1","toId":"u4","count":4},"seq":11}`),
+	}
+}
+
+func testRewrite(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	must(t, c.AppendHistory(t.Context(), Turns(1, 6)...))
+	edited := Turn(5)
+	edited.Parts = []uimessage.Part{uimessage.Text{Text: "edited"}}
+	must(t, c.AppendHistory(t.Context(), edited))
+	must(t, c.Append(t.Context(), Facts(1, 2)...))
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{
+		ArchiveID: "2026-1-4", At: at(), From: 0, To: 4, Insert: []uimessage.Message{summary("s1")}, Meta: metaOf(9),
+	}))
+	want := persistence.Snapshot{History: []uimessage.Message{summary("s1"), edited, Turn(6)}, Journal: Facts(1, 2), Meta: metaOf(9)}
+	same(t, "snapshot", want, load(t, c))
+	must(t, c.Fold(t.Context(), persistence.Fold{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
+	want.History, want.Journal = append(want.History, Turn(7)), nil
+	c, snap := s.again()
+	same(t, "snapshot after a crash", want, snap)
+	// In the middle, with nothing in its place, and no archive.
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{From: 1, To: 3, Meta: metaOf(10)}))
+	must(t, c.AppendHistory(t.Context(), Turn(8)))
+	_, snap = s.again()
+	same(t, "history", []uimessage.Message{summary("s1"), Turn(7), Turn(8)}, snap.History)
+	c, _ = s.again()
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{From: 0, To: 3, Insert: Turns(20, 22), Meta: metaOf(10)}))
+	_, snap = s.again()
+	same(t, "history replaced as a whole", Turns(20, 22), snap.History)
+}
+
+func testRewriteRefused(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
+	for _, tc := range []struct {
+		name string
+		r    persistence.Rewrite
+	}{
+		{"before the beginning", persistence.Rewrite{From: -1, To: 1}},
+		{"behind the end", persistence.Rewrite{From: 0, To: 4}},
+		{"backwards", persistence.Rewrite{From: 2, To: 1}},
+		{"an id that stays", persistence.Rewrite{From: 0, To: 1, Insert: Turns(3, 3)}},
+		{"an id twice", persistence.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{Turn(1), Turn(1)}}},
+		{"no turn", persistence.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{{ID: "x", Role: uimessage.RoleSystem}}}},
+	} {
+		if err := c.Rewrite(t.Context(), tc.r); err == nil {
+			t.Errorf("%s was taken", tc.name)
+		}
+	}
+	must(t, c.AppendHistory(t.Context(), Turn(4)))
+	_, snap := s.again()
+	same(t, "history", Turns(1, 4), snap.History)
+}
+
+func testArchive(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "second", At: at(), From: 1, To: 2}))
+	c, _ = s.again()
+	first, err := c.ReadArchive(t.Context(), "first")
+	must(t, err)
+	var held []uimessage.Message
+	for _, line := range first.Lines {
+		m, err := uimessage.Decode([]byte(line))
+		must(t, err)
+		held = append(held, m)
+	}
+	text := func(m uimessage.Message) string { return m.ID + persistence.Text(m) }
+	if diff := cmp.Diff([]string{text(Turn(1)), text(Turn(2))}, []string{text(held[0]), text(held[1])}); diff != "" {
+		t.Errorf("archived lines (-want +got):\n%s", diff)
+	}
+	first.Lines = nil
+	same(t, "archive", persistence.Archive{
+		Version: 1, ChatKey: key, ArchivedAt: at().UnixMilli(), SourceRange: json.RawMessage(`{"fromId":"u1","toId":"u4","count":4}`),
+	}, first)
+	second, err := c.ReadArchive(t.Context(), "second")
+	must(t, err)
+	same(t, "range of an archive without a summary", `{"fromId":"u3","toId":"u3","count":1}`, string(second.SourceRange))
+	_, err = c.ReadArchive(t.Context(), "third")
+	wantError(t, err, persistence.ErrNotFound, true)
+	// An archive is never replaced by one with other lines.
+	must(t, c.AppendHistory(t.Context(), Turns(5, 6)...))
+	if err := c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), From: 1, To: 2}); err == nil {
+		t.Error("an archive was replaced by another of its name")
+	}
+	_, snap := s.again()
+	same(t, "history", []uimessage.Message{summary("s"), Turn(5), Turn(6)}, snap.History)
+}
+
+func testWaking(s *suite) {
+	t := s.t
+	waking := func() []messages.ChatKey {
+		t.Helper()
+		keys, err := s.Waking(t.Context())
+		must(t, err)
+		slices.Sort(keys)
+		return keys
+	}
+	same(t, "nothing to wake", 0, len(waking()))
+	var want []messages.ChatKey
+	for i := range 20 {
+		k := messages.ChatKey(fmt.Sprintf("test-chat-%02d", i))
+		c, _ := s.open(k)
+		must(t, c.Wake(t.Context()))
+		must(t, c.Wake(t.Context()))
+		switch i % 4 {
+		case 0:
+			must(t, c.Rest(t.Context()))
+			must(t, c.Rest(t.Context()))
+		case 1:
+			must(t, c.Rest(t.Context()))
+			must(t, c.Wake(t.Context()))
+			want = append(want, k)
+		default:
+			must(t, c.Close()) // closing is not resting
+			want = append(want, k)
+		}
+	}
+	same(t, "to wake", want, waking())
+	s.crash()
+	same(t, "to wake after a crash", want, waking())
+	c, _ := s.open(want[0])
+	must(t, c.Wake(t.Context()))
+	must(t, c.Rest(t.Context()))
+	same(t, "to wake after one came to rest", want[1:], waking())
+	if got := chats(t, s); len(got) != 0 {
+		t.Errorf("a mark made chats: %q", got)
+	}
+}
+
+func testChats(s *suite) {
+	t := s.t
+	var want []messages.ChatKey
+	for i := range 30 {
+		k := messages.ChatKey(fmt.Sprintf("Test-chat-%02d", i))
+		c, _ := s.open(k)
+		switch i % 3 {
+		case 0:
+			must(t, c.AppendHistory(t.Context(), Turn(1)))
+		case 1:
+			must(t, c.Append(t.Context(), Facts(1, 1)...))
+		default:
+			must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(1)}))
+		}
+		want = append(want, k)
+	}
+	same(t, "chats", want, chats(t, s))
+	s.crash()
+	same(t, "chats after a crash", want, chats(t, s))
+	for _, err := range s.Chats(t.Context()) {
+		must(t, err)
+		break // a reader may stop
+	}
+}
+
+func testKeys(s *suite) {
+	t := s.t
+	keys := []messages.ChatKey{
+		"a", "A", "é", "e\u0301", "..", ".", "a/../../b", "~", "a~/b", "%2e", "con", "世界", messages.ChatKey(strings.Repeat("世", 341)),
+		messages.ChatKey(strings.Repeat("x", messages.MaxChatKey)), messages.ChatKey(strings.Repeat("x", messages.MaxChatKey-1)),
+		messages.ChatKey(strings.Repeat("x", 198)), "a\nb", " ",
+	}
+	for i, k := range keys {
+		c, _ := s.open(k)
+		must(t, c.Wake(t.Context()))
+		must(t, c.AppendHistory(t.Context(), Turn(i+1)))
+	}
+	s.crash()
+	for i, k := range keys {
+		_, snap := s.open(k)
+		same(t, fmt.Sprintf("history of %q", k), Turns(i+1, i+1), snap.History)
+	}
+	slices.Sort(keys)
+	same(t, "chats", keys, chats(t, s))
+	waking, err := s.Waking(t.Context())
+	must(t, err)
+	slices.Sort(waking)
+	same(t, "to wake", keys, waking)
+	for _, k := range []messages.ChatKey{"", messages.ChatKey(strings.Repeat("x", messages.MaxChatKey+1)), "a\xff"} {
+		if _, err := s.OpenChat(t.Context(), k); err == nil {
+			t.Errorf("key %q was taken", k)
+		}
+	}
+}
+
+func testOneHandle(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	if _, err := s.OpenChat(t.Context(), key); err == nil {
+		t.Fatal("a second handle was given out")
+	}
+	must(t, c.AppendHistory(t.Context(), Turn(1)))
+	must(t, c.Close())
+	again, err := s.OpenChat(t.Context(), key)
+	must(t, err)
+	must(t, c.Close()) // the old handle has no claim any more
+	if _, err := s.OpenChat(t.Context(), key); err == nil {
+		t.Fatal("a second handle was given out after the first was closed twice")
+	}
+	must(t, again.AppendHistory(t.Context(), Turn(2))) // without a load before
+	same(t, "history", Turns(1, 2), load(t, again).History)
+}
+
+func testClosed(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	must(t, c.AppendHistory(t.Context(), Turn(1)))
+	other, _ := s.open("other")
+	must(t, other.Close())
+	must(t, s.Close())
+	must(t, s.Close())
+	for i, closed := range []persistence.Chat{c, other} {
+		_, err := closed.Load(background())
+		wantError(t, err, persistence.ErrClosed, false)
+		wantError(t, closed.Append(background(), Facts(1, 1)...), persistence.ErrClosed, false)
+		wantError(t, closed.Note(background(), Facts(1, 1)...), persistence.ErrClosed, false)
+		wantError(t, closed.AppendHistory(background(), Turn(2)), persistence.ErrClosed, false)
+		wantError(t, closed.Fold(background(), persistence.Fold{}), persistence.ErrClosed, false)
+		wantError(t, closed.Rewrite(background(), persistence.Rewrite{}), persistence.ErrClosed, false)
+		_, err = closed.ReadArchive(background(), "x")
+		wantError(t, err, persistence.ErrClosed, false)
+		wantError(t, closed.Wake(background()), persistence.ErrClosed, false)
+		wantError(t, closed.Rest(background()), persistence.ErrClosed, false)
+		for _, err := range closed.Ledger(background()) {
+			wantError(t, err, persistence.ErrClosed, false)
+		}
+		if err := closed.Close(); err != nil {
+			t.Errorf("chat %d: second close: %v", i, err)
+		}
+	}
+	_, err := s.OpenChat(background(), "x")
+	wantError(t, err, persistence.ErrClosed, false)
+	if _, err := s.Waking(background()); err == nil {
+		t.Error("Waking on a closed store")
+	}
+	for _, err := range s.Chats(background()) {
+		if err == nil {
+			t.Error("Chats on a closed store")
+		}
+	}
+	_, snap := s.again()
+	same(t, "history", Turns(1, 1), snap.History)
+}
+
+func testParallel(s *suite) {
+	t := s.t
+	const many, each = 40, 15
+	name := func(i int) messages.ChatKey { return messages.ChatKey(fmt.Sprintf("test-chat-%d", i)) }
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			c, err := s.OpenChat(t.Context(), name(i))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := 1; n <= each; n++ {
+				err := c.Wake(t.Context())
+				if err == nil {
+					err = c.AppendHistory(t.Context(), Turn(n))
+				}
+				if err == nil {
+					err = c.Append(t.Context(), Facts(int64(n), int64(n))...)
+				}
+				if err == nil {
+					err = c.Fold(t.Context(), persistence.Fold{Ledger: Entries(int64(n), int64(n)), Meta: metaOf(int64(n))})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.crash()
+	for i := range many {
+		c, snap := s.open(name(i))
+		same(t, "snapshot", persistence.Snapshot{History: Turns(1, each), Meta: metaOf(each), LedgerN: each}, snap)
+		same(t, "ledger", Entries(1, each), ledger(t, c))
+	}
+}

@@ -1,0 +1,100 @@
+package storetest_test
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
+)
+
+const key messages.ChatKey = "test-chat-1"
+
+// life uses every operation and stops at the first error.
+func life(t *testing.T, s persistence.Store) error {
+	t.Helper()
+	ctx := t.Context()
+	c, err := s.OpenChat(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	for _, step := range []func() error{
+		func() error { return c.Wake(ctx) },
+		func() error { return c.AppendHistory(ctx, storetest.Turn(1)) },
+		func() error { return c.Append(ctx, storetest.Facts(1, 2)...) },
+		func() error { return c.Note(ctx, storetest.Facts(3, 3)...) },
+		func() error { return c.Fold(ctx, persistence.Fold{Ledger: storetest.Entries(1, 2)}) },
+		func() error { return c.Rewrite(ctx, persistence.Rewrite{ArchiveID: "x", To: 1}) },
+		func() error { _, err := c.ReadArchive(ctx, "x"); return err },
+		func() error { return c.Rest(ctx) },
+		func() error { _, err := c.Load(ctx); return err },
+		func() error {
+			for _, err := range c.Ledger(ctx) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestFaultyFailsTheNth(t *testing.T) {
+	const operations = 11
+	for n := 1; n <= operations+1; n++ {
+		s := storetest.NewFaulty(memstore.New(), func(at int, _ string, key messages.ChatKey) error {
+			if at == n {
+				return storetest.Full(key)
+			}
+			return nil
+		})
+		err := life(t, s)
+		if n > operations {
+			if err != nil || s.Operations() != operations {
+				t.Errorf("%d operations, %v", s.Operations(), err)
+			}
+		} else if !errors.Is(err, persistence.ErrFull) || s.Operations() != n {
+			t.Errorf("operation %d: %v after %d", n, err, s.Operations())
+		}
+	}
+}
+
+func TestFaultyIsReadOnlyAfterAFinalError(t *testing.T) {
+	s := storetest.NewFaulty(memstore.New(), storetest.FailNth(2, storetest.Broken(key, io.ErrUnexpectedEOF)))
+	c, err := s.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AppendHistory(t.Context(), storetest.Turn(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatalf("got %v", err)
+	}
+	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); !errors.Is(err, persistence.ErrReadOnly) {
+		t.Fatalf("got %v, want ErrReadOnly", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err = s.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := c.Load(t.Context())
+	if err != nil || len(snap.History) != 1 {
+		t.Fatalf("%d turns, %v", len(snap.History), err)
+	}
+	if err := c.AppendHistory(t.Context(), storetest.Turn(2)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,228 @@
+// Package storetest is the suite that every store of chats passes, and a store
+// that fails on purpose for the tests of those who use one.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Fresh makes an empty store. What it holds must go when the test ends.
+type Fresh func(t *testing.T) persistence.Store
+
+// Reopen opens the data of a store anew without closing the store first, as
+// after the death of its process.
+type Reopen func(t *testing.T, old persistence.Store) persistence.Store
+
+// Run checks a store against every sentence of the contract.
+func Run(t *testing.T, fresh Fresh, reopen Reopen) {
+	t.Helper()
+	for _, tc := range []struct {
+		name string
+		test func(s *suite)
+	}{
+		{"an empty chat", testEmpty},
+		{"journal", testJournal},
+		{"record numbers", testNumbers},
+		{"history", testHistory},
+		{"superseding lines", testSupersede},
+		{"metadata", testMetadata},
+		{"fold", testFold},
+		{"fold with a rest", testFoldRest},
+		{"fold replayed", testFoldReplayed},
+		{"ledger", testLedger},
+		{"rewrite", testRewrite},
+		{"rewrite refused", testRewriteRefused},
+		{"archive", testArchive},
+		{"waking", testWaking},
+		{"list of chats", testChats},
+		{"hostile keys", testKeys},
+		{"one handle", testOneHandle},
+		{"closed", testClosed},
+		{"cancelled", testCancelled},
+		{"chats side by side", testParallel},
+		{"unknown facts", testUnknownFacts},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.test(&suite{Store: fresh(t), t: t, reopen: reopen})
+		})
+	}
+}
+
+// suite is a store under test.
+type suite struct {
+	persistence.Store
+	t      *testing.T
+	reopen Reopen
+}
+
+// crash opens the data anew.
+func (s *suite) crash() {
+	s.t.Helper()
+	s.Store = s.reopen(s.t, s.Store)
+}
+
+// open opens a chat that is closed when the test ends, and loads it.
+func (s *suite) open(key messages.ChatKey) (persistence.Chat, persistence.Snapshot) {
+	t := s.t
+	t.Helper()
+	c, err := s.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatalf("open %s: %v", key, err)
+	}
+	t.Cleanup(func() { _ = c.Close() }) // closed twice by some tests, which is fine
+	return c, load(t, c)
+}
+
+// again opens the chat that most tests use, after a crash.
+func (s *suite) again() (persistence.Chat, persistence.Snapshot) {
+	s.t.Helper()
+	s.crash()
+	return s.open(key)
+}
+
+func load(t *testing.T, c persistence.Chat) persistence.Snapshot {
+	t.Helper()
+	snap, err := c.Load(t.Context())
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	if len(snap.Damage) > 0 {
+		t.Fatalf("load found damage: %+v", snap.Damage)
+	}
+	return snap
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares what is stored; nil and empty are the same.
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// wantError checks an error of a store: its cause, and whether it says that
+// nothing was changed.
+func wantError(t *testing.T, err, cause error, retryable bool) {
+	t.Helper()
+	if !errors.Is(err, cause) {
+		t.Fatalf("got error %v, want %v", err, cause)
+	}
+	var e *persistence.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%v is no *persistence.Error", err)
+	}
+	if e.Retryable != retryable {
+		t.Errorf("%v: retryable is %v, want %v", err, e.Retryable, retryable)
+	}
+}
+
+// Turn is a user turn for tests, with the n-th arrival number.
+func Turn(n int) uimessage.Message { return turnOf(uimessage.RoleUser, "u", n) }
+
+// Reply is an assistant turn for tests.
+func Reply(n int) uimessage.Message { return turnOf(uimessage.RoleAssistant, "a", n) }
+
+func turnOf(role uimessage.Role, prefix string, n int) uimessage.Message {
+	meta := uimessage.Metadata{TS: 1_700_000_000_000 + int64(n), ChatKey: "test-chat-1", Seq: int64(n)}
+	return uimessage.Message{
+		ID: fmt.Sprintf("%s%d", prefix, n), Role: role, Metadata: meta.Raw(),
+		Parts: []uimessage.Part{uimessage.Text{Text: fmt.Sprintf("text %d <&> 世界 \u2028 \"\\\n", n)}},
+	}
+}
+
+// Turns are the user turns from first to last.
+func Turns(first, last int) []uimessage.Message {
+	var out []uimessage.Message
+	for n := first; n <= last; n++ {
+		out = append(out, Turn(n))
+	}
+	return out
+}
+
+// Facts are records with the numbers from first to last, of several kinds.
+func Facts(first, last int64) []persistence.Record {
+	var out []persistence.Record
+	for n := first; n <= last; n++ {
+		var f persistence.Fact
+		switch n % 4 {
+		case 0:
+			f = persistence.TurnAccepted{Turn: Turn(int(n))}
+		case 1:
+			f = persistence.StepResponded{RunID: "r", MessageID: "a", Step: int(n), Parts: []uimessage.Part{
+				uimessage.Text{Text: "<>"}, uimessage.Tool{ToolCallID: "c", Name: "x", State: uimessage.ToolInputAvailable, Input: json.RawMessage(`{"a":"<"}`)},
+			}}
+		case 2:
+			f = persistence.ToolStarted{RunID: "r", CallID: fmt.Sprint("c", n)}
+		default:
+			f = persistence.RunFinished{RunID: "r", Message: Reply(int(n)), Result: persistence.ResultDone}
+		}
+		out = append(out, persistence.Record{N: n, TS: 1_700_000_000_000 + n, Fact: f})
+	}
+	return out
+}
+
+// Entries are ledger entries with the numbers from first to last, two each.
+func Entries(first, last int64) []persistence.LedgerEntry {
+	var out []persistence.LedgerEntry
+	for n := first; n <= last; n++ {
+		out = append(out,
+			persistence.LedgerEntry{N: n, TS: n, Dir: persistence.DirIn, MessageID: fmt.Sprint(n), Fate: persistence.FateAnswered, Text: "in <&> 世"},
+			persistence.LedgerEntry{N: n, TS: n, Dir: persistence.DirOut, TurnID: fmt.Sprint("a", n), Fate: persistence.EgressDelivered, Receipt: []string{"1", "2"}},
+		)
+	}
+	return out
+}
+
+func metaOf(n int64) persistence.Meta {
+	return persistence.Meta{
+		Version: 1, IngressIDs: []string{"x", fmt.Sprint("in", n)}, Pinned: []string{"skill"}, N: n, Seq: n,
+		Counts: persistence.Counts{Accepted: n, Fates: map[persistence.Fate]int64{persistence.FateAnswered: n}, Egress: map[string]int64{"delivered": n}},
+	}
+}
+
+func ledger(t *testing.T, c persistence.Chat) []persistence.LedgerEntry {
+	t.Helper()
+	var out []persistence.LedgerEntry
+	for e, err := range c.Ledger(t.Context()) {
+		must(t, err)
+		out = append(out, e)
+	}
+	return out
+}
+
+func chats(t *testing.T, s persistence.Store) []messages.ChatKey {
+	t.Helper()
+	var out []messages.ChatKey
+	for key, err := range s.Chats(t.Context()) {
+		must(t, err)
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+const key messages.ChatKey = "test-chat-1"
+
+func at() time.Time { return time.UnixMilli(1_700_000_000_123) }
+
+func background() context.Context { return context.Background() }
