@@ -1,0 +1,78 @@
+package config
+
+// Adapters are the places where people chat. What a place does when it is
+// neither switched on nor off: web and cli are on, the others once their
+// credentials are set.
+type Adapters struct {
+	Telegram Telegram `json:"telegram" jsonschema_description:"A Telegram bot."`
+	Feishu   Feishu   `json:"feishu" jsonschema_description:"A Feishu or Lark app."`
+	Web      Web      `json:"web" jsonschema_description:"The web chat and its pages."`
+	CLI      CLI      `json:"cli" jsonschema_description:"The terminal chat, over a socket in the project's state folder."`
+	API      API      `json:"api" jsonschema_description:"The HTTP API, served where the web chat is."`
+}
+
+// Telegram configures the Telegram bot.
+type Telegram struct {
+	Enabled      bool   `json:"enabled" jsonschema_description:"Run the bot. Unset: once botToken is set."`
+	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself."`
+	BaseURL      string `json:"baseUrl" jsonschema_description:"Root of the Bot API."`
+	Access       string `json:"access" jsonschema:"enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the people and groups that the owner let in, or everybody."`
+	Groups       string `json:"groups" jsonschema:"enum=mention,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, or all."`
+	RateLimit    string `json:"rateLimit" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
+	Egress       string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
+	Drafts       string `json:"drafts" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`
+	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
+	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
+}
+
+// Feishu configures the Feishu or Lark app.
+type Feishu struct {
+	Enabled           bool             `json:"enabled" jsonschema_description:"Run the app. Unset: once appId and appSecret are set."`
+	AppID             string           `json:"appId,omitempty" jsonschema_description:"Id of the app."`
+	AppSecret         Secret           `json:"appSecret,omitzero" variable:"FEISHU_APP_SECRET" jsonschema_description:"Secret of the app; write ${FEISHU_APP_SECRET}."`
+	BaseURL           string           `json:"baseUrl" jsonschema_description:"Root of the open platform: https://open.feishu.cn, or https://open.larksuite.com."`
+	Receive           string           `json:"receive" jsonschema:"enum=connection,enum=webhook" jsonschema_description:"How events come in: over a long connection, or to the web listener."`
+	VerificationToken Secret           `json:"verificationToken,omitzero" variable:"FEISHU_VERIFICATION_TOKEN" jsonschema_description:"Token that the webhook's events carry."`
+	EncryptKey        Secret           `json:"encryptKey,omitzero" variable:"FEISHU_ENCRYPT_KEY" jsonschema_description:"Key of the webhook's signature and encryption; webhook needs it."`
+	Access            string           `json:"access" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Who may talk to the bot in private."`
+	Groups            map[string]Group `json:"groups,omitempty" jsonschema_description:"Groups the bot works in, by their chat id (oc_…); * stands for every other group. Groups not listed are refused."`
+	RateLimit         RateLimit        `json:"rateLimit" jsonschema_description:"How fast the bot sends."`
+	Egress            string           `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
+	Drafts            string           `json:"drafts" jsonschema:"enum=card,enum=off" jsonschema_description:"How text under way is shown: in a streaming card, or not at all."`
+	GroupContext      int              `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
+}
+
+// Group configures one Feishu group that the bot works in.
+type Group struct {
+	Access       string `json:"access" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Which members may talk to the bot; everybody by default, as listing the group lets it in."`
+	Addressed    string `json:"addressed" jsonschema:"enum=mention,enum=always" jsonschema_description:"Answer when mentioned or replied to, or every message."`
+	GroupContext *int   `json:"groupContext,omitempty" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Wins over the platform's groupContext."`
+}
+
+// RateLimit bounds how fast the bot sends to Feishu.
+type RateLimit struct {
+	PerSecond         Limit `json:"perSecond" jsonschema_description:"Sends per second over all chats."`
+	PerChatPerSecond  Limit `json:"perChatPerSecond" jsonschema_description:"Sends per second into one chat."`
+	PerGroupPerMinute Limit `json:"perGroupPerMinute" jsonschema_description:"Sends per minute into one group, beside perChatPerSecond."`
+}
+
+// Web configures the web chat.
+type Web struct {
+	Enabled bool   `json:"enabled" jsonschema_description:"Serve the web chat and its pages."`
+	Listen  string `json:"listen" jsonschema_description:"Address to listen on. Anything but loopback needs a token."`
+	Token   Secret `json:"token,omitzero" variable:"WEB_TOKEN" jsonschema_description:"Token that people log in with; without one only loopback is served."`
+	Egress  string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
+}
+
+// CLI configures the terminal chat.
+type CLI struct {
+	Enabled bool   `json:"enabled" jsonschema_description:"Let sma chat attach to the running host."`
+	Egress  string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
+}
+
+// API configures the HTTP API.
+type API struct {
+	Enabled bool   `json:"enabled" jsonschema_description:"Serve the API. Unset: once token is set."`
+	Token   Secret `json:"token,omitzero" variable:"API_TOKEN" jsonschema_description:"Bearer token of the API, always needed; write ${API_TOKEN}."`
+	Egress  string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// shortToken is the length below which a token can be guessed.
+const shortToken = 16
+
+// check reports the faults of [Settings.Validate] where they stand, and what is
+// allowed but unwise.
+func (l *loader) check() {
+	for _, fault := range l.settings.faults() {
+		if !l.hasError(fault.Key) {
+			l.report(Error, l.place(fault.Key), fault.Key, fault.Error())
+		}
+	}
+	l.warnLiterals()
+	l.warnOpenness()
+	l.warnSkillPaths()
+}
+
+// place is where to look for a key, at least the file it would stand in.
+func (l *loader) place(key string) Origin {
+	o := l.origins.place(key)
+	if o.Source == FromDefault && l.hasFile {
+		return Origin{Source: FromFile, Name: FileName}
+	}
+	return o
+}
+
+// hasError reports whether a key, or the block it is in, is known to be wrong.
+func (l *loader) hasError(key string) bool {
+	return slices.ContainsFunc(l.findings, func(f Finding) bool {
+		return f.Severity == Error && f.Key != "" && (f.Key == key || strings.HasPrefix(key, f.Key+"."))
+	})
+}
+
+// noteSecret remembers a secret that ship.json spells out, and looks at the
+// files that secrets come from.
+func (l *loader) noteSecret(k keyValue, o Origin, x expansion) {
+	if x.literal {
+		l.literals = append(l.literals, literalSecret{key: k.key, variable: k.variable, origin: o})
+	}
+	for _, path := range x.files {
+		if info, err := os.Stat(path); err == nil && openToOthers(info) {
+			l.report(Warn, o, k.key, k.key+" is read from a file that others can read; run chmod 600 on it")
+		}
+	}
+}
+
+func (l *loader) warnLiterals() {
+	for _, s := range l.literals {
+		l.report(Warn, s.origin, s.key, fmt.Sprintf("%s is spelled out here; write \"${%s}\" and set %s in the environment or in %s", s.key, s.variable, s.variable, envFileName))
+	}
+	if len(l.literals) == 0 {
+		return
+	}
+	if info, err := os.Stat(filepath.Join(l.Dir, FileName)); err == nil && openToOthers(info) {
+		l.report(Warn, Origin{Source: FromFile, Name: FileName}, "",
+			fmt.Sprintf("the file holds secrets and its mode is %#o, so others may read them; run: chmod 600 %s", info.Mode().Perm(), FileName))
+	}
+}
+
+func (l *loader) warn(key, message string) { l.report(Warn, l.place(key), key, key+" "+message) }
+
+func (l *loader) warnOpenness() {
+	a := l.settings.Adapters
+	// A Bot API on this machine is taken for a test server: nobody else talks to that bot.
+	if a.Telegram.Enabled && a.Telegram.Access == AccessOpen && !isLoopbackURL(a.Telegram.BaseURL) {
+		l.warn("adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`)
+	}
+	if a.Feishu.Enabled && a.Feishu.Access == AccessOpen {
+		l.warn("adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`)
+	}
+	if l.settings.Permissions.Exec.Sandbox == "none" {
+		l.warn("permissions.exec.sandbox", `is "none": approved commands can do whatever this user can`)
+	}
+	if t := a.Web.Token; a.Web.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
+		l.warn("adapters.web.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	}
+	if t := a.API.Token; a.API.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
+		l.warn("adapters.api.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	}
+}
+
+func (l *loader) warnSkillPaths() {
+	if l.settings.Skills.AllowExternalPaths {
+		return
+	}
+	for i, path := range l.settings.Skills.Paths {
+		full := path
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(l.Dir, full)
+		}
+		rel, err := filepath.Rel(l.Dir, full)
+		if err != nil || !filepath.IsLocal(rel) {
+			l.warn(fmt.Sprintf("skills.paths[%d]", i), "leads out of the project and is skipped; move the skills, or set skills.allowExternalPaths to true")
+		}
+	}
+}
+
+// settingsValue is the reflected form of settings, for walking.
+func settingsValue(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() }

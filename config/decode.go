@@ -1,0 +1,263 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
+)
+
+// decoder writes a tree of JSON into settings: strictly, going on after a fault,
+// and telling its owner about everything it meets.
+type decoder struct {
+	// origin is where the tree comes from; place adds the position of a node.
+	origin Origin
+	place  func(offset int) (line, col int)
+	// expand replaces ${…}; nil takes strings as they are.
+	expand func(string) (expansion, error)
+	owner  *loader
+	// moved are values of older keys, to be read under their new key.
+	moved []movedValue
+}
+
+// movedValue is a value found under an older name of a key.
+type movedValue struct {
+	to   string
+	node *jsonpos.Node
+}
+
+// elementDefaults is what map and list elements with defaults of their own implement.
+type elementDefaults interface{ setDefaults() }
+
+func (d *decoder) at(n *jsonpos.Node) Origin {
+	o := d.origin
+	o.Line, o.Col = d.place(n.Pos)
+	return o
+}
+
+func (d *decoder) fault(k keyValue, n *jsonpos.Node, format string, args ...any) {
+	d.owner.report(Error, d.at(n), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
+}
+
+func keyOrRoot(key string) string {
+	if key == "" {
+		return FileName
+	}
+	return key
+}
+
+// value reads a node into a value that can be set.
+func (d *decoder) value(k keyValue, n *jsonpos.Node) {
+	if k.key != "" {
+		d.owner.origins[k.key] = d.at(n)
+	}
+	if k.value.CanAddr() {
+		if s, ok := reflect.TypeAssert[scalar](k.value.Addr()); ok {
+			d.scalar(k, n, s)
+			return
+		}
+	}
+	switch t := k.value.Type(); {
+	case t == reflect.TypeFor[Secret]():
+		d.secret(k, n)
+	case t.Kind() == reflect.Pointer:
+		k.value.Set(reflect.New(t.Elem()))
+		k.value = k.value.Elem()
+		d.value(k, n)
+	case t.Kind() == reflect.Struct:
+		d.block(k, n)
+	case t.Kind() == reflect.Map:
+		d.dictionary(k, n)
+	case t.Kind() == reflect.Slice:
+		d.list(k, n)
+	case t.Kind() == reflect.Bool:
+		if d.wants(k, n, jsonpos.Bool) {
+			k.value.SetBool(n.Text == "true")
+		}
+	case t.Kind() == reflect.String:
+		d.text(k, n)
+	default:
+		d.number(k, n)
+	}
+}
+
+// wants reports a node of the wrong kind.
+func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
+	if n.Kind == kind {
+		return true
+	}
+	hint := ""
+	switch {
+	case d.expand == nil && n.Kind == jsonpos.String: // of a variable, which has no quotes
+		d.fault(k, n, "wants %s", kind)
+		return false
+	case n.Kind == jsonpos.Null:
+		hint = "; leave the key out for its default"
+	case n.Kind == jsonpos.String && (kind == jsonpos.Bool || kind == jsonpos.Number):
+		hint = "; write it without quotes"
+	case kind == jsonpos.String && (n.Kind == jsonpos.Number || n.Kind == jsonpos.Bool):
+		hint = "; put it into double quotes"
+	}
+	d.fault(k, n, "wants %s, not %s%s", kind, n.Kind, hint)
+	return false
+}
+
+func (d *decoder) block(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.Object) {
+		return
+	}
+	for _, m := range d.lastMembers(k.key, n) {
+		f, ok := fieldNamed(k.value.Type(), m.Key)
+		if !ok {
+			d.unknown(k, m)
+			continue
+		}
+		d.value(keyValue{key: joinKey(k.key, f.name), field: f, value: k.value.Field(f.index)}, m.Value)
+	}
+}
+
+// lastMembers drops all but the last of members with the same key, with a warning.
+func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
+	last := map[string]int{}
+	members := make([]jsonpos.Member, 0, len(n.Members))
+	for _, m := range n.Members {
+		i, twice := last[m.Key]
+		if !twice {
+			last[m.Key] = len(members)
+			members = append(members, m)
+			continue
+		}
+		o := d.origin
+		o.Line, o.Col = d.place(m.KeyPos)
+		line, _ := d.place(members[i].KeyPos)
+		d.owner.report(Warn, o, joinKey(block, m.Key),
+			fmt.Sprintf("key %q stands twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), line))
+		members[i] = m
+	}
+	return members
+}
+
+func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
+	if d.owner.full() {
+		d.owner.report(d.owner.unknownSeverity(), d.origin, "", "")
+		return
+	}
+	o := d.origin
+	o.Line, o.Col = d.place(m.KeyPos)
+	key := joinKey(k.key, m.Key)
+	if d.older(o, key, m.Value) {
+		return
+	}
+	d.owner.report(d.owner.unknownSeverity(), o, key, unknownKey(k.key, m.Key, k.value.Type()))
+}
+
+func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.Object) {
+		return
+	}
+	k.value.Set(reflect.MakeMap(k.value.Type()))
+	for _, m := range d.lastMembers(k.key, n) {
+		element := reflect.New(k.value.Type().Elem())
+		if withDefaults, ok := reflect.TypeAssert[elementDefaults](element); ok {
+			withDefaults.setDefaults()
+		}
+		d.value(keyValue{key: joinKey(k.key, m.Key), value: element.Elem()}, m.Value)
+		k.value.SetMapIndex(reflect.ValueOf(m.Key), element.Elem())
+	}
+}
+
+func (d *decoder) list(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.Array) {
+		return
+	}
+	list := reflect.MakeSlice(k.value.Type(), len(n.Items), len(n.Items))
+	for i, item := range n.Items {
+		d.value(keyValue{key: fmt.Sprintf("%s[%d]", k.key, i), value: list.Index(i)}, item)
+	}
+	k.value.Set(list)
+}
+
+func (d *decoder) number(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.Number) {
+		return
+	}
+	if k.value.Kind() == reflect.Float64 {
+		v, err := strconv.ParseFloat(n.Text, 64)
+		if err != nil {
+			d.fault(k, n, "is out of range")
+			return
+		}
+		k.value.SetFloat(v)
+		return
+	}
+	v, ok := wholeNumber(n.Text)
+	if !ok {
+		d.fault(k, n, "wants a whole number")
+		return
+	}
+	k.value.SetInt(v)
+}
+
+func (d *decoder) scalar(k keyValue, n *jsonpos.Node, s scalar) {
+	var err error
+	switch n.Kind {
+	case jsonpos.Number:
+		err = s.setNumber(n.Text)
+	case jsonpos.String:
+		text, ok := d.expanded(k, n)
+		if !ok {
+			return
+		}
+		err = s.setWord(text)
+	case jsonpos.Null, jsonpos.Bool, jsonpos.Array, jsonpos.Object:
+		err = s.setWord("")
+	}
+	if err != nil {
+		d.fault(k, n, "%v", err)
+	}
+}
+
+func (d *decoder) text(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.String) {
+		return
+	}
+	if text, ok := d.expanded(k, n); ok {
+		k.value.SetString(text)
+	}
+}
+
+func (d *decoder) secret(k keyValue, n *jsonpos.Node) {
+	if !d.wants(k, n, jsonpos.String) {
+		return
+	}
+	if text, ok := d.expanded(k, n); ok {
+		k.value.Set(reflect.ValueOf(NewSecret(text)))
+	}
+}
+
+// expanded returns the text of a string node. It is false if the text cannot be
+// had; then the fault is reported, or kept until it is known whether it matters.
+func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
+	if d.expand == nil {
+		return n.Text, true
+	}
+	x, err := d.expand(n.Text)
+	d.owner.addFiles(x.files)
+	if err != nil {
+		d.fault(k, n, "%v", err)
+		return "", false
+	}
+	o := d.at(n)
+	o.Via = slices.Compact(x.via)
+	d.owner.origins[k.key] = o
+	if len(x.missing) > 0 {
+		d.owner.missing[k.key] = missingValue{origin: o, what: x.missing}
+		return "", false
+	}
+	if k.value.Type() == reflect.TypeFor[Secret]() {
+		d.owner.noteSecret(k, o, x)
+	}
+	return x.text, true
+}

@@ -1,0 +1,74 @@
+package config
+
+// The words of the enums that code compares with.
+const (
+	ProviderOpenAI    = "openai"
+	ProviderDeepSeek  = "deepseek"
+	ProviderAnthropic = "anthropic"
+	ProviderCustom    = "custom"
+	ProviderDemo      = "demo"
+
+	EgressAuto   = "auto"
+	EgressTool   = "tool"
+	EgressDirect = "direct"
+
+	AccessPaired = "paired"
+	AccessOpen   = "open"
+
+	GroupsMention = "mention"
+	GroupsAll     = "all"
+
+	RateLimitStandard = "standard"
+
+	// Off switches the metrics listener and Telegram's rate limit off.
+	Off = "off"
+)
+
+// Default returns the settings of a project that sets nothing. They are valid:
+// the demo model on the loopback web chat and the terminal.
+func Default() Settings {
+	return Settings{
+		LLM: LLM{Provider: ProviderDemo, IdleTimeoutS: 60, MaxConcurrency: 512},
+		Context: ContextSettings{
+			History:      History{KeepLastMessages: 30, MaxInputTokensApprox: 12000, ArchiveOnCompact: true},
+			ChatQueue:    ChatQueue{Mode: "merge", MaxQueued: 200, Fairness: "sender"},
+			Contexts:     Contexts{Enabled: true, SearchTextMaxChars: 12000},
+			Memory:       Memory{AutoExtractEnabled: true, ExtractMinEntries: 40, MaxPrimaryChars: 15000, CompressOnOverflow: true, BackupBeforeCompress: true},
+			AgentContext: AgentContext{WindowEntries: 200},
+			ChatEgress:   ChatEgress{Mode: EgressAuto, ChatSendMaxCallsPerRun: 30, Idempotency: true},
+		},
+		Limits:      Limits{ActiveChats: 10000},
+		Permissions: Permissions{Exec: Exec{Sandbox: "auto", Network: "off", Approvers: []string{"owner"}}},
+		Adapters: Adapters{
+			Telegram: Telegram{BaseURL: "https://api.telegram.org", Access: AccessPaired, Groups: GroupsMention, RateLimit: RateLimitStandard, Egress: EgressTool, Drafts: "edit"},
+			Feishu:   Feishu{BaseURL: "https://open.feishu.cn", Receive: "connection", Access: AccessPaired, RateLimit: RateLimit{PerSecond: 50, PerChatPerSecond: 5}, Egress: EgressTool, Drafts: "card"},
+			Web:      Web{Enabled: true, Listen: "127.0.0.1:3000", Egress: EgressDirect},
+			CLI:      CLI{Enabled: true, Egress: EgressDirect},
+			API:      API{Egress: EgressDirect},
+		},
+		Metrics: Metrics{Listen: "127.0.0.1:9464"},
+		Log:     Log{Level: "info", Format: "auto"},
+	}
+}
+
+// setDefaults fills a group before its keys are read.
+func (g *Group) setDefaults() { *g = Group{Access: AccessOpen, Addressed: "mention"} }
+
+// provider is what is known of an API by its name.
+type provider struct {
+	baseURL, model string
+	needsKey       bool
+}
+
+// providerOf returns what is known of a provider; nothing of custom and demo.
+func providerOf(name string) provider {
+	switch name {
+	case ProviderOpenAI:
+		return provider{baseURL: "https://api.openai.com/v1", model: "gpt-4.1-mini", needsKey: true}
+	case ProviderDeepSeek:
+		return provider{baseURL: "https://api.deepseek.com/v1", model: "deepseek-chat", needsKey: true}
+	case ProviderAnthropic:
+		return provider{baseURL: "https://api.anthropic.com/v1", needsKey: true}
+	}
+	return provider{}
+}

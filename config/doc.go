@@ -1,0 +1,39 @@
+// Package config reads the settings of a project: ship.json, the project's .env,
+// the environment and flags.
+//
+// # Which value counts
+//
+// For every key the first of these that has one:
+//
+//  1. a flag;
+//  2. the environment variable named after the key: SMA_ and the words of the
+//     key in capitals, joined by _ (llm.apiKey is SMA_LLM_API_KEY, limits.residentMB
+//     is SMA_LIMITS_RESIDENT_MB); an empty variable counts as unset;
+//  3. ship.json;
+//  4. OPENAI_API_KEY, OPENAI_BASE_URL and TELEGRAM_BOT_TOKEN for their keys;
+//  5. what follows from other keys, such as the base URL of a provider;
+//  6. the default of [Default].
+//
+// Variables are looked up in the environment first, then in the project's .env;
+// an empty one in the environment hides the one in .env.
+// Flags and variables hold plain text: a list is separated by commas or is a JSON
+// list, an object is JSON. [Loaded.Origin] tells which one won.
+//
+// # Strings of ship.json
+//
+// ${NAME} is the variable, ${NAME:-text} has a fallback, ${file:path} is the file
+// without its last line breaks (relative to the project), $${ is a literal ${.
+// They do not nest, and what they yield is not expanded again. A variable that is
+// missing or empty is a fault that names it, unless its adapter is off.
+//
+// # Promises
+//
+// Load reports all findings at once, with line and column. A finding never holds a
+// value from a string of the files or from a variable, and a [Secret] cannot be
+// printed. Load changes nothing outside and keeps no state: call it again to
+// reload, and keep the settings you have if it fails. Everything here is safe for
+// concurrent use as long as nobody changes the [Settings].
+//
+// The package leaves to others: watching files, writing ship.json, and reaching
+// out to check that a key or token really works.
+package config

@@ -1,0 +1,177 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const (
+	// maxIncludedFile bounds what one ${file:path} reads.
+	maxIncludedFile = 64 << 10
+	// maxExpanded bounds the text of all strings of a project.
+	maxExpanded = 4 << 20
+)
+
+// expander replaces ${…} in strings of ship.json.
+type expander struct {
+	dir    string
+	lookup func(name string) (string, bool)
+	total  int // bytes yielded so far
+}
+
+// expansion is a string of ship.json after expansion.
+type expansion struct {
+	text string
+	// via names the variables and files that were used.
+	via []string
+	// literal: the file itself holds the text, at least as a fallback.
+	literal bool
+	// missing says for every variable or file that is not there what is not there.
+	missing []string
+	// files are the paths of all files named, there or not.
+	files []string
+}
+
+// expand returns an error for bad syntax only; it never quotes the string.
+func (e *expander) expand(s string) (expansion, error) {
+	x := expansion{}
+	var b strings.Builder
+	for rest := s; ; {
+		before, after, found := strings.Cut(rest, "${")
+		if !found {
+			b.WriteString(rest)
+			break
+		}
+		if literal, escaped := strings.CutSuffix(before, "$"); escaped {
+			b.WriteString(literal + "${")
+			rest = after
+			continue
+		}
+		b.WriteString(before)
+		inner, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
+		}
+		text, err := e.reference(inner, &x)
+		if err != nil {
+			return x, err
+		}
+		if e.total += len(text); e.total > maxExpanded {
+			return x, errors.New("expands to too much text")
+		}
+		b.WriteString(text)
+		rest = tail
+	}
+	x.text = b.String()
+	x.literal = x.literal || (len(x.via) == 0 && x.text != "")
+	return x, nil
+}
+
+// reference replaces what stands between the braces.
+func (e *expander) reference(inner string, x *expansion) (string, error) {
+	if strings.Contains(inner, "${") {
+		return "", errors.New("nests one ${…} in another, which is not possible")
+	}
+	if path, ok := strings.CutPrefix(inner, "file:"); ok {
+		return e.file(path, x)
+	}
+	name, fallback, hasFallback := strings.Cut(inner, ":-")
+	if !isVariable(name) {
+		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
+	}
+	x.via = append(x.via, "${"+name+"}")
+	if text, ok := e.lookup(name); ok && text != "" {
+		return text, nil
+	}
+	if !hasFallback {
+		x.missing = append(x.missing, fmt.Sprintf("the environment variable %s is not set, or empty", name))
+		return "", nil
+	}
+	x.literal = x.literal || fallback != ""
+	return fallback, nil
+}
+
+func (e *expander) file(path string, x *expansion) (string, error) {
+	if path == "" {
+		return "", errors.New("has a ${file:} without a path")
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(e.dir, full)
+	}
+	x.via = append(x.via, "${file:"+path+"}")
+	x.files = append(x.files, full)
+	text, err := readSmall(full, maxIncludedFile)
+	if err != nil {
+		x.missing = append(x.missing, fmt.Sprintf("the file %s cannot be read: %s", path, reason(err)))
+		return "", nil
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// isVariable reports whether a name can be that of an environment variable.
+func isVariable(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || (r >= 'A' && r <= 'Z') || (r >= 'a' && r <= 'z')
+		if digit := r >= '0' && r <= '9'; !letter && (!digit || i == 0) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+var (
+	errNotRegular = errors.New("it is not a regular file")
+	errTooLarge   = errors.New("it is too large")
+)
+
+// readSmall reads a regular file of at most limit bytes; it never waits for a
+// pipe or a device.
+func readSmall(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNotRegular
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, errTooLarge
+	}
+	return data, nil
+}
+
+// reason says in words of ours why a file could not be read.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "it does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.Is(err, errNotRegular), errors.Is(err, errTooLarge):
+		return err.Error()
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// openToOthers reports whether people other than the owner can read a file.
+func openToOthers(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+// Warn is a finding that stops nothing; Error is one that stops a start.
+const (
+	Warn  Severity = "warning"
+	Error Severity = "error"
+)
+
+// Finding is one remark on the settings. It never holds a secret.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// File is ship.json or .env, or the name of the variable or flag.
+	File string `json:"file"`
+	// Line and Col count from 1; 0 if there is no such place.
+	Line int `json:"line,omitempty"`
+	Col  int `json:"col,omitempty"`
+	// Key is the settings key the finding is about, if there is one.
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+}
+
+// String writes the finding as file:line:col: message.
+func (f Finding) String() string {
+	if f.Line == 0 {
+		return f.File + ": " + f.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
+}
+
+// InvalidError says that the settings cannot be used. It holds all findings,
+// warnings too, in the order in which people should read them.
+type InvalidError struct{ Findings []Finding }
+
+// Error lists the findings that stop a start, one a line.
+func (e *InvalidError) Error() string {
+	var lines []string
+	for _, f := range e.Findings {
+		if f.Severity == Error {
+			lines = append(lines, f.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sortFindings orders findings by place; what has no place comes last.
+func sortFindings(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(fileRank(a), fileRank(b)),
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Col, b.Col),
+		)
+	})
+}
+
+func fileRank(f Finding) int {
+	switch {
+	case f.File == FileName && f.Line > 0:
+		return 0
+	case f.File == FileName:
+		return 1
+	case f.File == envFileName:
+		return 2
+	}
+	return 3
+}

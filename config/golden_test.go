@@ -1,0 +1,147 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestGolden loads every project of testdata. NAME.json is its ship.json, NAME.env
+// the environment (one NAME=value a line; a variable flag:KEY=value is a flag,
+// strict=1 is Options.Strict), NAME.want what must come out: for bad projects all
+// findings, for the others what is not at its default, with origins, and the
+// warnings. Good projects are those that the schema accepts as well.
+func TestGolden(t *testing.T) {
+	for _, kind := range []string{"good", "warned", "bad"} {
+		files, err := filepath.Glob(filepath.Join("testdata", kind, "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no %s projects: %v", kind, err)
+		}
+		for _, file := range files {
+			base := strings.TrimSuffix(file, ".json")
+			t.Run(kind+"/"+filepath.Base(base), func(t *testing.T) {
+				got := describe(t, kind != "bad", goldenOptions(t, base))
+				compareGolden(t, base+".want", got)
+			})
+		}
+	}
+}
+
+func goldenOptions(t *testing.T, base string) Options {
+	t.Helper()
+	text, err := os.ReadFile(base + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: project(t, string(text), ""), Flags: map[string]string{}}
+	vars := map[string]string{}
+	lines, err := os.ReadFile(base + ".env")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if key, ok := strings.CutPrefix(name, "flag:"); ok {
+			o.Flags[key] = value
+		} else {
+			vars[name] = value
+		}
+	}
+	o.Strict = vars["strict"] == "1"
+	o.Env = environment(vars)
+	return o
+}
+
+func describe(t *testing.T, good bool, o Options) string {
+	t.Helper()
+	loaded, err := Load(o)
+	invalid, isInvalid := errors.AsType[*InvalidError](err)
+	if good != (err == nil) || (!good && !isInvalid) {
+		t.Fatalf("Load: %v", err)
+	}
+	var b strings.Builder
+	findings := func(all []Finding) {
+		for _, f := range all {
+			b.WriteString(string(f.Severity) + " " + f.String() + "\n")
+		}
+	}
+	if !good {
+		findings(invalid.Findings)
+		return b.String()
+	}
+	effective, err := loaded.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range effective {
+		if k.Origin.Source != FromDefault {
+			b.WriteString(k.Key + " = " + string(k.Value) + " (" + k.Origin.String() + ")\n")
+		}
+	}
+	findings(loaded.Findings)
+	return b.String()
+}
+
+func compareGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if updating() {
+		write(t, file, got, 0o600)
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestShow(t *testing.T) {
+	loaded, err := Load(Options{
+		Dir: project(t, `{"llm": {"apiKey": "${KEY}", "baseUrl": "https://a.example/v1?x"}}`, "KEY=sk-canary-1\n"),
+		Env: environment(map[string]string{"SMA_LLM_BASE_URL": "https://b.example/v1", "SMA_ADAPTERS_WEB_TOKEN": "canary-2-canary-2"}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := loaded.Show(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "canary") {
+		t.Fatalf("a secret is shown:\n%s", text)
+	}
+	var shown struct {
+		Settings struct {
+			LLM struct{ Provider, BaseURL, APIKey, RequestsPerMinute string }
+		}
+		Origins map[string]string
+	}
+	if err := json.Unmarshal(text, &shown); err != nil {
+		t.Fatal(err)
+	}
+	llm := shown.Settings.LLM
+	for _, tt := range []struct{ name, got, want string }{
+		{"key", llm.APIKey, stars},
+		{"base URL", llm.BaseURL, "https://b.example/v1"},
+		{"off", llm.RequestsPerMinute, "off"},
+		{"origin of file and variable", shown.Origins["llm.apiKey"], "ship.json:1:20 via ${KEY}"},
+		{"origin of variable", shown.Origins["llm.baseUrl"], "SMA_LLM_BASE_URL"},
+		{"origin of consequence", shown.Origins["llm.provider"], "follows from llm.apiKey"},
+		{"origin of default", shown.Origins["log.level"], "default"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s = %q, want %q", tt.name, tt.got, tt.want)
+		}
+	}
+	plain, err := loaded.Show(false)
+	if err != nil || !json.Valid(plain) || strings.Contains(string(plain), "origins") {
+		t.Errorf("Show(false) = %v\n%s", err, plain)
+	}
+}

@@ -1,0 +1,343 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
+)
+
+// FileName is the settings file of a project.
+const FileName = "ship.json"
+
+const (
+	// maxFile is the largest ship.json.
+	maxFile = 1 << 20
+	// maxFindings bounds what is reported of one project.
+	maxFindings = 200
+)
+
+// Options say what Load reads.
+type Options struct {
+	// Dir is the project's folder.
+	Dir string
+	// Env looks a variable up, usually os.LookupEnv; nil is an empty environment.
+	Env func(name string) (string, bool)
+	// Flags are values given on the command line, by key, such as "llm.model".
+	// Secrets are refused here: command lines can be seen by others.
+	Flags map[string]string
+	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
+	Strict bool
+}
+
+// Loaded are the settings of a project with what is known about them. It is
+// read-only and safe for concurrent use.
+type Loaded struct {
+	Settings Settings
+	// Findings are the warnings.
+	Findings []Finding
+	// Files are the absolute paths that were read or would have been if they
+	// existed: a change of any of them may change the settings.
+	Files []string
+
+	origins origins
+	lookup  func(name string) (string, bool)
+}
+
+// Lookup looks a variable up as Load does: in the environment, then in the
+// project's .env. The value may be secret.
+func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
+
+// Origin tells where the value of a key came from.
+func (l *Loaded) Origin(key string) Origin { return l.origins.of(key) }
+
+// Load reads the settings. A missing or empty ship.json is fine. Settings that
+// cannot be used are an [*InvalidError] with every finding; any other error
+// means that the folder could not be read.
+func Load(o Options) (*Loaded, error) {
+	l, err := newLoader(o)
+	if err != nil {
+		return nil, err
+	}
+	l.readEnvFile()
+	if l.readFile() {
+		l.readVariables()
+		l.readFlags()
+		l.resolve()
+		l.check()
+	}
+	return l.result()
+}
+
+// loader collects what Load learns.
+type loader struct {
+	Options
+	settings Settings
+	origins  origins
+	findings []Finding
+	dropped  int
+	failed   bool // there was an Error
+	hasFile  bool // there is a ship.json
+	files    []string
+
+	variables map[string]string       // of .env
+	missing   map[string]missingValue // by key
+	literals  []literalSecret
+}
+
+// missingValue is a string of ship.json that needs what is not there.
+type missingValue struct {
+	origin Origin
+	what   []string
+}
+
+// literalSecret is a secret that stands in ship.json itself.
+type literalSecret struct {
+	key, variable string
+	origin        Origin
+}
+
+func newLoader(o Options) (*loader, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the project folder: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the project folder: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("open the project folder: %w", &fs.PathError{Op: "open", Path: dir, Err: errNoFolder})
+	}
+	o.Dir = dir
+	if o.Env == nil {
+		o.Env = func(string) (string, bool) { return "", false }
+	}
+	return &loader{Options: o, settings: Default(), origins: origins{}, missing: map[string]missingValue{}}, nil
+}
+
+var errNoFolder = errors.New("not a folder")
+
+func (l *loader) result() (*Loaded, error) {
+	if l.dropped > 0 {
+		severity := Warn
+		if l.failed {
+			severity = Error
+		}
+		l.findings = append(l.findings, Finding{Severity: severity, File: "settings", Message: fmt.Sprintf("%d more findings are not shown", l.dropped)})
+	}
+	sortFindings(l.findings)
+	if l.failed {
+		return nil, &InvalidError{Findings: l.findings}
+	}
+	return &Loaded{Settings: l.settings, Findings: l.findings, Files: l.files, origins: l.origins, lookup: l.lookup}, nil
+}
+
+// report adds a finding at an origin.
+func (l *loader) report(s Severity, at Origin, key, message string) {
+	l.failed = l.failed || s == Error
+	if l.full() {
+		l.dropped++
+		return
+	}
+	f := Finding{Severity: s, File: at.Name, Line: at.Line, Col: at.Col, Key: printable(key), Message: printable(message)}
+	switch at.Source {
+	case FromFlag:
+		f.File = "flag " + at.Name
+	case FromDefault:
+		f.File = "settings"
+	case FromEnv, FromFile, FromKey:
+	}
+	l.findings = append(l.findings, f)
+}
+
+func (l *loader) full() bool { return len(l.findings) >= maxFindings }
+
+// printable keeps control characters of keys out of findings.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
+
+// unknownSeverity is that of keys without effect.
+func (l *loader) unknownSeverity() Severity {
+	if l.Strict {
+		return Error
+	}
+	return Warn
+}
+
+func (l *loader) addFiles(paths []string) {
+	for _, p := range paths {
+		if !slices.Contains(l.files, p) {
+			l.files = append(l.files, p)
+		}
+	}
+}
+
+func (l *loader) lookup(name string) (string, bool) {
+	if text, ok := l.Env(name); ok {
+		return text, true
+	}
+	text, ok := l.variables[name]
+	return text, ok
+}
+
+// readEnvFile reads the project's .env, if there is one.
+func (l *loader) readEnvFile() {
+	path := filepath.Join(l.Dir, envFileName)
+	l.addFiles([]string{path})
+	at := Origin{Source: FromFile, Name: envFileName}
+	src, err := readSmall(path, maxEnvFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		l.report(Error, at, "", "the file cannot be read: "+reason(err))
+		return
+	}
+	vars, findings := parseEnv(src)
+	l.variables = vars
+	for _, f := range findings {
+		at.Line, at.Col = f.Line, f.Col
+		l.report(f.Severity, at, "", f.Message)
+	}
+	at.Line, at.Col = 0, 0
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&^0o600 != 0 {
+		l.report(Warn, at, "", fmt.Sprintf("the mode is %#o, so others may get at the secrets; run: chmod 600 %s", info.Mode().Perm(), envFileName))
+	}
+}
+
+// readFile reads ship.json, if there is one. It is false if nothing else of the
+// settings can be judged.
+func (l *loader) readFile() bool {
+	path := filepath.Join(l.Dir, FileName)
+	l.addFiles([]string{path})
+	at := Origin{Source: FromFile, Name: FileName}
+	src, err := readSmall(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil:
+		l.report(Error, at, "", "the file cannot be read: "+reason(err))
+		return false
+	case len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0:
+		return true
+	}
+	l.hasFile = true
+	place := jsonpos.NewLocator(src).At
+	root, err := jsonpos.Parse(src)
+	if err != nil {
+		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
+			at.Line, at.Col = place(fault.Pos)
+		}
+		l.report(Error, at, "", err.Error())
+		return false
+	}
+	e := &expander{dir: l.Dir, lookup: l.lookup}
+	d := &decoder{origin: at, place: place, expand: e.expand, owner: l}
+	settings := keyValue{value: reflect.ValueOf(&l.settings).Elem()}
+	d.value(settings, root)
+	d.readMoved(settings)
+	return true
+}
+
+// readVariables reads the SMA_ variables of all keys.
+func (l *loader) readVariables() {
+	for _, k := range fixedKeys(reflect.ValueOf(&l.settings).Elem()) {
+		if strings.HasPrefix(k.key, "$") {
+			continue
+		}
+		l.readVariable(k, EnvName(k.key))
+	}
+}
+
+// readVariable sets a key from a variable, if it is set.
+func (l *loader) readVariable(k keyValue, name string) {
+	text, ok := l.lookup(name)
+	if !ok || text == "" {
+		return
+	}
+	at := Origin{Source: FromEnv, Name: name}
+	if _, outside := l.Env(name); !outside {
+		at.Via = []string{envFileName}
+	}
+	l.readText(k, text, at)
+}
+
+func (l *loader) readFlags() {
+	for _, key := range slices.Sorted(maps.Keys(l.Flags)) {
+		at := Origin{Source: FromFlag, Name: key}
+		k, ok := keyAt(reflect.ValueOf(&l.settings).Elem(), key)
+		switch {
+		case !ok || isBlock(k.value.Type()):
+			l.report(Error, at, key, fmt.Sprintf("there is no key %q to set", shorten(key)))
+		case k.value.Type() == reflect.TypeFor[Secret]():
+			l.report(Error, at, key, fmt.Sprintf("a secret is not given on the command line, where others see it; set %s", EnvName(key)))
+		default:
+			l.readText(k, l.Flags[key], at)
+		}
+	}
+}
+
+// readText sets a key from the text of a variable or flag.
+func (l *loader) readText(k keyValue, text string, at Origin) {
+	d := &decoder{origin: at, place: func(int) (int, int) { return 0, 0 }, owner: l}
+	n, err := textNode(k.value.Type(), text)
+	if err != nil {
+		l.report(Error, at, k.key, k.key+" wants JSON: "+err.Error())
+		return
+	}
+	l.origins.replace(k.key, at)
+	d.value(k, n)
+	l.origins.replace(k.key, at)
+}
+
+// textNode makes of plain text the node that ship.json would hold.
+func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
+	word := &jsonpos.Node{Kind: jsonpos.String, Text: text}
+	parsed, err := jsonpos.Parse([]byte(text))
+	list := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String
+	switch {
+	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
+		return word, nil
+	case t.Kind() == reflect.Bool:
+		return boolNode(text), nil
+	case list && !strings.HasPrefix(strings.TrimSpace(text), "["):
+		n := &jsonpos.Node{Kind: jsonpos.Array}
+		for item := range strings.SplitSeq(text, ",") {
+			n.Items = append(n.Items, &jsonpos.Node{Kind: jsonpos.String, Text: strings.TrimSpace(item)})
+		}
+		return n, nil
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+		return parsed, err
+	case err != nil || parsed.Kind != jsonpos.Number:
+		return word, nil
+	}
+	return parsed, nil
+}
+
+// boolNode reads the words for yes and no that shells and people use.
+func boolNode(text string) *jsonpos.Node {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "1", "true", "yes", "on":
+		return &jsonpos.Node{Kind: jsonpos.Bool, Text: "true"}
+	case "0", "false", "no", "off":
+		return &jsonpos.Node{Kind: jsonpos.Bool, Text: "false"}
+	}
+	return &jsonpos.Node{Kind: jsonpos.String, Text: text}
+}

@@ -1,0 +1,51 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	flag.Bool("update", false, "rewrite golden files and the schema")
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// updating reports whether golden files are to be rewritten.
+func updating() bool {
+	f := flag.Lookup("update")
+	return f != nil && f.Value.String() == "true"
+}
+
+// project makes a project folder with the given ship.json and .env, each left
+// out if it is empty, readable by the owner alone.
+func project(tb testing.TB, shipJSON, dotEnv string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	for name, text := range map[string]string{FileName: shipJSON, envFileName: dotEnv} {
+		if text != "" {
+			write(tb, filepath.Join(dir, name), text, 0o600)
+		}
+	}
+	return dir
+}
+
+func write(tb testing.TB, path, text string, mode os.FileMode) {
+	tb.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // The umask may have taken bits away.
+		tb.Fatal(err)
+	}
+}
+
+// environment is a lookup function over a map.
+func environment(vars map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		text, ok := vars[name]
+		return text, ok
+	}
+}

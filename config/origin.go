@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Source is where a value came from.
+type Source string
+
+// The sources, strongest first.
+const (
+	FromFlag    Source = "flag"
+	FromEnv     Source = "environment"
+	FromFile    Source = "file"
+	FromKey     Source = "key" // follows from another key
+	FromDefault Source = "default"
+)
+
+// Origin says where the value of a key came from.
+type Origin struct {
+	Source Source
+	// Name is the variable, the file, the flag, or the other key.
+	Name string
+	// Line and Col are the place in the file.
+	Line, Col int
+	// Via names the variables and files that a string of ship.json took its text
+	// from, or .env if a variable stands there.
+	Via []string
+}
+
+// String writes the origin for people, for example "ship.json:3:12 via ${LLM_KEY}".
+func (o Origin) String() string {
+	switch o.Source {
+	case FromFlag:
+		return "flag"
+	case FromEnv:
+		return strings.Join(append([]string{o.Name}, o.Via...), " of ")
+	case FromFile:
+		at := fmt.Sprintf("%s:%d:%d", o.Name, o.Line, o.Col)
+		if len(o.Via) > 0 {
+			at += " via " + strings.Join(o.Via, ", ")
+		}
+		return at
+	case FromKey:
+		return "follows from " + o.Name
+	case FromDefault:
+	}
+	return "default"
+}
+
+// origins remembers the origin of every key that is not at its default, and
+// where the blocks of ship.json stand.
+type origins map[string]Origin
+
+// replace sets the origin of a key and forgets those of the keys below it.
+func (os origins) replace(key string, o Origin) {
+	for k := range os {
+		if strings.HasPrefix(k, key+".") || strings.HasPrefix(k, key+"[") {
+			delete(os, k)
+		}
+	}
+	os[key] = o
+}
+
+// of returns the origin of a key, or that of the value it is part of.
+func (os origins) of(key string) Origin {
+	if o, ok := os[key]; ok {
+		return o
+	}
+	for up := parentKey(key); up != ""; up = parentKey(up) {
+		if o, ok := os[up]; ok && o.Source != FromFile {
+			return o
+		}
+	}
+	return Origin{Source: FromDefault}
+}
+
+// untouched reports whether nothing but the defaults spoke of the key.
+func (os origins) untouched(key string) bool { return os.of(key).Source == FromDefault }
+
+// place finds where a person should look for a key: its own place, that of the
+// key it follows from, or that of the block around it.
+func (os origins) place(key string) Origin {
+	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
+		o, ok := os[key]
+		switch {
+		case ok && o.Source != FromKey:
+			return o
+		case ok:
+			key = o.Name
+		default:
+			key = parentKey(key)
+		}
+		if key == "" {
+			break
+		}
+	}
+	return Origin{Source: FromDefault}
+}
+
+// parentKey cuts the last step off a key: a.b[0].c, a.b[0], a.b, a, "".
+func parentKey(key string) string {
+	return key[:max(strings.LastIndexAny(key, ".["), 0)]
+}
+
+func joinKey(block, name string) string {
+	if block == "" {
+		return name
+	}
+	return block + "." + name
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// resolve fills in what follows from the keys that are set, and then says which
+// missing variables matter.
+func (l *loader) resolve() {
+	l.resolveModel()
+	l.resolveFallbacks()
+	l.resolveAdapters()
+	l.resolveEgress()
+	for _, key := range slices.Sorted(maps.Keys(l.missing)) {
+		if m := l.missing[key]; l.isMissing(key) && l.inUse(key) {
+			l.report(Error, m.origin, key, key+": "+strings.Join(m.what, ", and ")+emptyForm(m))
+		}
+	}
+}
+
+// emptyForm says how a single missing variable may stay missing.
+func emptyForm(m missingValue) string {
+	if len(m.origin.Via) != 1 || strings.HasPrefix(m.origin.Via[0], "${file:") {
+		return ""
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(m.origin.Via[0], "${"), "}")
+	return "; set it in the environment or in " + envFileName + ", or write ${" + name + ":-} if it may be empty"
+}
+
+// follow records that a key follows from another.
+func (l *loader) follow(key, from string) {
+	l.origins.replace(key, Origin{Source: FromKey, Name: from})
+}
+
+// wellKnown reads a variable that counts by itself for a key nobody set.
+func (l *loader) wellKnown(key, name string) {
+	if !l.origins.untouched(key) {
+		return
+	}
+	if k, ok := keyAt(reflect.ValueOf(&l.settings).Elem(), key); ok {
+		l.readVariable(k, name)
+	}
+}
+
+// resolveModel completes the provider, base URL, key and model.
+func (l *loader) resolveModel() {
+	llm := &l.settings.LLM
+	chosen := !l.origins.untouched("llm.provider")
+	if !chosen || llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom {
+		l.wellKnown("llm.apiKey", "OPENAI_API_KEY")
+		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL")
+	}
+	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
+		if !chosen && !l.origins.untouched(key) {
+			chosen = true
+			llm.Provider = ProviderOpenAI
+			l.follow("llm.provider", key)
+		}
+	}
+	known := providerOf(llm.Provider)
+	if llm.BaseURL == "" && known.baseURL != "" && !l.isMissing("llm.baseUrl") {
+		llm.BaseURL = known.baseURL
+		l.follow("llm.baseUrl", "llm.provider")
+	}
+	if llm.Model == "" && known.model != "" && !l.isMissing("llm.model") {
+		llm.Model = known.model
+		l.follow("llm.model", "llm.provider")
+	}
+}
+
+// isMissing reports whether ship.json sets a key to something that is not there.
+func (l *loader) isMissing(key string) bool {
+	_, missing := l.missing[key]
+	return missing && l.origins[key].Source == FromFile
+}
+
+// resolveFallbacks completes fallbacks from their provider and the main model.
+func (l *loader) resolveFallbacks() {
+	main := l.settings.LLM
+	for i := range main.Fallbacks {
+		f := &main.Fallbacks[i]
+		at := fmt.Sprintf("llm.fallbacks[%d]", i)
+		if f.Provider == "" && main.Provider != ProviderDemo && !l.isMissing(at+".provider") {
+			f.Provider = main.Provider
+			l.origins[at+".provider"] = Origin{Source: FromKey, Name: "llm.provider"}
+		}
+		switch {
+		case f.BaseURL != "" || l.isMissing(at+".baseUrl"):
+		case f.Provider == main.Provider:
+			f.BaseURL = main.BaseURL
+			l.origins[at+".baseUrl"] = Origin{Source: FromKey, Name: "llm.baseUrl"}
+		default:
+			f.BaseURL = providerOf(f.Provider).baseURL
+			l.origins[at+".baseUrl"] = Origin{Source: FromKey, Name: at + ".provider"}
+		}
+		if f.APIKey.IsZero() && f.BaseURL == main.BaseURL && !l.isMissing(at+".apiKey") {
+			f.APIKey = main.APIKey
+			l.origins[at+".apiKey"] = Origin{Source: FromKey, Name: "llm.apiKey"}
+		}
+	}
+}
+
+// resolveAdapters switches adapters on whose credentials are there.
+func (l *loader) resolveAdapters() {
+	l.wellKnown("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN")
+	a := &l.settings.Adapters
+	l.switchOn("adapters.telegram", &a.Telegram.Enabled, credential{"botToken", !a.Telegram.BotToken.IsZero()})
+	l.switchOn("adapters.feishu", &a.Feishu.Enabled, credential{"appSecret", !a.Feishu.AppSecret.IsZero()}, credential{"appId", a.Feishu.AppID != ""})
+	l.switchOn("adapters.api", &a.API.Enabled, credential{"token", !a.API.Token.IsZero()})
+}
+
+type credential struct {
+	name string
+	set  bool
+}
+
+// switchOn switches an adapter on if it is neither on nor off and has all its
+// credentials, and warns if it was given only some.
+func (l *loader) switchOn(block string, enabled *bool, credentials ...credential) {
+	if !l.origins.untouched(block + ".enabled") {
+		return
+	}
+	var touched, absent []string
+	for _, c := range credentials {
+		key := block + "." + c.name
+		if !l.origins.untouched(key) {
+			touched = append(touched, key)
+		}
+		if !c.set {
+			absent = append(absent, key)
+		}
+	}
+	switch {
+	case len(absent) == 0:
+		*enabled = true
+		l.follow(block+".enabled", block+"."+credentials[0].name)
+	case len(touched) > 0:
+		l.report(Warn, l.origins.place(touched[0]), block+".enabled",
+			fmt.Sprintf("%s stays off: %s is not set%s", block, absent[0], l.whatIsMissing(absent[0])))
+	}
+}
+
+func (l *loader) whatIsMissing(key string) string {
+	if !l.isMissing(key) {
+		return ""
+	}
+	return " (" + strings.Join(l.missing[key].what, ", and ") + ")"
+}
+
+// resolveEgress gives context.chatEgress.mode to the platforms that set none.
+func (l *loader) resolveEgress() {
+	const from = "context.chatEgress.mode"
+	mode := l.settings.Context.ChatEgress.Mode
+	if mode != EgressTool && mode != EgressDirect {
+		return
+	}
+	a := &l.settings.Adapters
+	for name, egress := range map[string]*string{
+		"telegram": &a.Telegram.Egress, "feishu": &a.Feishu.Egress, "web": &a.Web.Egress, "cli": &a.CLI.Egress, "api": &a.API.Egress,
+	} {
+		if key := "adapters." + name + ".egress"; l.origins.untouched(key) {
+			*egress = mode
+			l.follow(key, from)
+		}
+	}
+}
+
+// inUse reports whether a key matters: those of an adapter that is off do not,
+// nor the access to a model while the demo model is chosen.
+func (l *loader) inUse(key string) bool {
+	a := l.settings.Adapters
+	switch {
+	case strings.HasPrefix(key, "adapters.telegram."):
+		return a.Telegram.Enabled
+	case strings.HasPrefix(key, "adapters.feishu."):
+		return a.Feishu.Enabled
+	case strings.HasPrefix(key, "adapters.web."):
+		return a.Web.Enabled || a.API.Enabled || a.Feishu.Enabled
+	case strings.HasPrefix(key, "adapters.cli."):
+		return a.CLI.Enabled
+	case strings.HasPrefix(key, "adapters.api."):
+		return a.API.Enabled
+	case strings.HasPrefix(key, "llm."):
+		return l.settings.LLM.Provider != ProviderDemo
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// stars stand for every secret, whatever its length.
+const stars = "********"
+
+// Secret is a text that cannot be printed: every way of formatting, encoding or
+// logging it gives stars (or nothing when it is empty). Only [Secret.Reveal] gives the text.
+//
+// The text hides behind a pointer, so that fmt shows an address where it prints
+// unexported fields by reflection, past the methods. A Secret may be copied freely; compare
+// with [Secret.Equal]. The zero value is the empty secret.
+type Secret struct{ text *string }
+
+// NewSecret hides a text.
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{text: &text}
+}
+
+// Reveal returns the text. Hand it to the one who needs it and keep no copy.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+// IsZero reports whether the secret is empty, that is not set.
+func (s Secret) IsZero() bool { return s.text == nil }
+
+// Equal reports whether both hold the same text. It takes no constant time: use
+// crypto/subtle against input from outside.
+func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
+
+// String returns stars.
+func (s Secret) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return stars
+}
+
+// GoString returns stars.
+func (s Secret) GoString() string { return "config.Secret(" + s.String() + ")" }
+
+// Format writes stars for every verb.
+func (s Secret) Format(f fmt.State, _ rune) {
+	// A formatter has nowhere to report a failed write.
+	_, _ = io.WriteString(f, s.String())
+}
+
+// MarshalJSON writes stars.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+
+// MarshalText writes stars.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue logs stars.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// errSecretDecoded keeps secrets from being read past [Load].
+var errSecretDecoded = errors.New("a secret is read by config.Load only")
+
+// UnmarshalJSON refuses: secrets come in through [Load], which knows their origin.
+func (s *Secret) UnmarshalJSON([]byte) error { return errSecretDecoded }

@@ -1,0 +1,163 @@
+package config
+
+// Settings are the effective settings of a project: ship.json completed by the
+// environment, flags and defaults. The JSON names are the keys of ship.json.
+//
+// The struct tags are the one source for the checks of [Settings.Validate], the
+// names of secrets' variables and the JSON Schema: jsonschema holds minimum,
+// maximum and enum, variable the environment variable proposed for a secret. A
+// string with omitempty may be empty, meaning "not set".
+type Settings struct {
+	Schema      string `json:"$schema,omitempty" jsonschema_description:"Where editors find the schema of this file."`
+	Name        string `json:"name,omitempty" jsonschema_description:"Name of the project, shown to the model and on pages. Default: the name of its folder."`
+	Version     string `json:"version,omitempty" jsonschema_description:"Version of the project, for people."`
+	Description string `json:"description,omitempty" jsonschema_description:"What the project is for, for people."`
+	Timezone    string `json:"timezone,omitempty" jsonschema_description:"Time zone of the project as an IANA name such as Asia/Shanghai. Default: the host's."`
+
+	LLM         LLM             `json:"llm" jsonschema_description:"The language model."`
+	Context     ContextSettings `json:"context" jsonschema_description:"What a chat keeps, sends to the model and remembers."`
+	Limits      Limits          `json:"limits" jsonschema_description:"What the host holds in memory."`
+	Skills      Skills          `json:"skills" jsonschema_description:"Where skills are found, beside .ship/skills and .claude/skills."`
+	Permissions Permissions     `json:"permissions" jsonschema_description:"What tools may do."`
+	Adapters    Adapters        `json:"adapters" jsonschema_description:"The places where people chat."`
+	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits, reserved before a model call and settled after it."`
+	Metrics     Metrics         `json:"metrics" jsonschema_description:"The metrics endpoint."`
+	Log         Log             `json:"log" jsonschema_description:"The log of the process."`
+}
+
+// LLM configures the language model and those that step in for it.
+type LLM struct {
+	Provider          string     `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=custom,enum=demo" jsonschema_description:"Whose API is called. All but demo speak chat completions; custom needs baseUrl. Unset: openai once a key, base URL or model is given, else the built-in demo model."`
+	Model             string     `json:"model,omitempty" jsonschema_description:"Name of the model as its provider spells it."`
+	BaseURL           string     `json:"baseUrl,omitempty" jsonschema_description:"Root of the API, up to and with its version. Default: the provider's; OPENAI_BASE_URL counts for openai and custom."`
+	APIKey            Secret     `json:"apiKey,omitzero" variable:"OPENAI_API_KEY" jsonschema_description:"Key of the API; write ${OPENAI_API_KEY}. OPENAI_API_KEY counts by itself for openai and custom."`
+	Fallbacks         []Fallback `json:"fallbacks,omitempty" jsonschema_description:"Models asked in this order when the one before cannot answer."`
+	MaxOutputTokens   int        `json:"maxOutputTokens" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"Longest answer of one call in tokens; 0 leaves it to the model."`
+	ContextWindow     int        `json:"contextWindow" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"The model's context window in tokens; 0 means unknown."`
+	IdleTimeoutS      int        `json:"idleTimeoutS" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds without a byte after which an answer counts as cut off."`
+	MaxConcurrency    int        `json:"maxConcurrency" jsonschema:"minimum=1,maximum=65536" jsonschema_description:"Model calls under way at once, over all chats."`
+	RequestsPerMinute Limit      `json:"requestsPerMinute" jsonschema_description:"Model calls started per minute, over all chats."`
+
+	Models map[string]ModelSettings `json:"models,omitempty" jsonschema_description:"Facts and settings of single models, by the name of the model."`
+}
+
+// Fallback is a model that steps in. After [Load] its base URL and key are
+// complete: from its provider, or from the main model if they share the API.
+type Fallback struct {
+	Provider string `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=custom" jsonschema_description:"Whose API is called; unset: the main model's."`
+	Model    string `json:"model" jsonschema:"required" jsonschema_description:"Name of the model."`
+	BaseURL  string `json:"baseUrl,omitempty" jsonschema_description:"Root of the API. Default: the provider's, or the main model's of the same provider."`
+	APIKey   Secret `json:"apiKey,omitzero" variable:"FALLBACK_API_KEY" jsonschema_description:"Key of the API. Default: the main model's, if the API is the same."`
+}
+
+// ModelSettings are what must be known of one model.
+type ModelSettings struct {
+	ContextWindow   int      `json:"contextWindow,omitempty" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"Context window in tokens; wins over llm.contextWindow."`
+	MaxOutputTokens int      `json:"maxOutputTokens,omitempty" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"Longest answer in tokens; wins over llm.maxOutputTokens."`
+	TokensParam     string   `json:"tokensParam,omitempty" jsonschema:"enum=max_tokens,enum=max_completion_tokens" jsonschema_description:"The request field in which the API wants maxOutputTokens."`
+	Temperature     *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2" jsonschema_description:"Sampling temperature; unset leaves it to the model."`
+	ReasoningEffort string   `json:"reasoningEffort,omitempty" jsonschema:"enum=none,enum=minimal,enum=low,enum=medium,enum=high,enum=xhigh" jsonschema_description:"How long the model thinks; unset leaves it to the model."`
+	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name."`
+	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars."`
+	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache."`
+	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million output tokens in US dollars."`
+}
+
+// ContextSettings is the block context of ship.json.
+type ContextSettings struct {
+	History      History      `json:"history" jsonschema_description:"The history of a chat and its compaction."`
+	ChatQueue    ChatQueue    `json:"chatQueue" jsonschema_description:"Messages that arrive while a run is under way."`
+	Contexts     Contexts     `json:"contexts" jsonschema_description:"Snapshots of a chat that can be left and loaded again."`
+	Memory       Memory       `json:"memory" jsonschema_description:"Facts kept across compactions."`
+	AgentContext AgentContext `json:"agentContext" jsonschema_description:"Summaries of past runs."`
+	ChatEgress   ChatEgress   `json:"chatEgress" jsonschema_description:"How answers leave."`
+}
+
+// History configures what compaction keeps.
+type History struct {
+	KeepLastMessages     int         `json:"keepLastMessages" jsonschema:"minimum=2,maximum=5000" jsonschema_description:"Turns that a compaction keeps as they are."`
+	MaxInputTokensApprox TokenBudget `json:"maxInputTokensApprox" jsonschema_description:"Estimated tokens of system text and history above which a chat is compacted; auto is 60 % of the model's context window."`
+	ArchiveOnCompact     bool        `json:"archiveOnCompact" jsonschema_description:"Keep the folded turns byte for byte in the chat's archive."`
+}
+
+// ChatQueue configures the lane of a chat.
+type ChatQueue struct {
+	Mode       string `json:"mode" jsonschema:"enum=merge,enum=followup,enum=interrupt" jsonschema_description:"What a message does that arrives during a run: merge into it at the next step, wait for the next run, or stop the run."`
+	DebounceMS int    `json:"debounceMs" jsonschema:"minimum=0,maximum=60000" jsonschema_description:"Milliseconds an idle chat waits for more messages before it starts a run."`
+	MaxQueued  int    `json:"maxQueued" jsonschema:"minimum=1,maximum=10000" jsonschema_description:"Turns that may wait in one chat; more are declined with one notice."`
+	Fairness   string `json:"fairness" jsonschema:"enum=sender,enum=arrival" jsonschema_description:"Who is declined when the queue is full: the sender with most waiting turns, or whoever comes last."`
+}
+
+// Contexts configures context snapshots.
+type Contexts struct {
+	Enabled            bool `json:"enabled" jsonschema_description:"Offer the tools and commands of context snapshots."`
+	SearchTextMaxChars int  `json:"searchTextMaxChars" jsonschema:"minimum=200,maximum=1000000" jsonschema_description:"Longest text of a snapshot that its search index holds."`
+}
+
+// Memory configures a chat's memory.
+type Memory struct {
+	AutoExtractEnabled   bool `json:"autoExtractEnabled" jsonschema_description:"Extract facts from the history by themselves."`
+	ExtractMinEntries    int  `json:"extractMinEntries" jsonschema:"minimum=1,maximum=10000" jsonschema_description:"New turns after which facts are extracted."`
+	MaxPrimaryChars      int  `json:"maxPrimaryChars" jsonschema:"minimum=500,maximum=1000000" jsonschema_description:"Longest Primary.md of a chat."`
+	CompressOnOverflow   bool `json:"compressOnOverflow" jsonschema_description:"Condense a Primary.md that grew too long."`
+	BackupBeforeCompress bool `json:"backupBeforeCompress" jsonschema_description:"Keep a copy of it first."`
+}
+
+// AgentContext configures the summaries of past runs.
+type AgentContext struct {
+	WindowEntries int `json:"windowEntries" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Run summaries kept per chat."`
+}
+
+// ChatEgress configures how answers leave a chat.
+type ChatEgress struct {
+	Mode                   string `json:"mode" jsonschema:"enum=auto,enum=tool,enum=direct" jsonschema_description:"For platforms whose own egress is not set: tool answers through chat_send, direct sends the text itself, auto is each platform's habit."`
+	ChatSendMaxCallsPerRun int    `json:"chatSendMaxCallsPerRun" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"chat_send calls of one run, after which tools are off."`
+	Idempotency            bool   `json:"idempotency" jsonschema_description:"Send the same text only once per message answered."`
+}
+
+// Limits bounds what the host keeps in memory.
+type Limits struct {
+	ActiveChats int   `json:"activeChats" jsonschema:"minimum=1,maximum=10000000" jsonschema_description:"Chats kept in memory; the longest idle ones are put to rest first."`
+	ResidentMB  Limit `json:"residentMB" jsonschema_description:"Memory of the process in megabytes above which idle chats are put to rest."`
+}
+
+// Skills says where further skills are found.
+type Skills struct {
+	Paths              []string `json:"paths,omitempty" jsonschema_description:"Folders with skills, relative to the project."`
+	AllowExternalPaths bool     `json:"allowExternalPaths" jsonschema_description:"Accept folders outside the project."`
+}
+
+// Permissions configures what tools may do.
+type Permissions struct {
+	Exec Exec `json:"exec" jsonschema_description:"Shell commands."`
+}
+
+// Exec configures exec_shell and who decides about it.
+type Exec struct {
+	Sandbox   string   `json:"sandbox" jsonschema:"enum=auto,enum=landlock,enum=bubblewrap,enum=none" jsonschema_description:"What confines commands. auto takes what the system has and refuses to run without; none runs them unconfined."`
+	Network   string   `json:"network" jsonschema:"enum=off,enum=on" jsonschema_description:"Whether commands reach the network."`
+	Allow     []string `json:"allow,omitempty" jsonschema_description:"Command rules that run without asking, such as git status, or ls * for any operands."`
+	Deny      []string `json:"deny,omitempty" jsonschema_description:"Command rules that are refused without asking."`
+	Approvers []string `json:"approvers,omitempty" jsonschema_description:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
+}
+
+// Budget limits spending. Days are those of the project's time zone.
+type Budget struct {
+	RunTokens        Limit   `json:"runTokens" jsonschema_description:"Tokens of one run."`
+	ChatTokensPerDay Limit   `json:"chatTokensPerDay" jsonschema_description:"Tokens of one chat per day."`
+	HostTokensPerDay Limit   `json:"hostTokensPerDay" jsonschema_description:"Tokens of all chats per day."`
+	USDPerRun        Dollars `json:"usdPerRun" jsonschema_description:"US dollars of one run; needs the prices of the model in llm.models."`
+	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" jsonschema_description:"US dollars of one chat per day; needs prices."`
+	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" jsonschema_description:"US dollars of all chats per day; needs prices."`
+}
+
+// Metrics configures the metrics listener.
+type Metrics struct {
+	Listen string `json:"listen" jsonschema_description:"Address of /metrics and the health endpoints, or off."`
+}
+
+// Log configures the log of the process.
+type Log struct {
+	Level  string `json:"level" jsonschema:"enum=debug,enum=info,enum=warn,enum=error" jsonschema_description:"Least level that is written."`
+	Format string `json:"format" jsonschema:"enum=auto,enum=text,enum=json" jsonschema_description:"auto is text on a terminal and JSON elsewhere."`
+}

@@ -1,0 +1,61 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Effective is one key with its value and where that came from.
+type Effective struct {
+	Key    string
+	Value  json.RawMessage // secrets are stars
+	Origin Origin
+}
+
+// Effective lists all keys in the order of the reference, secrets hidden.
+func (l *Loaded) Effective() ([]Effective, error) {
+	var keys []Effective
+	for _, k := range allKeys(settingsValue(&l.Settings)) {
+		if k.optional && k.value.IsZero() && l.origins.untouched(k.key) {
+			continue
+		}
+		value, err := encode(k.value.Interface(), "")
+		if err != nil {
+			return nil, fmt.Errorf("show %s: %w", k.key, err)
+		}
+		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.origins.of(k.key)})
+	}
+	return keys, nil
+}
+
+// Show writes the effective settings as indented JSON, secrets hidden. With
+// withOrigins the document has the members settings and origins, the latter by key.
+func (l *Loaded) Show(withOrigins bool) ([]byte, error) {
+	if !withOrigins {
+		return encode(l.Settings, "  ")
+	}
+	effective, err := l.Effective()
+	if err != nil {
+		return nil, err
+	}
+	document := struct {
+		Settings Settings          `json:"settings"`
+		Origins  map[string]string `json:"origins"`
+	}{l.Settings, map[string]string{}}
+	for _, k := range effective {
+		document.Origins[k.Key] = k.Origin.String()
+	}
+	return encode(document, "  ")
+}
+
+func encode(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode settings: %w", err)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaultIsValid(t *testing.T) {
+	s := Default()
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestValidateJoinsAllFaults(t *testing.T) {
+	s := Default()
+	s.Log.Level = "loud"
+	s.Timezone = "Nowhere/Land"
+	s.Limits.ActiveChats = -1
+	s.LLM.Fallbacks = []Fallback{{Provider: "custom"}}
+	s.Permissions.Exec.Approvers = nil
+	joined, ok := s.Validate().(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatal("Validate joins nothing")
+	}
+	var got []string
+	for _, err := range joined.Unwrap() {
+		fault, ok := errors.AsType[*Fault](err)
+		if !ok {
+			t.Fatalf("%T is no *Fault", err)
+		}
+		got = append(got, fault.Key)
+	}
+	want := []string{"limits.activeChats", "log.level", "llm.fallbacks[0].model", "llm.fallbacks[0].baseUrl", "llm.fallbacks", "permissions.exec.approvers", "timezone"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+// TestListenMatrix: without a token only loopback is served.
+func TestListenMatrix(t *testing.T) {
+	for _, tt := range []struct {
+		listen         string
+		loopback, open bool
+	}{
+		{"127.0.0.1:3000", true, true},
+		{"127.8.9.1:0", true, true},
+		{"[::1]:3000", true, true},
+		{"[::ffff:127.0.0.1]:3000", true, true},
+		{"LocalHost:3000", true, true},
+		{"0.0.0.0:3000", false, true},
+		{":3000", false, true},
+		{"[::]:3000", false, true},
+		{"192.168.0.7:3000", false, true},
+		{"localhost.example.com:3000", false, true},
+		{"127.0.0.1.example.com:3000", false, true},
+		{"127.0.0.1", false, false},
+		{"127.0.0.1:http", false, false},
+		{"127.0.0.1:65536", false, false},
+		{"127.0.0.1/x:80", false, false},
+		{"", false, false},
+	} {
+		t.Run(tt.listen, func(t *testing.T) {
+			if got := IsLoopback(tt.listen); got != tt.loopback && tt.open {
+				t.Errorf("IsLoopback = %v, want %v", got, tt.loopback)
+			}
+			s := Default()
+			s.LLM = LLM{Provider: ProviderCustom, BaseURL: "http://127.0.0.1:1", Model: "m", IdleTimeoutS: 1, MaxConcurrency: 1}
+			s.Adapters.Web.Listen = tt.listen
+			if err := s.Validate(); (err == nil) != tt.loopback {
+				t.Errorf("without a token: %v", err)
+			}
+			s.Adapters.Web.Token = NewSecret("0123456789abcdef")
+			if err := s.Validate(); (err == nil) != tt.open {
+				t.Errorf("with a token: %v", err)
+			}
+		})
+	}
+}
+
+func TestDemoStaysLocal(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Adapters)
+		want   string
+	}{
+		{"telegram", func(a *Adapters) { a.Telegram.Enabled, a.Telegram.BotToken = true, NewSecret("1:a") }, "adapters.telegram.enabled"},
+		{"feishu", func(a *Adapters) {
+			a.Feishu.Enabled, a.Feishu.AppID, a.Feishu.AppSecret = true, "a", NewSecret("s")
+		}, "adapters.feishu.enabled"},
+		{"api", func(a *Adapters) { a.API.Enabled, a.API.Token = true, NewSecret("t") }, "adapters.api.enabled"},
+		{"open web", func(a *Adapters) { a.Web.Listen, a.Web.Token = "0.0.0.0:1", NewSecret("t") }, "adapters.web.listen"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := Default()
+			tt.change(&s.Adapters)
+			faults := s.faults()
+			if len(faults) != 1 || faults[0].Key != tt.want || !strings.Contains(faults[0].Message, "demo model") {
+				t.Errorf("faults = %v, want one of %s on the demo model", faults, tt.want)
+			}
+		})
+	}
+}
+
+func TestTokenBudget(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		budget TokenBudget
+		window int
+		want   int
+	}{
+		{"number", 5000, 100000, 5000},
+		{"auto", 0, 100000, 60000},
+		{"auto, window unknown", 0, 0, 12000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.budget.Of(tt.window); got != tt.want {
+				t.Errorf("Of(%d) = %d, want %d", tt.window, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSameAddress(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"127.0.0.1:1", "127.0.0.1:1", true},
+		{"127.0.0.1:1", "127.0.0.1:2", false},
+		{"127.0.0.1:0", "127.0.0.1:0", false},
+		{"0.0.0.0:1", "127.0.0.1:1", true},
+		{"127.0.0.1:1", ":1", true},
+		{"127.0.0.1:1", "10.0.0.1:1", false},
+	} {
+		if got := sameAddress(tt.a, tt.b); got != tt.want {
+			t.Errorf("sameAddress(%s, %s) = %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"model", "models", "baseUrl", "apiKey", "maxConcurrency"}
+	for word, want := range map[string]string{
+		"modell": "model", "Model": "model", "base_url": "baseUrl", "apikey": "apiKey", "maxConcurency": "maxConcurrency",
+		"x": "", "temperature": "", strings.Repeat("model", 50): "",
+	} {
+		if got := nearest(word, words); got != want {
+			t.Errorf("nearest(%.20s) = %q, want %q", word, got, want)
+		}
+	}
+}
