@@ -1,0 +1,197 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// Name is the id that the model gives itself in its answers.
+const Name = "demo"
+
+// Options configure a [Model]; the zero value is useful.
+type Options struct {
+	// Pace is the pause between two pieces of an answer: 25 ms. SlowPace is that of
+	// the slow answer: 400 ms.
+	Pace, SlowPace time.Duration
+	// Wait pauses; it returns early with the context's cause when ctx ends. Nil: a
+	// timer.
+	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// Model is the demo model. It is safe for concurrent use and keeps nothing.
+type Model struct{ opts Options }
+
+var _ model.Model = (*Model)(nil)
+
+// New returns a demo model.
+func New(o Options) *Model {
+	if o.Pace <= 0 {
+		o.Pace = 25 * time.Millisecond
+	}
+	if o.SlowPace <= 0 {
+		o.SlowPace = 400 * time.Millisecond
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	return &Model{opts: o}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Stream implements [model.Model].
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		a := plan(req)
+		w := &writer{opts: m.opts, yield: yield, pace: m.opts.Pace}
+		if a.slow {
+			w.pace = m.opts.SlowPace
+		}
+		if err := w.write(ctx, a, req); err != nil {
+			yield(model.Event{}, err)
+		}
+	}
+}
+
+// writer streams one answer.
+type writer struct {
+	opts  Options
+	pace  time.Duration
+	yield func(model.Event, error) bool
+	gone  bool // the reader broke off
+	out   int  // letters written
+}
+
+func (w *writer) put(e model.Event) {
+	if !w.gone {
+		w.gone = !w.yield(e, nil)
+	}
+}
+
+// write gives the events of an answer; it ends early, without an error, when the
+// reader breaks off.
+func (w *writer) write(ctx context.Context, a answer, req model.Request) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w.put(model.Event{Kind: model.EventStreamStart})
+	w.put(model.Event{Kind: model.EventResponseMetadata, Raw: json.RawMessage(`{"id":"demo","modelId":"` + Name + `"}`)})
+	if a.text != "" {
+		w.put(model.Event{Kind: model.EventTextStart, ID: "txt-0"})
+		err := w.pieces(ctx, a.text, func(piece string) { w.put(model.Event{Kind: model.EventTextDelta, ID: "txt-0", Delta: piece}) })
+		if err != nil || w.gone {
+			return err
+		}
+		w.put(model.Event{Kind: model.EventTextEnd, ID: "txt-0"})
+	}
+	reason := "stop"
+	for _, c := range a.calls {
+		reason = "tool-calls"
+		if err := w.call(ctx, c); err != nil || w.gone {
+			return err
+		}
+	}
+	w.put(model.Event{Kind: model.EventFinish, Finish: model.FinishReason{Unified: reason, Raw: reason}, Usage: w.usage(req)})
+	return nil
+}
+
+// call streams the input of a call as a real model would, so that drafts show.
+func (w *writer) call(ctx context.Context, c call) error {
+	w.put(model.Event{Kind: model.EventToolInputStart, ID: c.id, ToolName: c.tool})
+	err := w.pieces(ctx, c.input, func(piece string) { w.put(model.Event{Kind: model.EventToolInputDelta, ID: c.id, Delta: piece}) })
+	if err != nil || w.gone {
+		return err
+	}
+	w.put(model.Event{Kind: model.EventToolInputEnd, ID: c.id})
+	w.put(model.Event{Kind: model.EventToolCall, ID: c.id, ToolName: c.tool, Input: c.input})
+	return nil
+}
+
+func (w *writer) pieces(ctx context.Context, text string, put func(string)) error {
+	for i, piece := range split(text) {
+		if i > 0 {
+			if err := w.opts.Wait(ctx, w.pace); err != nil {
+				return err
+			}
+		}
+		w.out += len(piece)
+		if put(piece); w.gone {
+			return nil
+		}
+	}
+	return nil
+}
+
+// usage is a rough count, so that budgets and metrics have something to show.
+func (w *writer) usage(req model.Request) model.Usage {
+	in := len(req.System)
+	for _, m := range req.Messages {
+		in += len(m.Text)
+		for _, p := range m.Parts {
+			if b, err := modelmessage.EncodePart(p); err == nil {
+				in += len(b)
+			}
+		}
+	}
+	return model.Usage{InputTokens: new(int64(in/4 + 1)), OutputTokens: new(int64(w.out/4 + 1))}
+}
+
+// split cuts a text into words with the space behind them, and into pairs of
+// letters where words have no space between them.
+func split(text string) []string {
+	var out []string
+	start, wide := 0, 0
+	for i, r := range text {
+		if unicode.Is(unicode.Han, r) {
+			wide++
+		}
+		end := i + utf8.RuneLen(r)
+		if r == ' ' || r == '\n' || wide == 2 {
+			out = append(out, text[start:end])
+			start, wide = end, 0
+		}
+	}
+	if start < len(text) {
+		out = append(out, text[start:])
+	}
+	return out
+}
+
+// input writes the input of a call.
+func input(members ...any) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; i+1 < len(members); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:", members[i])
+		var value strings.Builder
+		e := json.NewEncoder(&value)
+		e.SetEscapeHTML(false)
+		if e.Encode(members[i+1]) != nil {
+			value.WriteString("null") // Unreachable: strings and booleans always encode.
+		}
+		b.WriteString(strings.TrimSpace(value.String()))
+	}
+	b.WriteByte('}')
+	return b.String()
+}

@@ -1,0 +1,9 @@
+// Package modeltest has what tests need instead of a real model: [Script] plays a
+// written conversation, [Strict] and [StrictBody] judge requests as the strictest
+// providers do, and [Server] puts any model behind a chat-completions address that
+// validates, streams and fails on purpose.
+//
+// Nothing here sleeps: what waits, waits for the test to release it or for the
+// caller's context to end. All of it is safe for concurrent use and works in
+// testing/synctest bubbles, but for the server, which has a socket.
+package modeltest

@@ -1,0 +1,89 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+const benchChunk = `{"id":"chatcmpl-9abcdefghijkl","object":"chat.completion.chunk","created":1700000000,"model":"gpt-test-2026","service_tier":"default","system_fingerprint":"fp_abc","choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x8s"}`
+
+// BenchmarkChunk is the cost of one text chunk, from bytes to event.
+func BenchmarkChunk(b *testing.B) {
+	stream := strings.NewReader("")
+	p := &parser{begun: true}
+	line := strings.Repeat("data: "+benchChunk+"\n\n", 1000)
+	var r *eventReader
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if n%1000 == 0 {
+			stream.Reset(line)
+			r = newEventReader(stream)
+		}
+		n++
+		data, err := r.next()
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.feed(data)
+		p.events()
+	}
+}
+
+// benchHistory is a chat of n turns of a few hundred bytes, with calls.
+func benchHistory(n int) model.Request {
+	req := model.Request{System: strings.Repeat("You are helpful. ", 200)}
+	for i := range 12 {
+		req.Tools = append(req.Tools, model.ToolSpec{Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("does things ", 10), InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string","description":"what to look for"}}}`)})
+	}
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		req.Messages = append(req.Messages,
+			modelmessage.Message{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: `{"t":"2026-01-02T15:04:05Z","from":"Ann"}`}, modelmessage.Text{Text: strings.Repeat("words \"quoted\"\n", 20)}}},
+			modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.ToolCall{ToolCallID: id, ToolName: "tool_1", Input: json.RawMessage(`{"q":"x"}`)}}},
+			modelmessage.Message{Role: modelmessage.RoleTool, Parts: []modelmessage.Part{modelmessage.ToolResult{ToolCallID: id, ToolName: "tool_1", Output: modelmessage.Output{Type: modelmessage.OutputJSON, JSON: json.RawMessage(`{"hits":[1,2,3],"text":"` + strings.Repeat("found ", 60) + `"}`)}}}},
+			modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.Text{Text: strings.Repeat("an answer ", 30)}}})
+	}
+	return req
+}
+
+// BenchmarkBody compares encoding a chat of 30 turns anew with going on from a
+// memo when one turn has come.
+func BenchmarkBody(b *testing.B) {
+	w := newWriter(&Options{}, Endpoint{Model: "m"})
+	req := benchHistory(30)
+	all := req.Messages
+	b.Run("anew", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			body, err := w.write(b.Context(), req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(body)))
+		}
+	})
+	b.Run("memo", func(b *testing.B) {
+		b.ReportAllocs()
+		before := req
+		before.Messages = all[:len(all)-4]
+		before.Memo = new(model.Memo)
+		if _, err := w.write(b.Context(), before); err != nil {
+			b.Fatal(err)
+		}
+		kept := before.Memo.Take()
+		for b.Loop() {
+			next := before
+			next.Messages = all
+			next.Memo.Keep(kept)
+			if _, err := w.write(b.Context(), next); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

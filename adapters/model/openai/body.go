@@ -1,0 +1,257 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// bodyEnd closes every request body. It is kept apart from the rest, which only
+// ever grows, so that a body on its way is never written to.
+const bodyEnd = "]}"
+
+// Settings are the members of a request body that depend on the model.
+type Settings struct {
+	// MaxTokensField names the member that bounds the output, max_tokens or
+	// max_completion_tokens. Empty: the latter where the address is OpenAI's or
+	// Azure's, the former elsewhere.
+	MaxTokensField string
+	// MaxOutputTokens is used by requests that do not say; 0: the member is left out.
+	MaxOutputTokens int
+
+	Temperature, TopP                 *float64
+	FrequencyPenalty, PresencePenalty *float64
+	Stop                              []string
+	Seed                              *int64
+	ReasoningEffort                   string
+	ParallelToolCalls                 *bool
+
+	// ExtraBody holds further members, written in the order of their names.
+	ExtraBody map[string]json.RawMessage
+	// NoStreamOptions leaves out stream_options, which a few servers refuse; the
+	// usage of tokens is then unknown.
+	NoStreamOptions bool
+	// NoReasoning never sends earlier reasoning back.
+	NoReasoning bool
+}
+
+// head is what a body says before its messages.
+type head struct {
+	system     string
+	tools      []model.ToolSpec
+	toolChoice string
+	maxTokens  int
+}
+
+func headOf(req model.Request) head {
+	return head{req.System, req.Tools, req.ToolChoice, req.MaxOutputTokens}
+}
+
+func (h head) equal(o head) bool {
+	return h.system == o.system && h.toolChoice == o.toolChoice && h.maxTokens == o.maxTokens &&
+		slices.EqualFunc(h.tools, o.tools, func(a, b model.ToolSpec) bool {
+			return a.Name == b.Name && a.Description == b.Description && string(a.InputSchema) == string(b.InputSchema)
+		})
+}
+
+// bodyWriter puts request bodies of one model together.
+type bodyWriter struct {
+	encoder
+	model    string
+	settings Settings
+	stream   bool
+}
+
+// encoded is a request body without its end, in the memo of a chat. Its bytes are
+// only ever appended to.
+type encoded struct {
+	by       *bodyWriter
+	head     head
+	messages []modelmessage.Message
+	ends     []int // ends[i] is where message i begins, ends[len(messages)] where the last one ends
+	buf      []byte
+}
+
+// write encodes the request; the body is the result followed by [bodyEnd]. With a
+// memo only what is new is encoded.
+func (w *bodyWriter) write(ctx context.Context, req model.Request) ([]byte, error) {
+	if len(req.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	if err := checkResults(req.Messages); err != nil {
+		return nil, err
+	}
+	e := w.resume(req)
+	for _, m := range req.Messages[len(e.messages):] {
+		var err error
+		if e.buf, err = w.appendMessage(ctx, e.buf, m); err != nil {
+			return nil, err
+		}
+		e.ends = append(e.ends, len(e.buf))
+	}
+	if e.buf[len(e.buf)-1] == '[' {
+		return nil, errNoMessages
+	}
+	e.messages = req.Messages
+	req.Memo.Keep(e)
+	return e.buf, nil
+}
+
+// resume finds how much of the request the memo already holds.
+func (w *bodyWriter) resume(req model.Request) *encoded {
+	h := headOf(req)
+	e, ok := req.Memo.Take().(*encoded)
+	if !ok || e.by != w || !e.head.equal(h) {
+		return w.begin(req, h)
+	}
+	n := 0
+	for n < len(e.messages) && n < len(req.Messages) && equalMessages(e.messages[n], req.Messages[n]) {
+		n++
+	}
+	buf := e.buf[:e.ends[n]]
+	if n < len(e.messages) {
+		buf = slices.Clone(buf) // the rest may still be on its way
+	}
+	return &encoded{by: w, head: h, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1], buf: buf}
+}
+
+func (w *bodyWriter) begin(req model.Request, h head) *encoded {
+	buf := w.appendHead(make([]byte, 0, sizeOf(req)), req)
+	if req.System != "" {
+		buf = appendSystemText(buf, req.System)
+	}
+	return &encoded{by: w, head: h, ends: []int{len(buf)}, buf: buf}
+}
+
+// sizeOf guesses the length of a body, so that it is allocated once.
+func sizeOf(req model.Request) int {
+	n := 512 + len(req.System)
+	for _, t := range req.Tools {
+		n += len(t.Description) + len(t.InputSchema) + 128
+	}
+	for _, m := range req.Messages {
+		n += len(m.Text) + 64
+		for _, p := range m.Parts {
+			n += 128 + partSize(p)
+		}
+	}
+	return n + n/8
+}
+
+func partSize(p modelmessage.Part) int {
+	switch p := p.(type) {
+	case modelmessage.Text:
+		return len(p.Text)
+	case modelmessage.Reasoning:
+		return len(p.Text)
+	case modelmessage.Image:
+		return len(p.Image)
+	case modelmessage.File:
+		return len(p.Data)
+	case modelmessage.ToolCall:
+		return len(p.Input)
+	case modelmessage.ToolResult:
+		return len(p.Output.Text) + len(p.Output.JSON)
+	case modelmessage.ApprovalRequest, modelmessage.ApprovalResponse: // never sent
+	}
+	return 0
+}
+
+// appendHead appends everything up to the first message.
+func (w *bodyWriter) appendHead(dst []byte, req model.Request) []byte {
+	s := &w.settings
+	dst = appendString(append(dst, `{"model":`...), w.model)
+	if limit := cmp.Or(req.MaxOutputTokens, s.MaxOutputTokens); limit > 0 {
+		dst = appendMember(dst, cmp.Or(s.MaxTokensField, "max_tokens"))
+		dst = strconv.AppendInt(dst, int64(limit), 10)
+	}
+	dst = appendOptional(dst, "temperature", s.Temperature)
+	dst = appendOptional(dst, "top_p", s.TopP)
+	dst = appendOptional(dst, "frequency_penalty", s.FrequencyPenalty)
+	dst = appendOptional(dst, "presence_penalty", s.PresencePenalty)
+	if len(s.Stop) > 0 {
+		dst = appendMember(dst, "stop")
+		for i, stop := range s.Stop {
+			dst = appendString(append(dst, "[,"[min(i, 1)]), stop)
+		}
+		dst = append(dst, ']')
+	}
+	if s.Seed != nil {
+		dst = strconv.AppendInt(appendMember(dst, "seed"), *s.Seed, 10)
+	}
+	if s.ReasoningEffort != "" {
+		dst = appendString(appendMember(dst, "reasoning_effort"), s.ReasoningEffort)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.ExtraBody)) {
+		dst = appendCompact(appendMember(dst, name), s.ExtraBody[name])
+	}
+	if w.stream {
+		dst = append(dst, `,"stream":true`...)
+		if !s.NoStreamOptions {
+			dst = append(dst, `,"stream_options":{"include_usage":true}`...)
+		}
+	}
+	dst = w.appendTools(dst, req)
+	return append(dst, `,"messages":[`...)
+}
+
+func appendOptional(dst []byte, name string, value *float64) []byte {
+	if value == nil {
+		return dst
+	}
+	return strconv.AppendFloat(appendMember(dst, name), *value, 'f', -1, 64)
+}
+
+func (w *bodyWriter) appendTools(dst []byte, req model.Request) []byte {
+	if len(req.Tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range req.Tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendTool(dst, t)
+	}
+	dst = append(dst, ']')
+	if p := w.settings.ParallelToolCalls; p != nil {
+		dst = append(dst, `,"parallel_tool_calls":`...)
+		if *p {
+			dst = append(dst, "true"...)
+		} else {
+			dst = append(dst, "false"...)
+		}
+	}
+	return appendToolChoice(dst, req.ToolChoice)
+}
+
+func appendTool(dst []byte, t model.ToolSpec) []byte {
+	dst = append(dst, `{"type":"function","function":{"name":`...)
+	dst = appendString(dst, t.Name)
+	if t.Description != "" {
+		dst = appendString(appendMember(dst, "description"), t.Description)
+	}
+	dst = appendMember(dst, "parameters")
+	if isNull(t.InputSchema) || !json.Valid(t.InputSchema) {
+		dst = append(dst, `{"type":"object","properties":{}}`...)
+	} else {
+		dst = appendCompact(dst, t.InputSchema)
+	}
+	return append(dst, '}', '}')
+}
+
+func appendToolChoice(dst []byte, choice string) []byte {
+	dst = append(dst, `,"tool_choice":`...)
+	if name, ok := strings.CutPrefix(choice, "tool:"); ok {
+		dst = append(dst, `{"type":"function","function":{"name":`...)
+		return append(appendString(dst, name), '}', '}')
+	}
+	return appendString(dst, cmp.Or(choice, "auto"))
+}

@@ -1,0 +1,200 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// apiError is an error object in the shapes of several providers.
+type apiError struct {
+	Message string
+	Type    string
+	Code    string
+	Status  int
+}
+
+// parseError reads the body of a failed answer, or an error object of a stream.
+func parseError(body []byte) apiError {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return apiError{}
+	}
+	switch body[0] {
+	case '[': // some providers wrap the object into a list
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+			return parseError(list[0])
+		}
+	case '"':
+		return apiError{Message: rawText(body)}
+	case '{':
+		return parseErrorObject(body)
+	}
+	return apiError{}
+}
+
+func parseErrorObject(body []byte) apiError {
+	var o struct {
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+		Status  json.RawMessage `json:"status"`
+	}
+	if decodeLoose(body, &o) != nil {
+		return apiError{}
+	}
+	if !isNull(o.Error) {
+		inner := parseError(o.Error)
+		if inner.Message == "" {
+			inner.Message = firstText(o.Message, o.Detail)
+		}
+		return inner
+	}
+	e := apiError{Message: firstText(o.Message, o.Detail), Type: scalar(o.Type), Code: scalar(o.Code)}
+	for _, s := range []string{e.Code, scalar(o.Status)} {
+		if n, err := strconv.Atoi(s); err == nil && n >= 400 && n < 600 {
+			e.Status = n
+			break
+		}
+	}
+	if e.Type == "" {
+		e.Type = scalar(o.Status) // such as RESOURCE_EXHAUSTED
+	}
+	return e
+}
+
+// scalar is a string or number as text.
+func scalar(raw json.RawMessage) string {
+	if isNull(raw) || raw[0] == '{' || raw[0] == '[' {
+		return ""
+	}
+	return rawText(raw)
+}
+
+func firstText(raws ...json.RawMessage) string {
+	for _, raw := range raws {
+		if !isNull(raw) {
+			return rawText(raw)
+		}
+	}
+	return ""
+}
+
+// statusError classifies an answer that failed with a status.
+func (m *masker) statusError(status int, header http.Header, body []byte, now time.Time) *model.Error {
+	parsed := parseError(body)
+	e := classify(status, parsed)
+	e.Status = status
+	e.RetryAfter = retryAfter(header, now)
+	switch strings.ToLower(header.Get("X-Should-Retry")) {
+	case "true":
+		e.Retryable = true
+	case "false":
+		e.Retryable = false
+	}
+	if e.Message = m.message(parsed.Message); e.Message == "" {
+		e.Message = strings.ToLower(http.StatusText(status))
+	}
+	return e
+}
+
+// objectError classifies an error object inside a stream.
+func (m *masker) objectError(object json.RawMessage) *model.Error {
+	parsed := parseError(object)
+	e := classify(parsed.Status, parsed)
+	e.Message = m.message(parsed.Message)
+	return e
+}
+
+// classify finds the reason of a failure; status is 0 inside a stream.
+func classify(status int, a apiError) *model.Error {
+	words := strings.ToLower(a.Code + " " + a.Type + " " + a.Message)
+	e := &model.Error{Reason: reasonOf(status, words)}
+	switch e.Reason {
+	case model.ReasonRate:
+		e.Retryable = !containsAny(words, "insufficient_quota", "exceeded your current quota", "billing", "insufficient balance", "余额不足", "arrearage")
+	case model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle:
+		e.Retryable = true
+	case model.ReasonAuth, model.ReasonNotFound, model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
+	}
+	return e
+}
+
+func reasonOf(status int, words string) model.Reason {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
+		return model.ReasonAuth
+	case status == http.StatusRequestEntityTooLarge, isTooLong(words):
+		return model.ReasonTooLong
+	case status == http.StatusTooManyRequests:
+		return model.ReasonRate
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
+		return model.ReasonOverloaded
+	case status == http.StatusNotFound, status >= 300 && status < 400, containsAny(words, "model_not_found"):
+		return model.ReasonNotFound
+	case containsAny(words, "content_filter", "content_policy", "content management policy", "data_inspection_failed", "contentfilter"):
+		return model.ReasonFiltered
+	case status != 0:
+		return model.ReasonBadRequest
+	case containsAny(words, "rate_limit", "rate limit", "resource_exhausted", "too many requests", "insufficient_quota"):
+		return model.ReasonRate
+	case containsAny(words, "invalid_api_key", "authentication", "permission"):
+		return model.ReasonAuth
+	case containsAny(words, "invalid_request", "bad_request", "invalid_argument"):
+		return model.ReasonBadRequest
+	default:
+		return model.ReasonOverloaded
+	}
+}
+
+// isTooLong knows how providers say that the context does not fit.
+func isTooLong(words string) bool {
+	return containsAny(words,
+		"context_length_exceeded", "context_window_exceeded", "exceed_context_size",
+		"maximum context length", "maximum prompt length", "model's maximum context", "context window",
+		"context length", "context size", "prompt is too long", "prompt too long", "input is too long", "input too long",
+		"too many tokens", "reduce the length of", "exceeds the maximum number of tokens", "model token limit",
+		"range of input length", "input length exceeds", "tokens exceed", "string too long", "request too large for",
+		"超长", "上下文长度", "输入长度", "token数超过", "tokens超过")
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// retryAfter is the wait that an answer asks for, 0 if it does not.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return boundedDuration(ms / 1000)
+	}
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
+		return boundedDuration(seconds)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// boundedDuration turns seconds into a duration of at most a week.
+func boundedDuration(seconds float64) time.Duration {
+	const week = 7 * 24 * time.Hour
+	if seconds > week.Seconds() {
+		return week
+	}
+	return time.Duration(seconds * float64(time.Second))
+}

@@ -1,0 +1,188 @@
+package openai
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	openaiapi "github.com/sashabaranov/go-openai"
+)
+
+// Secret is a text that is never printed.
+type Secret string
+
+// String implements [fmt.Stringer].
+func (Secret) String() string { return "***" }
+
+// GoString implements [fmt.GoStringer].
+func (Secret) GoString() string { return "***" }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
+
+// LogValue implements [slog.LogValuer].
+func (Secret) LogValue() slog.Value { return slog.StringValue("***") }
+
+// Endpoint is one model at one address.
+type Endpoint struct {
+	// BaseURL ends before /chat/completions; empty: OpenAI's.
+	BaseURL string
+	APIKey  Secret
+	// Model is required.
+	Model        string
+	Organization string
+	// AzureVersion, if set, is the api-version of an Azure resource, whose
+	// address BaseURL then is; Model names the deployment.
+	AzureVersion string
+	// Headers are added to every request, and are as secret as the key.
+	Headers  map[string]Secret
+	Settings Settings
+}
+
+// Options configure a [Model]. Only the endpoint's Model is required.
+type Options struct {
+	Endpoint
+	// Fallbacks are asked, in order, by a call whose model failed for good before
+	// its first event. The next call begins with the first model again.
+	Fallbacks []Endpoint
+
+	// IdleTimeout bounds the silence within an answer: 120 s.
+	IdleTimeout time.Duration
+	// FirstByteTimeout bounds the wait for the first byte of an answer: 180 s.
+	FirstByteTimeout time.Duration
+	// MaxAttempts bounds the requests of one call to one model: 4.
+	MaxAttempts int
+	// MaxWait bounds one wait between attempts, 30 s; a provider that asks for more
+	// is not asked again by this call. WaitBudget bounds all waits of a call: 60 s.
+	MaxWait, WaitBudget time.Duration
+
+	// Transport carries the requests; nil: [NewTransport].
+	Transport http.RoundTripper
+	// Downloader loads links that TakesLink refuses; nil: such files become a note.
+	Downloader Downloader
+	// TakesLink tells which links the model loads itself; nil: links to images.
+	TakesLink func(mediaType, link string) bool
+	// Exact behaves as the SDK to the letter: one attempt, no stand-ins for what
+	// is empty or cannot be sent, errors inside a stream as events with a finish.
+	Exact bool
+
+	// Logger gets attempts that failed; nil: none are logged.
+	Logger *slog.Logger
+	// Metrics is where the package registers its own; nil: nowhere.
+	Metrics prometheus.Registerer
+}
+
+// The defaults of [Options].
+const (
+	defaultIdle      = 120 * time.Second
+	defaultFirstByte = 180 * time.Second
+	defaultAttempts  = 4
+	defaultMaxWait   = 30 * time.Second
+	defaultBudget    = 60 * time.Second
+	defaultBaseURL   = "https://api.openai.com/v1"
+)
+
+var (
+	errNoModel = errors.New("no model is named")
+	errBaseURL = errors.New("base URL must be http or https")
+)
+
+func (o *Options) setDefaults() {
+	setDefault(&o.IdleTimeout, defaultIdle)
+	setDefault(&o.FirstByteTimeout, defaultFirstByte)
+	setDefault(&o.MaxAttempts, defaultAttempts)
+	setDefault(&o.MaxWait, defaultMaxWait)
+	setDefault(&o.WaitBudget, defaultBudget)
+	if o.Exact {
+		o.MaxAttempts = 1
+	}
+	if o.Transport == nil {
+		o.Transport = NewTransport()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.TakesLink == nil {
+		exact := o.Exact
+		o.TakesLink = func(mediaType, link string) bool {
+			return !exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+		}
+	}
+}
+
+func setDefault[T ~int | ~int64](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// NewTransport returns a transport for many streams at once. It has no timeout
+// that could end a healthy one.
+func NewTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          512,
+		MaxIdleConnsPerHost:   128,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// checked returns the endpoint with its defaults, or why it cannot be used.
+func (e Endpoint) checked() (Endpoint, error) {
+	if e.Model == "" {
+		return e, errNoModel
+	}
+	if e.BaseURL == "" {
+		e.BaseURL = defaultBaseURL
+	}
+	u, err := url.Parse(e.BaseURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return e, errBaseURL
+	}
+	if e.Settings.MaxTokensField == "" {
+		e.Settings.MaxTokensField = "max_tokens"
+		if host := u.Hostname(); host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
+			e.Settings.MaxTokensField = "max_completion_tokens"
+		}
+	}
+	return e, nil
+}
+
+// client makes the library's client for the endpoint.
+func (e Endpoint) client(d openaiapi.HTTPDoer) *openaiapi.Client {
+	cfg := openaiapi.DefaultConfig(string(e.APIKey))
+	if e.AzureVersion != "" {
+		cfg = openaiapi.DefaultAzureConfig(string(e.APIKey), e.BaseURL)
+		cfg.APIVersion = e.AzureVersion
+		cfg.AzureModelMapperFunc = func(name string) string { return name }
+	}
+	cfg.BaseURL = e.BaseURL
+	cfg.OrgID = e.Organization
+	cfg.HTTPClient = d
+	cfg.EmptyMessagesLimit = 1e6
+	return openaiapi.NewClientWithConfig(cfg)
+}
+
+// secrets are the texts of an endpoint that must not be printed.
+func (e Endpoint) secrets() []string {
+	all := []string{string(e.APIKey)}
+	for _, v := range e.Headers {
+		all = append(all, string(v))
+	}
+	if u, err := url.Parse(e.BaseURL); err == nil && u.User != nil {
+		if password, ok := u.User.Password(); ok {
+			all = append(all, password)
+		}
+	}
+	return all
+}

@@ -1,0 +1,262 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// events reads all data of a stream.
+func events(r io.Reader) (out []string, err error) {
+	e := newEventReader(r)
+	for {
+		data, err := e.next()
+		if err != nil {
+			return out, err
+		}
+		out = append(out, string(data))
+	}
+}
+
+func TestEvents(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"one", "data: a\n\n", []string{"a"}},
+		{"two", "data: a\n\ndata: b\n\n", []string{"a", "b"}},
+		{"no space", "data:a\n\n", []string{"a"}},
+		{"space is kept but one", "data:  a\n\n", []string{" a"}},
+		{"windows lines", "data: a\r\n\r\n", []string{"a"}},
+		{"mark", "\uFEFFdata: a\n\n", []string{"a"}},
+		{"several lines", "data: a\ndata: b\n\n", []string{"a\nb"}},
+		{"empty data", "data\n\ndata:\n\ndata: a\n\n", []string{"a"}},
+		{"comments and other fields", ": hi\nevent: x\nid: 1\nretry: 3\ndatax: no\ndata: a\n\n", []string{"a"}},
+		{"unclosed", "data: {\"a\":1}", []string{`{"a":1}`}},
+		{"unclosed end", "data: [DONE]\n", []string{"[DONE]"}},
+		{"unclosed half", "data: {\"a\"", nil},
+		{"long", "data: " + long + "\n\ndata: b\n\n", []string{long, "b"}},
+		{"nothing", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in))} {
+				got, err := events(r)
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("ended with %v", err)
+				}
+				if diff := gocmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("events (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+	t.Run("endless", func(t *testing.T) {
+		for _, line := range []string{"data: " + strings.Repeat("x", 1<<10), "data: " + strings.Repeat("x", 1<<10) + "\n"} {
+			endless := io.LimitReader(&repeat{text: line}, 4*maxEvent)
+			if _, err := events(endless); !errors.Is(err, errEventTooLong) {
+				t.Errorf("ended with %v", err)
+			}
+		}
+	})
+}
+
+// repeat is the same text for ever.
+type repeat struct {
+	text string
+	at   int
+}
+
+func (r *repeat) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c := copy(p[n:], r.text[r.at:])
+		n += c
+		r.at = (r.at + c) % len(r.text)
+	}
+	return n, nil
+}
+
+// TestFastPath says which chunks are read without the full decoder.
+func TestFastPath(t *testing.T) {
+	tests := []struct {
+		name, in string
+		fast     bool
+	}{
+		{"bench", benchChunk, true},
+		{"text", `{"choices":[{"index":0,"delta":{"content":"a"}}]}`, true},
+		{"reasoning", `{"choices":[{"delta":{"content":null,"reasoning_content":"a"},"finish_reason":null}]}`, true},
+		{"escapes", `{"choices":[{"delta":{"content":"a\n\"\u00e9\ud83d\ude80"}}]}`, true},
+		{"space", " { \"choices\" : [ { \"delta\" : { \"content\" : \"a\" } } ] } ", true},
+		{"bad escape", `{"choices":[{"delta":{"content":"\x"}}]}`, false},
+		{"finish", `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`, false},
+		{"call", `{"choices":[{"delta":{"tool_calls":[]}}]}`, false},
+		{"usage", `{"choices":[{"delta":{"content":"a"}}],"usage":{}}`, false},
+		{"error", `{"choices":[{"delta":{"content":"a"}}],"error":{}}`, false},
+		{"second choice", `{"choices":[{"index":1,"delta":{"content":"a"}}]}`, false},
+		{"two choices", `{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}`, false},
+		{"no choices", `{"id":"x"}`, false},
+		{"content in parts", `{"choices":[{"delta":{"content":[]}}]}`, false},
+		{"other spelling", `{"choices":[{"delta":{"Content":"a"}}]}`, false},
+		{"twice", `{"choices":[{"delta":{"content":"a","content":"b"}}]}`, false},
+		{"rest", `{"choices":[{"delta":{"content":"a"}}]}x`, false},
+		{"cut", `{"choices":[{"delta":{"content":"a"`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &parser{begun: true}
+			if got := p.feedText([]byte(tt.in)); got != tt.fast {
+				t.Errorf("fast is %t, want %t", got, tt.fast)
+			}
+			checkFast(t, []byte(tt.in))
+		})
+	}
+}
+
+// checkFast compares what the fast reader and the full decoder make of a chunk.
+func checkFast(t *testing.T, data []byte) {
+	t.Helper()
+	fast, full := &parser{begun: true}, &parser{begun: true, fail: newMasker(nil).objectError}
+	if !fast.feedText(data) {
+		return
+	}
+	full.feedChunk(data)
+	if diff := gocmp.Diff(full.events(), fast.events(), cmpopts.EquateEmpty(), cmpopts.EquateErrors()); diff != "" {
+		t.Errorf("%s: full decoder and fast reader differ (-full +fast):\n%s", data, diff)
+	}
+}
+
+func seed(f *testing.F, add func(stream []byte)) {
+	f.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no streams: %v", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		add(txtar.Parse(b).Files[0].Data)
+	}
+}
+
+// FuzzChunk holds the fast reader against the full decoder.
+func FuzzChunk(f *testing.F) {
+	f.Add([]byte(benchChunk))
+	seed(f, func(stream []byte) {
+		for line := range bytes.Lines(stream) {
+			if data, ok := dataOf(bytes.TrimSpace(line)); ok {
+				f.Add(data)
+			}
+		}
+	})
+	f.Fuzz(checkFast)
+}
+
+// FuzzStream reads any bytes as an answer and checks what a chat relies on: blocks
+// open and close in order, calls are announced before they are made, ids are
+// unique, nothing follows the finish.
+func FuzzStream(f *testing.F) {
+	seed(f, func(stream []byte) { f.Add(stream, true); f.Add(stream, false) })
+	f.Fuzz(func(t *testing.T, stream []byte, exact bool) {
+		m, err := New(Options{Endpoint: Endpoint{Model: "m"}, Exact: exact, MaxAttempts: 1, Transport: answers{status: 200, body: string(stream)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := wellFormed{open: map[string]bool{}, called: map[string]bool{}}
+		for e, err := range m.Stream(t.Context(), hello()) {
+			if check.ended {
+				t.Fatalf("%v behind the end", e.Kind)
+			}
+			if err != nil {
+				if _, ok := errors.AsType[*model.Error](err); !ok {
+					t.Fatalf("untyped error %v", err)
+				}
+				check.ended = true
+				continue
+			}
+			check.event(t, e, exact)
+		}
+		if !check.ended {
+			t.Fatal("neither finish nor error")
+		}
+	})
+}
+
+type wellFormed struct {
+	open, called map[string]bool
+	ended        bool
+}
+
+func (w *wellFormed) event(t *testing.T, e model.Event, exact bool) {
+	t.Helper()
+	if e.Raw != nil && !json.Valid(e.Raw) || e.ProviderMetadata != nil && !json.Valid(e.ProviderMetadata) {
+		t.Fatalf("%s holds no JSON", e.Kind)
+	}
+	switch e.Kind {
+	case model.EventTextStart, model.EventReasoningStart, model.EventToolInputStart:
+		if w.open[e.ID] && !exact {
+			t.Fatalf("%s of %q twice", e.Kind, e.ID)
+		}
+		w.open[e.ID] = true
+	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
+		if !w.open[e.ID] && !exact {
+			t.Fatalf("%s of %q that is not open", e.Kind, e.ID)
+		}
+	case model.EventTextEnd, model.EventReasoningEnd, model.EventToolInputEnd:
+		delete(w.open, e.ID)
+	case model.EventToolCall:
+		if w.called[e.ID] && !exact || e.ToolName == "" {
+			t.Fatalf("call %q of %q twice or nameless", e.ID, e.ToolName)
+		}
+		w.called[e.ID] = true
+	case model.EventFinish:
+		w.ended = true
+		if len(w.open) > 0 && !exact {
+			t.Fatalf("finished with %v open", w.open)
+		}
+	default:
+	}
+}
+
+// FuzzString holds our JSON strings against the standard decoder.
+func FuzzString(f *testing.F) {
+	f.Add("a\"\\\n\x00\u2028<é🚀\xff", []byte(`{"a": "b \" \u00e9 \\", "c":[ 1 , null ]}`))
+	f.Add("eight by", []byte(`"x"`))
+	f.Fuzz(func(t *testing.T, s string, raw []byte) {
+		var back string
+		if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") && !equalInvalid(s, back) {
+			t.Fatalf("%q became %q (%v)", s, back, err)
+		}
+		if !json.Valid(raw) {
+			return
+		}
+		var want bytes.Buffer
+		if err := json.Compact(&want, raw); err != nil {
+			t.Fatal(err)
+		}
+		if got := appendCompact(nil, raw); string(got) != want.String() {
+			t.Fatalf("%s compacted to %s", raw, got)
+		}
+		var quoted string
+		if err := json.Unmarshal(appendQuotedJSON(nil, raw), &quoted); err != nil || quoted != strings.ToValidUTF8(want.String(), "\uFFFD") && !equalInvalid(want.String(), quoted) {
+			t.Fatalf("%s quoted reads %q (%v)", raw, quoted, err)
+		}
+	})
+}
+
+// equalInvalid compares with one U+FFFD for every byte that is not UTF-8.
+func equalInvalid(s, back string) bool { return string([]rune(s)) == back }

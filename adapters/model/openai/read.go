@@ -1,0 +1,152 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// sink gives events to the reader of a stream. What says nothing yet is held
+// back, so that an answer which fails right after it can still be asked for again.
+type sink struct {
+	yield   func(model.Event, error) bool
+	onFirst func()
+	held    []model.Event
+	started bool
+}
+
+// put gives one event; the error is [errStopped] if the reader broke off.
+func (s *sink) put(e model.Event) error {
+	if !s.started {
+		s.held = append(s.held, e)
+		if e.Kind == model.EventStreamStart || e.Kind == model.EventResponseMetadata {
+			return nil
+		}
+		s.started = true
+		s.onFirst()
+		for _, e := range s.held {
+			if !s.yield(e, nil) {
+				return errStopped
+			}
+		}
+		s.held = nil
+		return nil
+	}
+	if !s.yield(e, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// forget drops what an attempt that failed left behind.
+func (s *sink) forget() { s.held = nil }
+
+// read reads an answer to its end.
+func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Request, s *sink) error {
+	p := &parser{exact: e.opts.Exact, fail: e.masker.objectError}
+	if !e.opts.Exact {
+		p.used = usedIDs(req.Messages)
+	}
+	p.emit(model.Event{Kind: model.EventStreamStart})
+	source := sourceOf(x)
+	for {
+		data, err := source.next()
+		if errors.Is(err, io.EOF) || err == nil && string(data) == doneData {
+			break
+		}
+		if err != nil {
+			return e.failure(ctx, actx, err, model.ReasonCut)
+		}
+		p.feed(data)
+		if err := e.give(p, s); err != nil {
+			return err
+		}
+	}
+	if p.finish == nil && !e.opts.Exact {
+		return errCut("")
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	if err := e.give(p, s); err != nil {
+		return err
+	}
+	x.watch.drain()
+	_, _ = io.Copy(io.Discard, io.LimitReader(x.resp.Body, 4<<10)) // best effort: only the connection's next use depends on it
+	return nil
+}
+
+// give hands over what the parser found.
+func (e *endpoint) give(p *parser, s *sink) error {
+	for _, event := range p.events() {
+		if event.Kind == model.EventError && !e.opts.Exact {
+			return event.Err
+		}
+		if event.Kind == model.EventError && event.Raw != nil {
+			event.Raw = json.RawMessage(e.masker.mask(string(event.Raw)))
+		}
+		if event.Kind == model.EventFinish {
+			e.metrics.usage(e.Model, event.Usage)
+		}
+		if err := s.put(event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source gives the data of an answer, event by event.
+type source interface {
+	next() ([]byte, error)
+}
+
+// sourceOf reads a stream, or the one object of a server that does not stream.
+func sourceOf(x *exchange) source {
+	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
+	if err == nil && kind == "application/json" {
+		return &wholeBody{r: x.resp.Body}
+	}
+	return newEventReader(x.resp.Body)
+}
+
+// wholeBody gives a whole body as one event.
+type wholeBody struct {
+	r    io.Reader
+	done bool
+}
+
+func (w *wholeBody) next() ([]byte, error) {
+	if w.done {
+		return nil, io.EOF
+	}
+	w.done = true
+	b, err := io.ReadAll(io.LimitReader(w.r, maxEvent))
+	if err == nil && len(b) == 0 {
+		err = io.EOF
+	}
+	return b, err
+}
+
+// usedIDs tells which call ids a history holds. It is looked through when the
+// first call comes.
+func usedIDs(messages []modelmessage.Message) func(string) bool {
+	var ids map[string]bool
+	return func(id string) bool {
+		if ids == nil {
+			ids = map[string]bool{}
+			for _, m := range messages {
+				for _, part := range m.Parts {
+					if c, ok := part.(modelmessage.ToolCall); ok {
+						ids[c.ToolCallID] = true
+					}
+				}
+			}
+		}
+		return ids[id]
+	}
+}

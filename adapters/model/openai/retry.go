@@ -1,0 +1,55 @@
+package openai
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+const (
+	baseWait = 500 * time.Millisecond
+	maxShift = 6
+)
+
+// retrier decides whether and when a call asks again. It is used by one call to
+// one model.
+type retrier struct {
+	attempts int // made so far
+	max      int
+	maxWait  time.Duration
+	budget   time.Duration
+}
+
+// next returns the wait before the next attempt; ok is false if there is none.
+// Without the provider's word the wait is drawn evenly from a span that doubles.
+func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
+	r.attempts++
+	if r.attempts >= r.max || !err.Retryable || err.RetryAfter > r.maxWait {
+		return 0, false
+	}
+	if err.RetryAfter > 0 {
+		wait = err.RetryAfter
+	} else {
+		span := min(r.maxWait, baseWait<<min(r.attempts-1, maxShift))
+		wait = rand.N(span) + time.Millisecond
+	}
+	if wait > r.budget {
+		return 0, false
+	}
+	r.budget -= wait
+	return wait, true
+}
+
+// pause waits, or returns the cause of the context's end.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

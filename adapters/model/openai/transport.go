@@ -1,0 +1,156 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+const (
+	maxErrorBody = 64 << 10               // bytes read of a failed answer
+	drainTime    = 100 * time.Millisecond // for the end of an answer, so that its connection can be used again
+	userAgent    = "shipmyagent"
+)
+
+// exchange is one request on its way; the context carries it through the library
+// to the doer.
+type exchange struct {
+	body    []byte
+	headers map[string]Secret
+	watch   *watchdog
+	resp    *http.Response
+}
+
+type exchangeKey struct{}
+
+// doer sends our own body bytes instead of the library's, watches the bytes of the
+// answer and turns failures into [*model.Error], with the headers at hand that the
+// library drops.
+type doer struct {
+	client *http.Client
+	masker *masker
+}
+
+func newDoer(transport http.RoundTripper, m *masker) *doer {
+	return &doer{masker: m, client: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Do implements the library's HTTPDoer.
+func (d *doer) Do(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, &model.Error{Reason: model.ReasonInternal, Message: "request without an exchange"}
+	}
+	d.prepare(req, x)
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return nil, d.networkError(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
+		_ = resp.Body.Close()
+		return nil, d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now())
+	}
+	resp.Body = &watchedBody{ReadCloser: resp.Body, watch: x.watch}
+	x.resp = resp
+	return resp, nil
+}
+
+// bodyReader reads a request's body and what closes it. Unlike io.MultiReader it
+// has no WriteTo, with which every request would cost a copy buffer of 32 KiB.
+type bodyReader struct {
+	rest []byte
+	end  string
+}
+
+// Read implements io.Reader.
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	if len(b.rest) == 0 {
+		m := copy(p[n:], b.end)
+		b.end = b.end[m:]
+		n += m
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (*bodyReader) Close() error { return nil }
+
+func (d *doer) prepare(req *http.Request, x *exchange) {
+	open := func() (io.ReadCloser, error) {
+		return &bodyReader{rest: x.body, end: bodyEnd}, nil
+	}
+	req.Body, _ = open()
+	req.GetBody = open
+	req.ContentLength = int64(len(x.body) + len(bodyEnd))
+	req.Header.Del("Connection")
+	req.Header.Set("User-Agent", userAgent)
+	for name, value := range x.headers {
+		req.Header.Set(name, string(value))
+	}
+}
+
+func (d *doer) networkError(err error) *model.Error {
+	_, badCert := errors.AsType[*tls.CertificateVerificationError](err)
+	return &model.Error{Reason: model.ReasonNetwork, Retryable: !badCert, Message: d.masker.message(err.Error())}
+}
+
+// watchdog ends a request whose answer falls silent.
+type watchdog struct {
+	idle   time.Duration
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+// newWatchdog returns a context that ends when no byte came for first, and later
+// for idle. Stop it.
+func newWatchdog(ctx context.Context, first, idle time.Duration) (context.Context, *watchdog) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watchdog{idle: idle, cancel: cancel}
+	w.timer = time.AfterFunc(first, func() {
+		cancel(&model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"})
+	})
+	return ctx, w
+}
+
+func (w *watchdog) saw(n int) {
+	if n > 0 {
+		w.timer.Reset(w.idle)
+	}
+}
+
+// drain allows a last, short time.
+func (w *watchdog) drain() {
+	w.idle = drainTime
+	w.timer.Reset(drainTime)
+}
+
+func (w *watchdog) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// watchedBody tells the watchdog about every byte.
+type watchedBody struct {
+	io.ReadCloser
+	watch *watchdog
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.watch.saw(n)
+	return n, err
+}

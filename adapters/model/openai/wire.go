@@ -1,0 +1,400 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// deniedText is what a model reads where a person refused without a reason.
+const deniedText = "Tool call execution denied."
+
+// emptyResult stands for a tool result without content, which some servers refuse.
+const emptyResult = "(empty result)"
+
+// encoder writes model messages as chat-completions messages. It has no state:
+// equal messages give equal bytes.
+type encoder struct {
+	prompter
+	// exact follows the SDK to the letter. Otherwise messages without content are
+	// left out, empty results and arguments get a stand-in, and files that cannot
+	// be shown become a line of text, so that one file never silences a chat.
+	exact       bool
+	noReasoning bool
+	optionsKey  string // the member of providerOptions that is ours
+}
+
+// openMessage begins the next message of the array that dst ends in.
+func openMessage(dst []byte, role string) []byte {
+	if len(dst) > 0 && dst[len(dst)-1] != '[' {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `{"role":"`...)
+	return append(append(dst, role...), '"')
+}
+
+// appendMessage appends the wire messages of m to an array of messages; m may
+// become none, one or, for tool results, several.
+func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.Message) ([]byte, error) {
+	pm, err := e.message(ctx, m)
+	if err != nil {
+		return dst, err
+	}
+	switch pm.role {
+	case modelmessage.RoleSystem:
+		return e.appendSystem(dst, pm), nil
+	case modelmessage.RoleUser:
+		return e.appendUser(dst, pm)
+	case modelmessage.RoleAssistant:
+		return e.appendAssistant(dst, pm), nil
+	case modelmessage.RoleTool:
+		return e.appendResults(dst, pm), nil
+	default:
+		return dst, fmt.Errorf("%w: role %q", errUnsupported, pm.role)
+	}
+}
+
+// appendSystemText appends the system text of a request.
+func appendSystemText(dst []byte, text string) []byte {
+	dst = append(openMessage(dst, "system"), `,"content":`...)
+	return append(appendString(dst, text), '}')
+}
+
+func (e *encoder) appendSystem(dst []byte, m promptMessage) []byte {
+	text := textOf(m)
+	if text == "" && !e.exact {
+		return dst
+	}
+	dst = append(openMessage(dst, "system"), `,"content":`...)
+	dst = appendString(dst, text)
+	return append(e.appendOptions(dst, m.options), '}')
+}
+
+func textOf(m promptMessage) string {
+	if len(m.parts) == 1 {
+		if t, ok := m.parts[0].part.(modelmessage.Text); ok {
+			return t.Text
+		}
+	}
+	var b strings.Builder
+	for _, p := range m.parts {
+		if t, ok := p.part.(modelmessage.Text); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+func (e *encoder) appendUser(dst []byte, m promptMessage) ([]byte, error) {
+	if len(m.parts) == 1 {
+		if t, ok := m.parts[0].part.(modelmessage.Text); ok {
+			if t.Text == "" && !e.exact {
+				return dst, nil
+			}
+			dst = append(openMessage(dst, "user"), `,"content":`...)
+			dst = appendString(dst, t.Text)
+			return append(e.appendOptions(dst, t.ProviderOptions), '}'), nil
+		}
+	}
+	if len(m.parts) == 0 && !e.exact {
+		return dst, nil
+	}
+	dst = append(openMessage(dst, "user"), `,"content":[`...)
+	for i, p := range m.parts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = e.appendUserPart(dst, p); err != nil {
+			return dst, err
+		}
+	}
+	dst = append(dst, ']')
+	return append(e.appendOptions(dst, m.options), '}'), nil
+}
+
+func (e *encoder) appendUserPart(dst []byte, p promptPart) ([]byte, error) {
+	if p.file != nil {
+		return e.appendFile(dst, p.file)
+	}
+	t, ok := p.part.(modelmessage.Text)
+	if !ok {
+		return dst, fmt.Errorf("%w: %s part in a user message", errUnsupported, p.part.Type())
+	}
+	return e.appendTextPart(dst, t.Text, t.ProviderOptions), nil
+}
+
+func (e *encoder) appendTextPart(dst []byte, text string, options json.RawMessage) []byte {
+	dst = append(dst, `{"type":"text","text":`...)
+	dst = appendString(dst, text)
+	return append(e.appendOptions(dst, options), '}')
+}
+
+// appendFile appends a file as the kind of part that its media type asks for. A
+// file that cannot be sent is an error if exact, a note otherwise.
+func (e *encoder) appendFile(dst []byte, f *promptFile) ([]byte, error) {
+	start := len(dst)
+	dst, err := e.appendFilePart(dst, f)
+	if err == nil || e.exact {
+		return dst, err
+	}
+	name := "file"
+	if f.filename != nil && *f.filename != "" {
+		name = *f.filename
+	}
+	note := fmt.Sprintf("[%s (%s) cannot be shown to this model]", name, f.mediaType)
+	return e.appendTextPart(dst[:start], note, nil), nil
+}
+
+func (e *encoder) appendFilePart(dst []byte, f *promptFile) ([]byte, error) {
+	switch {
+	case f.missing:
+		return dst, fmt.Errorf("%w: links to %s files", errUnsupported, f.mediaType)
+	case strings.HasPrefix(f.mediaType, "image/"):
+		return e.appendImage(dst, f), nil
+	case strings.HasPrefix(f.mediaType, "audio/"):
+		return e.appendAudio(dst, f)
+	case f.mediaType == "application/pdf":
+		return e.appendPDF(dst, f)
+	case strings.HasPrefix(f.mediaType, "text/"):
+		text := f.link
+		if text == "" {
+			b, err := f.decoded()
+			if err != nil {
+				return dst, err
+			}
+			text = string(bytes.TrimPrefix(b, []byte("\uFEFF")))
+		}
+		return e.appendTextPart(dst, text, f.options), nil
+	default:
+		return dst, fmt.Errorf("%w: file part media type %s", errUnsupported, f.mediaType)
+	}
+}
+
+func (e *encoder) appendImage(dst []byte, f *promptFile) []byte {
+	dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
+	if f.link != "" {
+		dst = appendString(dst, f.link)
+	} else {
+		mediaType := f.mediaType
+		if mediaType == "image/*" {
+			mediaType = "image/jpeg"
+		}
+		dst = appendDataURL(dst, mediaType, f)
+	}
+	dst = append(dst, '}')
+	return append(e.appendOptions(dst, f.options), '}')
+}
+
+func appendDataURL(dst []byte, mediaType string, f *promptFile) []byte {
+	dst = append(dst, `"data:`...)
+	dst = appendText(dst, mediaType)
+	dst = append(dst, ";base64,"...)
+	return append(appendText(dst, f.encoded()), '"')
+}
+
+func (e *encoder) appendAudio(dst []byte, f *promptFile) ([]byte, error) {
+	if f.link != "" {
+		return dst, fmt.Errorf("%w: audio file parts with URLs", errUnsupported)
+	}
+	var format string
+	switch f.mediaType {
+	case "audio/wav":
+		format = "wav"
+	case "audio/mp3", "audio/mpeg":
+		format = "mp3"
+	default:
+		return dst, fmt.Errorf("%w: audio media type %s", errUnsupported, f.mediaType)
+	}
+	dst = append(dst, `{"type":"input_audio","input_audio":{"data":`...)
+	dst = appendString(dst, f.encoded())
+	dst = appendString(appendMember(dst, "format"), format)
+	dst = append(dst, '}')
+	return append(e.appendOptions(dst, f.options), '}'), nil
+}
+
+func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
+	if f.link != "" {
+		return dst, fmt.Errorf("%w: PDF file parts with URLs", errUnsupported)
+	}
+	name := "document.pdf"
+	if f.filename != nil {
+		name = *f.filename
+	}
+	dst = append(dst, `{"type":"file","file":{"filename":`...)
+	dst = appendString(dst, name)
+	dst = appendDataURL(appendMember(dst, "file_data"), "application/pdf", f)
+	dst = append(dst, '}')
+	return append(e.appendOptions(dst, f.options), '}'), nil
+}
+
+// appendAssistant joins the texts of an answer. Files, and results of calls that
+// a provider ran itself, are not sent back.
+func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
+	start, calls, reasoned := len(dst), 0, false
+	text := textOf(m)
+	for _, p := range m.parts {
+		if _, ok := p.part.(modelmessage.ToolCall); ok {
+			calls++
+		}
+	}
+	dst = append(openMessage(dst, "assistant"), `,"content":`...)
+	switch {
+	case text == "" && calls == 0 && !e.exact:
+		return dst[:start]
+	case text == "" && calls > 0:
+		dst = append(dst, "null"...)
+	default:
+		dst = appendString(dst, text)
+	}
+	for _, p := range m.parts {
+		r, ok := p.part.(modelmessage.Reasoning)
+		if !ok || r.Text == "" || e.noReasoning {
+			continue
+		}
+		if !reasoned {
+			dst = append(dst, `,"reasoning_content":"`...)
+			reasoned = true
+		}
+		dst = appendText(dst, r.Text)
+	}
+	if reasoned {
+		dst = append(dst, '"')
+	}
+	if calls > 0 {
+		dst = append(dst, `,"tool_calls":[`...)
+		dst = e.appendCalls(dst, m)
+		dst = append(dst, ']')
+	}
+	return append(e.appendOptions(dst, m.options), '}')
+}
+
+func (e *encoder) appendCalls(dst []byte, m promptMessage) []byte {
+	first := true
+	for _, p := range m.parts {
+		call, ok := p.part.(modelmessage.ToolCall)
+		if !ok {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, `{"id":`...)
+		dst = appendString(dst, call.ToolCallID)
+		dst = append(dst, `,"type":"function","function":{"name":`...)
+		dst = appendString(dst, call.ToolName)
+		dst = e.appendArguments(dst, call.Input)
+		dst = append(dst, '}')
+		dst = e.appendOptions(dst, call.ProviderOptions)
+		dst = append(appendSignature(dst, call.ProviderOptions), '}')
+	}
+	return dst
+}
+
+func (e *encoder) appendArguments(dst []byte, input json.RawMessage) []byte {
+	switch {
+	case len(input) > 0 && (e.exact || json.Valid(input)):
+		return appendQuotedJSON(appendMember(dst, "arguments"), input)
+	case e.exact:
+		return dst
+	default:
+		return append(dst, `,"arguments":"{}"`...)
+	}
+}
+
+func (e *encoder) appendResults(dst []byte, m promptMessage) []byte {
+	for _, p := range m.parts {
+		result, ok := p.part.(modelmessage.ToolResult)
+		if !ok {
+			continue
+		}
+		dst = append(openMessage(dst, "tool"), `,"tool_call_id":`...)
+		dst = appendString(dst, result.ToolCallID)
+		dst = e.appendOutput(appendMember(dst, "content"), result.Output)
+		dst = append(e.appendOptions(dst, result.ProviderOptions), '}')
+	}
+	return dst
+}
+
+func (e *encoder) appendOutput(dst []byte, o modelmessage.Output) []byte {
+	text := o.Text
+	switch o.Type {
+	case modelmessage.OutputText, modelmessage.OutputErrorText:
+	case modelmessage.OutputExecutionDenied:
+		text = deniedText
+		if o.Reason != nil {
+			text = *o.Reason
+		}
+	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent:
+		if len(o.JSON) > 0 {
+			return appendQuotedJSON(dst, o.JSON)
+		}
+	}
+	if text == "" && !e.exact {
+		text = emptyResult
+	}
+	return appendString(dst, text)
+}
+
+// appendOptions appends the members of our provider options, in their order. A
+// member that would replace one of the protocol's own is left out.
+func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
+	if isNull(options) {
+		return dst
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(options, &all) != nil || isNull(all[e.optionsKey]) {
+		return dst
+	}
+	dec := json.NewDecoder(bytes.NewReader(all[e.optionsKey]))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return dst
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return dst
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return dst
+		}
+		if s, ok := name.(string); ok && !reserved(s) && utf8.ValidString(s) {
+			dst = appendCompact(appendMember(dst, s), value)
+		}
+	}
+	return dst
+}
+
+func reserved(name string) bool {
+	switch name {
+	case "role", "content", "type", "text", "id", "function", "tool_calls", "tool_call_id", "reasoning_content", "image_url", "input_audio", "file":
+		return true
+	default:
+		return false
+	}
+}
+
+// appendSignature appends the thought signature that some models want back with
+// a call.
+func appendSignature(dst []byte, options json.RawMessage) []byte {
+	if isNull(options) {
+		return dst
+	}
+	var o struct {
+		Google struct {
+			ThoughtSignature string `json:"thoughtSignature"`
+		} `json:"google"`
+	}
+	if json.Unmarshal(options, &o) != nil || o.Google.ThoughtSignature == "" {
+		return dst
+	}
+	dst = append(dst, `,"extra_content":{"google":{"thought_signature":`...)
+	return append(appendString(dst, o.Google.ThoughtSignature), '}', '}')
+}
