@@ -1,0 +1,121 @@
+// Package chat has the tools that speak to people: chat_send answers in the
+// run's own chat, chat_contact_send writes to another one. Both owe what they
+// send to the outbox, so it is neither lost nor sent twice; what became of it is
+// the call's result. What a model can do better next time, an empty text or too
+// many calls, is an answer and no error.
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// answer is what the model reads of a call.
+type answer struct {
+	Delivered bool   `json:"delivered"`
+	Parts     int    `json:"parts,omitempty"`
+	Skipped   string `json:"skipped,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+// report puts a delivery into words.
+func report(d tool.Delivery) answer {
+	a := answer{Delivered: d.Delivered, Parts: d.Parts, Skipped: d.Skipped}
+	switch {
+	case d.Skipped == "duplicate":
+		a.Note = "The same message was sent before; it was not sent again."
+	case d.Skipped == "limit":
+		a.Note = "Nothing was sent: this run has used up its messages. Finish now."
+	case d.Skipped == "empty":
+		a.Note = "Nothing was sent: there is neither text nor a file."
+	case d.Skipped != "":
+		a.Note = "Nothing was sent."
+	case d.Parked:
+		a.Note = "The platform refused it; a person has to look at it. Do not send it again."
+	case !d.Delivered:
+		a.Note = fmt.Sprintf("%d parts are delivered so far; the rest follows by itself. Do not send it again.", d.Parts)
+	}
+	return a
+}
+
+// result is an answer as the result of a call.
+func (a answer) result(summary string) (tool.Result, error) {
+	raw, err := json.Marshal(a)
+	if err != nil { // Unreachable: an answer holds only strings, numbers and booleans
+		return tool.Result{}, fmt.Errorf("encode answer: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: summarise(summary)}, nil
+}
+
+// summarise cuts a text for timelines.
+func summarise(text string) string {
+	const limit = 200
+	n := 0
+	for i := range text {
+		if n++; n > limit {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// attachment is a file as the model names it.
+type attachment struct {
+	Path    string `json:"path"`
+	FileID  string `json:"fileId"`
+	Kind    string `json:"kind"`
+	Caption string `json:"caption"`
+}
+
+// files turns attachments into references. Paths are taken from the folder only.
+func files(folder string, in []attachment) ([]messages.FileRef, error) {
+	var out []messages.FileRef
+	for i, a := range in {
+		if (a.Path == "") == (a.FileID == "") {
+			return nil, fmt.Errorf("%w: /attachments/%d needs either path or fileId", tool.ErrInput, i)
+		}
+		ref := messages.FileRef{FileID: a.FileID, Kind: a.Kind, Caption: a.Caption}
+		if a.Path != "" {
+			path, err := inside(folder, a.Path)
+			if err != nil {
+				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+			}
+			ref.Path = path
+		}
+		out = append(out, ref)
+	}
+	return out, nil
+}
+
+// inside finds a regular file below folder. Links that lead out of it, hidden
+// files and anything else are refused, since what is sent cannot be taken back.
+func inside(folder, path string) (string, error) {
+	refused := fmt.Errorf("%w: only files below the files folder can be sent, not %q", tool.ErrInput, path)
+	if folder == "" || !filepath.IsLocal(path) {
+		return "", refused
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if strings.HasPrefix(part, ".") {
+			return "", refused
+		}
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", refused
+	}
+	defer func() { _ = root.Close() }() // only read from
+	info, err := root.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w: there is no file %q", tool.ErrInput, path)
+	case !info.Mode().IsRegular():
+		return "", refused
+	}
+	return filepath.Join(folder, path), nil
+}

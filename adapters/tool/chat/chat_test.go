@@ -1,0 +1,251 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// answer is the result that the model reads.
+type answer struct {
+	Delivered     bool
+	Parts         int
+	Skipped, Note string
+}
+
+// filesDir is a folder with a report, a hidden file, and links.
+func filesDir(t *testing.T) string {
+	t.Helper()
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret.txt")
+	for path, text := range map[string]string{
+		filepath.Join(dir, "report.pdf"): "pdf", filepath.Join(dir, "sub", "a.ogg"): "ogg",
+		filepath.Join(dir, ".env"): "KEY=1", outside: "secret",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// invoke validates and runs one call as a run does.
+func invoke(t *testing.T, tl tool.Tool, input string, run tool.Run, egress tool.Egress) (tool.Result, answer, error) {
+	t.Helper()
+	set, err := tool.NewSet(tl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Validate(tl.Spec().Name, json.RawMessage(input)); err != nil {
+		return tool.Result{}, answer{}, err
+	}
+	r, err := tl.Invoke(t.Context(), tool.Call{ID: "call-1", Name: tl.Spec().Name, Input: json.RawMessage(input), Run: run, Egress: egress})
+	var a answer
+	if err == nil {
+		if err := json.Unmarshal(r.Output, &a); err != nil {
+			t.Fatalf("output %s: %v", r.Output, err)
+		}
+	}
+	return r, a, err
+}
+
+func TestSendSchemaIsWhatHostsExpect(t *testing.T) {
+	var schema struct {
+		Type       string
+		Required   []string
+		Properties map[string]struct{ Type string }
+	}
+	if err := json.Unmarshal(chat.NewSend(chat.Options{}).Spec().InputSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if schema.Type != "object" || !cmp.Equal(schema.Required, []string{"text"}) || schema.Properties["text"].Type != "string" {
+		t.Errorf("schema = %+v, want an object that requires the string text", schema)
+	}
+	for _, tl := range []tool.Tool{chat.NewSend(chat.Options{}), chat.NewContact()} {
+		if s := tl.Spec(); len(s.Description) < 100 || s.ReadOnly || s.Title == "" {
+			t.Errorf("%s: spec = %+v", s.Name, s)
+		}
+	}
+}
+
+func TestSendGivesEverythingToTheOutbox(t *testing.T) {
+	dir, egress := filesDir(t), &tooltest.Egress{}
+	send := chat.NewSend(chat.Options{Files: dir})
+	r, a, err := invoke(t, send, `{"text":"**done**","replyTo":"17","attachments":[
+		{"path":"report.pdf","kind":"document","caption":"the report"},{"path":"sub/a.ogg","kind":"voice"},{"fileId":"F1","kind":"photo"}]}`,
+		tool.Run{Sole: true, LaneEmpty: true}, egress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tooltest.Sent{{CallID: "call-1", Out: tool.Outgoing{Text: "**done**", ReplyTo: "17", Files: []messages.FileRef{
+		{Path: filepath.Join(dir, "report.pdf"), Kind: "document", Caption: "the report"},
+		{Path: filepath.Join(dir, "sub", "a.ogg"), Kind: "voice"},
+		{FileID: "F1", Kind: "photo"},
+	}}}}
+	if diff := cmp.Diff(want, egress.Sent()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	if !a.Delivered || a.Parts != 1 || r.Final || r.Summary != "**done**" {
+		t.Errorf("result = %s, final %v, summary %q", r.Output, r.Final, r.Summary)
+	}
+}
+
+func TestSendRefusesFiles(t *testing.T) {
+	dir := filesDir(t)
+	for name, file := range map[string]string{
+		"outside":                  `{"path":"../x","kind":"document"}`,
+		"absolute":                 `{"path":"/etc/passwd","kind":"document"}`,
+		"a link that ends outside": `{"path":"link.txt","kind":"document"}`,
+		"hidden":                   `{"path":".env","kind":"document"}`,
+		"below a hidden":           `{"path":".git/config","kind":"document"}`,
+		"a folder":                 `{"path":"sub","kind":"document"}`,
+		"missing":                  `{"path":"nothing.txt","kind":"document"}`,
+		"neither":                  `{"kind":"document"}`,
+		"both":                     `{"path":"report.pdf","fileId":"F","kind":"document"}`,
+		"an unknown kind":          `{"path":"report.pdf","kind":"film"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			egress := &tooltest.Egress{}
+			_, _, err := invoke(t, chat.NewSend(chat.Options{Files: dir}), `{"text":"x","attachments":[`+file+`]}`, tool.Run{}, egress)
+			if !errors.Is(err, tool.ErrInput) || len(egress.Sent()) > 0 {
+				t.Errorf("err = %v, sent %v; want nothing sent and %v", err, egress.Sent(), tool.ErrInput)
+			}
+		})
+	}
+	_, _, err := invoke(t, chat.NewSend(chat.Options{}), `{"text":"x","attachments":[{"path":"report.pdf","kind":"document"}]}`, tool.Run{}, &tooltest.Egress{})
+	if !errors.Is(err, tool.ErrInput) {
+		t.Errorf("without a files folder: %v, want %v", err, tool.ErrInput)
+	}
+}
+
+func TestSendSaysWhatBecameOfIt(t *testing.T) {
+	broken := errors.New("store is closed")
+	sole := tool.Run{Sole: true, LaneEmpty: true}
+	tests := []struct {
+		name      string
+		input     string
+		run       tool.Run
+		delivery  tool.Delivery
+		fail      error
+		wantFinal bool
+		wantNote  string
+		wantErr   error
+	}{
+		{name: "delivered and final", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Delivered: true, Parts: 2}, wantFinal: true},
+		{name: "delivered, not final", input: `{"text":"a"}`, run: sole, delivery: tool.Delivery{Delivered: true, Parts: 1}},
+		{name: "final beside another call", input: `{"text":"a","final":true}`, run: tool.Run{LaneEmpty: true}, delivery: tool.Delivery{Delivered: true}, wantNote: "only call"},
+		{name: "final while turns wait", input: `{"text":"a","final":true}`, run: tool.Run{Sole: true}, delivery: tool.Delivery{Delivered: true}, wantNote: "new messages"},
+		{name: "on its way and final", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Parts: 1}, wantFinal: true, wantNote: "1 parts are delivered"},
+		{name: "sent before and final", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "duplicate"}, wantFinal: true, wantNote: "not sent again"},
+		{name: "limit is an answer", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "limit"}, wantNote: "used up"},
+		{name: "another reason", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "closed"}, wantNote: "Nothing was sent"},
+		{name: "parked", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Parked: true}, wantNote: "refused"},
+		{name: "empty text is an answer", input: `{"text":" \n ","final":true}`, run: sole, wantNote: "neither text nor a file"},
+		{name: "the store fails", input: `{"text":"a","final":true}`, run: sole, fail: broken, wantErr: broken},
+		{name: "no text at all", input: `{}`, wantErr: tool.ErrInput},
+		{name: "a member that is not known", input: `{"text":"a","attachment":[]}`, wantErr: tool.ErrInput},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			egress := &tooltest.Egress{Answer: func(tooltest.Sent) (tool.Delivery, error) { return tt.delivery, tt.fail }}
+			r, a, err := invoke(t, chat.NewSend(chat.Options{}), tt.input, tt.run, egress)
+			if !errors.Is(err, tt.wantErr) {
+				t.Fatalf("err = %v, want %v", err, tt.wantErr)
+			}
+			if r.Final != tt.wantFinal || !strings.Contains(a.Note, tt.wantNote) || (tt.wantNote == "" && a.Note != "") {
+				t.Errorf("final = %v, note = %q; want %v, %q", r.Final, a.Note, tt.wantFinal, tt.wantNote)
+			}
+		})
+	}
+}
+
+func TestSendFollowsItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	egress := &tooltest.Egress{Answer: func(tooltest.Sent) (tool.Delivery, error) { return tool.Delivery{}, ctx.Err() }}
+	_, err := chat.NewSend(chat.Options{}).Invoke(ctx, tool.Call{ID: "c", Input: json.RawMessage(`{"text":"a"}`), Egress: egress})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestContactAsks(t *testing.T) {
+	run := func(key messages.ChatKey, platform, id string) tool.Run {
+		return tool.Run{ChatKey: key, Asker: tool.Person{Platform: platform, ID: id, Name: "99"}}
+	}
+	tests := []struct {
+		name string
+		key  string
+		run  tool.Run
+		want tool.Decision
+	}{
+		{"the asker's private chat", "telegram-chat-42", run("telegram-chat--100", "telegram", "42"), tool.Allow},
+		{"on a second account", "telegram@work-chat-42", run("telegram-chat--100", "telegram@home", "42"), tool.Allow},
+		{"the chat of the run", "telegram-chat--100-topic-7", run("telegram-chat--100-topic-7", "telegram", "42"), tool.Allow},
+		{"another topic", "telegram-chat--100-topic-8", run("telegram-chat--100-topic-7", "telegram", "42"), tool.Ask},
+		{"another person", "telegram-chat-43", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+		{"a group with a negative id", "telegram-chat--1001234567890", run("telegram-chat-42", "telegram", "42"), tool.Ask},
+		{"the same number elsewhere", "web-chat-42", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+		{"a name is no id", "telegram-chat-99", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+		{"nobody asked", "telegram-chat-42", run("telegram-chat--100", "telegram", ""), tool.Ask},
+		{"no chat", "42", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			input, err := json.Marshal(map[string]string{"chatKey": tt.key, "text": "hi"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tool.BySpec(chat.NewContact(), tool.Call{Input: input, Run: tt.run}); got.Decision != tt.want {
+				t.Errorf("verdict = %+v, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestContactSends(t *testing.T) {
+	tests := []struct {
+		name    string
+		input   string
+		want    []tooltest.Sent
+		wantErr error
+	}{
+		{
+			"a group", `{"chatKey":"telegram-chat--1001234567890","text":"hi"}`,
+			[]tooltest.Sent{{To: "telegram-chat--1001234567890", CallID: "call-1", Out: tool.Outgoing{Text: "hi"}}},
+			nil,
+		},
+		{"empty text", `{"chatKey":"telegram-chat-1","text":"  "}`, nil, nil},
+		{"no chat", `{"chatKey":"somewhere","text":"hi"}`, nil, tool.ErrInput},
+		{"a task", `{"chatKey":"task-daily-20260102T0900","text":"hi"}`, nil, tool.ErrInput},
+		{"bad bytes", `{"chatKey":"telegram-chat-\u0000","text":"hi"}`, nil, tool.ErrInput},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			egress := &tooltest.Egress{}
+			_, _, err := invoke(t, chat.NewContact(), tt.input, tool.Run{}, egress)
+			if !errors.Is(err, tt.wantErr) {
+				t.Fatalf("err = %v, want %v", err, tt.wantErr)
+			}
+			if diff := cmp.Diff(tt.want, egress.Sent()); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package chat
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// ContactName is the name of the tool that writes to another chat.
+const ContactName = "chat_contact_send"
+
+//go:embed contact.md
+var contactText string
+
+//go:embed contact.schema.json
+var contactSchema []byte
+
+// Contact is the tool chat_contact_send.
+type Contact struct{}
+
+// NewContact makes the tool.
+func NewContact() *Contact { return &Contact{} }
+
+// Spec implements [tool.Tool].
+func (*Contact) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ContactName, Title: "Write to another chat", Description: strings.TrimSpace(contactText),
+		InputSchema: json.RawMessage(contactSchema),
+	}
+}
+
+type contactInput struct {
+	ChatKey string `json:"chatKey"`
+	Text    string `json:"text"`
+}
+
+// target reads a call; a key that names no chat on a platform is an error.
+func target(input json.RawMessage) (contactInput, messages.Address, error) {
+	var in contactInput
+	if err := json.Unmarshal(input, &in); err != nil {
+		return in, messages.Address{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	key, err := messages.ParseChatKey(in.ChatKey)
+	if err != nil {
+		return in, messages.Address{}, fmt.Errorf("%w: /chatKey: %w", tool.ErrInput, err)
+	}
+	a, ok := key.Address()
+	if !ok || a.Platform == "task" {
+		return in, messages.Address{}, fmt.Errorf("%w: /chatKey: %q has not the form <platform>-chat-<id>", tool.ErrInput, in.ChatKey)
+	}
+	return in, a, nil
+}
+
+// Judge implements [tool.Judge]: writing to where the asker is anyway, the run's
+// chat or the asker's private one, needs no approval; anything else asks. Ids
+// decide, never names.
+func (*Contact) Judge(call tool.Call) tool.Verdict {
+	in, a, err := target(call.Input)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Ask, Reason: "the chat cannot be told"}
+	}
+	asker, _, _ := strings.Cut(call.Run.Asker.Platform, "@")
+	private := call.Run.Asker.ID != "" && a.Platform == asker && a.Chat == call.Run.Asker.ID && a.Topic == 0
+	if private || messages.ChatKey(in.ChatKey) == call.Run.ChatKey {
+		return tool.Verdict{Decision: tool.Allow}
+	}
+	return tool.Verdict{Decision: tool.Ask, Reason: "it writes to another chat, " + in.ChatKey}
+}
+
+// Invoke implements [tool.Tool].
+func (*Contact) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in, _, err := target(call.Input)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if strings.TrimSpace(in.Text) == "" {
+		return report(tool.Delivery{Skipped: "empty"}).result("")
+	}
+	d, err := call.Egress.SendTo(ctx, messages.ChatKey(in.ChatKey), call.ID, tool.Outgoing{Text: in.Text})
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("send to %s: %w", in.ChatKey, err)
+	}
+	return report(d).result(in.ChatKey + ": " + in.Text)
+}

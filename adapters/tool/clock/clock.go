@@ -1,0 +1,81 @@
+// Package clock has the tool time_now: what time it is, in the project's zone or
+// any other. The system text holds no time, so that prompts stay cacheable.
+package clock
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// Name is the name of the tool.
+const Name = "time_now"
+
+//go:embed now.md
+var nowText string
+
+//go:embed now.schema.json
+var nowSchema []byte
+
+// Options of the tool.
+type Options struct {
+	Now  func() time.Time // nil: time.Now
+	Zone *time.Location   // nil: the host's
+}
+
+// Clock is the tool time_now.
+type Clock struct{ opts Options }
+
+// New makes the tool.
+func New(o Options) *Clock {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return &Clock{opts: o}
+}
+
+// Spec implements [tool.Tool].
+func (c *Clock) Spec() tool.Spec {
+	return tool.Spec{
+		Name: Name, Title: "Look at the clock", Description: strings.TrimSpace(nowText),
+		InputSchema: json.RawMessage(nowSchema), ReadOnly: true, Repeatable: true, Deadline: 5 * time.Second,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		Zone string `json:"zone"`
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	zone := c.opts.Zone
+	if in.Zone != "" {
+		z, err := time.LoadLocation(in.Zone)
+		if err != nil || in.Zone == "Local" {
+			return tool.Result{}, fmt.Errorf("%w: /zone: %q is no time zone; names look like Europe/Berlin or UTC", tool.ErrInput, in.Zone)
+		}
+		zone = z
+	}
+	now := c.opts.Now().In(zone)
+	abbreviation, _ := now.Zone()
+	raw, err := json.Marshal(struct {
+		Time    string `json:"time"`
+		Weekday string `json:"weekday"`
+		Zone    string `json:"zone"`
+		Short   string `json:"abbreviation"`
+	}{now.Format(time.RFC3339), now.Weekday().String(), zone.String(), abbreviation})
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, fmt.Errorf("encode time: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: now.Format("Mon 2 Jan 2006, 15:04 MST")}, nil
+}

@@ -1,0 +1,120 @@
+// Package note has the tool remember_note: it adds one line to a notes file of
+// the project. It changes something that people see, so every call asks first.
+package note
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// Name is the name of the tool.
+const Name = "remember_note"
+
+//go:embed note.md
+var noteText string
+
+//go:embed note.schema.json
+var noteSchema []byte
+
+// maxFile is how large the notes file may grow.
+const maxFile = 1 << 20
+
+// errFull is the failure of a note that finds no room.
+var errFull = errors.New("the notes file is full")
+
+// Options of the tool. File is required.
+type Options struct {
+	File string           // of the notes; made with the first one
+	Now  func() time.Time // nil: time.Now
+	Zone *time.Location   // of the dates; nil: the host's
+}
+
+// Note is the tool remember_note. Its calls write one after the other.
+type Note struct {
+	opts Options
+	mu   sync.Mutex
+}
+
+// New makes the tool.
+func New(o Options) *Note {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return &Note{opts: o}
+}
+
+// Spec implements [tool.Tool].
+func (n *Note) Spec() tool.Spec {
+	return tool.Spec{
+		Name: Name, Title: "Write a note", Description: strings.TrimSpace(noteText),
+		InputSchema: json.RawMessage(noteSchema), Ordered: true, Asks: true, Deadline: 10 * time.Second,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	text := oneLine(in.Text)
+	if text == "" {
+		return tool.Result{}, fmt.Errorf("%w: /text: there is nothing to write down", tool.ErrInput)
+	}
+	if err := ctx.Err(); err != nil {
+		return tool.Result{}, err
+	}
+	line := "- " + n.opts.Now().In(n.opts.Zone).Format("2006-01-02 15:04") + " " + text + "\n"
+	if err := n.add(line); err != nil {
+		return tool.Result{}, fmt.Errorf("write the note: %w", err)
+	}
+	out, err := json.Marshal(map[string]string{"written": text, "file": filepath.Base(n.opts.File)})
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return tool.Result{Output: out, Summary: text}, nil
+}
+
+// oneLine keeps a note from looking like several, or like anything else.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// add appends a line and forces it to the disk.
+func (n *Note) add(line string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f, err := os.OpenFile(n.opts.File, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errors.New("the notes file is no ordinary file")
+	case info.Size()+int64(len(line)) > maxFile:
+		err = errFull
+	default:
+		if _, err = f.WriteString(line); err == nil {
+			err = f.Sync()
+		}
+	}
+	return errors.Join(err, f.Close())
+}
