@@ -1,0 +1,140 @@
+package markup
+
+import (
+	"slices"
+	"strings"
+)
+
+// style is a set of text styles.
+type style uint8
+
+const (
+	bold style = 1 << iota
+	italic
+	strike
+	code
+	// aside is text that stands in for markup: shown only where links cannot be.
+	aside
+)
+
+// span is a run of text in one style. href is empty or a link that every place may follow.
+type span struct {
+	text  string
+	style style
+	href  string
+}
+
+// leafKind tells how a block is shown.
+type leafKind uint8
+
+const (
+	leafText leafKind = iota
+	leafCode
+)
+
+// position is where a block stands.
+type position struct {
+	quote int  // depth of quotes around it
+	blank bool // an empty line goes before it
+}
+
+// leaf is a block without inner blocks. It is a value: cutting one makes two new ones.
+type leaf struct {
+	position
+	kind    leafKind
+	heading bool
+	spans   []span // of a text
+	lang    string // of code
+	code    string // without the last line end
+	size    int    // UTF-16 units of the plain rendering, without the gap before
+}
+
+const (
+	maxQuote  = 4 // deeper quotes look the same
+	quoteMark = "> "
+	fence     = "```"
+)
+
+func newText(spans []span, pos position) leaf {
+	l := leaf{position: pos, kind: leafText, spans: spans}
+	l.size = l.measure()
+	return l
+}
+
+func newCode(lang, text string, pos position) leaf {
+	l := leaf{position: pos, kind: leafCode, lang: lang, code: text}
+	l.size = l.measure()
+	return l
+}
+
+// lineCost is what each line costs beside its own text.
+func (l leaf) lineCost() int { return min(l.quote, maxQuote) * len(quoteMark) }
+
+// overhead is what the block costs beside its text.
+func (l leaf) overhead() int {
+	if l.kind == leafCode {
+		return len(fence) + len(l.lang) + 1 + 1 + len(fence) + 3*l.lineCost()
+	}
+	return l.lineCost()
+}
+
+func (l leaf) measure() int {
+	n := l.overhead()
+	if l.kind == leafCode {
+		return n + cost(l.code, l.lineCost())
+	}
+	for _, s := range l.spans {
+		n += cost(s.text, l.lineCost())
+	}
+	return n
+}
+
+// cost is the length of a text of which every line end costs perLine more.
+func cost(s string, perLine int) int {
+	n := Len(s)
+	if perLine > 0 {
+		n += perLine * strings.Count(s, "\n")
+	}
+	return n
+}
+
+// gap is what separates a block from the one before it.
+func (l leaf) gap() string {
+	if l.blank {
+		return "\n\n"
+	}
+	return "\n"
+}
+
+// formatted tells whether the block is more than its bare text.
+func (l leaf) formatted() bool {
+	if l.kind == leafCode || l.quote > 0 {
+		return true
+	}
+	for _, s := range l.spans {
+		if s.style != 0 || s.href != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// joined is the text of all spans.
+func joined(spans []span) string {
+	if len(spans) == 1 {
+		return spans[0].text
+	}
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// shown tells whether the block shows anything where asides are left out.
+func (l leaf) shown() bool {
+	if l.kind == leafCode {
+		return visible(l.code)
+	}
+	return slices.ContainsFunc(l.spans, func(s span) bool { return s.style&aside == 0 && visible(s.text) })
+}

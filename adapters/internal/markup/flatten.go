@@ -1,0 +1,195 @@
+package markup
+
+import (
+	"bufio"
+	"bytes"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	gmhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+)
+
+const (
+	bullet    = "• "
+	rule      = "——————"
+	maxIndent = 16
+	maxLang   = 32
+)
+
+// flattener makes leaves of a tree.
+type flattener struct {
+	src    []byte
+	text   gmhtml.Writer
+	leaves []leaf
+	pos    position
+	indent string // of every line but the first of a list item
+	marker string // of list items begun, for the next leaf
+}
+
+// children flattens the blocks in a block. The first child stands where its
+// parent stands; the others know their own gaps.
+func (b *flattener) children(n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.PreviousSibling() != nil {
+			b.pos.blank = c.HasBlankPreviousLines()
+		}
+		b.block(c)
+	}
+}
+
+func (b *flattener) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		before := len(b.leaves)
+		b.emit(b.inlines(n, bold, ""))
+		for i := range b.leaves[before:] {
+			b.leaves[before+i].heading = true
+		}
+	case *ast.Paragraph, *ast.TextBlock:
+		b.emit(b.inlines(n, 0, ""))
+	case *ast.Blockquote:
+		b.flushMarker()
+		b.pos.quote++
+		b.children(n)
+		b.pos.quote--
+	case *ast.List:
+		b.list(n)
+	case *ast.ThematicBreak:
+		b.emit([]span{{text: rule}})
+	case *ast.FencedCodeBlock:
+		b.fenced(n)
+	case *ast.CodeBlock:
+		b.emitCode("", b.lines(n.Lines()))
+	case *ast.HTMLBlock:
+		b.emit([]span{{text: b.htmlBlock(n)}})
+	case *extast.Table:
+		b.emitCode("", b.table(n))
+	default:
+		b.unknown(n)
+	}
+}
+
+// unknown degrades a block of a kind that we do not know.
+func (b *flattener) unknown(n ast.Node) {
+	switch c := n.FirstChild(); {
+	case c == nil && n.Type() == ast.TypeBlock:
+		b.emit([]span{{text: b.lines(n.Lines())}})
+	case c != nil && c.Type() == ast.TypeInline:
+		b.emit(b.inlines(n, 0, ""))
+	default:
+		b.children(n)
+	}
+}
+
+func (b *flattener) list(n *ast.List) {
+	number := n.Start
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		if item.PreviousSibling() != nil {
+			b.pos.blank = item.HasBlankPreviousLines()
+		}
+		mark := bullet
+		if n.IsOrdered() {
+			mark = strconv.Itoa(number) + string(rune(n.Marker)) + " "
+			number++
+		}
+		b.item(item, mark)
+	}
+}
+
+func (b *flattener) item(item ast.Node, mark string) {
+	outer := b.indent
+	b.marker += mark
+	if len(b.indent) < maxIndent {
+		b.indent += strings.Repeat(" ", min(Len(mark), 4))
+	}
+	b.children(item)
+	b.flushMarker()
+	b.indent = outer
+}
+
+// flushMarker shows the marker of an item that begins with no text.
+func (b *flattener) flushMarker() {
+	if b.marker != "" {
+		b.emit(nil)
+	}
+}
+
+// emit adds a text. It takes the pending marker, or the indent of its item.
+func (b *flattener) emit(spans []span) {
+	head := b.indent
+	if b.marker != "" {
+		// The outermost marker stands where its list's items stand.
+		head = strings.Repeat(" ", max(0, len(b.indent)-Len(b.marker))) + b.marker
+		b.marker = ""
+	} else if !visible(joined(spans)) {
+		return
+	}
+	if head != "" {
+		spans = append([]span{{text: head}}, spans...)
+	}
+	spans = trimEnd(merge(spans))
+	b.leaves = append(b.leaves, newText(spans, b.pos))
+	b.pos.blank = false
+}
+
+func (b *flattener) emitCode(lang, text string) {
+	b.flushMarker()
+	if !visible(text) {
+		return
+	}
+	b.leaves = append(b.leaves, newCode(lang, text, b.pos))
+	b.pos.blank = false
+}
+
+func (b *flattener) fenced(n *ast.FencedCodeBlock) {
+	info := ""
+	if n.Info != nil {
+		info = strings.TrimSpace(b.resolve(n.Info.Value(b.src)))
+	}
+	body := b.lines(n.Lines())
+	if info != "" && (!isLang(info) || !visible(body)) {
+		b.emit([]span{{text: info, style: italic}})
+		info = ""
+	}
+	b.emitCode(info, body)
+}
+
+// isLang tells whether a fence's info is a language that can stand in a class name.
+func isLang(s string) bool {
+	return len(s) <= maxLang && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-_#.", r)
+	})
+}
+
+func (b *flattener) lines(s *text.Segments) string {
+	var out strings.Builder
+	for i := range s.Len() {
+		seg := s.At(i)
+		out.Write(seg.Value(b.src))
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+func (b *flattener) htmlBlock(n *ast.HTMLBlock) string {
+	out := b.lines(n.Lines())
+	if n.HasClosure() {
+		out += "\n" + strings.TrimRight(string(n.ClosureLine.Value(b.src)), "\n")
+	}
+	return strings.TrimSpace(out)
+}
+
+// resolve replaces backslash escapes and character references, as the HTML writer does.
+func (b *flattener) resolve(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
+		return string(raw)
+	}
+	var buf bytes.Buffer
+	w := bufio.NewWriter(&buf)
+	b.text.Write(w, raw)
+	_ = w.Flush() // a bytes.Buffer takes everything
+	return clean(html.UnescapeString(buf.String()))
+}

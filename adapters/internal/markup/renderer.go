@@ -1,0 +1,112 @@
+package markup
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+const (
+	// maxParsed is the longest text that is parsed; a longer one is shown as it is.
+	maxParsed = 256 << 10
+	// maxNesting is how many block markers one line may begin with.
+	maxNesting = 48
+	// maxBrackets is how many brackets are looked at for links, which takes quadratic time.
+	maxBrackets = 4000
+)
+
+// Renderer parses and renders. It is safe for concurrent use.
+type Renderer struct {
+	parser parser.Parser
+	web    renderer.Renderer
+	text   html.Writer
+}
+
+// New returns a Renderer. It is worth keeping: building one costs more than a rendering.
+func New() *Renderer {
+	return &Renderer{parser: newParser(), web: newWeb(), text: html.NewWriter()}
+}
+
+// newParser is the one grammar: CommonMark with tables, strikethrough, task
+// lists and bare links, but without link reference definitions, which would
+// make lines of the text disappear.
+func newParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithInlineParsers(
+			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(extension.NewStrikethroughParser(), 500),
+			util.Prioritized(extension.NewLinkifyParser(), 999),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+		),
+		parser.WithASTTransformers(
+			util.Prioritized(extension.NewTableASTTransformer(), 0),
+			util.Prioritized(surplusCells{}, 1),
+		),
+	)
+}
+
+// Plain renders a text without markup: links as text (address), code blocks
+// fenced, quotes with a bar.
+func (r *Renderer) Plain(src string) string {
+	return plain(r.blocks(src))
+}
+
+// blocks parses and flattens a text.
+func (r *Renderer) blocks(src string) []leaf {
+	src = clean(src)
+	switch {
+	case isPlain(src), tooMuch(src):
+		return paragraphs(src)
+	default:
+		return r.flatten([]byte(src))
+	}
+}
+
+func (r *Renderer) flatten(src []byte) []leaf {
+	b := &flattener{src: src, text: r.text}
+	b.children(r.tree(src))
+	return b.leaves
+}
+
+func (r *Renderer) tree(src []byte) ast.Node {
+	return r.parser.Parse(text.NewReader(src))
+}
+
+// tooMuch tells texts that are too long or too deeply nested to be worth parsing.
+func tooMuch(src string) bool {
+	if len(src) > maxParsed || strings.Count(src, "[") > maxBrackets {
+		return true
+	}
+	markers, leading := 0, true
+	for i := range len(src) {
+		switch c := src[i]; {
+		case c == '\n':
+			markers, leading = 0, true
+		case !leading:
+		case c == '>', c == '-', c == '+', c == '*', c == '.', c == ')':
+			if markers++; markers > maxNesting && !isRun(src, i) {
+				return true
+			}
+		case c == ' ', c == '\t', '0' <= c && c <= '9':
+		default:
+			leading = false
+		}
+	}
+	return false
+}
+
+// isRun tells whether the byte repeats the one before it and nests nothing, as
+// in a rule of many dashes.
+func isRun(src string, i int) bool {
+	return i > 0 && src[i] == src[i-1] && src[i] != '>'
+}

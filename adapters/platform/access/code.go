@@ -1,0 +1,95 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"strings"
+	"time"
+)
+
+const (
+	codeLength = 8
+	codeLife   = time.Hour
+	// alphabet leaves out what looks like something else: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
+	alphabet = "34679ACDEFGHJKMNPQRTWXY"
+)
+
+// newCode draws characters evenly: bytes beyond the last full alphabet are dropped.
+func newCode() string {
+	var out strings.Builder
+	var buf [16]byte
+	for out.Len() < codeLength {
+		_, _ = rand.Read(buf[:]) // never fails
+		for _, b := range buf {
+			if int(b) < 256/len(alphabet)*len(alphabet) && out.Len() < codeLength {
+				out.WriteByte(alphabet[int(b)%len(alphabet)])
+			}
+		}
+	}
+	return out.String()
+}
+
+// normal is a code as it is compared: people type spaces, dashes and small letters.
+func normal(code string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(strings.TrimSpace(code)))
+}
+
+// find looks a code up among the open ones of one kind, always comparing all of them.
+func (a *Account) find(code string, owner bool, now time.Time) int {
+	code, at := normal(code), -1
+	for i, c := range a.Codes {
+		equal := subtle.ConstantTimeCompare([]byte(c.Code), []byte(code)) == 1
+		if equal && (c.For == nil) == owner && now.Before(c.Expires) {
+			at = i
+		}
+	}
+	return at
+}
+
+// tries counts wrong codes by person. It is guarded by its owner.
+type tries struct{ by map[string]attempt }
+
+type attempt struct {
+	n     int
+	since time.Time
+}
+
+const (
+	maxTries    = 5
+	triesPeriod = time.Hour
+	maxTriers   = 10_000
+)
+
+func (t *tries) exhausted(who string, now time.Time) bool {
+	a, ok := t.by[who]
+	return ok && a.n >= maxTries && now.Sub(a.since) < triesPeriod
+}
+
+func (t *tries) note(who string, now time.Time) {
+	if len(t.by) >= maxTriers {
+		t.forget(now)
+	}
+	a := t.by[who]
+	if now.Sub(a.since) >= triesPeriod {
+		a = attempt{since: now}
+	}
+	a.n++
+	t.by[who] = a
+}
+
+// forget drops those whose hour is over, or all if that frees nothing.
+func (t *tries) forget(now time.Time) {
+	for who, a := range t.by {
+		if now.Sub(a.since) >= triesPeriod {
+			delete(t.by, who)
+		}
+	}
+	if len(t.by) >= maxTriers {
+		clear(t.by)
+	}
+}

@@ -1,0 +1,148 @@
+package access
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// ErrDamaged means that the file holds something that is not ours to overwrite.
+var ErrDamaged = errors.New("the access file cannot be read; repair it or move it away")
+
+const (
+	version  = 1
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// Person is somebody who is let in, or asks to be.
+type Person struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name,omitempty"`
+	At   time.Time `json:"at,omitzero"`
+}
+
+// Group is a group that is let in.
+type Group struct {
+	ID    string    `json:"id"`
+	Title string    `json:"title,omitempty"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+}
+
+// Code is an open pairing code.
+type Code struct {
+	Code    string    `json:"code"`
+	Expires time.Time `json:"expires"`
+	// For is who asked for it; nil: it makes its bearer the owner.
+	For *Person `json:"for,omitempty"`
+}
+
+// Account is the state of one bot.
+type Account struct {
+	Owner  *Person  `json:"owner,omitempty"`
+	People []Person `json:"people,omitempty"`
+	Groups []Group  `json:"groups,omitempty"`
+	Codes  []Code   `json:"codes,omitempty"`
+}
+
+// document is the file.
+type document struct {
+	Version  int                 `json:"v"`
+	Accounts map[string]*Account `json:"accounts"`
+}
+
+// stamp tells whether a file was replaced or changed.
+type stamp struct {
+	size    int64
+	changed time.Time
+	info    fs.FileInfo
+}
+
+func (s stamp) same(o stamp) bool {
+	if s.info == nil || o.info == nil {
+		return s.info == nil && o.info == nil
+	}
+	return s.size == o.size && s.changed.Equal(o.changed) && os.SameFile(s.info, o.info)
+}
+
+// look returns the stamp of a file; that of a missing one is zero.
+func look(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return stamp{}, nil
+	}
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{size: info.Size(), changed: info.ModTime(), info: info}, nil
+}
+
+// read reads the file; a missing one is empty.
+func read(path string) (*document, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &document{Version: version, Accounts: map[string]*Account{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	d, err := decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return d, nil
+}
+
+// decode is strict: a member that is not known would be lost by the next write.
+func decode(raw []byte) (*document, error) {
+	d := &document{}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(d); err != nil {
+		return nil, fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("at byte %d: more than one value", dec.InputOffset())
+	}
+	if d.Version != version {
+		return nil, fmt.Errorf("version %d, not %d", d.Version, version)
+	}
+	if d.Accounts == nil {
+		d.Accounts = map[string]*Account{}
+	}
+	for name, a := range d.Accounts {
+		if a == nil {
+			return nil, fmt.Errorf("account %q is null", name)
+		}
+	}
+	return d, nil
+}
+
+// write replaces the file in one step.
+func (d *document) write(path string) error {
+	raw, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, append(raw, '\n'), fileMode, renameio.IgnoreUmask()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,275 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+)
+
+// A platform's view of the store.
+var _ interface {
+	Role(bot, person string) string
+	GroupAllowed(bot, chat string) bool
+	Redeem(ctx context.Context, bot, code string, by platform.Person) (string, error)
+	Request(ctx context.Context, bot string, by platform.Person) (string, bool, error)
+	Approve(ctx context.Context, bot, code string) (platform.Person, bool, error)
+	AllowGroup(ctx context.Context, bot, chat, title, by string) error
+} = (*access.Store)(nil)
+
+const bot = "telegram"
+
+// clock is a time that tests move.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+func open(t *testing.T) (*access.Store, *clock, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), ".ship", "access.json")
+	c := &clock{t: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return reopen(t, path, c), c, path
+}
+
+func reopen(t *testing.T, path string, c *clock) *access.Store {
+	t.Helper()
+	s, err := access.Open(path, access.Options{Now: c.now})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	return s
+}
+
+func person(id string) platform.Person { return platform.Person{ID: id, Name: "P" + id} }
+
+func must[T any](t *testing.T) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestOwnerPairs(t *testing.T) {
+	s, c, path := open(t)
+	ctx := t.Context()
+	code := must[string](t)(s.OwnerCode(ctx, bot))
+	if !regexp.MustCompile(`^[34679ACDEFGHJKMNPQRTWXY]{8}$`).MatchString(code) {
+		t.Fatalf("code %q", code)
+	}
+	if got := must[string](t)(s.Redeem(ctx, bot, "WRONGONE", person("1"))); got != access.RoleStranger {
+		t.Errorf("a wrong code gave %q", got)
+	}
+	if got := must[string](t)(s.Redeem(ctx, "telegram@other", code, person("1"))); got != access.RoleStranger {
+		t.Errorf("another bot's code gave %q", got)
+	}
+	typed := " " + strings.ToLower(code[:4]) + "-" + code[4:]
+	if got := must[string](t)(s.Redeem(ctx, bot, typed, person("1"))); got != access.RoleOwner {
+		t.Errorf("the code gave %q", got)
+	}
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("2"))); got != access.RoleStranger {
+		t.Errorf("a spent code gave %q", got)
+	}
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != access.RoleOwner {
+		t.Errorf("the owner again got %q", got)
+	}
+	if code := must[string](t)(s.OwnerCode(ctx, bot)); code != "" {
+		t.Errorf("a bot with an owner gave the code %q", code)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if got := reopen(t, path, c).Role(bot, "1"); got != access.RoleOwner {
+		t.Errorf("after a restart: %q", got)
+	}
+}
+
+func TestCodesExpireAndAreReplaced(t *testing.T) {
+	s, c, _ := open(t)
+	ctx := t.Context()
+	first := must[string](t)(s.OwnerCode(ctx, bot))
+	second := must[string](t)(s.OwnerCode(ctx, bot))
+	if got := must[string](t)(s.Redeem(ctx, bot, first, person("1"))); got != access.RoleStranger {
+		t.Errorf("a replaced code gave %q", got)
+	}
+	c.pass(time.Hour)
+	if got := must[string](t)(s.Redeem(ctx, bot, second, person("1"))); got != access.RoleStranger {
+		t.Errorf("an expired code gave %q", got)
+	}
+}
+
+func TestWrongCodesAreLimited(t *testing.T) {
+	s, c, _ := open(t)
+	ctx := t.Context()
+	code := must[string](t)(s.OwnerCode(ctx, bot))
+	for range 5 {
+		must[string](t)(s.Redeem(ctx, bot, "XXXXXXXX", person("9")))
+	}
+	if _, err := s.Redeem(ctx, bot, code, person("9")); !errors.Is(err, access.ErrTooMany) {
+		t.Errorf("the sixth try: %v", err)
+	}
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != access.RoleOwner {
+		t.Errorf("somebody else got %q", got)
+	}
+	c.pass(time.Hour)
+	if _, err := s.Redeem(ctx, bot, code, person("9")); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
+}
+
+func TestStrangersAskOnceAnHour(t *testing.T) {
+	s, c, _ := open(t)
+	ctx := t.Context()
+	request := func() (string, bool) {
+		t.Helper()
+		code, fresh, err := s.Request(ctx, bot, person("7"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code, fresh
+	}
+	code, fresh := request()
+	again, freshAgain := request()
+	if !fresh || freshAgain || code != again {
+		t.Errorf("got %q %t, then %q %t", code, fresh, again, freshAgain)
+	}
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("7"))); got != access.RoleStranger {
+		t.Errorf("a stranger let themselves in as %q", got)
+	}
+	c.pass(time.Hour)
+	if code, fresh = request(); !fresh {
+		t.Error("no new code after an hour")
+	}
+	who, ok, err := s.Approve(ctx, bot, code)
+	if diff := cmp.Diff(person("7"), who); diff != "" || !ok || err != nil {
+		t.Errorf("approved %v %t %v", who, ok, err)
+	}
+	if got := s.Role(bot, "7"); got != access.RoleApproved {
+		t.Errorf("role %q", got)
+	}
+	if _, ok, _ := s.Approve(ctx, bot, code); ok {
+		t.Error("a spent code was approved")
+	}
+	if ok := must[bool](t)(s.Remove(ctx, bot, "7")); !ok || s.Role(bot, "7") != access.RoleStranger {
+		t.Error("not removed")
+	}
+}
+
+func TestRequestsAreBounded(t *testing.T) {
+	s, _, _ := open(t)
+	var err error
+	for i := 0; i < 1000 && err == nil; i++ {
+		_, _, err = s.Request(t.Context(), bot, person(strings.Repeat("1", i+1)))
+	}
+	if !errors.Is(err, access.ErrCrowded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	s, _, _ := open(t)
+	ctx := t.Context()
+	for range 2 {
+		if err := s.AllowGroup(ctx, bot, "-100", "Team", "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Account(bot).Groups; len(got) != 1 || !s.GroupAllowed(bot, "-100") || s.GroupAllowed(bot, "-1") {
+		t.Errorf("groups %v", got)
+	}
+	if ok := must[bool](t)(s.ForbidGroup(ctx, bot, "-100")); !ok || s.GroupAllowed(bot, "-100") {
+		t.Error("not forbidden")
+	}
+}
+
+func TestDamagedFileIsLeftAlone(t *testing.T) {
+	cases := map[string]string{
+		"cut":            `{"v":1,"accounts":{"telegram":{"owner":{"id":"1"}`,
+		"empty":          "",
+		"newer":          `{"v":2,"accounts":{}}`,
+		"unknown member": `{"v":1,"accounts":{},"more":1}`,
+		"null account":   `{"v":1,"accounts":{"telegram":null}}`,
+		"two values":     `{"v":1,"accounts":{}} {}`,
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			s, c, path := open(t)
+			code := must[string](t)(s.OwnerCode(t.Context(), bot))
+			must[string](t)(s.Redeem(t.Context(), bot, code, person("1")))
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := access.Open(path, access.Options{Now: c.now}); !errors.Is(err, access.ErrDamaged) || !strings.Contains(err.Error(), path) {
+				t.Errorf("Open: %v", err)
+			}
+			if err := s.AllowGroup(t.Context(), bot, "-1", "", "1"); !errors.Is(err, access.ErrDamaged) {
+				t.Errorf("AllowGroup: %v", err)
+			}
+			if got := s.Role(bot, "1"); got != access.RoleOwner {
+				t.Errorf("the running host forgot its owner: %q", got)
+			}
+			if got, _ := os.ReadFile(path); string(got) != text {
+				t.Errorf("the file was overwritten: %q", got)
+			}
+		})
+	}
+}
+
+func TestTwoStoresOfOneFile(t *testing.T) {
+	a, c, path := open(t)
+	b := reopen(t, path, c)
+	var wg sync.WaitGroup
+	for i, s := range []*access.Store{a, b} {
+		for n := range 20 {
+			wg.Go(func() {
+				if err := s.AllowGroup(t.Context(), bot, strings.Repeat("-", i+1)+strings.Repeat("1", n+1), "", ""); err != nil {
+					t.Error(err)
+				}
+				s.Role(bot, "1")
+			})
+		}
+	}
+	wg.Wait()
+	if n, m := len(a.Account(bot).Groups), len(b.Account(bot).Groups); n != 40 || m != 40 {
+		t.Errorf("%d and %d groups, want 40", n, m)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	s, _, path := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.OwnerCode(ctx, bot); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file was written: %v", err)
+	}
+}

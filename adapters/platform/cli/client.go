@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// RefusedError is an answer of the host that is no success.
+type RefusedError struct {
+	Status  int
+	Code    string // for programs, such as busy
+	Message string // for people
+}
+
+func (e *RefusedError) Error() string { return e.Message }
+
+// Client speaks to a host over its control socket. It is safe for concurrent use.
+// Every method fails with [ErrNotRunning] when no host listens, and with
+// [*RefusedError] when the host says no.
+type Client struct{ http *http.Client }
+
+// NewClient makes a client of the socket at a path. It connects when it is used.
+func NewClient(socket string) *Client {
+	return &Client{http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, socket) },
+		// A stream and the requests beside it.
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second,
+	}}}
+}
+
+// Close lets go of connections that are not in use.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func (c *Client) do(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
+	var payload io.Reader = http.NoBody
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode request: %w", err)
+		}
+		payload = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, payload)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		if errors.Is(err, ErrNotRunning) {
+			return nil, ErrNotRunning
+		}
+		return nil, fmt.Errorf("ask the host: %w", err)
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		defer func() { _ = res.Body.Close() }() // it is read as far as it matters
+		return nil, refusal(res)
+	}
+	return res, nil
+}
+
+func refusal(res *http.Response) error {
+	out := &RefusedError{Status: res.StatusCode, Message: res.Status}
+	var body struct{ Error, Message string }
+	if json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&body) == nil && body.Message != "" {
+		out.Code, out.Message = body.Error, body.Message
+	}
+	return out
+}
+
+func (c *Client) json(ctx context.Context, method, path string, body, out any, headers ...string) error {
+	res, err := c.do(ctx, method, path, body, headers...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }() // it was read whole
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return fmt.Errorf("answer of the host: %w", err)
+	}
+	return nil
+}
+
+func chatPath(chat, rest string) string { return "/api/chat/" + url.PathEscape(chat) + rest }
+
+type chatBody struct {
+	ID      string      `json:"id"`
+	Trigger string      `json:"trigger"`
+	Message chatMessage `json:"message"`
+}
+
+type chatMessage struct {
+	ID    string         `json:"id,omitempty"`
+	Role  uimessage.Role `json:"role"`
+	Parts []chatText     `json:"parts"`
+}
+
+type chatText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func newBody(chat, id, text string) chatBody {
+	return chatBody{ID: chat, Trigger: "submit-message", Message: chatMessage{
+		ID: id, Role: uimessage.RoleUser, Parts: []chatText{{Type: "text", Text: text}},
+	}}
+}
+
+// Send hands a message to a chat and returns the id of its turn as soon as it is
+// durable. id may be empty; sending the same id and text again is the same turn.
+func (c *Client) Send(ctx context.Context, chat, id, text string) (turn string, err error) {
+	var out struct{ TurnID string }
+	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text), &out, "Prefer", "respond-async")
+	return out.TurnID, err
+}
+
+// Ask sends a message and returns the answer when it is complete. onText, if not
+// nil, is called with the pieces of its text as they come.
+func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(string)) (uimessage.Message, error) {
+	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text))
+	if err != nil {
+		return uimessage.Message{}, err
+	}
+	defer func() { _ = res.Body.Close() }() // it was read to its end
+	answer := uistream.NewReader(nil)
+	for data, err := range lines(res.Body) {
+		if err != nil {
+			return answer.Message(), err
+		}
+		if string(data) == "[DONE]" {
+			return answer.Message(), nil
+		}
+		chunk, err := uistream.DecodeChunk(data)
+		if err != nil {
+			return answer.Message(), fmt.Errorf("answer of the host: %w", err)
+		}
+		if _, err := answer.Apply(chunk); err != nil {
+			return answer.Message(), fmt.Errorf("answer of the host: %w", err)
+		}
+		if d, ok := chunk.(uistream.TextDelta); ok && onText != nil {
+			onText(d.Delta)
+		}
+	}
+	return answer.Message(), io.ErrUnexpectedEOF
+}
+
+// Stop ends the run under way in a chat; false when there is none. all drops the
+// waiting turns too.
+func (c *Client) Stop(ctx context.Context, chat string, all bool) (bool, error) {
+	var out struct{ Stopped bool }
+	err := c.json(ctx, http.MethodPost, chatPath(chat, "/stop"), map[string]bool{"all": all}, &out)
+	return out.Stopped, err
+}
+
+// View is a chat as it is now.
+type View struct {
+	Messages []uimessage.Message `json:"messages"`
+	Waiting  []uimessage.Message `json:"waiting"`
+	Running  bool                `json:"running"`
+	Counts   platform.Counts     `json:"counts"`
+}
+
+// History is a chat as it is now; an unknown one is empty.
+func (c *Client) History(ctx context.Context, chat string) (View, error) {
+	var out View
+	err := c.json(ctx, http.MethodGet, chatPath(chat, "/view"), nil, &out)
+	var refused *RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return View{}, nil
+	}
+	return out, err
+}
+
+// Status is what a running host says of itself.
+type Status struct {
+	Project string `json:"project"`
+	Model   string `json:"model"`
+	Demo    bool   `json:"demo"`
+	Version string `json:"version"`
+}
+
+// Status asks the host what it is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var out Status
+	err := c.json(ctx, http.MethodGet, "/api/info", nil, &out)
+	return out, err
+}
+
+// Watch yields what happens in a chat, beginning with an event of kind view. It
+// ends without an error when the host puts the chat away; watching again goes on.
+func (c *Client) Watch(ctx context.Context, chat string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		res, err := c.do(ctx, http.MethodGet, chatPath(chat, "/events"), nil)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		defer func() { _ = res.Body.Close() }() // whoever stops watching is done with it
+		for data, err := range lines(res.Body) {
+			var e Event
+			if err == nil {
+				e, err = decodeEvent(data)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// maxLine bounds one event; a view holds a whole history.
+const maxLine = 64 << 20
+
+// lines yields the data of server-sent events of one line each.
+func lines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		scan := bufio.NewScanner(r)
+		scan.Buffer(nil, maxLine)
+		for scan.Scan() {
+			if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok && !yield([]byte(data), nil) {
+				return
+			}
+		}
+		if err := scan.Err(); err != nil {
+			yield(nil, fmt.Errorf("stream of the host: %w", err))
+		}
+	}
+}

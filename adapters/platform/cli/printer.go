@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+const (
+	maxSummary = 500 // characters that people see of a tool's result
+	maxInput   = 120
+	dim        = "\x1b[2m"
+	reset      = "\x1b[0m"
+)
+
+// printer turns events into what people read. Nothing that a model, a tool or
+// another person wrote can bring an escape sequence.
+type printer struct {
+	out   io.Writer
+	words words
+	// whole: text is written in whole lines only, because a line editor shares the screen.
+	whole bool
+	style *markup.Renderer // nil: no colours
+
+	message string // the one that is shown
+	said    string // its text so far
+	pending string // text that is not a whole block yet
+	midLine bool
+	run     string
+	begun   map[string]bool   // messages that were shown, or begun to be
+	names   map[string]string // tools by call
+	shown   map[string]bool   // calls whose outcome was shown
+	mine    map[string]bool   // turns that were typed here
+}
+
+func newPrinter(out io.Writer, w words, screen *Screen) *printer {
+	p := &printer{out: out, words: w, names: map[string]string{}, shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{}}
+	if screen != nil {
+		p.whole = true
+		if screen.Color {
+			p.style = markup.New()
+		}
+	}
+	return p
+}
+
+// note writes one line of the REPL's own.
+func (p *printer) note(text string) {
+	p.flush()
+	if p.midLine {
+		text = "\n" + text
+		p.midLine = false
+	}
+	if p.style != nil {
+		text = dim + text + reset
+	}
+	p.write(text + "\n")
+}
+
+// write gives text to the screen. A screen that is gone shows at the next line read.
+func (p *printer) write(text string) { _, _ = io.WriteString(p.out, text) }
+
+func (p *printer) event(e Event) {
+	switch e.Kind {
+	case "start":
+		p.start(e)
+	case "chunks":
+		if e.MessageID == p.message {
+			p.chunks(e.Chunks)
+		}
+	case "end":
+		p.end(e)
+	case "event":
+		if e.Name == "compaction" {
+			p.note(p.words.compacted)
+		}
+	}
+}
+
+func (p *printer) start(e Event) {
+	if e.MessageID == p.message && e.Replay {
+		p.again(e.Chunks)
+		return
+	}
+	p.flush()
+	for _, turn := range e.Turns {
+		if !p.mine[turn.ID] && !e.Replay {
+			p.note("> " + p.words.elsewhere + ": " + clean(textOf(turn)))
+		}
+	}
+	if e.RunID != "" && e.RunID == p.run && len(e.Sees) > 0 && !e.Replay {
+		p.note(p.words.joined)
+	}
+	p.run, p.message, p.said = e.RunID, e.MessageID, ""
+	p.begun[e.MessageID] = true
+	p.chunks(e.Chunks)
+}
+
+// late shows a complete message whose frames were missed.
+func (p *printer) late(m uimessage.Message) {
+	if !p.begun[m.ID] {
+		p.start(Event{MessageID: m.ID, Replay: true, Chunks: uistream.Replay(m)})
+		p.end(Event{MessageID: m.ID})
+	}
+}
+
+// again shows what a repeated message has more than was shown.
+func (p *printer) again(chunks []uistream.Chunk) {
+	var text strings.Builder
+	for _, c := range chunks {
+		if d, ok := c.(uistream.TextDelta); ok {
+			text.WriteString(d.Delta)
+		}
+	}
+	more, ok := strings.CutPrefix(text.String(), p.said)
+	if !ok { // a step was made anew
+		p.flush()
+		p.said, more = "", text.String()
+	}
+	for _, c := range chunks {
+		if _, isText := c.(uistream.TextDelta); !isText {
+			p.chunk(c)
+		}
+	}
+	p.text(more)
+}
+
+func (p *printer) chunks(list []uistream.Chunk) {
+	for _, c := range list {
+		p.chunk(c)
+	}
+}
+
+func (p *printer) chunk(chunk uistream.Chunk) {
+	switch c := chunk.(type) {
+	case uistream.TextDelta:
+		p.text(c.Delta)
+	case uistream.TextEnd:
+		p.flush()
+	case uistream.ToolInputAvailable:
+		p.tool(c)
+	case uistream.ToolApprovalRequest:
+		p.outcome("?"+c.ToolCallID, "  "+p.words.approval)
+	case uistream.ToolOutputAvailable:
+		if !c.Preliminary.Value {
+			p.outcome(c.ToolCallID, "  = "+summary(c.Output, maxSummary))
+		}
+	case uistream.ToolOutputError:
+		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(clean(c.ErrorText), maxSummary))
+	case uistream.ToolOutputDenied:
+		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed)
+	case uistream.Error:
+		p.note(clean(c.ErrorText))
+	case uistream.ToolInputError:
+		p.note("* " + clean(c.ToolName) + " " + summary(c.Input, maxInput))
+		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(clean(c.ErrorText), maxSummary))
+	case uistream.Abort, uistream.Data, uistream.File, uistream.Finish, uistream.FinishStep, uistream.MessageMetadata,
+		uistream.ReasoningDelta, uistream.ReasoningEnd, uistream.ReasoningStart, uistream.SourceDocument, uistream.SourceURL,
+		uistream.Start, uistream.StartStep, uistream.TextStart, uistream.ToolInputDelta, uistream.ToolInputStart, uistream.Unknown:
+		// Not for a line of text.
+	}
+}
+
+// tool shows a call; what chat_send says is the answer itself.
+func (p *printer) tool(c uistream.ToolInputAvailable) {
+	if _, known := p.names[c.ToolCallID]; known {
+		return
+	}
+	p.names[c.ToolCallID] = c.ToolName
+	if c.ToolName == "chat_send" {
+		var in struct {
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(c.Input, &in) == nil && in.Text != "" {
+			p.text(in.Text)
+			p.flush()
+			p.shown[c.ToolCallID] = true
+			return
+		}
+	}
+	p.note("* " + clean(c.ToolName) + " " + summary(c.Input, maxInput))
+}
+
+func (p *printer) outcome(call, text string) {
+	if p.shown[call] {
+		return
+	}
+	p.shown[call] = true
+	p.note(text)
+}
+
+func (p *printer) end(e Event) {
+	if e.MessageID == p.message {
+		p.flush()
+		if p.midLine {
+			p.write("\n")
+			p.midLine = false
+		}
+	}
+	if !e.Last {
+		return
+	}
+	p.run = ""
+	clear(p.names)
+	clear(p.shown)
+	switch e.Result {
+	case "stopped":
+		p.note(p.words.stopped)
+	case "failed":
+		p.note(p.words.failed)
+	case "interrupted":
+		p.note(p.words.interrupted)
+	}
+}
+
+// text takes more of the answer. With a line editor on the screen, whole blocks
+// are written: lines, or paragraphs and code when they are styled.
+func (p *printer) text(delta string) {
+	if delta == "" {
+		return
+	}
+	p.said += delta
+	if !p.whole {
+		delta = clean(delta)
+		p.write(delta)
+		p.midLine = !strings.HasSuffix(delta, "\n")
+		return
+	}
+	p.pending += delta
+	if at := p.border(); at > 0 {
+		p.block(p.pending[:at])
+		p.pending = p.pending[at:]
+	}
+}
+
+// border is where the pending text may be cut.
+func (p *printer) border() int {
+	if p.style == nil {
+		return strings.LastIndexByte(p.pending, '\n') + 1
+	}
+	at, pos, fenced := 0, 0, false
+	for line := range strings.Lines(p.pending) {
+		pos += len(line)
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			fenced = !fenced
+		}
+		if !fenced && trimmed == "" && strings.HasSuffix(line, "\n") {
+			at = pos
+		}
+	}
+	return at
+}
+
+// flush writes what is pending.
+func (p *printer) flush() {
+	if p.pending != "" {
+		p.block(p.pending)
+		p.pending = ""
+	}
+}
+
+func (p *printer) block(text string) {
+	if p.style == nil {
+		p.write(strings.TrimSuffix(clean(text), "\n") + "\n")
+		return
+	}
+	if text = strings.Trim(p.style.ANSI(text), "\n"); text != "" {
+		p.write(text + "\n\n")
+	}
+}
+
+// clean takes out what moves cursors, rings bells or turns text around.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20, r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func summary(raw json.RawMessage, most int) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
+	}
+	return cut(strings.Join(strings.Fields(clean(s)), " "), most)
+}
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func textOf(m uimessage.Message) string {
+	var out []string
+	for _, part := range m.Parts {
+		if t, ok := part.(uimessage.Text); ok {
+			out = append(out, t.Text)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), "\n")
+}

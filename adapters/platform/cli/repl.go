@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// REPLOptions set a [REPL] up. Client, In and Out are required.
+type REPLOptions struct {
+	Client *Client
+	Chat   string // name of the chat; default main
+	In     io.Reader
+	Out    io.Writer
+	// Interrupts are Ctrl-C as signals. With a Screen they come as keys too.
+	Interrupts <-chan os.Signal
+	// Screen is set when In and Out are one terminal: lines can be edited. Without
+	// it plain lines are read and text is written as it comes.
+	Screen *Screen
+	// HistoryFile keeps the lines typed on a Screen; empty keeps none.
+	HistoryFile string
+	Chinese     bool
+}
+
+// REPL is a chat at a terminal, line by line. A line typed during an answer is
+// sent at once and joins it.
+type REPL struct {
+	opts  REPLOptions
+	print *printer
+	words words
+
+	running bool
+	armed   bool            // Ctrl-C was the last thing that people did
+	open    map[string]bool // turns of here that have no fate yet
+	closed  bool            // no more lines will come
+	lost    bool
+}
+
+// NewREPL makes a REPL.
+func NewREPL(opts REPLOptions) *REPL {
+	if opts.Chat == "" {
+		opts.Chat = "main"
+	}
+	w := english()
+	if opts.Chinese {
+		w = chinese()
+	}
+	return &REPL{opts: opts, words: w, open: map[string]bool{}}
+}
+
+// errLeave ends the loop.
+var errLeave = errors.New("leave")
+
+// Run chats until people leave, the input ends and all is answered, or ctx ends.
+// It fails with [ErrNotRunning] when there is no host to begin with. It leaves
+// one goroutine waiting for In, which ends with its next line or its end.
+func (r *REPL) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	status, err := r.opts.Client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := r.opts.Client.History(ctx, r.opts.Chat)
+	if err != nil {
+		return err
+	}
+	input := newInput(r.opts)
+	r.print = newPrinter(input.out, r.words, r.opts.Screen)
+	if r.opts.Screen != nil {
+		r.print.note(fmt.Sprintf(r.words.hello, r.opts.Chat, status.Project, len(view.Messages)))
+	}
+	events := make(chan watched)
+	go r.follow(ctx, events)
+	// Nothing is sent before the watch is on, so that no answer can be missed.
+	select {
+	case w := <-events:
+		r.onEvent(w)
+	case <-ctx.Done():
+		return nil
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	lines := make(chan string)
+	go input.read(ctx, lines)
+	for {
+		if err := r.next(ctx, sources{events, lines, input.interrupts, look.C}); err != nil {
+			if errors.Is(err, errLeave) || ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// lookEvery is how often turns without a fate are looked after while nothing happens.
+const lookEvery = 3 * time.Second
+
+// sources are what the loop waits for.
+type sources struct {
+	events <-chan watched
+	lines  <-chan string
+	keys   <-chan struct{}
+	look   <-chan time.Time
+}
+
+// watched is an event, or that the watch was lost.
+type watched struct {
+	event Event
+	lost  bool
+}
+
+// follow watches the chat for as long as the REPL lives.
+func (r *REPL) follow(ctx context.Context, events chan<- watched) {
+	send := func(w watched) {
+		select {
+		case events <- w:
+		case <-ctx.Done():
+		}
+	}
+	for tries := 0; ctx.Err() == nil; tries++ {
+		failed := false
+		for e, err := range r.opts.Client.Watch(ctx, r.opts.Chat) {
+			if failed = err != nil; failed {
+				break
+			}
+			tries = 0
+			send(watched{event: e})
+		}
+		if failed {
+			send(watched{lost: true})
+		}
+		pause := time.NewTimer(min(time.Duration(tries+1)*200*time.Millisecond, 3*time.Second))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+		}
+	}
+}
+
+// next waits for one thing to happen and handles it.
+func (r *REPL) next(ctx context.Context, from sources) error {
+	if r.closed {
+		from.lines = nil
+		if len(r.open) == 0 && !r.running {
+			return errLeave
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case w := <-from.events:
+		r.onEvent(w)
+	case line, ok := <-from.lines:
+		if !ok {
+			return r.onInputEnd()
+		}
+		r.armed = false
+		return r.onLine(ctx, strings.TrimSpace(line))
+	case <-from.keys:
+		return r.onInterrupt(ctx)
+	case <-r.opts.Interrupts:
+		return r.onInterrupt(ctx)
+	case <-from.look:
+		if len(r.open) == 0 || r.running {
+			return nil
+		}
+		if view, err := r.opts.Client.History(ctx, r.opts.Chat); err == nil {
+			r.onView(view)
+		}
+	}
+	return nil
+}
+
+func (r *REPL) onEvent(w watched) {
+	if w.lost {
+		if !r.lost {
+			r.lost = true
+			r.print.note(r.words.lost)
+		}
+		return
+	}
+	if r.lost {
+		r.lost = false
+		r.print.note(r.words.back)
+	}
+	e := w.event
+	switch e.Kind {
+	case "view":
+		r.onView(e.View)
+	case "start":
+		r.running = true
+	case "end":
+		r.running = r.running && !e.Last
+		r.settle(e.Settled)
+	case "settled":
+		r.settle(e.Settled)
+	}
+	r.print.event(e)
+}
+
+// onView takes over what happened while nobody watched: answers that were not
+// shown yet are shown now.
+func (r *REPL) onView(v View) {
+	r.running = v.Running
+	waiting := map[string]bool{}
+	for _, m := range v.Waiting {
+		waiting[m.ID] = true
+	}
+	done := len(v.Messages)
+	if v.Running { // the last message is not complete; its frames come
+		done--
+	}
+	asked := false
+	for _, m := range v.Messages[:max(done, 0)] {
+		if m.Role == uimessage.RoleUser {
+			asked = asked || r.open[m.ID]
+		} else if asked {
+			r.print.late(m)
+		}
+	}
+	if v.Running {
+		return
+	}
+	for id := range r.open {
+		if !waiting[id] {
+			delete(r.open, id)
+		}
+	}
+}
+
+func (r *REPL) settle(ids []string) {
+	for _, id := range ids {
+		delete(r.open, id)
+	}
+}
+
+// onInputEnd leaves a terminal at once; a script's last answer is waited for.
+func (r *REPL) onInputEnd() error {
+	if r.opts.Screen != nil {
+		return errLeave
+	}
+	r.closed = true
+	return nil
+}
+
+// onInterrupt stops the answer under way; the second one leaves.
+func (r *REPL) onInterrupt(ctx context.Context) error {
+	if r.armed {
+		return errLeave
+	}
+	r.armed = true
+	if r.running {
+		r.stop(ctx, false)
+	}
+	r.print.note(r.words.again)
+	return nil
+}
+
+func (r *REPL) stop(ctx context.Context, all bool) {
+	was, err := r.opts.Client.Stop(ctx, r.opts.Chat, all)
+	switch {
+	case err != nil:
+		r.print.note(clean(err.Error()))
+	case !was:
+		r.print.note(r.words.nothing)
+	}
+}
+
+func (r *REPL) onLine(ctx context.Context, line string) error {
+	switch line {
+	case "":
+		return nil
+	case "/quit", "/exit":
+		return errLeave
+	case "/help":
+		r.print.note(r.words.help)
+		return nil
+	case "/stop", "/stop all":
+		r.stop(ctx, line == "/stop all")
+		return nil
+	}
+	id := rand.Text()
+	r.open[id], r.print.mine[id] = true, true
+	during := r.running
+	if _, err := r.opts.Client.Send(ctx, r.opts.Chat, id, line); err != nil {
+		delete(r.open, id)
+		r.print.note(clean(err.Error()))
+		return nil
+	}
+	if during {
+		r.print.note(r.words.waiting)
+	}
+	return nil
+}

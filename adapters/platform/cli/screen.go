@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Screen is a terminal that lines are edited on.
+type Screen struct {
+	Color         bool
+	Width, Height int
+}
+
+// OpenScreen puts a terminal into the mode that line editing needs; restore puts
+// it back and must be called. The screen is nil when in and out are not both a
+// terminal, or one without abilities. NO_COLOR and TERM=dumb are obeyed.
+func OpenScreen(in, out *os.File, getenv func(string) string) (_ *Screen, restore func(), err error) {
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) || getenv("TERM") == "dumb" {
+		return nil, func() {}, nil
+	}
+	width, height, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return nil, func() {}, fmt.Errorf("size of the terminal: %w", err)
+	}
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, func() {}, fmt.Errorf("mode of the terminal: %w", err)
+	}
+	screen := &Screen{Color: getenv("NO_COLOR") == "", Width: width, Height: height}
+	return screen, func() { _ = term.Restore(int(in.Fd()), before) }, nil
+}
+
+// input reads lines, from a line editor or plain ones.
+type input struct {
+	next       func() (string, error)
+	out        io.Writer
+	interrupts chan struct{}
+}
+
+func newInput(opts REPLOptions) *input {
+	in := &input{out: opts.Out, interrupts: make(chan struct{}, 1)}
+	if opts.Screen == nil {
+		r := bufio.NewReader(opts.In)
+		in.next = func() (string, error) {
+			line, err := r.ReadString('\n')
+			if line != "" {
+				return line, nil // the error comes again at the next line
+			}
+			return "", err
+		}
+		return in
+	}
+	keys := &keyFilter{from: opts.In, interrupts: in.interrupts}
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, opts.Out}, "> ")
+	_ = t.SetSize(max(opts.Screen.Width, 20), max(opts.Screen.Height, 2)) // only a write can fail
+	t.History = loadHistory(opts.HistoryFile)
+	in.next, in.out = t.ReadLine, t
+	return in
+}
+
+// read sends lines until there are no more, and then closes the channel.
+func (in *input) read(ctx context.Context, lines chan<- string) {
+	defer close(lines)
+	for {
+		line, err := in.next()
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			return
+		}
+		select {
+		case lines <- line:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keyFilter takes Ctrl-C out of what is typed, which would end the line editor.
+type keyFilter struct {
+	from       io.Reader
+	interrupts chan<- struct{}
+}
+
+const ctrlC = 3
+
+func (f *keyFilter) Read(p []byte) (int, error) {
+	for {
+		n, err := f.from.Read(p)
+		kept := p[:0]
+		for _, b := range p[:n] {
+			if b != ctrlC {
+				kept = append(kept, b)
+				continue
+			}
+			select {
+			case f.interrupts <- struct{}{}:
+			default: // one is enough until it was seen
+			}
+		}
+		if len(kept) > 0 || err != nil {
+			return len(kept), err
+		}
+	}
+}
+
+const maxHistory = 1000
+
+// history is the lines typed before, newest last, kept in a file that only the
+// owner can read. A file that cannot be used is done without.
+type history struct {
+	lines []string
+	file  string
+}
+
+func loadHistory(file string) *history {
+	h := &history{file: file}
+	if file == "" {
+		return h
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return h
+	}
+	for line := range strings.Lines(string(raw)) {
+		h.lines = append(h.lines, strings.TrimSuffix(line, "\n"))
+	}
+	if len(h.lines) > maxHistory {
+		h.lines = h.lines[len(h.lines)-maxHistory:]
+		h.write(os.O_TRUNC, strings.Join(h.lines, "\n")+"\n")
+	}
+	return h
+}
+
+// Add implements [term.History].
+func (h *history) Add(line string) {
+	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	h.write(os.O_APPEND, line+"\n")
+}
+
+// Len implements [term.History].
+func (h *history) Len() int { return len(h.lines) }
+
+// At implements [term.History]; 0 is the newest.
+func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+func (h *history) write(how int, text string) {
+	if h.file == "" {
+		return
+	}
+	f, err := os.OpenFile(h.file, how|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString(text) // a history that is not kept is no reason to stop
+	_ = f.Close()
+}

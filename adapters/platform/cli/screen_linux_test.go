@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// terminal opens a pseudo terminal.
+func terminal(t *testing.T) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tty.Close() })
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	return tty
+}
+
+func TestOpenScreen(t *testing.T) {
+	tty := terminal(t)
+	pipe, _, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pipe.Close() })
+	tests := []struct {
+		name    string
+		in, out *os.File
+		env     map[string]string
+		want    *Screen
+	}{
+		{"a terminal", tty, tty, map[string]string{"TERM": "xterm"}, &Screen{Color: true, Width: 100, Height: 30}},
+		{"no colours", tty, tty, map[string]string{"NO_COLOR": "1"}, &Screen{Width: 100, Height: 30}},
+		{"dumb", tty, tty, map[string]string{"TERM": "dumb"}, nil},
+		{"input from a pipe", pipe, tty, nil, nil},
+		{"output into a pipe", tty, pipe, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before, err := term.GetState(int(tty.Fd()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, restore, err := OpenScreen(tt.in, tt.out, func(name string) string { return tt.env[name] })
+			if err != nil || (got == nil) != (tt.want == nil) || got != nil && *got != *tt.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
+			}
+			restore()
+			if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
+				t.Errorf("the terminal is not as it was: %v", err)
+			}
+		})
+	}
+}

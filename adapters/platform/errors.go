@@ -1,0 +1,47 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of the core towards platforms.
+var (
+	// ErrUnavailable: the host is stopping or the store refuses; nothing was taken.
+	ErrUnavailable = errors.New("the host does not take messages now")
+	// ErrBusy: a run is under way.
+	ErrBusy = errors.New("a run is under way in this chat")
+	// ErrNotFound: no such chat or message.
+	ErrNotFound = errors.New("no such chat or message")
+)
+
+// SendReason classifies a failed send. It is also the metric label.
+type SendReason string
+
+// The reasons a send fails for.
+const (
+	SendRate      SendReason = "rate"      // 429; RetryAfter says how long
+	SendNetwork   SendReason = "network"   // not connected, reset, timed out
+	SendServer    SendReason = "server"    // 5xx
+	SendAuth      SendReason = "auth"      // token refused
+	SendForbidden SendReason = "forbidden" // blocked, kicked, no right to write
+	SendNotFound  SendReason = "not_found" // chat, topic or message is gone
+	SendRefused   SendReason = "refused"   // any other permanent refusal
+	SendMigrated  SendReason = "migrated"  // the chat has a new id
+)
+
+// Error is a failed send.
+type Error struct {
+	Reason     SendReason
+	Retryable  bool
+	Unknown    bool // it may have been sent
+	RetryAfter time.Duration
+	// NewChat is the chat's new id of SendMigrated.
+	NewChat string
+	Err     error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("send: %s: %v", e.Reason, e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }

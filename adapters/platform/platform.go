@@ -1,0 +1,201 @@
+// Package platform is the contract between the core and the places where people
+// chat. A platform receives messages and hands them to the core as [Inbound],
+// confirming them to the outside only after the core said that they are durable;
+// it sends what the core owes to a chat, one part at a time, and reports receipts.
+//
+// Order, retries, rate limits and the outbox are the core's: a platform sends
+// once and says precisely what happened. Implementations are one level deeper
+// and know nothing of actors, histories or each other.
+package platform
+
+import (
+	"context"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Platform is one account on one kind of place.
+type Platform interface {
+	// Name is the first word of the account's chat keys: telegram, telegram@work, web.
+	Name() string
+	Capabilities() Capabilities
+	// Receive takes messages in until ctx ends. An error is final: the core logs
+	// it, shows the platform as down and goes on without it. What a platform can
+	// wait out (network gone, another poller) it waits out itself and reports
+	// through Host.Status.
+	Receive(ctx context.Context, host Host) error
+}
+
+// Capabilities say what a platform can do; the core adapts to them.
+type Capabilities struct {
+	// Outbox: the core keeps a durable outbox for the platform's chats. Places
+	// where the reader fetches the history need none (web, cli, api).
+	Outbox bool
+	// ToolEgress: by default the model answers through chat_send.
+	ToolEgress bool
+	Drafts     bool // a text under way can be shown and edited ([Editor])
+	Threads    bool
+	Buttons    bool
+	// DraftEvery is the shortest time between two edits of a draft, by chat type;
+	// the entry "" holds for all others.
+	DraftEvery map[string]time.Duration
+	Rates      Rates
+}
+
+// Rates are the limits that the service sets; zero means none.
+type Rates struct {
+	PerChat   Rate // of any one chat
+	PerGroup  Rate // of any one group, beside PerChat
+	PerSender Rate // of the whole account
+}
+
+// Rate is N sends in a time.
+type Rate struct {
+	N   int
+	Per time.Duration
+}
+
+// Host is what the core offers every platform. It is safe for concurrent use.
+type Host interface {
+	// Accept hands messages over, in order per chat, and returns one result for
+	// each when all are durable or refused. A nil error of a result means: confirm
+	// it to the outside. An error of ctx or [ErrUnavailable] means: hand it over again later.
+	Accept(ctx context.Context, in []Inbound) []Result
+	// Status reports how the platform does, for readiness and status pages.
+	Status(up bool, note string)
+}
+
+// InboundKind says what an inbound is.
+type InboundKind string
+
+// The kinds of inbounds.
+const (
+	KindMessage InboundKind = "message"
+	KindEdit    InboundKind = "edit"    // of an earlier message, named by EditOf
+	KindCommand InboundKind = "command" // for the host, see Command
+)
+
+// Inbound is one thing that people did in a chat.
+type Inbound struct {
+	ChatKey messages.ChatKey
+	// IngressID is unique for ever within the chat key: the platform's message
+	// id, with the edit date for edits. The core drops ids that it knows.
+	IngressID string
+	RequestID string // correlation id, made by the platform; one per ingress
+	Kind      InboundKind
+
+	Chat      ChatInfo
+	Sender    Person
+	MessageID string // the platform's id of the message
+	ReplyTo   string // the platform's id of the message it answers
+	EditOf    string
+	Time      time.Time
+
+	// TurnID overrides the turn's id, which is u:<chatKey>:<MessageID> otherwise.
+	TurnID string
+	Text   string
+	Parts  []uimessage.Part // besides the text, for example files
+
+	Command Command // of KindCommand
+	Gate    Gate
+}
+
+// ChatInfo describes the chat of an inbound.
+type ChatInfo struct {
+	ID       string
+	Type     string // private, group, supergroup, channel, p2p, web, …
+	Title    string
+	ThreadID string // empty: none
+}
+
+// Person is a sender, known by the platform's own id.
+type Person struct {
+	ID    string
+	Name  string // what people see, for the header of a turn
+	IsBot bool
+}
+
+// Gate is the verdict of a platform's gate: a pure function of the message, the
+// settings and who is paired.
+type Gate struct {
+	Open   bool   // addressed and allowed: becomes a turn
+	Refuse bool   // not allowed: declined; otherwise a closed gate means ignored
+	Reason string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
+	// Notice is sent to the chat by the host, for example to people not paired yet.
+	Notice string
+}
+
+// Command is a person's order to the host.
+type Command struct {
+	Name string // without the slash: stop, start, status, help, new, …
+	Args string
+}
+
+// Result is what became of an inbound.
+type Result struct {
+	TurnID string
+	// Duplicate: the id was handled before; confirm it, do nothing.
+	Duplicate bool
+	// Declined says why the core refused it, for example a full lane. It is durable as such.
+	Declined string
+	Err      error
+}
+
+// Sender is a platform that can send. It is safe for concurrent use; the core
+// never sends two parts of one chat at a time.
+type Sender interface {
+	// Plan renders and splits a message into the parts to send, in order. It is
+	// pure: the same message always gives the same parts, so that a crash in the
+	// middle resumes at the failed part.
+	Plan(out Outbound) []Part
+	// Send sends one part and returns the platform's id of the message it made.
+	// When the service refuses the markup it sends the plain text instead, at once.
+	// Errors are [*Error]; Unknown marks those after which it may have been sent.
+	Send(ctx context.Context, to Target, part Part) (messageID string, err error)
+}
+
+// Editor replaces the text of a message that was sent.
+type Editor interface {
+	// Edit is idempotent: an unchanged text is no error.
+	Edit(ctx context.Context, to Target, messageID string, part Part) error
+}
+
+// Typer shows that an answer is being made. It is best effort.
+type Typer interface {
+	Typing(ctx context.Context, to Target) error
+}
+
+// Target is where a part goes. It is fixed per chat.
+type Target struct {
+	ChatKey  messages.ChatKey
+	Chat     string // the platform's id of the chat
+	Topic    int64  // 0: none
+	ChatType string // as last seen; empty: unknown
+}
+
+// Outbound is one message that the core owes to a chat.
+type Outbound struct {
+	To          Target
+	Text        string // Markdown
+	ReplyTo     string
+	Attachments []Attachment
+	Draft       bool // an unfinished text: Plan may give one part only, cut to the limit
+}
+
+// Attachment is a file to send.
+type Attachment struct {
+	Path    string
+	FileID  string
+	Kind    string // photo, document, voice, audio, video
+	Caption string
+}
+
+// Part is one message as the platform takes it.
+type Part struct {
+	Text       string // plain text, sent when the markup is refused
+	Markup     string // rendered; empty: none
+	ReplyTo    string
+	Attachment *Attachment
+}

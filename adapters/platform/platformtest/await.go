@@ -1,0 +1,53 @@
+package platformtest
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// awaitDeadline is how long a condition may take to come true.
+const awaitDeadline = 20 * time.Second
+
+// changes lets tests wait for a state instead of for a time.
+type changes struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// signal wakes all who wait.
+func (c *changes) signal() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ch != nil {
+		close(c.ch)
+		c.ch = nil
+	}
+}
+
+func (c *changes) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ch == nil {
+		c.ch = make(chan struct{})
+	}
+	return c.ch
+}
+
+// await returns once ok is true; what says what for when it never is.
+func (c *changes) await(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	deadline := time.NewTimer(awaitDeadline)
+	defer deadline.Stop()
+	for {
+		next := c.next()
+		if ok() {
+			return
+		}
+		select {
+		case <-next:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package platformtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// BotID and BotName are who the bot of a [BotAPI] is.
+const (
+	BotID   = 4242
+	BotName = "sample_bot"
+)
+
+// botToken is what a fake knows its bot by; tests look for it where it must not be.
+const botToken = "4242:CANARY-not-to-be-printed"
+
+// Params are the parameters of a call, whatever encoding they came in.
+type Params map[string]any
+
+// Text returns a parameter as text; objects come as JSON.
+func (p Params) Text(name string) string {
+	switch v := p[name].(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+}
+
+// Int returns a parameter as a number; 0 if it is none.
+func (p Params) Int(name string) int64 {
+	n, err := strconv.ParseInt(p.Text(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// object returns a parameter that is an object.
+func (p Params) object(name string) Params {
+	out := Params{}
+	dec := json.NewDecoder(strings.NewReader(p.Text(name)))
+	dec.UseNumber()
+	if dec.Decode(&out) != nil {
+		return Params{}
+	}
+	return out
+}
+
+// Call is one call that the fake received, in order of arrival.
+type Call struct {
+	Method string
+	Params Params
+	Code   int // of the answer; 0: the connection broke
+}
+
+// BotAPI is a strict fake of the Telegram Bot API on loopback. It is safe for
+// concurrent use and is closed with the test.
+type BotAPI struct {
+	changes         // calls, answers, updates
+	polling changes // polls that begin to wait
+	server  *httptest.Server
+	quit    chan struct{}
+
+	mu      sync.Mutex
+	chats   map[int64]*botChat
+	nextMsg int64
+	pending []queued
+	again   []queued // redelivered whatever the offset
+	history map[int64]queued
+	nextID  int64
+	allowed []string
+	poller  chan struct{} // closed when a newer poller comes
+	waiting int
+	webhook string
+	faults  []*Fault
+	calls   []*Call
+}
+
+// queued is an update that was not confirmed.
+type queued struct {
+	id   int64
+	kind string
+	body json.RawMessage
+}
+
+// NewBotAPI starts a fake.
+func NewBotAPI(tb testing.TB) *BotAPI {
+	tb.Helper()
+	a := &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000}
+	a.server = httptest.NewServer(a)
+	tb.Cleanup(func() {
+		close(a.quit)
+		a.server.CloseClientConnections()
+		a.server.Close()
+	})
+	return a
+}
+
+// URL is the root to give to a platform.
+func (a *BotAPI) URL() string { return a.server.URL }
+
+// Token is the one token that the fake accepts.
+func (a *BotAPI) Token() string { return botToken }
+
+// Calls returns the calls of a method, or all with an empty name.
+func (a *BotAPI) Calls(method string) []Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []Call
+	for _, c := range a.calls {
+		if method == "" || c.Method == method {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// Await waits until ok holds; it is asked again after every call and every answer.
+func (a *BotAPI) Await(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	a.await(tb, what, ok)
+}
+
+// AwaitCalls waits until a method was called n times.
+func (a *BotAPI) AwaitCalls(tb testing.TB, method string, n int) []Call {
+	tb.Helper()
+	a.await(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
+	return a.Calls(method)
+}
+
+// AwaitPoller waits until a poll is under way with nothing to hand out.
+func (a *BotAPI) AwaitPoller(tb testing.TB) {
+	tb.Helper()
+	a.polling.await(tb, "a poll under way", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.waiting > 0
+	})
+}
+
+// refused is an answer that is no result.
+type refused struct {
+	code  int
+	text  string
+	retry int
+	moved int64
+}
+
+func badRequest(format string, args ...any) *refused {
+	return &refused{code: http.StatusBadRequest, text: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+// ServeHTTP implements [http.Handler].
+func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	token, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
+	if !ok || r.Method != http.MethodPost {
+		a.answer(w, nil, nil, &refused{code: http.StatusNotFound, text: "Not Found"})
+		return
+	}
+	if token != botToken {
+		a.answer(w, nil, nil, &refused{code: http.StatusUnauthorized, text: "Unauthorized"})
+		return
+	}
+	params, err := readParams(r)
+	c := &Call{Method: method, Params: params}
+	a.mu.Lock()
+	a.calls = append(a.calls, c)
+	fault := a.fault(method, params)
+	a.mu.Unlock()
+	a.signal()
+	if err != nil {
+		a.answer(w, c, nil, badRequest("can't parse request: %v", err))
+		return
+	}
+	if fault != nil && a.before(w, r, c, fault) {
+		return
+	}
+	result, no := a.dispatch(r, c)
+	if fault != nil && fault.Kind == ResetAfter {
+		reset(w)
+		return
+	}
+	a.answer(w, c, result, no)
+}
+
+func (a *BotAPI) answer(w http.ResponseWriter, c *Call, result any, no *refused) {
+	code, body := http.StatusOK, map[string]any{"ok": true, "result": result}
+	if no != nil {
+		code = no.code
+		body = map[string]any{"ok": false, "error_code": no.code, "description": no.text}
+		extra := map[string]any{}
+		if no.retry > 0 {
+			extra["retry_after"] = no.retry
+		}
+		if no.moved != 0 {
+			extra["migrate_to_chat_id"] = no.moved
+		}
+		if len(extra) > 0 {
+			body["parameters"] = extra
+		}
+	}
+	if c != nil {
+		a.mu.Lock()
+		c.Code = code
+		a.mu.Unlock()
+		defer a.signal()
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the caller may have left
+}
+
+// readParams reads JSON or a multipart form; files become their content.
+func readParams(r *http.Request) (Params, error) {
+	p := Params{}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return p, err
+	}
+	switch kind {
+	case "application/json":
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return p, err
+		}
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		return p, dec.Decode(&p)
+	case "multipart/form-data":
+		return p, readForm(r, p)
+	}
+	return p, fmt.Errorf("content type %s", kind)
+}
+
+func readForm(r *http.Request, p Params) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return err
+	}
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF { //nolint:errorlint // as documented
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(part)
+		if err != nil {
+			return err
+		}
+		p[part.FormName()] = string(content)
+		if part.FileName() != "" {
+			p["file_name"] = part.FileName()
+		}
+	}
+}
+
+// dispatch answers a call that no fault took.
+func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
+	switch c.Method {
+	case "getUpdates":
+		return a.getUpdates(r.Context(), c.Params)
+	case "getMe":
+		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName}, nil
+	case "getWebhookInfo":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return map[string]any{"url": a.webhook, "has_custom_certificate": false, "pending_update_count": len(a.pending)}, nil
+	case "deleteWebhook":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.webhook = ""
+		return true, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch c.Method {
+	case "sendMessage":
+		return a.send(c.Params, "text", 4096)
+	case "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendVideo":
+		if c.Params.Text(strings.ToLower(strings.TrimPrefix(c.Method, "send"))) == "" {
+			return nil, badRequest("there is no file in the request")
+		}
+		return a.send(c.Params, "caption", 1024)
+	case "editMessageText":
+		return a.edit(c.Params)
+	case "sendChatAction":
+		_, no := a.chatFor(c.Params)
+		return no == nil, no
+	}
+	return nil, &refused{code: http.StatusNotFound, text: "Not Found"}
+}
+
+// SetWebhook sets a webhook, as another program with the token would.
+func (a *BotAPI) SetWebhook(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.webhook = url
+	a.stopPoller()
+}
+
+// Webhook is the webhook that is set.
+func (a *BotAPI) Webhook() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.webhook
+}
+
+// Pending is how many updates are not confirmed.
+func (a *BotAPI) Pending() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.pending)
+}
+
+func (a *BotAPI) isAllowed(kind string) bool {
+	return len(a.allowed) == 0 || slices.Contains(a.allowed, kind)
+}

@@ -1,0 +1,174 @@
+package platformtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Chat is a chat that a fake knows.
+type Chat struct {
+	ID     int64
+	Type   string // private, group, supergroup, channel
+	Title  string
+	Forum  bool
+	Topics []int64
+}
+
+// Sent is a message of the bot as people see it.
+type Sent struct {
+	ID      int64
+	Topic   int64
+	Text    string // without markup
+	ReplyTo int64
+	Edits   int
+}
+
+// botChat is a chat with its messages.
+type botChat struct {
+	Chat
+	closed *refused // what the bot is told when it writes
+	ids    []int64  // of all messages
+	sent   []*Sent
+}
+
+// AddChat makes a chat known.
+func (a *BotAPI) AddChat(c Chat) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[c.ID] = &botChat{Chat: c}
+}
+
+// Block keeps the bot from writing into a chat: people blocked it, or removed it.
+func (a *BotAPI) Block(chat int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
+}
+
+// Migrate gives a group another id, as when it becomes a supergroup.
+func (a *BotAPI) Migrate(from, to int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[from].closed = &refused{
+		code: http.StatusBadRequest, text: "Bad Request: group chat was upgraded to a supergroup chat", moved: to,
+	}
+}
+
+// Sent returns the bot's messages in a chat, in order.
+func (a *BotAPI) Sent(chat int64) []Sent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []Sent
+	if c := a.chats[chat]; c != nil {
+		for _, m := range c.sent {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+func (c *botChat) object() map[string]any {
+	o := map[string]any{"id": c.ID, "type": c.Type}
+	if c.Type == "private" {
+		o["first_name"] = "Ann"
+	} else {
+		o["title"] = c.Title
+	}
+	if c.Forum {
+		o["is_forum"] = true
+	}
+	return o
+}
+
+func (a *BotAPI) chatFor(p Params) (*botChat, *refused) {
+	c := a.chats[p.Int("chat_id")]
+	if c == nil {
+		return nil, badRequest("chat not found")
+	}
+	return c, c.closed
+}
+
+// readText applies the parse mode and the limits.
+func readText(p Params, field string, limit int) (string, *refused) {
+	text := p.Text(field)
+	switch p.Text("parse_mode") {
+	case "":
+	case "HTML":
+		plain, err := ParseHTML(text)
+		if err != nil {
+			return "", badRequest("can't parse entities: %v", err)
+		}
+		text = plain
+	default:
+		return "", badRequest("unsupported parse_mode")
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "" && field == "text":
+		return "", badRequest("message text is empty")
+	case len(utf16.Encode([]rune(text))) > limit:
+		return "", badRequest("message is too long")
+	}
+	return text, nil
+}
+
+func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
+	c, no := a.chatFor(p)
+	if no != nil {
+		return nil, no
+	}
+	text, no := readText(p, field, limit)
+	if no != nil {
+		return nil, no
+	}
+	topic := p.Int("message_thread_id")
+	if topic != 0 && !slices.Contains(c.Topics, topic) { // the general topic, 1, is addressed without id
+		return nil, badRequest("message thread not found")
+	}
+	reply := p.object("reply_parameters")
+	to := reply.Int("message_id")
+	if to != 0 && !slices.Contains(c.ids, to) {
+		if reply.Text("allow_sending_without_reply") != "true" {
+			return nil, badRequest("message to be replied not found")
+		}
+		to = 0
+	}
+	m := &Sent{ID: a.newMessageID(c), Topic: topic, Text: text, ReplyTo: to}
+	c.sent = append(c.sent, m)
+	return map[string]any{
+		"message_id": m.ID, "date": 1, "chat": c.object(), "text": text,
+		"from": map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample"},
+	}, nil
+}
+
+func (a *BotAPI) newMessageID(c *botChat) int64 {
+	a.nextMsg++
+	c.ids = append(c.ids, a.nextMsg)
+	return a.nextMsg
+}
+
+func (a *BotAPI) edit(p Params) (any, *refused) {
+	c, no := a.chatFor(p)
+	if no != nil {
+		return nil, no
+	}
+	text, no := readText(p, "text", 4096)
+	if no != nil {
+		return nil, no
+	}
+	id := p.Int("message_id")
+	for _, m := range c.sent {
+		switch {
+		case m.ID != id:
+		case m.Text == text:
+			return nil, badRequest("message is not modified: specified new message content and reply markup are exactly the same")
+		default:
+			m.Text = text
+			m.Edits++
+			return map[string]any{"message_id": id, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
+		}
+	}
+	return nil, badRequest("message to edit not found")
+}

@@ -1,0 +1,117 @@
+package platformtest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// State is what a platform reported with [platform.Host.Status].
+type State struct {
+	Up   bool
+	Note string
+}
+
+// Host is a core that records what platforms hand over. Like the real one it
+// knows the ids that it took. It is safe for concurrent use.
+type Host struct {
+	changes
+	mu      sync.Mutex
+	refuse  func(platform.Inbound) error
+	known   map[string]bool
+	taken   []platform.Inbound
+	offered []platform.Inbound
+	states  []State
+}
+
+var _ platform.Host = (*Host)(nil)
+
+// NewHost returns a host that takes everything.
+func NewHost() *Host { return &Host{known: map[string]bool{}} }
+
+// Refuse makes the host refuse the inbounds for which f returns an error; nil: none.
+func (h *Host) Refuse(f func(platform.Inbound) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refuse = f
+}
+
+// Accept implements [platform.Host].
+func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
+	defer h.signal()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]platform.Result, len(in))
+	for i, x := range in {
+		h.offered = append(h.offered, x)
+		out[i].Err = ctx.Err()
+		if out[i].Err == nil && h.refuse != nil {
+			out[i].Err = h.refuse(x)
+		}
+		id := string(x.ChatKey) + " " + x.IngressID
+		switch {
+		case out[i].Err != nil:
+		case h.known[id]:
+			out[i].Duplicate = true
+		default:
+			h.known[id] = true
+			h.taken = append(h.taken, x)
+			out[i].TurnID = "u:" + string(x.ChatKey) + ":" + x.MessageID
+		}
+	}
+	return out
+}
+
+// Status implements [platform.Host].
+func (h *Host) Status(up bool, note string) {
+	defer h.signal()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.states = append(h.states, State{up, note})
+}
+
+// Taken returns what was accepted, without duplicates, in order.
+func (h *Host) Taken() []platform.Inbound {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.taken)
+}
+
+// Offered returns everything that was handed over, refused and repeated ones too.
+func (h *Host) Offered() []platform.Inbound {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.offered)
+}
+
+// States returns all reports in order.
+func (h *Host) States() []State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.states)
+}
+
+// Await waits until ok holds; it is asked again after every change of the host.
+func (h *Host) Await(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	h.await(tb, what, ok)
+}
+
+// AwaitTaken waits until n inbounds were accepted and returns them.
+func (h *Host) AwaitTaken(tb testing.TB, n int) []platform.Inbound {
+	tb.Helper()
+	h.await(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
+	return h.Taken()
+}
+
+// AwaitUp waits until the last report is up.
+func (h *Host) AwaitUp(tb testing.TB) {
+	tb.Helper()
+	h.await(tb, "the platform to be up", func() bool {
+		s := h.States()
+		return len(s) > 0 && s[len(s)-1].Up
+	})
+}

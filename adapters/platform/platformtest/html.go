@@ -1,0 +1,145 @@
+package platformtest
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// htmlTags are the tags that the Bot API knows, with the attributes it reads.
+func htmlTags() map[string][]string {
+	return map[string][]string{
+		"b": nil, "strong": nil, "i": nil, "em": nil, "u": nil, "ins": nil, "s": nil, "strike": nil, "del": nil,
+		"code": {"class"}, "pre": nil, "a": {"href"}, "blockquote": {"expandable"}, "tg-spoiler": nil,
+		"span": {"class"}, "tg-emoji": {"emoji-id"},
+	}
+}
+
+// htmlError is what the server says of a text that it cannot parse.
+type htmlError string
+
+func (e htmlError) Error() string { return string(e) }
+
+func fail(format string, args ...any) error { return htmlError(fmt.Sprintf(format, args...)) }
+
+// htmlParser reads text in the HTML parse mode of the Bot API.
+type htmlParser struct {
+	src  string
+	at   int
+	out  strings.Builder
+	open []string
+	tags map[string][]string
+}
+
+// ParseHTML reads a text as the Bot API reads parse_mode HTML and returns what
+// people see. It is stricter than the server: attributes that the server does
+// not know, nested quotes, and markup within code are errors too, as there they
+// silently lose their meaning.
+func ParseHTML(src string) (string, error) {
+	p := &htmlParser{src: src, tags: htmlTags()}
+	for p.at < len(p.src) {
+		if err := p.next(); err != nil {
+			return "", err
+		}
+	}
+	if k := len(p.open); k > 0 {
+		return "", fail("Can't find end tag corresponding to start tag %q", p.open[k-1])
+	}
+	return p.out.String(), nil
+}
+
+func (p *htmlParser) next() error {
+	rest := p.src[p.at:]
+	switch rest[0] {
+	case '&':
+		p.reference(rest)
+		return nil
+	case '<':
+		end := strings.IndexByte(rest, '>')
+		if end < 0 {
+			return fail("Unclosed start tag at byte offset %d", p.at)
+		}
+		defer func() { p.at += end + 1 }()
+		if rest[1] == '/' {
+			return p.endTag(strings.ToLower(strings.TrimSpace(rest[2:end])))
+		}
+		return p.startTag(rest[1:end])
+	default:
+		n := strings.IndexAny(rest, "&<")
+		if n < 0 {
+			n = len(rest)
+		}
+		p.out.WriteString(rest[:n])
+		p.at += n
+		return nil
+	}
+}
+
+// reference reads a character reference; of the named ones the server knows four.
+func (p *htmlParser) reference(rest string) {
+	if end := strings.IndexByte(rest, ';'); end > 1 && end < 12 {
+		switch name := rest[1:end]; {
+		case name == "lt", name == "gt", name == "amp", name == "quot", name[0] == '#':
+			p.out.WriteString(html.UnescapeString(rest[:end+1]))
+			p.at += end + 1
+			return
+		}
+	}
+	p.out.WriteByte('&')
+	p.at++
+}
+
+func (p *htmlParser) endTag(name string) error {
+	k := len(p.open) - 1
+	if k < 0 {
+		return fail("Unexpected end tag at byte offset %d", p.at)
+	}
+	if name != "" && name != p.open[k] {
+		return fail("Unmatched end tag at byte offset %d, expected %q, found %q", p.at, "</"+p.open[k]+">", "</"+name+">")
+	}
+	p.open = p.open[:k]
+	return nil
+}
+
+func (p *htmlParser) startTag(tag string) error {
+	name, attrs, _ := strings.Cut(tag, " ")
+	name = strings.ToLower(name)
+	known, ok := p.tags[name]
+	if !ok {
+		return fail("Unsupported start tag %q at byte offset %d", name, p.at)
+	}
+	if err := p.attributes(name, attrs, known); err != nil {
+		return err
+	}
+	if err := p.nesting(name); err != nil {
+		return err
+	}
+	p.open = append(p.open, name)
+	return nil
+}
+
+func (p *htmlParser) attributes(name, attrs string, known []string) error {
+	rest := regexp.MustCompile(`([a-z-]+)="[^"<]*"|expandable`).ReplaceAllStringFunc(attrs, func(a string) string {
+		key, _, _ := strings.Cut(a, "=")
+		if slices.Contains(known, key) {
+			return ""
+		}
+		return a
+	})
+	if strings.TrimSpace(rest) != "" {
+		return fail("Bad attributes %q of tag %q at byte offset %d", attrs, name, p.at)
+	}
+	return nil
+}
+
+func (p *htmlParser) nesting(name string) error {
+	for _, outer := range p.open {
+		language := outer == "pre" && name == "code" && p.open[len(p.open)-1] == "pre"
+		if !language && (outer == "code" || outer == "pre" || outer == name) {
+			return fail("Tag %q within %q at byte offset %d", name, outer, p.at)
+		}
+	}
+	return nil
+}

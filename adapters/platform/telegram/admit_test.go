@@ -1,0 +1,194 @@
+package telegram_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+// store is an access store in memory.
+type store struct {
+	mu     sync.Mutex
+	roles  map[string]string
+	groups map[string]bool
+	asked  map[string]bool
+	tries  int
+}
+
+func newStore(ownerID string) *store {
+	s := &store{roles: map[string]string{}, groups: map[string]bool{}, asked: map[string]bool{}}
+	if ownerID != "" {
+		s.roles[ownerID] = telegram.RoleOwner
+	}
+	return s
+}
+
+func (s *store) Role(_, person string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.roles[person]
+}
+
+func (s *store) GroupAllowed(_, chat string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.groups[chat]
+}
+
+func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tries++; s.tries > 2 {
+		return "", errors.New("too many codes")
+	}
+	if code == "GOODCODE" {
+		s.roles[by.ID] = telegram.RoleOwner
+	}
+	return s.roles[by.ID], nil
+}
+
+func (s *store) Request(_ context.Context, _ string, by platform.Person) (string, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := !s.asked[by.ID]
+	s.asked[by.ID] = true
+	return "ASKCODE" + by.ID, fresh, nil
+}
+
+func (s *store) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, ok := strings.CutPrefix(code, "ASKCODE")
+	if !ok {
+		return platform.Person{}, false, nil
+	}
+	s.roles[id] = telegram.RoleApproved
+	return platform.Person{ID: id, Name: "Bob"}, true, nil
+}
+
+func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups[chat] = true
+	return nil
+}
+
+// said is one message and what must become of it.
+type said struct {
+	chat, from int64
+	text       string
+	more       map[string]any
+	open       bool
+	refuse     bool
+	reason     string
+	notice     string // a part of it; empty: none
+}
+
+func mention() map[string]any {
+	return map[string]any{"entities": []any{platformtest.Entity("mention", 0, len(platformtest.BotName)+1)}}
+}
+
+const at = "@" + platformtest.BotName + " "
+
+func TestAccess(t *testing.T) {
+	paired := func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), telegram.AccessPaired }
+	nobody := func(o *telegram.Options) { o.AccessStore, o.Access = newStore(""), telegram.AccessPaired }
+	zh := map[string]any{"from": map[string]any{"id": other, "first_name": "李", "language_code": "zh-hans"}}
+	cases := []struct {
+		name string
+		set  func(*telegram.Options)
+		say  []said
+	}{
+		{"a stranger gets one code", paired, []said{
+			{other, other, "hi", nil, false, true, "not_paired", "ASKCODE78"},
+			{other, other, "hi?", nil, false, true, "not_paired", ""},
+			{private, owner, "hello", nil, true, false, "private", ""},
+			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "Bob may use me now"},
+			{other, other, "hi!", nil, true, false, "private", ""},
+		}},
+		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "配对码 ASKCODE78"}}},
+		{"pairing", nobody, []said{
+			{other, other, "/start BADCODE", nil, false, true, "not_paired", "not valid"},
+			{private, owner, "/start GOODCODE", nil, true, false, "paired", "you are the owner"},
+			{private, owner, "hello", nil, true, false, "private", ""},
+			{other, other, "/start BADCODE", nil, false, true, "not_paired", "Too many"},
+			{other, other, "/start BADCODE", nil, false, true, "not_paired", ""},
+		}},
+		{"a group opens when the owner speaks to the bot", paired, []said{
+			{group, other, at + "hi", mention(), false, true, "group_not_allowed", "not allowed yet"},
+			{group, other, at + "hi", mention(), false, true, "group_not_allowed", ""},
+			{group, owner, "just talking", nil, false, false, "unaddressed", ""},
+			{group, other, at + "hi", mention(), false, true, "group_not_allowed", ""},
+			{group, owner, at + "hi", mention(), true, false, "mention", ""},
+			{group, other, at + "hi", mention(), true, false, "mention", ""},
+			{group, other, "just talking", nil, false, false, "unaddressed", ""},
+		}},
+		{"a group opens with /allow", paired, []said{
+			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "group_not_allowed", "not allowed yet"},
+			{group, owner, "/allow", nil, true, false, "command", "may use me now"},
+			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "owner_only", "Only the owner"},
+			{group, other, at + "hi", mention(), true, false, "mention", ""},
+		}},
+		{"open access needs no store", nil, []said{
+			{other, other, "hi", nil, true, false, "private", ""},
+			{group, other, at + "hi", mention(), true, false, "mention", ""},
+			{group, other, "/stop", nil, false, false, "unaddressed", ""},
+			{group, other, "/stop@" + platformtest.BotName, nil, true, false, "command", ""},
+			{group, other, "/stop@another_bot", nil, false, false, "other_bot", ""},
+		}},
+		{"a bot is never heard", nil, []said{
+			{private, owner, "hi", map[string]any{"from": map[string]any{"id": 5, "is_bot": true}}, false, false, "bot", ""},
+			{group, owner, at + "hi", map[string]any{"from": map[string]any{"id": 5, "is_bot": true}}, false, false, "bot", ""},
+			{group, owner, "", map[string]any{"new_chat_title": "x", "text": nil}, false, false, "service", ""},
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c.set)
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			for i, s := range c.say {
+				b.api.Say(s.chat, s.from, s.text, s.more)
+				in := host.AwaitTaken(t, i+1)[i]
+				g := in.Gate
+				if g.Open != s.open || g.Refuse != s.refuse || g.Reason != s.reason || (s.notice == "") != (g.Notice == "") || !strings.Contains(g.Notice, s.notice) {
+					t.Errorf("%d %q: got %+v, want %+v", i, s.text, g, s)
+				}
+				if strings.Contains(in.Text+in.Command.Args, "GOODCODE") {
+					t.Errorf("the code is passed on: %+v", in)
+				}
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	token := func() string { return "1:CANARY" }
+	cases := []struct {
+		name string
+		o    telegram.Options
+		want string
+	}{
+		{"no token", telegram.Options{}, "no bot token"},
+		{"blank token", telegram.Options{Token: func() string { return " \n" }}, "no bot token"},
+		{"no store", telegram.Options{Token: token}, "needs a store"},
+		{"access", telegram.Options{Token: token, Access: "all"}, `"all"`},
+		{"groups", telegram.Options{Token: token, Access: "open", Groups: "some"}, `"some"`},
+		{"listed", telegram.Options{Token: token, Access: "open", Listed: map[string]telegram.Group{"-1": {Access: "x"}}}, "group -1"},
+		{"base", telegram.Options{Token: token, Access: "open", BaseURL: "::"}, "base URL"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := telegram.New(c.o)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}

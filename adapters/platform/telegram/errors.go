@@ -1,0 +1,83 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// ErrToken means that the server refuses the bot's token. It ends Receive.
+var ErrToken = errors.New("telegram refuses the bot token: copy it again from @BotFather (/mybots, API Token), set TELEGRAM_BOT_TOKEN, and start anew")
+
+// isTokenRefused tells the answers to a wrong token: 401, or 404 to one that has not even the right form.
+func isTokenRefused(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && (e.Code == http.StatusUnauthorized || e.Code == http.StatusNotFound)
+}
+
+// sendError says what became of a send.
+func sendError(err error) error {
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return refusal(e)
+	}
+	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
+	if e, ok := errors.AsType[*callError](err); ok {
+		out.Unknown = e.Sent
+		if e.Status >= http.StatusInternalServerError {
+			out.Reason = platform.SendServer
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		out.Retryable = false // the caller gave up
+	}
+	return out
+}
+
+// refusal classifies what the server said no to.
+func refusal(e *apiError) *platform.Error {
+	out := &platform.Error{Reason: platform.SendRefused, Err: e}
+	switch {
+	case e.MigrateTo != 0:
+		out.Reason, out.NewChat = platform.SendMigrated, strconv.FormatInt(e.MigrateTo, 10)
+	case e.Code == http.StatusTooManyRequests:
+		out.Reason, out.Retryable, out.RetryAfter = platform.SendRate, true, max(e.RetryAfter, time.Second)
+	case e.Code >= http.StatusInternalServerError:
+		out.Reason, out.Retryable = platform.SendServer, true
+	case e.Code == http.StatusUnauthorized, e.Code == http.StatusNotFound:
+		out.Reason = platform.SendAuth
+	case e.Code == http.StatusForbidden, says(e, "not enough rights", "have no rights", "chat_write_forbidden", "topic_closed",
+		"need administrator rights", "chat_restricted", "user_is_blocked", "chat_send_"):
+		out.Reason = platform.SendForbidden
+	case says(e, "chat not found", "thread not found", "topic_deleted", "message to edit not found", "message_id_invalid",
+		"peer_id_invalid", "user not found", "group chat was deleted", "message to be replied not found", "deactivated"):
+		out.Reason = platform.SendNotFound
+	}
+	return out
+}
+
+// says tells whether a description holds one of some words, which are in lower case.
+func says(e *apiError, words ...string) bool {
+	text := strings.ToLower(e.Description)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMarkupRefused tells that the server cannot read the markup; nothing was sent.
+func isMarkupRefused(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && e.Code == http.StatusBadRequest && says(e, "can't parse entities", "entity_bounds_invalid", "entities_too_long", "entity_text_invalid")
+}
+
+func isUnchanged(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && e.Code == http.StatusBadRequest && says(e, "message is not modified")
+}

@@ -1,0 +1,119 @@
+package telegram
+
+import "github.com/shipmyagent/shipmyagent/adapters/platform"
+
+// addressing is how a message in a group turns to the bot.
+type addressing string
+
+const (
+	addressedNot      addressing = ""
+	addressedMention  addressing = "mention"
+	addressedReply    addressing = "reply"
+	addressedCommand  addressing = "command"
+	addressedOtherBot addressing = "other_bot" // a command for another bot
+)
+
+// content is what kind of thing a message is.
+type content string
+
+const (
+	contentMessage content = ""
+	contentService content = "service"       // somebody joined, a title changed, …
+	contentLive    content = "live_location" // the next place of a shared location
+)
+
+// facts are all that the gate looks at of a message.
+type facts struct {
+	chatType  string
+	content   content
+	bot       bool // the sender is a bot
+	anonymous bool // sent in the name of a chat
+	addressed addressing
+	role      Role
+	allowed   bool // the group was allowed by the owner
+}
+
+// rules are all that the gate looks at of the settings.
+type rules struct {
+	access string // who may talk in private and brings the bot into groups
+	groups string // GroupsMention or GroupsAll, of this group
+	listed bool   // the settings name this group
+	member string // who may talk in this group
+}
+
+// Reasons of closed gates.
+const (
+	reasonUnaddressed = "unaddressed"
+	reasonNotPaired   = "not_paired"
+	reasonNotAllowed  = "group_not_allowed"
+)
+
+// gate decides who is heard. It is pure; its truth table is a test.
+func gate(f facts, r rules) platform.Gate {
+	switch {
+	case f.chatType == "channel":
+		return ignored("channel")
+	case f.content != contentMessage:
+		return ignored(string(f.content))
+	case f.anonymous:
+		return ignored("anonymous")
+	case f.bot:
+		return ignored("bot")
+	case f.addressed == addressedOtherBot:
+		return ignored(string(addressedOtherBot))
+	case f.chatType == "private":
+		if !r.lets(r.access, f.role) {
+			return platform.Gate{Refuse: true, Reason: reasonNotPaired}
+		}
+		return platform.Gate{Open: true, Reason: "private"}
+	}
+	return groupGate(f, r)
+}
+
+func groupGate(f facts, r rules) platform.Gate {
+	reason := string(f.addressed)
+	if f.addressed == addressedNot {
+		if r.groups != GroupsAll {
+			return ignored(reasonUnaddressed)
+		}
+		reason = "all"
+	}
+	switch {
+	case !r.listed && !f.allowed && !r.lets(r.access, f.role):
+		return platform.Gate{Refuse: true, Reason: reasonNotAllowed}
+	case !r.lets(r.member, f.role):
+		return platform.Gate{Refuse: true, Reason: reasonNotPaired}
+	}
+	return platform.Gate{Open: true, Reason: reason}
+}
+
+func ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }
+
+// lets tells whether an access rule lets a person in.
+func (rules) lets(access string, role Role) bool {
+	switch access {
+	case AccessOpen:
+		return true
+	case AccessPaired:
+		return role == RoleOwner || role == RoleApproved
+	default:
+		return role == RoleOwner
+	}
+}
+
+// rulesFor are the settings as they hold for a chat.
+func (o Options) rulesFor(chatID string) rules {
+	r := rules{access: o.Access, groups: o.Groups, member: AccessOpen}
+	g, ok := o.Listed[chatID]
+	if !ok {
+		g, ok = o.Listed["*"]
+	}
+	r.listed = ok
+	if g.Access != "" {
+		r.member = g.Access
+	}
+	if g.Addressed != "" {
+		r.groups = g.Addressed
+	}
+	return r
+}

@@ -1,0 +1,252 @@
+package telegram
+
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// maxName is the longest name of a person or a chat that is passed on, in runes.
+const maxName = 128
+
+// mapped is an update as the core takes it, with what the gate needs.
+type mapped struct {
+	in       platform.Inbound
+	facts    facts
+	language string
+}
+
+// mapper makes inbounds of updates. It is pure but for the random request id.
+type mapper struct {
+	account  string
+	me       identity
+	commands map[string]bool
+}
+
+// inbound maps an update; ok is false for one that is no message.
+func (m mapper) inbound(u update) (out mapped, ok bool) {
+	for _, x := range []struct {
+		msg  *message
+		edit bool
+	}{{u.Message, false}, {u.Edited, true}, {u.ChannelPost, false}, {u.EditedChannel, true}} {
+		if x.msg != nil && x.msg.ID != 0 && x.msg.Chat.ID != 0 {
+			return m.message(x.msg, x.edit), true
+		}
+	}
+	return mapped{}, false
+}
+
+func (m mapper) message(msg *message, edit bool) mapped {
+	id := strconv.FormatInt(msg.ID, 10)
+	topic := msg.topic()
+	chatID := strconv.FormatInt(msg.Chat.ID, 10)
+	in := platform.Inbound{
+		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
+		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
+		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
+		MessageID: id, ReplyTo: msg.replyTo(), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
+	}
+	if topic != 0 {
+		in.Chat.ThreadID = strconv.FormatInt(topic, 10)
+	}
+	if edit {
+		in.Kind, in.EditOf = platform.KindEdit, id
+		in.IngressID = id + "@" + strconv.FormatInt(msg.EditDate, 10)
+		in.Time = time.Unix(max(msg.EditDate, msg.Date), 0).UTC()
+	}
+	text, entities := msg.Text, msg.Entities
+	if text == "" {
+		text, entities = msg.Caption, msg.CaptionEntities
+		in.Text = text
+		in.Parts = msg.parts()
+	}
+	out := mapped{in: in, facts: facts{
+		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
+	}}
+	switch {
+	case edit && msg.Location != nil:
+		out.facts.content = contentLive
+	case text == "" && len(in.Parts) == 0:
+		out.facts.content = contentService
+	}
+	if msg.From != nil {
+		out.language = msg.From.Language
+	}
+	m.command(&out, msg.Text, edit)
+	return out
+}
+
+// command makes a command of a text that is one for us.
+func (m mapper) command(out *mapped, text string, edit bool) {
+	name, bot, args, ok := parseCommand(m.withoutMention(text))
+	if !ok || edit {
+		return
+	}
+	ours := strings.EqualFold(bot, m.me.Username)
+	switch {
+	case bot != "" && !ours:
+		out.facts.addressed = addressedOtherBot
+		return
+	case bot != "":
+		out.facts.addressed = addressedCommand
+	}
+	if m.commands[name] {
+		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
+	}
+}
+
+// withoutMention cuts the bot's own name off the head of a text, so that
+// "@bot /stop" is the command that it was meant to be.
+func (m mapper) withoutMention(text string) string {
+	if m.me.Username == "" || len(text) <= len(m.me.Username)+1 || text[0] != '@' {
+		return text
+	}
+	name, rest := text[1:len(m.me.Username)+1], text[len(m.me.Username)+1:]
+	if !strings.EqualFold(name, m.me.Username) || !strings.HasPrefix(rest, " ") {
+		return text
+	}
+	return strings.TrimLeft(rest, " ")
+}
+
+// parseCommand reads "/name@bot args".
+func parseCommand(text string) (name, bot, args string, ok bool) {
+	if !strings.HasPrefix(text, "/") {
+		return "", "", "", false
+	}
+	word, args := text[1:], ""
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word, args = word[:i], strings.TrimSpace(word[i:])
+	}
+	name, bot, at := strings.Cut(word, "@")
+	if name == "" || len(name) > 32 || at && bot == "" || strings.ContainsFunc(name, notInName) || strings.ContainsFunc(bot, notInName) {
+		return "", "", "", false
+	}
+	name = strings.ToLower(name)
+	if name == "stop" {
+		args = strings.ToLower(args)
+	}
+	return name, bot, args, true
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+}
+
+// addressed tells how a message turns to the bot: by entities, which the server
+// made, and never by what a text looks like.
+func (m mapper) addressed(msg *message, text string, entities []entity) addressing {
+	for _, e := range entities {
+		switch e.Type {
+		case models.MessageEntityTypeTextMention:
+			if e.User != nil && e.User.ID == m.me.ID {
+				return addressedMention
+			}
+		case models.MessageEntityTypeMention:
+			if name, ok := utf16Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
+				return addressedMention
+			}
+		default: // formatting
+		}
+	}
+	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.replyTo() != "" {
+		return addressedReply
+	}
+	return addressedNot
+}
+
+// utf16Slice cuts a stretch, given in UTF-16 units, out of a text.
+func utf16Slice(s string, offset, length int) (string, bool) {
+	if offset < 0 || length <= 0 {
+		return "", false
+	}
+	at, start := 0, -1
+	for i, r := range s {
+		if at == offset {
+			start = i
+		}
+		if start >= 0 && at == offset+length {
+			return s[start:i], true
+		}
+		at++
+		if r > 0xFFFF {
+			at++
+		}
+	}
+	if start >= 0 && at == offset+length {
+		return s[start:], true
+	}
+	return "", false
+}
+
+// topic is the forum topic of a message. Replies in ordinary supergroups carry a
+// thread id too, and the general topic is the chat itself.
+func (msg *message) topic() int64 {
+	if !msg.IsTopic || msg.Thread <= generalTopic {
+		return 0
+	}
+	return msg.Thread
+}
+
+// replyTo is the message that a message answers. In a topic every message
+// formally answers the one that opened it, which means nothing.
+func (msg *message) replyTo() string {
+	r := msg.ReplyTo
+	if r == nil || r.ID == 0 || len(r.TopicCreated) > 0 || msg.IsTopic && r.ID == msg.Thread {
+		return ""
+	}
+	return strconv.FormatInt(r.ID, 10)
+}
+
+func (msg *message) sender() platform.Person {
+	switch {
+	case msg.From != nil:
+		return platform.Person{ID: strconv.FormatInt(msg.From.ID, 10), Name: msg.From.name(), IsBot: msg.From.IsBot}
+	case msg.SenderChat != nil:
+		return platform.Person{ID: strconv.FormatInt(msg.SenderChat.ID, 10), Name: msg.SenderChat.name()}
+	}
+	return platform.Person{ID: strconv.FormatInt(msg.Chat.ID, 10), Name: msg.Chat.name()}
+}
+
+func (u *user) name() string { return personName(u.FirstName, u.LastName, u.Username, u.ID) }
+
+func (c *chat) name() string {
+	if c.Title != "" {
+		return tidy(c.Title, maxName)
+	}
+	return personName(c.FirstName, c.LastName, c.Username, c.ID)
+}
+
+func personName(first, last, username string, id int64) string {
+	if full := tidy(first+" "+last, maxName); full != "" {
+		return full
+	}
+	if username != "" {
+		return "@" + tidy(username, maxName)
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// tidy makes one line of at most n runes of a name that somebody chose.
+func tidy(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		s = string(r[:n])
+	}
+	return s
+}
+
+// newRequestID is short and random.
+func newRequestID() string { return strings.ToLower(rand.Text()[:12]) }

@@ -1,0 +1,280 @@
+package telegram
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+func testMapper() mapper {
+	return mapper{me: identity{ID: 9, Username: "Sample_Bot"}, commands: map[string]bool{"stop": true, "start": true, "new": true}}
+}
+
+// mapJSON maps a message that has an id, a date and a chat unless it brings its own.
+func mapJSON(t *testing.T, kind, fields string) mapped {
+	t.Helper()
+	raw := `{"update_id":1,"` + kind + `":{"message_id":5,"date":1700000000,"chat":{"id":-1001,"type":"supergroup","title":"Team"},` +
+		`"from":{"id":7,"is_bot":false,"first_name":"Ann","last_name":"Lee","username":"ann"},` + fields + `}}`
+	var u update
+	if err := json.Unmarshal([]byte(raw), &u); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	m, ok := testMapper().inbound(u)
+	if !ok {
+		t.Fatalf("not a message: %s", raw)
+	}
+	return m
+}
+
+func TestMapsAMessage(t *testing.T) {
+	got := mapJSON(t, "message", `"text":"hi","reply_to_message":{"message_id":3,"from":{"id":8}}`)
+	want := platform.Inbound{
+		ChatKey: "telegram-chat--1001", IngressID: "5", Kind: platform.KindMessage,
+		Chat:   platform.ChatInfo{ID: "-1001", Type: "supergroup", Title: "Team"},
+		Sender: platform.Person{ID: "7", Name: "Ann Lee"}, MessageID: "5", ReplyTo: "3", Time: time.Unix(1700000000, 0).UTC(), Text: "hi",
+	}
+	if diff := cmp.Diff(want, got.in, cmpopts.IgnoreFields(platform.Inbound{}, "RequestID")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(got.in.RequestID) != 12 {
+		t.Errorf("request id %q", got.in.RequestID)
+	}
+}
+
+func TestMapsAnEdit(t *testing.T) {
+	got := mapJSON(t, "edited_message", `"text":"/stop","edit_date":1700000009`).in
+	if got.Kind != platform.KindEdit || got.EditOf != "5" || got.IngressID != "5@1700000009" || got.Time.Unix() != 1700000009 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestTopics(t *testing.T) {
+	cases := []struct{ name, fields, key, reply string }{
+		{"topic", `"is_topic_message":true,"message_thread_id":7`, "telegram-chat--1001-topic-7", ""},
+		{"general topic", `"is_topic_message":true,"message_thread_id":1`, "telegram-chat--1001", ""},
+		{"general topic without id", `"text":"x"`, "telegram-chat--1001", ""},
+		{"reply in an ordinary supergroup", `"message_thread_id":3,"reply_to_message":{"message_id":3}`, "telegram-chat--1001", "3"},
+		{"first in a topic", `"is_topic_message":true,"message_thread_id":7,"reply_to_message":{"message_id":7,"from":{"id":9},"forum_topic_created":{}}`, "telegram-chat--1001-topic-7", ""},
+		{"reply in a topic", `"is_topic_message":true,"message_thread_id":7,"reply_to_message":{"message_id":8,"from":{"id":9}}`, "telegram-chat--1001-topic-7", "8"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := mapJSON(t, "message", c.fields)
+			if string(got.in.ChatKey) != c.key || got.in.ReplyTo != c.reply {
+				t.Errorf("key %q reply %q, want %q %q", got.in.ChatKey, got.in.ReplyTo, c.key, c.reply)
+			}
+			if (got.facts.addressed == addressedReply) != (c.reply == "8") {
+				t.Errorf("addressed %q", got.facts.addressed)
+			}
+		})
+	}
+}
+
+func TestAddressedByEntitiesOnly(t *testing.T) {
+	cases := []struct {
+		name, fields string
+		want         addressing
+	}{
+		{"nothing", `"text":"hi"`, addressedNot},
+		{"the name without an entity", `"text":"hi @sample_bot"`, addressedNot},
+		{"mention", `"text":"hi @sample_bot","entities":[{"type":"mention","offset":3,"length":11}]`, addressedMention},
+		{"mention behind emoji", `"text":"😀😀 @Sample_Bot!","entities":[{"type":"mention","offset":5,"length":11}]`, addressedMention},
+		{"a longer name", `"text":"@sample_bot2","entities":[{"type":"mention","offset":0,"length":12}]`, addressedNot},
+		{"the name in a link", `"text":"x.y/@sample_bot","entities":[{"type":"url","offset":0,"length":15}]`, addressedNot},
+		{"mention in a caption", `"caption":"@sample_bot","caption_entities":[{"type":"mention","offset":0,"length":11}],"photo":[{"file_id":"a"}]`, addressedMention},
+		{"text mention", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":9}}]`, addressedMention},
+		{"text mention of another", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":8}}]`, addressedNot},
+		{"entity beyond the text", `"text":"ab","entities":[{"type":"mention","offset":1,"length":900}]`, addressedNot},
+		{"reply to us", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":9}}`, addressedReply},
+		{"reply to another", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":8}}`, addressedNot},
+		{"command for us", `"text":"/stop@sample_bot all"`, addressedCommand},
+		{"unknown command for us", `"text":"/weather@sample_bot"`, addressedCommand},
+		{"command for another", `"text":"/stop@other_bot"`, addressedOtherBot},
+		{"bare command", `"text":"/stop"`, addressedNot},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := mapJSON(t, "message", c.fields).facts.addressed; got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCommands(t *testing.T) {
+	cases := []struct {
+		text, name, args string
+	}{
+		{"/stop", "stop", ""},
+		{"/stop ALL", "stop", "all"},
+		{"/Stop@Sample_Bot", "stop", ""},
+		{"@sample_bot /stop", "stop", ""},
+		{"/start CODE1234", "start", "CODE1234"},
+		{"/new  a title\nmore", "new", "a title\nmore"},
+		{"/stop@other_bot", "", ""},
+		{"/unknown x", "", ""},
+		{"/usr/bin/env", "", ""},
+		{"/", "", ""},
+		{"/stop@", "", ""},
+		{" /stop", "", ""},
+		{"please /stop", "", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.text, func(t *testing.T) {
+			raw, _ := json.Marshal(c.text)
+			got := mapJSON(t, "message", `"text":`+string(raw)).in
+			if got.Command.Name != c.name || got.Command.Args != c.args || (got.Kind == platform.KindCommand) != (c.name != "") {
+				t.Errorf("got %s %+v", got.Kind, got.Command)
+			}
+			if got.Text != c.text {
+				t.Errorf("the words were changed: %q", got.Text)
+			}
+		})
+	}
+}
+
+func TestMedia(t *testing.T) {
+	cases := []struct{ name, fields, text, placeholder, data string }{
+		{"photo", `"photo":[{"file_id":"s"},{"file_id":"l","file_size":9}],"caption":"see"`, "see", "[photo]", `{"kind":"photo","fileId":"l","size":9}`},
+		{"hostile name", `"document":{"file_id":"d","file_name":"../a]\n\u202eb.pdf","mime_type":"x/y"}`, "", "[document ../a) b.pdf]", `{"kind":"document","fileId":"d","name":"../a] b.pdf","mimeType":"x/y"}`},
+		{"voice", `"voice":{"file_id":"v","duration":3}`, "", "[voice 3 s]", `{"kind":"voice","fileId":"v"}`},
+		{"sticker", `"sticker":{"file_id":"t","emoji":"😀"}`, "", "[sticker 😀]", `{"kind":"sticker","fileId":"t"}`},
+		{"animation", `"animation":{"file_id":"a"},"document":{"file_id":"a"}`, "", "[animation]", `{"kind":"animation","fileId":"a"}`},
+		{"location", `"location":{"latitude":1.5,"longitude":-2}`, "", "[location 1.50000,-2.00000]", ""},
+		{"contact", `"contact":{"phone_number":"+1","first_name":"Bo"}`, "", "[contact Bo +1]", ""},
+		{"poll", `"poll":{"question":"Why?"}`, "", "[poll Why?]", ""},
+		{"dice", `"dice":{"emoji":"🎲","value":5}`, "", "[dice 🎲 5]", ""},
+		{"venue", `"venue":{"title":"Bar","address":"1 St"},"location":{}`, "", "[venue Bar 1 St]", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := mapJSON(t, "message", c.fields).in
+			want := []uimessage.Part{uimessage.Text{Text: c.placeholder}}
+			if c.data != "" {
+				want = append(want, uimessage.Data{Name: "telegram-file", Data: json.RawMessage(c.data)})
+			}
+			if diff := cmp.Diff(want, got.Parts); diff != "" || got.Text != c.text {
+				t.Errorf("text %q, parts (-want +got):\n%s", got.Text, diff)
+			}
+		})
+	}
+}
+
+func TestKindsOfContent(t *testing.T) {
+	cases := []struct {
+		name, kind, fields string
+		want               facts
+	}{
+		{"service", "message", `"new_chat_members":[{"id":1}]`, facts{chatType: "supergroup", content: contentService}},
+		{"live location", "edited_message", `"location":{"latitude":1,"live_period":60},"edit_date":2`, facts{chatType: "supergroup", content: contentLive}},
+		{"anonymous", "message", `"text":"x","sender_chat":{"id":-1001},"from":{"id":1087968824,"is_bot":true}`, facts{chatType: "supergroup", bot: true, anonymous: true}},
+		{"bot", "message", `"text":"x","from":{"id":3,"is_bot":true}`, facts{chatType: "supergroup", bot: true}},
+		{"channel", "channel_post", `"text":"x","chat":{"id":-5,"type":"channel","title":"News"}`, facts{chatType: "channel"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := mapJSON(t, c.kind, c.fields).facts; got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	cases := []struct{ first, last, username, want string }{
+		{"Ann", "Lee", "ann", "Ann Lee"},
+		{"Ann", "", "", "Ann"},
+		{"", "", "ann", "@ann"},
+		{" \u202e\n", "", "", "7"},
+		{"a\nb\tc", "", "", "a b c"},
+		{strings.Repeat("长", 300), "", "", strings.Repeat("长", maxName)},
+	}
+	for _, c := range cases {
+		if got := personName(c.first, c.last, c.username, 7); got != c.want {
+			t.Errorf("personName(%q, %q, %q) = %q, want %q", c.first, c.last, c.username, got, c.want)
+		}
+	}
+}
+
+func TestDecodeUpdatesLeavesBadOnesOut(t *testing.T) {
+	good, bad, err := decodeUpdates([]byte(`[{"update_id":1,"message":{"message_id":1}},{"update_id":2,"message":{"message_id":"x"}},{"update_id":"y"},7,{"update_id":5}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for _, u := range good {
+		ids = append(ids, u.ID)
+	}
+	if diff := cmp.Diff([]int64{1, 5}, ids); diff != "" {
+		t.Errorf("good: %s", diff)
+	}
+	if diff := cmp.Diff([]int64{2, 0, 0}, bad); diff != "" {
+		t.Errorf("bad: %s", diff)
+	}
+	if _, _, err := decodeUpdates([]byte(`{"no":"list"}`)); err == nil {
+		t.Error("an object was taken as a batch")
+	}
+}
+
+func FuzzMapper(f *testing.F) {
+	for _, s := range []string{
+		`[{"update_id":1,"message":{"message_id":1,"date":1,"chat":{"id":1,"type":"private"},"from":{"id":1},"text":"/stop@sample_bot all","entities":[{"type":"mention","offset":0,"length":2}]}}]`,
+		`[{"update_id":2,"edited_message":{"message_id":1,"chat":{"id":-1,"type":"group"},"caption":"😀","photo":[{}],"caption_entities":[{"type":"mention","offset":1,"length":1}]}}]`,
+		`[{"update_id":3,"channel_post":{"message_id":1,"chat":{"id":-1},"document":{"file_name":"[\u0000"}}},{"update_id":4,"message":null}]`,
+	} {
+		f.Add([]byte(s))
+	}
+	m := testMapper()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		updates, _, err := decodeUpdates(raw)
+		if err != nil {
+			return
+		}
+		for _, u := range updates {
+			got, ok := m.inbound(u)
+			if !ok {
+				continue
+			}
+			in := got.in
+			if _, err := messages.ParseChatKey(string(in.ChatKey)); err != nil || in.IngressID == "" || in.MessageID == "" || in.Sender.Name == "" {
+				t.Errorf("bad inbound %+v: %v", in, err)
+			}
+			if !utf8.ValidString(in.Text) || !utf8.ValidString(in.Sender.Name) || strings.ContainsAny(in.Sender.Name+in.Chat.Title, "\n\x00") {
+				t.Errorf("bad text in %+v", in)
+			}
+			if a, ok := in.ChatKey.Address(); !ok || a.Chat != in.Chat.ID {
+				t.Errorf("key %q of chat %q", in.ChatKey, in.Chat.ID)
+			}
+			if g := gate(got.facts, rules{access: AccessOwner, groups: GroupsAll, member: AccessOpen}); g.Open || g.Reason == "" {
+				t.Errorf("a stranger got in: %+v", g)
+			}
+		}
+	})
+}
+
+func BenchmarkBatch(b *testing.B) {
+	one := `{"update_id":1,"message":{"message_id":5,"date":1700000000,"chat":{"id":1001,"type":"private","first_name":"Ann","username":"ann"},` +
+		`"from":{"id":7,"is_bot":false,"first_name":"Ann","last_name":"Lee","username":"ann","language_code":"en"},"text":"a usual message of a person"}}`
+	raw := []byte("[" + strings.Repeat(one+",", 99) + one + "]")
+	m := testMapper()
+	b.ReportAllocs()
+	for b.Loop() {
+		updates, _, err := decodeUpdates(raw)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, u := range updates {
+			m.inbound(u)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/update")
+}

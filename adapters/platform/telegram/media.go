@@ -1,0 +1,110 @@
+package telegram
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// maxFileName is the longest file name that is passed on, in runes.
+const maxFileName = 100
+
+// fileRef is the data part of a file: enough to fetch it later.
+type fileRef struct {
+	Kind   string `json:"kind"`
+	FileID string `json:"fileId"`
+	Unique string `json:"fileUniqueId,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Mime   string `json:"mimeType,omitempty"`
+	Size   int64  `json:"size,omitempty"`
+}
+
+// parts are a readable placeholder and, for files, a data part. People's own
+// words, the caption, are not among them.
+func (m *media) parts() []uimessage.Part {
+	kind, f := m.file()
+	if f == nil {
+		if text := m.other(); text != "" {
+			return []uimessage.Part{uimessage.Text{Text: text}}
+		}
+		return nil
+	}
+	ref := fileRef{Kind: kind, FileID: f.ID, Unique: f.Unique, Name: tidy(f.Name, maxFileName), Mime: tidy(f.Mime, maxFileName), Size: f.Size}
+	data, err := json.Marshal(ref)
+	if err != nil {
+		return []uimessage.Part{uimessage.Text{Text: placeholder(kind)}} // Unreachable: strings and a number
+	}
+	return []uimessage.Part{
+		uimessage.Text{Text: placeholder(kind, ref.Name, f.label())},
+		uimessage.Data{Name: "telegram-file", Data: data},
+	}
+}
+
+// file is the one file of a message, with its kind.
+func (m *media) file() (string, *file) {
+	if len(m.Photo) > 0 { // the largest comes last
+		return "photo", &m.Photo[len(m.Photo)-1]
+	}
+	for _, x := range []struct {
+		kind string
+		file *file
+	}{
+		// An animation comes as a document too.
+		{"animation", m.Animation},
+		{"voice", m.Voice},
+		{"audio", m.Audio},
+		{"video", m.Video},
+		{"video note", m.VideoNote},
+		{"sticker", m.Sticker},
+		{"document", m.Document},
+	} {
+		if x.file != nil {
+			return x.kind, x.file
+		}
+	}
+	return "", nil
+}
+
+func (f *file) label() string {
+	switch {
+	case f.Emoji != "":
+		return tidy(f.Emoji, maxFileName)
+	case f.Title != "":
+		return tidy(f.Title, maxFileName)
+	case f.Duration > 0:
+		return strconv.Itoa(f.Duration) + " s"
+	}
+	return ""
+}
+
+// other are the things that are no files.
+func (m *media) other() string {
+	switch {
+	case m.Venue != nil:
+		return placeholder("venue", tidy(m.Venue.Title, maxFileName), tidy(m.Venue.Address, maxFileName))
+	case m.Location != nil:
+		return placeholder("location", strconv.FormatFloat(m.Location.Latitude, 'f', 5, 64)+","+strconv.FormatFloat(m.Location.Longitude, 'f', 5, 64))
+	case m.Contact != nil:
+		return placeholder("contact", tidy(m.Contact.FirstName+" "+m.Contact.LastName, maxFileName), tidy(m.Contact.Phone, maxFileName))
+	case m.Poll != nil:
+		return placeholder("poll", tidy(m.Poll.Question, 300))
+	case m.Dice != nil:
+		return placeholder("dice", tidy(m.Dice.Emoji, maxFileName), strconv.Itoa(m.Dice.Value))
+	case len(m.Story) > 0:
+		return placeholder("story")
+	}
+	return ""
+}
+
+// placeholder stands for what is not text, as in [document a.pdf].
+func placeholder(words ...string) string {
+	kept := words[:0:0]
+	for _, w := range words {
+		if w = strings.NewReplacer("[", "(", "]", ")").Replace(w); w != "" {
+			kept = append(kept, w)
+		}
+	}
+	return "[" + strings.Join(kept, " ") + "]"
+}

@@ -1,0 +1,263 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	pollLimit  = 100
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+	// pollGrace is how much longer than its timeout a poll may take.
+	pollGrace = 15 * time.Second
+	// conflictPause keeps two pollers from chasing each other.
+	conflictPause = 2 * time.Second
+)
+
+// receiver is one run of Receive.
+type receiver struct {
+	p      *Platform
+	status *status
+	intake *intake
+	offset int64
+	tries  int
+	// unhooked: a webhook was deleted. One that comes back is somebody's wish.
+	unhooked bool
+}
+
+// Receive implements [platform.Platform]. It returns nil once ctx has ended.
+func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
+	r := &receiver{p: p, status: &status{host: host}}
+	r.intake = newIntake(p, host, r.status)
+	defer r.intake.close()
+	for ctx.Err() == nil {
+		err := r.step(ctx)
+		switch {
+		case err == nil:
+			r.tries = 0
+		case ctx.Err() != nil:
+			return nil
+		case isTokenRefused(err):
+			p.metrics.polls.WithLabelValues(string(platform.SendAuth)).Inc()
+			r.status.set(false, ErrToken.Error())
+			return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
+		default:
+			r.failed(ctx, err)
+		}
+	}
+	return nil
+}
+
+// step is one poll: it gets a batch and hands it over. At first and after each
+// trouble it asks who the bot is, whose name may have changed.
+func (r *receiver) step(ctx context.Context) error {
+	if r.p.me.Load() == nil || r.tries > 0 {
+		if err := r.identify(ctx); err != nil {
+			return err
+		}
+	}
+	updates, bad, err := r.poll(ctx)
+	if err != nil {
+		return err
+	}
+	r.p.metrics.polls.WithLabelValues("ok").Inc()
+	if r.status.set(true, "") {
+		r.p.log.Info("receiving", "username", r.p.Username())
+	}
+	if err := r.take(ctx, updates); err != nil {
+		return err
+	}
+	return r.confirm(updates, bad)
+}
+
+func (r *receiver) identify(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pollGrace)
+	defer cancel()
+	me, err := call[identity](ctx, r.p.client, "getMe", struct{}{})
+	if err != nil {
+		return err
+	}
+	r.p.me.Store(&me)
+	return nil
+}
+
+// poll asks for updates. Until one poll has succeeded it does not wait for any,
+// so that being back is known at once.
+func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
+	wait := r.intake.patience(r.p.opts.PollTimeout)
+	if !r.status.up() {
+		wait = 0
+	}
+	return r.get(ctx, wait)
+}
+
+func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
+	defer cancel()
+	raw, err := call[json.RawMessage](ctx, r.p.client, "getUpdates", pollParams{
+		Offset: r.offset, Limit: pollLimit, Timeout: int(wait / time.Second), Allowed: allowedUpdates(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	updates, bad, err := decodeUpdates(raw)
+	if err != nil {
+		return nil, nil, &callError{Method: "getUpdates", Err: err}
+	}
+	return updates, bad, nil
+}
+
+// take maps a batch and hands it over; it returns once all of it is durable or set aside.
+func (r *receiver) take(ctx context.Context, updates []update) error {
+	last := int64(0)
+	for _, u := range updates {
+		last = max(last, u.ID)
+	}
+	return r.intake.deliver(ctx, r.inbounds(ctx, updates), func() []platform.Inbound { return r.peek(ctx, last) })
+}
+
+func (r *receiver) inbounds(ctx context.Context, updates []update) []platform.Inbound {
+	m := mapper{account: r.p.opts.Account, me: *r.p.me.Load(), commands: r.p.commands}
+	batch := make([]platform.Inbound, 0, len(updates))
+	for _, u := range updates {
+		if x, ok := m.inbound(u); ok {
+			batch = append(batch, r.p.admit(ctx, x))
+		}
+	}
+	return batch
+}
+
+// peek gets what waits behind an update and confirms nothing; all of it comes again.
+func (r *receiver) peek(ctx context.Context, last int64) []platform.Inbound {
+	updates, _, err := r.get(ctx, 0)
+	if err != nil {
+		return nil
+	}
+	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last })
+	return r.inbounds(ctx, updates)
+}
+
+// errNoProgress: the server goes on sending an update without a readable id.
+var errNoProgress = errors.New("the server sends updates without an id")
+
+// confirm moves the offset. An empty answer has confirmed all before it, and the
+// ids of the next updates may then start anew and lower, so the offset is dropped.
+func (r *receiver) confirm(updates []update, bad []int64) error {
+	r.offset = 0
+	for _, u := range updates {
+		r.offset = max(r.offset, u.ID+1)
+	}
+	for _, id := range bad {
+		r.p.metrics.unread.Inc()
+		r.p.log.Error("an update could not be read and is skipped", "update_id", id)
+		if id > 0 {
+			r.offset = max(r.offset, id+1)
+		}
+	}
+	if len(bad) > 0 && r.offset == 0 {
+		return errNoProgress
+	}
+	return nil
+}
+
+// failed says what is wrong and waits before the next try.
+func (r *receiver) failed(ctx context.Context, err error) {
+	pause := backoff(r.tries)
+	r.tries++
+	var note, reason string
+	api, _ := errors.AsType[*apiError](err)
+	switch {
+	case api != nil && api.Code == http.StatusConflict:
+		note, reason = "another poller or a webhook is using this token", "conflict"
+		if r.unhook(ctx, api) {
+			return
+		}
+		pause = max(pause, conflictPause)
+	case api != nil && api.Code == http.StatusTooManyRequests:
+		note, reason, pause = "the server asks for a pause", "rate", max(api.RetryAfter, time.Second)
+	case api != nil:
+		note, reason = "the server answers with error "+strconv.Itoa(api.Code), "server"
+	case errors.Is(err, errNoProgress):
+		note, reason = errNoProgress.Error(), "server"
+	default:
+		note, reason = "the server cannot be reached", "network"
+	}
+	r.p.metrics.polls.WithLabelValues(reason).Inc()
+	if r.status.set(false, note) {
+		r.p.log.Warn("not receiving", "reason", reason, "error", err)
+	}
+	r.p.client.http.CloseIdleConnections()
+	wait(ctx, pause)
+}
+
+// unhook deletes the webhook that keeps us from polling, once, and says so.
+func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
+	if r.unhooked || !says(conflict, "webhook") {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, pollGrace)
+	defer cancel()
+	info, err := call[struct {
+		URL     string `json:"url"`
+		Pending int    `json:"pending_update_count"`
+	}](ctx, r.p.client, "getWebhookInfo", struct{}{})
+	if err != nil {
+		return false
+	}
+	host := "unknown"
+	if u, err := url.Parse(info.URL); err == nil && u.Host != "" {
+		host = u.Host // the rest may hold a secret
+	}
+	if _, err := call[bool](ctx, r.p.client, "deleteWebhook", struct{}{}); err != nil {
+		return false
+	}
+	r.unhooked = true
+	r.p.log.Warn("a webhook was set for this token; it was deleted, as this host polls", "webhook_host", host, "pending", info.Pending)
+	return true
+}
+
+// backoff grows from 100 ms to 5 s, with jitter over its upper half.
+func backoff(tries int) time.Duration {
+	d := min(firstPause<<min(tries, 10), maxPause)
+	return d/2 + rand.N(d/2+1)
+}
+
+// wait lasts d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// status tells the host about changes only.
+type status struct {
+	host  platform.Host
+	known bool
+	isUp  bool
+	note  string
+}
+
+// set reports a change; it returns whether there was one.
+func (s *status) set(up bool, note string) bool {
+	if s.known && s.isUp == up && s.note == note {
+		return false
+	}
+	s.known, s.isUp, s.note = true, up, note
+	s.host.Status(up, note)
+	return true
+}
+
+func (s *status) up() bool { return s.isUp }

@@ -1,0 +1,296 @@
+package telegram_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+func texts(in []platform.Inbound) []string {
+	var out []string
+	for _, x := range in {
+		out = append(out, x.Text)
+	}
+	return out
+}
+
+func TestConfirmsOnlyWhatIsDurable(t *testing.T) {
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	host.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
+	b.receive(t, host)
+	b.api.Say(private, owner, "one", nil)
+	host.Await(t, "two tries", func() bool { return len(host.Offered()) > 1 })
+	if n := b.api.Pending(); n != 1 {
+		t.Errorf("%d updates are unconfirmed, want 1", n)
+	}
+	host.Refuse(nil)
+	host.AwaitTaken(t, 1)
+	b.api.Await(t, "the update to be confirmed", func() bool { return b.api.Pending() == 0 })
+}
+
+func TestUpdateIDsMayFallAndJump(t *testing.T) {
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	var want []string
+	for i, id := range []int64{5000, 5001, 9_000_000, 12, 13, 2, 1 << 40} {
+		text := fmt.Sprint("update ", id)
+		want = append(want, text)
+		b.api.AwaitPoller(t)
+		b.api.InjectAs(id, "message", map[string]any{
+			"message_id": id, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": platformtest.User(owner, "Ann"), "text": text,
+		})
+		host.AwaitTaken(t, i+1)
+	}
+	if diff := cmp.Diff(want, texts(host.Taken())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestIDsThatFallAfterAQuietPoll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *telegram.Options) { o.PollTimeout = time.Second })
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	b.api.Say(private, owner, "high", nil)
+	host.AwaitTaken(t, 1)
+	polls := len(b.api.Calls("getUpdates"))
+	calls := b.api.AwaitCalls(t, "getUpdates", polls+2)
+	if got := calls[len(calls)-1].Params.Int("offset"); got != 0 {
+		t.Errorf("after an empty answer the offset is %d", got)
+	}
+}
+
+func TestABadUpdateStopsNobody(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	b := newBench(t, func(o *telegram.Options) { o.Registry = reg })
+	host := platformtest.NewHost()
+	b.api.Say(private, owner, "before", nil)
+	b.api.InjectRaw(1001, "message", []byte(`{"update_id":1001,"message":{"message_id":"not a number","text":"secret words"}}`))
+	b.api.Say(private, owner, "after", nil)
+	b.receive(t, host)
+	if diff := cmp.Diff([]string{"before", "after"}, texts(host.AwaitTaken(t, 2))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
+	if !strings.Contains(b.log.String(), "update_id=1001") || strings.Contains(b.log.String(), "secret words") {
+		t.Errorf("log: %s", b.log)
+	}
+	want := `
+# HELP sma_telegram_unreadable_updates_total Updates that could not be read and were confirmed.
+# TYPE sma_telegram_unreadable_updates_total counter
+sma_telegram_unreadable_updates_total{platform="telegram"} 1
+`
+	if err := testutil.GatherAndCompare(reg, strings.NewReader(want), "sma_telegram_unreadable_updates_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATokenThatIsRefusedEndsIt(t *testing.T) {
+	for name, fault := range map[string]platformtest.Fault{
+		"at the start":    {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+		"of a wrong form": {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusNotFound, Text: "Not Found"},
+		"later":           {Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.api.Fail(fault)
+			host := platformtest.NewHost()
+			err := b.bot.Receive(t.Context(), host)
+			e, ok := errors.AsType[*platform.Error](err)
+			if !errors.Is(err, telegram.ErrToken) || !ok || e.Reason != platform.SendAuth || !strings.Contains(err.Error(), "@BotFather") {
+				t.Errorf("got %v", err)
+			}
+			if s := host.States(); len(s) == 0 || s[len(s)-1].Up {
+				t.Errorf("states %v", s)
+			}
+		})
+	}
+}
+
+func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
+	cases := []struct {
+		name  string
+		fault platformtest.Fault
+		note  string
+	}{
+		{"another poller", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusConflict, Text: "Conflict: terminated by other getUpdates request"}, "another poller or a webhook is using this token"},
+		{"a pause", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1}, "the server asks for a pause"},
+		{"server error", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusBadGateway, Text: "Bad Gateway", N: 3}, "the server answers with error 502"},
+		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: http.StatusBadGateway, N: 2}, "the server cannot be reached"},
+		{"reset", platformtest.Fault{Kind: platformtest.ResetAfter, N: 2}, "the server cannot be reached"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil)
+			c.fault.Method = "getUpdates"
+			b.api.Fail(c.fault)
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			b.api.Say(private, owner, "still there", nil)
+			host.AwaitTaken(t, 1)
+			host.AwaitUp(t)
+			want := []platformtest.State{{Up: false, Note: c.note}, {Up: true}}
+			if diff := cmp.Diff(want, host.States()); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPauseIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1})
+	host := platformtest.NewHost()
+	start := time.Now()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	if d := time.Since(start); d < time.Second {
+		t.Errorf("asked again after %v", d)
+	}
+}
+
+func TestAWebhookIsDeletedAloud(t *testing.T) {
+	b := newBench(t, nil)
+	b.api.SetWebhook("https://hook.example/very-private-path")
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	if b.api.Webhook() != "" {
+		t.Error("the webhook is still set")
+	}
+	if log := b.log.String(); !strings.Contains(log, "webhook_host=hook.example") || strings.Contains(log, "very-private-path") {
+		t.Errorf("log: %s", log)
+	}
+	b.api.AwaitPoller(t)
+	b.api.SetWebhook("https://hook.example/again")
+	host.Await(t, "the second webhook to be reported", func() bool {
+		s := host.States()
+		return !s[len(s)-1].Up && strings.Contains(s[len(s)-1].Note, "webhook")
+	})
+	if n := len(b.api.Calls("deleteWebhook")); n != 1 || b.api.Webhook() == "" {
+		t.Errorf("deleted %d times, webhook %q", n, b.api.Webhook())
+	}
+}
+
+// TestAChatThatTakesNothingHoldsNobodyUp: the host refuses one chat for good.
+func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	var hurry atomic.Int64 // each look at the clock is a minute later
+	b := newBench(t, func(o *telegram.Options) {
+		o.PollTimeout = time.Second
+		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
+	})
+	host := platformtest.NewHost()
+	var mu sync.Mutex
+	broken := true
+	host.Refuse(func(in platform.Inbound) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if broken && in.Chat.ID == "77" {
+			return errors.New("this chat cannot be written")
+		}
+		return nil
+	})
+	b.receive(t, host)
+	b.api.Say(private, owner, "stuck 1", nil)
+	host.Await(t, "a try", func() bool { return len(host.Offered()) > 0 })
+	b.api.Say(private, owner, "stuck 2", nil)
+	for i := range 3 {
+		b.api.Say(other, other, fmt.Sprint("free ", i), nil)
+	}
+	if diff := cmp.Diff([]string{"free 0", "free 1", "free 2"}, texts(host.AwaitTaken(t, 3))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	mu.Lock()
+	broken = false
+	mu.Unlock()
+	b.api.Say(private, owner, "stuck 3", nil)
+	if diff := cmp.Diff([]string{"stuck 1", "stuck 2", "stuck 3"}, texts(host.AwaitTaken(t, 6))[3:]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAHostThatTakesNothingIsWaitedFor: nothing is set aside when nobody is served.
+func TestAHostThatTakesNothingIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var hurry atomic.Int64
+	b := newBench(t, func(o *telegram.Options) {
+		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
+	})
+	host := platformtest.NewHost()
+	host.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
+	b.api.Say(private, owner, "one", nil)
+	b.api.Say(other, other, "two", nil)
+	b.receive(t, host)
+	host.Await(t, "several tries", func() bool { return len(host.Offered()) > 8 })
+	if n := b.api.Pending(); n != 2 {
+		t.Errorf("%d updates are unconfirmed, want 2", n)
+	}
+	host.Refuse(nil)
+	host.AwaitTaken(t, 2)
+}
+
+func TestRefusalsKeepTheOrderOfAChat(t *testing.T) {
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	var first sync.Once
+	host.Refuse(func(in platform.Inbound) (err error) {
+		if in.Text == "1" {
+			first.Do(func() { err = platform.ErrUnavailable })
+		}
+		return err
+	})
+	for i := range 4 {
+		b.api.Say(private, owner, fmt.Sprint(i), nil)
+	}
+	b.receive(t, host)
+	host.AwaitTaken(t, 4)
+	// The host took 2 and 3 before 1 was offered again, and knows them when they are: ids decide.
+	got := texts(host.Taken())
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"0", "1", "2", "3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReceiveEndsWithItsContextInALongPoll(t *testing.T) {
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	b.receive(t, host) // its cleanup waits for the end
+	b.api.AwaitPoller(t)
+	host.AwaitUp(t)
+}
+
+func TestPollAsksForWhatItReads(t *testing.T) {
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	calls := b.api.AwaitCalls(t, "getUpdates", 2)
+	if got := calls[0].Params.Text("allowed_updates"); got != `["message","edited_message","channel_post","edited_channel_post"]` {
+		t.Errorf("allowed_updates %s", got)
+	}
+	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 50 {
+		t.Errorf("timeouts %d and %d, want 0 and 50", a, z)
+	}
+	if b.bot.Username() != platformtest.BotName {
+		t.Errorf("username %q", b.bot.Username())
+	}
+}

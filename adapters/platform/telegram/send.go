@@ -1,0 +1,203 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	maxText    = 4096
+	aimText    = 3900
+	maxCaption = 1024
+	aimCaption = 1000
+	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	maxDraft = 4 * maxText
+	// generalTopic is the topic of a forum that is addressed without its id.
+	generalTopic = 1
+)
+
+var (
+	errNoChat  = errors.New("the target names no chat")
+	errNoID    = errors.New("the id of the message is not a number")
+	errNoText  = errors.New("the part has no text")
+	errNoMedia = errors.New("the attachment names no file")
+)
+
+// Plan implements [platform.Sender]: texts first, then attachments.
+func (p *Platform) Plan(out platform.Outbound) []platform.Part {
+	text := out.Text
+	if out.Draft {
+		text = head(text, maxDraft)
+	}
+	parts := p.texts(text, markup.Limits{Aim: aimText, Max: maxText})
+	if out.Draft {
+		parts = parts[:min(1, len(parts))]
+	}
+	for _, a := range out.Attachments {
+		captions := p.texts(a.Caption, markup.Limits{Aim: aimCaption, Max: maxCaption})
+		part := platform.Part{}
+		if len(captions) > 0 {
+			part, captions = captions[0], captions[1:]
+		}
+		part.Attachment = &a
+		parts = append(append(parts, part), captions...)
+	}
+	if len(parts) > 0 {
+		parts[0].ReplyTo = out.ReplyTo
+	}
+	return parts
+}
+
+func (p *Platform) texts(src string, lim markup.Limits) []platform.Part {
+	split := p.markup.Split(src, lim)
+	parts := make([]platform.Part, len(split), len(split)+1)
+	for i, s := range split {
+		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup}
+	}
+	return parts
+}
+
+// head cuts a text to at most n bytes, between characters.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// replyParameters of a message that answers another.
+type replyParameters struct {
+	MessageID int64 `json:"message_id"`
+	Lax       bool  `json:"allow_sending_without_reply"`
+}
+
+type linkPreview struct {
+	Disabled bool `json:"is_disabled"`
+}
+
+// outgoing are the parameters of sendMessage, editMessageText and sendChatAction.
+type outgoing struct {
+	Chat        json.RawMessage  `json:"chat_id"`
+	Thread      int64            `json:"message_thread_id,omitempty"`
+	Message     int64            `json:"message_id,omitempty"`
+	Text        string           `json:"text,omitempty"`
+	ParseMode   models.ParseMode `json:"parse_mode,omitempty"`
+	Reply       *replyParameters `json:"reply_parameters,omitempty"`
+	LinkPreview *linkPreview     `json:"link_preview_options,omitempty"`
+	Action      string           `json:"action,omitempty"`
+}
+
+// message is the part of a sent message that we need.
+type sentMessage struct {
+	ID int64 `json:"message_id"`
+}
+
+// address fills in where a call goes. A target without a chat is an error: nothing is sent to a guess.
+func address(to platform.Target) (outgoing, error) {
+	chat := to.Chat
+	if chat == "" {
+		a, _ := to.ChatKey.Address()
+		chat = a.Chat
+	}
+	if chat == "" {
+		return outgoing{}, &platform.Error{Reason: platform.SendRefused, Err: errNoChat}
+	}
+	out := outgoing{Chat: json.RawMessage(chat), Thread: to.Topic}
+	if _, err := strconv.ParseInt(chat, 10, 64); err != nil {
+		out.Chat = json.RawMessage(strconv.Quote(chat))
+	}
+	if out.Thread == generalTopic {
+		out.Thread = 0
+	}
+	return out, nil
+}
+
+func replyTo(id string) *replyParameters {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n <= 0 {
+		return nil
+	}
+	return &replyParameters{MessageID: n, Lax: true}
+}
+
+// Send implements [platform.Sender].
+func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	if part.Attachment != nil {
+		return p.sendFile(ctx, to, part)
+	}
+	out, err := address(to)
+	if err != nil {
+		return "", err
+	}
+	out.Reply = replyTo(part.ReplyTo)
+	sent, err := posting[sentMessage](ctx, p, "sendMessage", out, part)
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(sent.ID, 10), nil
+}
+
+// Edit implements [platform.Editor].
+func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
+	out, err := address(to)
+	if err != nil {
+		return err
+	}
+	out.Thread = 0 // a message is known by its chat and id
+	if out.Message, err = strconv.ParseInt(messageID, 10, 64); err != nil {
+		return &platform.Error{Reason: platform.SendNotFound, Err: errNoID}
+	}
+	_, err = posting[json.RawMessage](ctx, p, "editMessageText", out, part)
+	if isUnchanged(err) {
+		return nil
+	}
+	return err
+}
+
+// posting sends a text with its markup, and without when the server refuses that.
+func posting[T any](ctx context.Context, p *Platform, method string, out outgoing, part platform.Part) (T, error) {
+	if part.Text == "" && part.Markup == "" {
+		var none T
+		return none, &platform.Error{Reason: platform.SendRefused, Err: errNoText}
+	}
+	out.LinkPreview = &linkPreview{Disabled: true}
+	out.Text = part.Text
+	if part.Markup != "" {
+		out.Text, out.ParseMode = part.Markup, models.ParseModeHTML
+	}
+	result, err := call[T](ctx, p.client, method, out)
+	if part.Markup != "" && isMarkupRefused(err) {
+		p.metrics.plainText.Inc()
+		p.log.Warn("markup refused, sent as plain text", "method", method, "error", err)
+		out.Text, out.ParseMode = part.Text, ""
+		result, err = call[T](ctx, p.client, method, out)
+	}
+	if err != nil {
+		return result, sendError(err)
+	}
+	return result, nil
+}
+
+// Typing implements [platform.Typer].
+func (p *Platform) Typing(ctx context.Context, to platform.Target) error {
+	out, err := address(to)
+	if err != nil {
+		return err
+	}
+	out.Action = string(models.ChatActionTyping)
+	if _, err = call[json.RawMessage](ctx, p.client, "sendChatAction", out); err != nil {
+		return sendError(err)
+	}
+	return nil
+}

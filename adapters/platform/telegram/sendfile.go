@@ -1,0 +1,142 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// uploadTimeout bounds an upload beside the caller's context.
+const uploadTimeout = 5 * time.Minute
+
+// sendFile sends an attachment with its caption.
+func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	send := func(caption string, mode models.ParseMode) (*models.Message, error) {
+		file, done, err := open(*part.Attachment)
+		if err != nil {
+			return nil, &platform.Error{Reason: platform.SendRefused, Err: err}
+		}
+		defer done()
+		return p.upload(ctx, to, part, file, caption, mode)
+	}
+	caption, mode := part.Text, models.ParseMode("")
+	if part.Markup != "" {
+		caption, mode = part.Markup, models.ParseModeHTML
+	}
+	sent, err := send(caption, mode)
+	if mode != "" && err != nil && isMarkupRefused(err) {
+		p.metrics.plainText.Inc()
+		sent, err = send(part.Text, "")
+	}
+	if _, ok := errors.AsType[*platform.Error](err); ok {
+		return "", err
+	}
+	if err != nil {
+		return "", sendError(err)
+	}
+	return strconv.Itoa(sent.ID), nil
+}
+
+// open makes an input of an attachment. Only the file's own name is told, never its path.
+func open(a platform.Attachment) (models.InputFile, func(), error) {
+	if a.FileID != "" {
+		return &models.InputFileString{Data: a.FileID}, func() {}, nil
+	}
+	if a.Path == "" {
+		return nil, nil, errNoMedia
+	}
+	f, err := os.Open(a.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &models.InputFileUpload{Filename: filepath.Base(a.Path), Data: f}, func() { _ = f.Close() }, nil
+}
+
+// upload calls the method for the attachment's kind.
+func (p *Platform) upload(ctx context.Context, to platform.Target, part platform.Part, file models.InputFile, caption string, mode models.ParseMode) (*models.Message, error) {
+	out, err := address(to)
+	if err != nil {
+		return nil, err
+	}
+	ctx, progress := traced(ctx)
+	b, err := p.library()
+	if err != nil {
+		return nil, err
+	}
+	chat, thread := chatID(out), int(out.Thread)
+	var reply *models.ReplyParameters
+	if r := replyTo(part.ReplyTo); r != nil {
+		reply = &models.ReplyParameters{MessageID: int(r.MessageID), AllowSendingWithoutReply: true}
+	}
+	var m *models.Message
+	switch part.Attachment.Kind {
+	case "photo":
+		m, err = b.SendPhoto(ctx, &bot.SendPhotoParams{ChatID: chat, MessageThreadID: thread, Photo: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+	case "voice":
+		m, err = b.SendVoice(ctx, &bot.SendVoiceParams{ChatID: chat, MessageThreadID: thread, Voice: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+	case "audio":
+		m, err = b.SendAudio(ctx, &bot.SendAudioParams{ChatID: chat, MessageThreadID: thread, Audio: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+	case "video":
+		m, err = b.SendVideo(ctx, &bot.SendVideoParams{ChatID: chat, MessageThreadID: thread, Video: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+	default:
+		m, err = b.SendDocument(ctx, &bot.SendDocumentParams{ChatID: chat, MessageThreadID: thread, Document: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+	}
+	if err != nil {
+		return nil, p.libraryError(err, progress)
+	}
+	return m, nil
+}
+
+func chatID(out outgoing) any {
+	if n, err := strconv.ParseInt(string(out.Chat), 10, 64); err == nil {
+		return n
+	}
+	return strings.Trim(string(out.Chat), `"`)
+}
+
+func (p *Platform) library() (*bot.Bot, error) {
+	b, err := bot.New(strings.TrimSpace(p.opts.Token()), bot.WithSkipGetMe(), bot.WithServerURL(strings.TrimRight(p.opts.BaseURL, "/")),
+		bot.WithHTTPClient(uploadTimeout, p.client.http), bot.WithErrorsHandler(func(err error) {
+			p.log.Debug("upload", "error", p.client.bare(err))
+		}))
+	if err != nil {
+		return nil, &callError{Method: "upload", Err: p.client.bare(err)}
+	}
+	return b, nil
+}
+
+// libraryError gives an error of the library the form of our own.
+func (p *Platform) libraryError(err error, how *progress) error {
+	refused := &apiError{Method: "upload", Description: p.client.scrub(err.Error())}
+	rate, isRate := errors.AsType[*bot.TooManyRequestsError](err)
+	moved, isMoved := errors.AsType[*bot.MigrateError](err)
+	switch {
+	case isRate:
+		refused.Code, refused.RetryAfter = http.StatusTooManyRequests, time.Duration(rate.RetryAfter)*time.Second
+	case isMoved:
+		refused.Code, refused.MigrateTo = http.StatusBadRequest, int64(moved.MigrateToChatID)
+	case errors.Is(err, bot.ErrorBadRequest):
+		refused.Code = http.StatusBadRequest
+	case errors.Is(err, bot.ErrorForbidden):
+		refused.Code = http.StatusForbidden
+	case errors.Is(err, bot.ErrorUnauthorized):
+		refused.Code = http.StatusUnauthorized
+	case errors.Is(err, bot.ErrorNotFound):
+		refused.Code = http.StatusNotFound
+	case strings.HasPrefix(err.Error(), "error response from telegram"):
+		refused.Code = http.StatusInternalServerError
+	default:
+		return &callError{Method: "upload", Sent: how.sent(), Err: p.client.bare(err)}
+	}
+	return refused
+}

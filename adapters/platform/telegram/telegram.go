@@ -1,0 +1,199 @@
+package telegram
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
+const (
+	AccessOwner  = "owner"  // the owner alone
+	AccessPaired = "paired" // the owner and approved people; the default
+	AccessOpen   = "open"   // everybody
+)
+
+// Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
+const (
+	GroupsMention = "mention" // mentions, replies to the bot, /command@bot; the default
+	GroupsAll     = "all"     // every message
+)
+
+// Group is the rule of one listed group. Being listed allows it.
+type Group struct {
+	Access    string // empty: open, as listing the group lets it in
+	Addressed string // empty: as Options.Groups
+}
+
+// Options of a [Platform]. Only Token is required, and AccessStore unless Access is open.
+type Options struct {
+	// Token gives the bot's token. It is asked for at each use and never kept or printed.
+	Token func() string
+	// Account tells several bots of one host apart; empty: the only one.
+	Account string
+	// BaseURL is the root of the Bot API.
+	BaseURL string
+	Access  string
+	Groups  string
+	// Listed are rules by numeric group id; * stands for all other groups.
+	Listed map[string]Group
+	// RateLimit off drops the limits; Rates, if set, replaces the usual ones.
+	RateLimit string
+	Rates     *platform.Rates
+	// Egress is tool (the default) or direct.
+	Egress string
+	// Drafts is edit (the default) or off.
+	Drafts string
+	// Commands are the names that the host answers, without the slash; other
+	// words with a slash are text. Nil: the usual ones.
+	Commands []string
+	// HTTPClient replaces the transport. Redirects are never followed.
+	HTTPClient  *http.Client
+	Logger      *slog.Logger
+	Registry    prometheus.Registerer
+	AccessStore AccessStore
+	// PollTimeout is how long a poll waits for updates; 50 s by default.
+	PollTimeout time.Duration
+	Now         func() time.Time
+}
+
+// Platform is one bot. It is safe for concurrent use; Receive may run once at a time.
+type Platform struct {
+	opts     Options
+	name     string
+	client   *client
+	markup   *markup.Renderer
+	me       atomic.Pointer[identity]
+	commands map[string]bool
+	notices  *hourly
+	metrics  *metrics
+	log      *slog.Logger
+}
+
+var (
+	_ platform.Platform = (*Platform)(nil)
+	_ platform.Sender   = (*Platform)(nil)
+	_ platform.Editor   = (*Platform)(nil)
+	_ platform.Typer    = (*Platform)(nil)
+)
+
+const (
+	defaultBaseURL     = "https://api.telegram.org"
+	defaultPollTimeout = 50 * time.Second
+)
+
+// New checks the options. It talks to nobody.
+func New(o Options) (*Platform, error) {
+	if o.Token == nil || strings.TrimSpace(o.Token()) == "" {
+		return nil, errors.New("telegram: no bot token")
+	}
+	o = o.withDefaults()
+	base, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
+	if err != nil || base.Host == "" {
+		return nil, errors.New("telegram: the base URL is not a URL")
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	name := "telegram"
+	if o.Account != "" {
+		name += "@" + o.Account
+	}
+	m, err := newMetrics(o.Registry, name)
+	if err != nil {
+		return nil, fmt.Errorf("telegram: metrics: %w", err)
+	}
+	p := &Platform{
+		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
+		commands: map[string]bool{}, notices: newHourly(o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
+	}
+	for _, c := range o.Commands {
+		p.commands[c] = true
+	}
+	return p, nil
+}
+
+func (o Options) withDefaults() Options {
+	set := func(s *string, v string) {
+		if *s == "" {
+			*s = v
+		}
+	}
+	set(&o.BaseURL, defaultBaseURL)
+	set(&o.Access, AccessPaired)
+	set(&o.Groups, GroupsMention)
+	if o.Commands == nil {
+		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.PollTimeout <= 0 {
+		o.PollTimeout = defaultPollTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func (o Options) check() error {
+	access := func(s string) bool { return s == AccessOwner || s == AccessPaired || s == AccessOpen }
+	groups := func(s string) bool { return s == GroupsMention || s == GroupsAll }
+	var errs []error
+	if !access(o.Access) {
+		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
+	}
+	if !groups(o.Groups) {
+		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention or all", o.Groups))
+	}
+	for id, g := range o.Listed {
+		if g.Access != "" && !access(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
+			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
+		}
+	}
+	if o.Access != AccessOpen && o.AccessStore == nil {
+		errs = append(errs, errors.New("telegram: closed access needs a store of who is paired"))
+	}
+	return errors.Join(errs...)
+}
+
+// Name implements [platform.Platform].
+func (p *Platform) Name() string { return p.name }
+
+// Capabilities implements [platform.Platform].
+func (p *Platform) Capabilities() platform.Capabilities {
+	c := platform.Capabilities{
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true,
+		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
+	}
+	switch {
+	case p.opts.RateLimit == "off":
+	case p.opts.Rates != nil:
+		c.Rates = *p.opts.Rates
+	default:
+		c.Rates = platform.Rates{
+			PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute},
+			PerSender: platform.Rate{N: 30, Per: time.Second},
+		}
+	}
+	return c
+}
+
+// Username is the bot's name without the at sign, once the server has told it.
+func (p *Platform) Username() string {
+	if me := p.me.Load(); me != nil {
+		return me.Username
+	}
+	return ""
+}

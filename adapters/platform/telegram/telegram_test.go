@@ -1,0 +1,187 @@
+package telegram_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	private = int64(77)
+	forum   = int64(-10055)
+	group   = int64(-10066)
+	owner   = int64(77)
+	other   = int64(78)
+)
+
+// bench is a bot with its fake server.
+type bench struct {
+	api *platformtest.BotAPI
+	bot *telegram.Platform
+	log *safeBuffer
+	// edits counts what people changed; each edit has its own date.
+	edits atomic.Int64
+}
+
+// safeBuffer is a log that tests read while it is written.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// newBench makes a bot; set changes its options. At the end nothing it logged may hold the token.
+func newBench(t *testing.T, set func(*telegram.Options)) *bench {
+	t.Helper()
+	b := &bench{api: platformtest.NewBotAPI(t), log: &safeBuffer{}}
+	b.api.AddChat(platformtest.Chat{ID: private, Type: "private"})
+	b.api.AddChat(platformtest.Chat{ID: other, Type: "private"})
+	b.api.AddChat(platformtest.Chat{ID: group, Type: "supergroup", Title: "Group"})
+	b.api.AddChat(platformtest.Chat{ID: forum, Type: "supergroup", Title: "Forum", Forum: true, Topics: []int64{5}})
+	o := telegram.Options{
+		Token: b.api.Token, BaseURL: b.api.URL(), Access: telegram.AccessOpen,
+		HTTPClient: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
+		Logger:     slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if set != nil {
+		set(&o)
+	}
+	bot, err := telegram.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.bot = bot
+	t.Cleanup(func() { b.clean(t, b.log.String()) })
+	return b
+}
+
+// clean fails the test when a text holds the token.
+func (b *bench) clean(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(text, "CANARY") {
+		t.Errorf("the token is in %q", text)
+	}
+}
+
+// receive runs the bot until the test ends.
+func (b *bench) receive(t *testing.T, host platform.Host) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.bot.Receive(ctx, host) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Receive: %v", err)
+		}
+	})
+}
+
+func target(chat, topic int64) platform.Target {
+	id := strconv.FormatInt(chat, 10)
+	return platform.Target{ChatKey: messages.NewChatKey("telegram", "", id, topic), Chat: id, Topic: topic, ChatType: "private"}
+}
+
+func TestSuite(t *testing.T) {
+	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
+		t.Helper()
+		b := newBench(t, func(o *telegram.Options) { o.Groups = telegram.GroupsAll })
+		topic := target(forum, 5)
+		return platformtest.Harness{
+			Platform: b.bot, Chat: target(private, 0), Topic: &topic, Limit: 4096,
+			Say: b.say, Edit: b.edit, Shown: b.shown, Make: b.trouble,
+			Repeat: func() { b.api.Redeliver(1000) },
+			Outage: func(on bool) {
+				if on {
+					b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: -1})
+					b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.ResetBefore, N: -1})
+					b.api.SetWebhook("") // ends the poll under way
+				} else {
+					b.api.Heal()
+				}
+			},
+		}
+	})
+}
+
+func (b *bench) say(to platform.Target, text string) string {
+	more := map[string]any{}
+	chat := number(to.Chat)
+	if to.Topic != 0 {
+		more["message_thread_id"], more["is_topic_message"] = to.Topic, true
+	}
+	return strconv.FormatInt(b.api.Say(chat, owner, text, more), 10)
+}
+
+func (b *bench) edit(to platform.Target, id, text string) {
+	b.api.Edit(number(to.Chat), owner, number(id), 1700000000+b.edits.Add(1), text)
+}
+
+func (b *bench) shown(to platform.Target) []string {
+	var out []string
+	for _, m := range b.api.Sent(number(to.Chat)) {
+		if m.Topic == to.Topic {
+			out = append(out, m.Text)
+		}
+	}
+	return out
+}
+
+func (b *bench) trouble(x platformtest.Trouble) bool {
+	f := platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest}
+	switch x {
+	case platformtest.Limited:
+		f.Code, f.Text, f.RetryAfter = http.StatusTooManyRequests, "Too Many Requests: retry after 7", 7
+	case platformtest.Broken:
+		f.Code, f.Text = http.StatusInternalServerError, "Internal Server Error"
+	case platformtest.CutBefore:
+		f.Kind = platformtest.ResetBefore
+	case platformtest.CutAfter:
+		f.Kind = platformtest.ResetAfter
+	case platformtest.Unauth:
+		f.Code, f.Text = http.StatusUnauthorized, "Unauthorized"
+	case platformtest.Banned:
+		f.Code, f.Text = http.StatusForbidden, "Forbidden: bot was kicked from the group chat"
+	case platformtest.Gone:
+		f.Text = "Bad Request: chat not found"
+	case platformtest.Moved:
+		f.Text, f.MoveTo = "Bad Request: group chat was upgraded to a supergroup chat", -100999
+	case platformtest.BadMarkup:
+		f.Text = "Bad Request: can't parse entities: Unsupported start tag"
+	default:
+		return false
+	}
+	b.api.Fail(f)
+	return true
+}
+
+func number(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("test ids are numbers: %v", err))
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package telegram
+
+import (
+	"encoding/json"
+
+	"github.com/go-telegram/bot/models"
+)
+
+// identity is who the bot is.
+type identity struct {
+	ID       int64  `json:"id"`
+	Username string `json:"username"`
+}
+
+// update holds the fields of an update that we read; decoding more would cost
+// every message.
+type update struct {
+	ID            int64    `json:"update_id"`
+	Message       *message `json:"message"`
+	Edited        *message `json:"edited_message"`
+	ChannelPost   *message `json:"channel_post"`
+	EditedChannel *message `json:"edited_channel_post"`
+}
+
+// pollParams of getUpdates.
+type pollParams struct {
+	Offset  int64    `json:"offset,omitempty"`
+	Limit   int      `json:"limit"`
+	Timeout int      `json:"timeout"`
+	Allowed []string `json:"allowed_updates"`
+}
+
+// allowedUpdates are the kinds that the mapper understands.
+func allowedUpdates() []string {
+	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost}
+}
+
+type user struct {
+	ID        int64  `json:"id"`
+	IsBot     bool   `json:"is_bot"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Username  string `json:"username"`
+	Language  string `json:"language_code"`
+}
+
+type chat struct {
+	ID        int64           `json:"id"`
+	Type      models.ChatType `json:"type"`
+	Title     string          `json:"title"`
+	FirstName string          `json:"first_name"`
+	LastName  string          `json:"last_name"`
+	Username  string          `json:"username"`
+}
+
+// entity marks a stretch of a text, in UTF-16 units.
+type entity struct {
+	Type   models.MessageEntityType `json:"type"`
+	Offset int                      `json:"offset"`
+	Length int                      `json:"length"`
+	User   *user                    `json:"user"`
+}
+
+// replied is the message that a message answers.
+type replied struct {
+	ID           int64           `json:"message_id"`
+	From         *user           `json:"from"`
+	TopicCreated json.RawMessage `json:"forum_topic_created"`
+}
+
+type message struct {
+	ID              int64    `json:"message_id"`
+	Date            int64    `json:"date"`
+	EditDate        int64    `json:"edit_date"`
+	Chat            chat     `json:"chat"`
+	From            *user    `json:"from"`
+	SenderChat      *chat    `json:"sender_chat"`
+	Thread          int64    `json:"message_thread_id"`
+	IsTopic         bool     `json:"is_topic_message"`
+	ReplyTo         *replied `json:"reply_to_message"`
+	Text            string   `json:"text"`
+	Entities        []entity `json:"entities"`
+	Caption         string   `json:"caption"`
+	CaptionEntities []entity `json:"caption_entities"`
+	media
+}
+
+// file is what photos, documents, voices and the like have in common.
+type file struct {
+	ID       string `json:"file_id"`
+	Unique   string `json:"file_unique_id"`
+	Name     string `json:"file_name"`
+	Mime     string `json:"mime_type"`
+	Size     int64  `json:"file_size"`
+	Duration int    `json:"duration"`
+	Title    string `json:"title"`
+	Emoji    string `json:"emoji"`
+}
+
+type media struct {
+	Photo     []file `json:"photo"`
+	Document  *file  `json:"document"`
+	Voice     *file  `json:"voice"`
+	Audio     *file  `json:"audio"`
+	Video     *file  `json:"video"`
+	VideoNote *file  `json:"video_note"`
+	Animation *file  `json:"animation"`
+	Sticker   *file  `json:"sticker"`
+	Contact   *struct {
+		Phone     string `json:"phone_number"`
+		FirstName string `json:"first_name"`
+		LastName  string `json:"last_name"`
+	} `json:"contact"`
+	Location *struct {
+		Latitude  float64 `json:"latitude"`
+		Longitude float64 `json:"longitude"`
+		Live      int     `json:"live_period"`
+	} `json:"location"`
+	Venue *struct {
+		Title   string `json:"title"`
+		Address string `json:"address"`
+	} `json:"venue"`
+	Poll *struct {
+		Question string `json:"question"`
+	} `json:"poll"`
+	Dice *struct {
+		Emoji string `json:"emoji"`
+		Value int    `json:"value"`
+	} `json:"dice"`
+	Story json.RawMessage `json:"story"`
+}
+
+// decodeUpdates reads a batch. Updates that cannot be read are left out and
+// told by their ids; id 0 is one without a readable id.
+func decodeUpdates(raw json.RawMessage) (good []update, bad []int64, err error) {
+	if err = json.Unmarshal(raw, &good); err == nil {
+		return good, nil, nil
+	}
+	good = nil
+	var each []json.RawMessage
+	if err = json.Unmarshal(raw, &each); err != nil {
+		return nil, nil, err
+	}
+	for _, one := range each {
+		var u update
+		if json.Unmarshal(one, &u) == nil {
+			good = append(good, u)
+			continue
+		}
+		var id struct {
+			ID int64 `json:"update_id"`
+		}
+		_ = json.Unmarshal(one, &id) // unreadable: stays 0
+		bad = append(bad, id.ID)
+	}
+	return good, bad, nil
+}

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// maxDepth is how deep a request may nest. Tool results of a client's history
+// are deep at times; nobody writes a message that is.
+const maxDepth = 128
+
+// readJSON reads a whole body, within its limits, and lifts the read deadline,
+// so that a stream may follow.
+func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return nil, refused(http.StatusUnsupportedMediaType, "not_json", "Send the body as Content-Type: application/json.")
+	}
+	body, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, refused(http.StatusRequestEntityTooLarge, "too_large",
+			"The request is too large. A client with a long history should send its last message only.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, refused(http.StatusRequestTimeout, "too_slow", "The request did not arrive in time.")
+	case err != nil:
+		return nil, badRequest("cut", "The request was cut.")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if tooDeep(body) {
+		return nil, badRequest("too_deep", "The request nests too deep.")
+	}
+	return body, nil
+}
+
+// tooDeep looks at brackets outside strings, before anything recurses into them.
+func tooDeep(body []byte) bool {
+	depth, inString := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// The triggers of the client.
+const (
+	triggerSubmit     = "submit-message"
+	triggerRegenerate = "regenerate-message"
+)
+
+// chatRequest is a request of the client, reduced to what may be trusted: which
+// chat, what it wants, and its last message.
+type chatRequest struct {
+	ID        string
+	Trigger   string
+	MessageID string // to regenerate or to edit; empty: none
+	Last      uimessage.Message
+}
+
+// parseChat reads the body of POST /api/chat: with all messages, or with the
+// last one only, as `message`.
+func parseChat(body []byte) (chatRequest, *problem) {
+	var in struct {
+		ID        string            `json:"id"`
+		Messages  []json.RawMessage `json:"messages"`
+		Message   json.RawMessage   `json:"message"`
+		Trigger   string            `json:"trigger"`
+		MessageID string            `json:"messageId"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return chatRequest{}, badRequest("bad_json", "The request is not the JSON of a chat client.")
+	}
+	last := in.Message
+	if len(in.Messages) > 0 {
+		last = newest(in.Messages, in.MessageID)
+	}
+	out := chatRequest{ID: in.ID, Trigger: in.Trigger, MessageID: in.MessageID}
+	switch out.Trigger {
+	case "":
+		out.Trigger = triggerSubmit
+	case triggerSubmit, triggerRegenerate:
+	default:
+		return chatRequest{}, badRequest("bad_trigger", "The trigger is submit-message or regenerate-message.")
+	}
+	if len(last) == 0 || string(last) == "null" {
+		if out.Trigger == triggerRegenerate {
+			return out, nil // everything is said by the trigger
+		}
+		return chatRequest{}, badRequest("no_message", "The request holds no message.")
+	}
+	var err error
+	if out.Last, err = uimessage.Decode(last); err != nil {
+		return chatRequest{}, badRequest("bad_message", "The last message cannot be read: "+err.Error()+".")
+	}
+	if out.Last.Role != uimessage.RoleUser && out.Last.Role != uimessage.RoleAssistant {
+		return chatRequest{}, badRequest("bad_role", "The last message is of the user or of the assistant.")
+	}
+	return out, nil
+}
+
+// newest is the message that a request brings: the last one, or an earlier one of
+// the assistant that it names, whose requests for approval were decided late.
+func newest(list []json.RawMessage, named string) json.RawMessage {
+	for _, raw := range slices.Backward(list) {
+		var m struct{ ID, Role string }
+		if named != "" && json.Unmarshal(raw, &m) == nil && m.ID == named && m.Role == string(uimessage.RoleAssistant) {
+			return raw
+		}
+	}
+	return list[len(list)-1]
+}
+
+// words are what a person said: the text and what goes with it.
+type words struct {
+	text  string
+	parts []uimessage.Part
+}
+
+// wordsOf takes from a client's message what people may send: texts, and files
+// that the message holds itself. The first text is the message's text; nothing
+// is joined or changed, and what clients add to parts is left out.
+func wordsOf(m uimessage.Message) (words, *problem) {
+	var out words
+	said := false
+	for _, part := range m.Parts {
+		switch p := part.(type) {
+		case uimessage.Text:
+			if !said && strings.TrimSpace(p.Text) != "" {
+				out.text, said = p.Text, true
+			} else if p.Text != "" {
+				out.parts = append(out.parts, uimessage.Text{Text: p.Text})
+			}
+		case uimessage.File:
+			if !strings.HasPrefix(p.URL, "data:") {
+				return words{}, badRequest("remote_file", "Files are sent as data URLs.")
+			}
+			out.parts = append(out.parts, uimessage.File{MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
+		case uimessage.Reasoning, uimessage.Tool, uimessage.SourceURL, uimessage.SourceDocument,
+			uimessage.Data, uimessage.StepStart, uimessage.Unknown:
+			return words{}, badRequest("bad_part", "A user message holds texts and files only.")
+		}
+	}
+	if !said && len(out.parts) == 0 {
+		return words{}, badRequest("empty", "The message is empty.")
+	}
+	return out, nil
+}
+
+// sameWords reports whether a stored turn says what a client sends: the same
+// texts and as many files. A store may have added parts of its own.
+func sameWords(turn uimessage.Message, w words) bool {
+	texts, files := wordLists(turn.Parts)
+	want, wantFiles := wordLists(w.parts)
+	if w.text != "" {
+		want = append([]string{w.text}, want...)
+	}
+	if files != wantFiles || len(texts) < len(want) {
+		return false
+	}
+	for i := range want {
+		if texts[i] != want[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func wordLists(parts []uimessage.Part) (texts []string, files int) {
+	for _, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
+			texts = append(texts, t.Text)
+		}
+		if _, ok := part.(uimessage.File); ok {
+			files++
+		}
+	}
+	return texts, files
+}

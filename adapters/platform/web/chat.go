@@ -1,0 +1,365 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// chat serves POST /api/chat. The answer is the one assistant message that first
+// sees the turn, as a UI message stream; or, when the client prefers
+// `respond-async`, 202 as soon as the turn is durable.
+func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
+	body, refusal := readJSON(w, r)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	req, refusal := parseChat(body)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	key, refusal := p.chatKey(req.ID)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	// Watch first: no frame of the answer can be missed.
+	frames, err := p.live.Watch(ctx, key)
+	if err != nil {
+		p.fail(w, r, key, "watch", err)
+		return
+	}
+	t, refusal := p.take(ctx, key, req)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	if strings.Contains(r.Header.Get("Prefer"), "respond-async") {
+		w.Header().Set("Preference-Applied", "respond-async")
+		writeJSON(w, http.StatusAccepted, t.wire())
+		return
+	}
+	if refusal := p.tooLate(ctx, key, t, req.Last); refusal != nil {
+		refusal.write(w)
+		return
+	}
+	s := p.openStream(w)
+	p.metrics.streams.Inc()
+	defer p.metrics.streams.Dec()
+	if t.turn == "" {
+		p.finish(r, key, s, p.continued(ctx, s, key, frames, t))
+		return
+	}
+	p.finish(r, key, s, p.answer(ctx, s, key, frames, t.turn))
+}
+
+// taken is what became of a request.
+type taken struct {
+	turn     string // to wait for; empty: none
+	nothing  string // without a turn: id of the message that has nothing new
+	outcomes []messages.DecisionOutcome
+	late     bool
+	// goesOn follows the message that decisions continue; nil: none does.
+	goesOn *follower
+}
+
+// wire is the answer to a client that does not wait.
+func (t taken) wire() any {
+	type decision struct {
+		ID   string              `json:"id"`
+		Is   messages.DecisionIs `json:"is"`
+		Late bool                `json:"late,omitempty"`
+	}
+	out := struct {
+		TurnID    string     `json:"turnId"`
+		Decisions []decision `json:"decisions,omitempty"`
+	}{TurnID: t.turn}
+	for _, o := range t.outcomes {
+		out.Decisions = append(out.Decisions, decision{o.ApprovalID, o.Is, o.Late})
+	}
+	return out
+}
+
+// tooLate refuses decisions of which the client's message would never hear.
+func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, client uimessage.Message) *problem {
+	refusal := stale(t.outcomes)
+	if len(t.outcomes) == 0 || refusal == nil {
+		return nil
+	}
+	view, err := p.live.History(ctx, key)
+	if err == nil && settles(view, client) {
+		return nil
+	}
+	return refusal
+}
+
+// nothing shows that the message of this id is the last one.
+func (s *stream) nothing(id string) error {
+	if err := s.chunks([]uistream.Chunk{
+		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{},
+	}); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
+// take does what the request asks for.
+func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *problem) {
+	pl, refusal := p.plan(ctx, key, req)
+	if refusal != nil {
+		return taken{}, refusal
+	}
+	switch pl.do {
+	case actNothing:
+		return taken{nothing: pl.last}, nil
+	case actRepeat:
+		return taken{turn: pl.turn}, nil
+	case actDecide:
+		return p.decide(ctx, key, pl, req.Last)
+	case actEdit, actRegenerate:
+		lock := &p.rewinds[maphash.String(p.seed, string(key))%uint64(len(p.rewinds))]
+		lock.Lock()
+		defer lock.Unlock()
+		if pl, refusal = p.plan(ctx, key, req); refusal != nil {
+			return taken{}, refusal
+		}
+	case actNew:
+	}
+	if pl.rewind {
+		if err := p.live.Rewind(ctx, key, pl.keep); err != nil {
+			return taken{}, p.problem(ctx, key, "rewind", err)
+		}
+	}
+	in := p.inbound(key, req.ID)
+	pl.fill(&in)
+	turn, refusal := p.accept(ctx, in)
+	return taken{turn: turn}, refusal
+}
+
+// plan looks at the chat and decides.
+func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatRequest) (plan, *problem) {
+	view, refusal := p.look(ctx, key)
+	if refusal != nil {
+		return plan{}, refusal
+	}
+	return decide(req, view)
+}
+
+// fill makes the inbound of a plan. An edit and a second answer keep the turn's
+// id; what happened is told by a fresh ingress id.
+func (pl plan) fill(in *platform.Inbound) {
+	in.TurnID = pl.turn
+	in.Text, in.Parts = pl.words.text, pl.words.parts
+	switch pl.do {
+	case actNew:
+		if in.TurnID == "" {
+			in.TurnID = newID("m-")
+		}
+		in.IngressID = in.TurnID
+	case actRegenerate:
+		in.Text, in.Parts = split(pl.known.Parts)
+		in.IngressID = newID(pl.turn + "~")
+	case actEdit, actRepeat, actNothing, actDecide:
+		in.IngressID = newID(pl.turn + "~")
+	}
+	in.MessageID = in.TurnID
+}
+
+// split takes a stored user turn apart as wordsOf does with a client's.
+func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
+	said := false
+	for _, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && !said {
+			text, said = t.Text, true
+			continue
+		}
+		rest = append(rest, part)
+	}
+	return text, rest
+}
+
+// accept hands one inbound over and returns its turn.
+func (p *Platform) accept(ctx context.Context, in platform.Inbound) (string, *problem) {
+	results := p.live.Accept(ctx, []platform.Inbound{in})
+	if len(results) != 1 {
+		return "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
+	}
+	res := results[0]
+	switch {
+	case res.Err != nil:
+		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
+	case res.Declined != "":
+		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+	case res.TurnID != "":
+		return res.TurnID, nil
+	default:
+		return in.TurnID, nil
+	}
+}
+
+// look is the chat's view; a chat that nobody wrote in yet is an empty one.
+func (p *Platform) look(ctx context.Context, key messages.ChatKey) (platform.ChatView, *problem) {
+	view, err := p.live.History(ctx, key)
+	if err != nil && !errors.Is(err, platform.ErrNotFound) {
+		return view, p.problem(ctx, key, "history", err)
+	}
+	return view, nil
+}
+
+// answer streams the message that first sees a turn: from the history if it is
+// complete, else as it comes.
+func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
+	frames <-chan platform.Frame, turn string,
+) error {
+	view, err := p.live.History(ctx, key)
+	if err != nil {
+		return errors.Join(errCut, err)
+	}
+	f := follower{turn: turn}
+	m, found, done := answerOf(view, turn)
+	switch {
+	case done:
+		return s.whole(m)
+	case found:
+		f.message = m.ID
+	case index(view.Messages, turn) < 0 && index(view.Waiting, turn) < 0:
+		return s.unseen()
+	}
+	return p.followUp(ctx, s, key, frames, &f)
+}
+
+// followUp streams until the follower is done.
+func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey,
+	frames <-chan platform.Frame, f *follower,
+) error {
+	how := goOn
+	err := p.pump(ctx, s, frames, taker{
+		frame: func(fr platform.Frame) (bool, error) {
+			var chunks []uistream.Chunk
+			chunks, how = f.frame(fr)
+			return how != goOn, s.chunks(chunks)
+		},
+		silent: func() (bool, error) {
+			if f.started || p.stillOpen(ctx, key, f.turn) {
+				return false, nil
+			}
+			how = settled // it began and ended before the watch did
+			return true, nil
+		},
+	})
+	switch {
+	case err != nil:
+		return err
+	case how == void:
+		return errCut
+	case how == settled && f.base != nil:
+		return p.settledGain(ctx, s, key, f)
+	case how == settled:
+		return p.settledAnswer(ctx, s, key, f.turn)
+	}
+	return s.text(uistream.Done)
+}
+
+// stillOpen reports whether the chat may yet begin the message that a turn waits
+// for; without a turn, any message.
+func (p *Platform) stillOpen(ctx context.Context, key messages.ChatKey, turn string) bool {
+	view, err := p.live.History(ctx, key)
+	if err != nil {
+		return true // ask again at the next silence
+	}
+	_, _, done := answerOf(view, turn)
+	return isBusy(view) && !done
+}
+
+// settledAnswer ends the stream of a turn whose message was never seen to begin.
+func (p *Platform) settledAnswer(ctx context.Context, s *stream, key messages.ChatKey, turn string) error {
+	if turn == "" {
+		return s.text(uistream.Done)
+	}
+	view, err := p.live.History(ctx, key)
+	if err != nil {
+		return errors.Join(errCut, err)
+	}
+	if m, _, done := answerOf(view, turn); done {
+		return s.whole(m)
+	}
+	return s.unseen()
+}
+
+// settledGain ends the stream of a continued message that is complete already.
+func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.ChatKey, f *follower) error {
+	view, err := p.live.History(ctx, key)
+	if err != nil {
+		return errors.Join(errCut, err)
+	}
+	i := index(view.Messages, f.message)
+	if i < 0 {
+		return s.nothing(f.message)
+	}
+	m := view.Messages[i]
+	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end("")...)
+	if err := s.chunks(chunks); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
+// whole sends a complete message.
+func (s *stream) whole(m uimessage.Message) error {
+	f := follower{message: m.ID}
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
+	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end(meta.Result)...)
+	if err := s.chunks(chunks); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
+// unseen ends the stream of a turn that got no answer, for example because it was stopped.
+func (s *stream) unseen() error {
+	if err := s.chunks([]uistream.Chunk{uistream.Abort{}}); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
+// finish closes a stream after its last word, or cuts it.
+func (p *Platform) finish(r *http.Request, key messages.ChatKey, s *stream, err error) {
+	if err == nil {
+		return
+	}
+	s.cut()
+	if r.Context().Err() != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return // the reader left, which is no news
+	}
+	p.metrics.dropped.Inc()
+	p.opts.Logger.DebugContext(r.Context(), "a stream was cut",
+		slog.String("chat_key", string(key)), slog.String("error", err.Error()))
+}
+
+// problem logs an error of the core and says what people see of it.
+func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what string, err error) *problem {
+	refusal := problemOf(err)
+	if refusal.status >= http.StatusInternalServerError && ctx.Err() == nil {
+		p.opts.Logger.WarnContext(ctx, "the core refused a request", slog.String("chat_key", string(key)),
+			slog.String("operation", what), slog.String("error", err.Error()))
+	}
+	return refusal
+}
+
+func (p *Platform) fail(w http.ResponseWriter, r *http.Request, key messages.ChatKey, what string, err error) {
+	p.problem(r.Context(), key, what, err).write(w)
+}

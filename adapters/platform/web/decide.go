@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+const (
+	maxDecisions = 100
+	maxReason    = 1000 // characters of a person's reason that are kept
+)
+
+// decisionsOf are the answers to requests for approval that a client's message
+// holds: ids, yes or no, and the reason. Nothing else of the message is taken.
+func decisionsOf(m uimessage.Message) []messages.Decision {
+	var say []messages.Decision
+	for _, part := range m.Parts {
+		t, ok := part.(uimessage.Tool)
+		if !ok || t.State != uimessage.ToolApprovalResponded || t.Approval == nil || !t.Approval.Approved.Set {
+			continue
+		}
+		reason := []rune(t.Approval.Reason.Or(""))
+		say = append(say, messages.Decision{
+			ApprovalID: t.Approval.ID, Approved: t.Approval.Approved.Value, Reason: string(reason[:min(len(reason), maxReason)]),
+		})
+	}
+	return say
+}
+
+// planDecisions plans a message of the assistant: decisions, or nothing new.
+func planDecisions(req chatRequest, view platform.ChatView) (plan, *problem) {
+	say := decisionsOf(req.Last)
+	switch {
+	case len(say) == 0:
+		return plan{do: actNothing, last: lastAssistant(view, req.Last.ID)}, nil
+	case len(say) > maxDecisions:
+		return plan{}, badRequest("too_many", "A request decides at most 100 requests for approval.")
+	}
+	pl := plan{do: actDecide, say: say, last: req.Last.ID, known: req.Last}
+	if i := index(view.Messages, req.Last.ID); i >= 0 {
+		pl.known = view.Messages[i]
+	}
+	return pl, nil
+}
+
+// decide brings decisions to the core and says what to answer.
+func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, client uimessage.Message) (taken, *problem) {
+	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.say)
+	if err != nil {
+		return taken{}, p.problem(ctx, key, "decide", err)
+	}
+	t := taken{outcomes: outcomes, nothing: pl.last}
+	for _, o := range outcomes {
+		switch {
+		case o.Is != messages.DecisionDone:
+		case o.Late:
+			t.late = true
+		default:
+			t.goesOn = &follower{message: o.MessageID, base: &pl.known}
+		}
+	}
+	if t.goesOn == nil && !t.late {
+		t.goesOn = &follower{message: pl.last, base: &client} // perhaps it goes on already
+	}
+	return t, nil
+}
+
+// stale refuses decisions that came too late to matter, for clients whose message
+// would otherwise stay as it is, and be sent again for ever.
+func stale(outcomes []messages.DecisionOutcome) *problem {
+	is := func(want messages.DecisionIs) bool {
+		return slices.ContainsFunc(outcomes, func(o messages.DecisionOutcome) bool { return o.Is == want })
+	}
+	switch {
+	case is(messages.DecisionDone):
+		return nil
+	case is(messages.DecisionForbidden):
+		return refused(http.StatusForbidden, "forbidden", "You may not decide this.")
+	case is(messages.DecisionUnknown):
+		return refused(http.StatusNotFound, "not_found", "There is no such request for approval.")
+	default:
+		return refused(http.StatusConflict, "already_decided", "This was decided already. Load the chat again to see what came of it.")
+	}
+}
+
+// continued answers decisions with what the message gains by them: as it comes,
+// or from the history when it is complete.
+func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKey, frames <-chan platform.Frame, t taken) error {
+	if t.goesOn == nil {
+		return s.nothing(t.nothing)
+	}
+	if stale(t.outcomes) != nil { // decided before: it may be complete
+		if view, err := p.live.History(ctx, key); err == nil && !isBusy(view) {
+			return p.settledGain(ctx, s, key, t.goesOn)
+		}
+	}
+	return p.followUp(ctx, s, key, frames, t.goesOn)
+}
+
+// settles reports whether the history, or a run under way, settles the calls that
+// a client has answered in a message.
+func settles(view platform.ChatView, client uimessage.Message) bool {
+	i := index(view.Messages, client.ID)
+	if i < 0 {
+		return false
+	}
+	if view.Running && i == len(view.Messages)-1 {
+		return true
+	}
+	now := view.Messages[i]
+	for _, part := range client.Parts {
+		t, ok := part.(uimessage.Tool)
+		if !ok || t.State != uimessage.ToolApprovalResponded {
+			continue
+		}
+		if c, ok := callOf(now, t.ToolCallID); !ok || !c.State.Settled() {
+			return false
+		}
+	}
+	return true
+}
+
+func callOf(m uimessage.Message, id string) (uimessage.Tool, bool) {
+	for _, part := range m.Parts {
+		if t, ok := part.(uimessage.Tool); ok && t.ToolCallID == id {
+			return t, true
+		}
+	}
+	return uimessage.Tool{}, false
+}
+
+// gained are the chunks that bring a reader from a message as it was to what the
+// given chunks rebuild: outcomes of its calls, and the parts behind it.
+func gained(base uimessage.Message, chunks []uistream.Chunk) []uistream.Chunk {
+	now := uistream.NewReader(nil)
+	for _, c := range chunks {
+		if _, err := now.Apply(c); err != nil {
+			return nil // Unreachable: a replay can be applied
+		}
+	}
+	parts := now.Message().Parts
+	known := min(len(base.Parts), len(parts))
+	var out []uistream.Chunk
+	for _, part := range parts[:known] {
+		t, ok := part.(uimessage.Tool)
+		if was, found := callOf(base, t.ToolCallID); !ok || !found || was.State.Settled() || !t.State.Settled() {
+			continue
+		}
+		whole := uistream.Replay(uimessage.Message{Parts: []uimessage.Part{t}})
+		out = append(out, whole[len(whole)-1]) // its outcome
+	}
+	skip := len(uistream.Replay(uimessage.Message{ID: base.ID, Parts: parts[:known]}))
+	if skip > len(chunks) {
+		return out
+	}
+	rest := chunks[skip:]
+	if len(rest) > 0 {
+		if _, ok := rest[0].(uistream.FinishStep); ok {
+			rest = rest[1:] // of a step that the reader saw end
+		}
+	}
+	return append(out, rest...)
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// wireFrame is one frame as readers of GET /api/chat/{id}/events get it.
+type wireFrame struct {
+	Kind      platform.FrameKind  `json:"kind"`
+	RunID     string              `json:"runId,omitempty"`
+	MessageID string              `json:"messageId,omitempty"`
+	Sees      []string            `json:"sees,omitempty"`
+	Turns     []uimessage.Message `json:"turns,omitempty"` // the turns of Sees
+	Chunks    []json.RawMessage   `json:"chunks,omitempty"`
+	Replay    bool                `json:"replay,omitempty"`
+	Last      bool                `json:"last,omitempty"`
+	Result    string              `json:"result,omitempty"`
+	Settled   []string            `json:"settled,omitempty"`
+	Event     *wireEvent          `json:"event,omitempty"`
+}
+
+type wireEvent struct {
+	Name string `json:"name"`
+	Step int    `json:"step,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// events serves GET /api/chat/{id}/events: everything that happens in a chat. The
+// first event is the chat's view, of kind view; then come its frames, and a start
+// carries the turns that it makes visible. A frame that tells what the view told
+// already changes nothing: messages are known by their ids.
+func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	frames, err := p.live.Watch(r.Context(), key)
+	if err != nil {
+		p.fail(w, r, key, "watch", err)
+		return
+	}
+	view, refusal := p.look(r.Context(), key)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	s := p.openStream(w)
+	p.metrics.streams.Inc()
+	defer p.metrics.streams.Dec()
+	err = s.event(newWireView(view))
+	if err == nil {
+		err = p.pump(r.Context(), s, frames, taker{frame: func(fr platform.Frame) (bool, error) {
+			return false, s.event(p.wire(r.Context(), key, fr))
+		}})
+	}
+	if errors.Is(err, errUnwatched) {
+		return // a chat was put away: nothing was missed, and readers may watch again
+	}
+	p.finish(r, key, s, err)
+}
+
+// event sends any value as one server-sent event.
+func (s *stream) event(v any) error {
+	buf := bytes.NewBuffer(append(s.buf[:0], "data: "...))
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	s.buf = append(buf.Bytes(), '\n')
+	return s.flush()
+}
+
+func (p *Platform) wire(ctx context.Context, key messages.ChatKey, fr platform.Frame) wireFrame {
+	out := wireFrame{
+		Kind: fr.Kind, RunID: fr.RunID, MessageID: fr.MessageID, Sees: fr.Sees, Replay: fr.Replay,
+		Last: fr.Last, Result: fr.Result, Settled: fr.Settled,
+	}
+	for _, c := range fr.Chunks {
+		out.Chunks = append(out.Chunks, uistream.AppendJSON(nil, c))
+	}
+	if fr.Kind == platform.FrameEvent {
+		out.Event = &wireEvent{Name: fr.Event.Name, Step: fr.Event.Step, Text: fr.Event.Text}
+	}
+	if fr.Kind == platform.FrameStart && len(fr.Sees) > 0 {
+		out.Turns = p.turns(ctx, key, fr.Sees)
+	}
+	return out
+}
+
+// turns are the user turns of these ids, for readers that did not send them. A
+// history that cannot be read now leaves them out: readers then ask for the view.
+func (p *Platform) turns(ctx context.Context, key messages.ChatKey, ids []string) []uimessage.Message {
+	view, err := p.live.History(ctx, key)
+	if err != nil {
+		return nil
+	}
+	var out []uimessage.Message
+	for _, m := range view.Messages {
+		if m.Role == uimessage.RoleUser && slices.Contains(ids, m.ID) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

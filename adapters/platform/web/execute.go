@@ -1,0 +1,274 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// executeRequest is the body of POST /api/execute.
+type executeRequest struct {
+	Instructions string `json:"instructions"`
+	ChatID       string `json:"chatId"`
+	UserID       string `json:"userId"`
+	ActorID      string `json:"actorId"` // an older name of userId
+	MessageID    string `json:"messageId"`
+}
+
+// executeResult is the answer of POST /api/execute.
+type executeResult struct {
+	Success   bool               `json:"success"`
+	Output    string             `json:"output"`
+	Error     string             `json:"error,omitempty"`
+	ToolCalls []executeCall      `json:"toolCalls"`
+	Message   *uimessage.Message `json:"assistantMessage,omitempty"`
+}
+
+type executeCall struct {
+	Tool   string          `json:"tool"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// execute serves POST /api/execute: one turn of an api chat, and its answer when
+// the run is over. A repeated messageId (or Idempotency-Key) answers the first
+// result. A client that leaves does not stop the run; asking again with the same
+// id fetches what came of it.
+func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
+	if value(p.opts.APIToken) == "" {
+		noRoute(w, r)
+		return
+	}
+	in, refusal := p.executeInbound(w, r)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	result, refusal := p.run(ctx, in)
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
+	writeJSON(w, http.StatusOK, result)
+}
+
+func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platform.Inbound, *problem) {
+	body, refusal := readJSON(w, r)
+	if refusal != nil {
+		return platform.Inbound{}, refusal
+	}
+	var req executeRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		return platform.Inbound{}, badRequest("bad_json",
+			"The body is {instructions, chatId?, userId?, messageId?}, all of them strings.")
+	}
+	if strings.TrimSpace(req.Instructions) == "" {
+		return platform.Inbound{}, badRequest("empty", "The instructions are empty.")
+	}
+	req.ChatID = cmp.Or(req.ChatID, "default")
+	key, refusal := newKey("api", req.ChatID)
+	if refusal != nil {
+		return platform.Inbound{}, refusal
+	}
+	id := cmp.Or(req.MessageID, r.Header.Get("Idempotency-Key"), newID("m-"))
+	if len(id) > maxMessageID || hasControl(id) {
+		return platform.Inbound{}, badRequest("bad_message_id",
+			"A message id is at most 256 bytes of text without control characters.")
+	}
+	in := p.inbound(key, req.ChatID)
+	in.Chat.Type = "api"
+	in.Sender = platform.Person{ID: cmp.Or(req.UserID, req.ActorID, "api")}
+	in.IngressID, in.MessageID, in.Text = id, id, req.Instructions
+	return in, nil
+}
+
+// run hands the turn over and waits until its fate is known. Watches that end
+// early (a passivated chat, a restart of its actor) are begun anew.
+func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult, *problem) {
+	frames, err := p.live.Watch(ctx, in.ChatKey)
+	if err != nil {
+		return nil, p.problem(ctx, in.ChatKey, "watch", err)
+	}
+	turn, refusal := p.accept(ctx, in)
+	if refusal != nil {
+		return nil, refusal
+	}
+	for {
+		result, refusal := p.resultNow(ctx, in.ChatKey, turn)
+		if result != nil || refusal != nil {
+			return result, refusal
+		}
+		if settled, open := p.awaitFate(ctx, frames, turn); settled != nil {
+			return settled, nil
+		} else if open {
+			continue
+		}
+		if ctx.Err() != nil || p.isClosing() {
+			return nil, refused(http.StatusServiceUnavailable, "unavailable",
+				"The run goes on. Ask again with the same messageId for its result.")
+		}
+		if frames, err = p.watchAgain(ctx, in.ChatKey); err != nil {
+			return nil, p.problem(ctx, in.ChatKey, "watch", err)
+		}
+	}
+}
+
+// watchAgain takes a short breath before the next watch.
+func (p *Platform) watchAgain(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error) {
+	breath := time.NewTimer(rewatchPause)
+	defer breath.Stop()
+	select {
+	case <-breath.C:
+	case <-ctx.Done():
+	case <-p.closing:
+	}
+	frames, err := p.live.Watch(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("watch again: %w", err)
+	}
+	return frames, nil
+}
+
+const rewatchPause = 50 * time.Millisecond
+
+// awaitFate waits for the frame that may have settled the turn. open is false
+// when the watch ended; a turn that ended without a message has its result here.
+func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, turn string) (_ *executeResult, open bool) {
+	look := time.NewTicker(p.opts.Heartbeat)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-look.C:
+			return nil, true // look at the history: it may have ended before the watch began
+		case <-p.closing:
+			return nil, false
+		case fr, ok := <-frames:
+			switch {
+			case !ok:
+				return nil, false
+			case fr.Kind == platform.FrameSettled && slices.Contains(fr.Settled, turn):
+				return &executeResult{Error: "The turn ended without an answer.", ToolCalls: []executeCall{}}, true
+			case fr.Kind == platform.FrameEnd && (fr.Last || slices.Contains(fr.Settled, turn)):
+				return nil, true
+			}
+		}
+	}
+}
+
+// resultNow is the result of a turn whose fate is in the history, or nil.
+func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn string) (*executeResult, *problem) {
+	view, refusal := p.look(ctx, key)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if result, err := resultOf(view, turn); err != nil || result != nil {
+		if err != nil {
+			return nil, p.problem(ctx, key, "read result", err)
+		}
+		return result, nil
+	}
+	if !isBusy(view) && index(view.Messages, turn) < 0 {
+		return nil, refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
+	}
+	return nil, nil //nolint:nilnil // nil is the answer: not yet.
+}
+
+// resultOf finds the assistant turn that settles the user turn, and gathers the
+// calls that its run made for it.
+func resultOf(view platform.ChatView, turn string) (*executeResult, error) {
+	at := max(index(view.Messages, turn), 0)
+	for i := at; i < len(view.Messages); i++ {
+		m := view.Messages[i]
+		if m.Role != uimessage.RoleAssistant || view.Running && i == len(view.Messages)-1 {
+			continue
+		}
+		meta, err := uimessage.DecodeMetadata(m.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("metadata of %s: %w", m.ID, err)
+		}
+		fate := slices.IndexFunc(meta.Fates, func(f uimessage.FateRecord) bool { return f.ID == turn })
+		if fate < 0 {
+			continue
+		}
+		return newResult(view.Messages[at:i+1], meta, meta.Fates[fate]), nil
+	}
+	return nil, nil //nolint:nilnil // nil is the answer: not yet.
+}
+
+func newResult(list []uimessage.Message, meta uimessage.Metadata, fate uimessage.FateRecord) *executeResult {
+	last := list[len(list)-1]
+	out := &executeResult{ToolCalls: []executeCall{}, Message: &last}
+	settledWell := fate.Fate == uimessage.FateAnswered || fate.Fate == uimessage.FateMerged
+	out.Success = settledWell && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting")
+	if !out.Success {
+		out.Error = cmp.Or(meta.Reason, meta.Result, string(fate.Fate))
+	}
+	sent := ""
+	for _, m := range list {
+		if m.Role != uimessage.RoleAssistant || !sameRun(m, meta.RunID) {
+			continue
+		}
+		for _, part := range m.Parts {
+			if t, ok := part.(uimessage.Tool); ok {
+				out.ToolCalls = append(out.ToolCalls, executeCall{Tool: t.Name, Input: t.Input, Output: outputOf(t)})
+				sent = cmp.Or(sentText(t), sent)
+			}
+		}
+	}
+	out.Output = cmp.Or(textOf(last), sent)
+	return out
+}
+
+func sameRun(m uimessage.Message, run string) bool {
+	meta, err := uimessage.DecodeMetadata(m.Metadata)
+	return err == nil && meta.RunID == run
+}
+
+func outputOf(t uimessage.Tool) json.RawMessage {
+	if t.ErrorText.Set {
+		text, err := json.Marshal(map[string]string{"error": t.ErrorText.Value})
+		if err == nil {
+			return text
+		}
+	}
+	return t.Output
+}
+
+// sentText is what a call of chat_send said.
+func sentText(t uimessage.Tool) string {
+	if t.Name != "chat_send" || t.State != uimessage.ToolOutputAvailable {
+		return ""
+	}
+	var in struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(t.Input, &in) != nil {
+		return ""
+	}
+	return in.Text
+}
+
+func textOf(m uimessage.Message) string {
+	var texts []string
+	for _, part := range m.Parts {
+		if t, ok := part.(uimessage.Text); ok && t.Text != "" {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}

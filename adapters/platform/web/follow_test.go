@@ -1,0 +1,153 @@
+package web
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+func startFrame(id string, sees ...string) platform.Frame {
+	return platform.Frame{Kind: platform.FrameStart, MessageID: id, Sees: sees}
+}
+
+func chunkFrame(id string, list ...uistream.Chunk) platform.Frame {
+	return platform.Frame{Kind: platform.FrameChunks, MessageID: id, Chunks: list}
+}
+
+func endFrame(id string, settled ...string) platform.Frame {
+	return platform.Frame{Kind: platform.FrameEnd, MessageID: id, Last: true, Settled: settled}
+}
+
+func TestFollower(t *testing.T) {
+	replay := startFrame("a1", "u1")
+	replay.Replay = true
+	replay.Chunks = []uistream.Chunk{uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{}}
+	finish := uistream.Finish{Reason: uistream.FinishStop}
+	tests := []struct {
+		name   string
+		f      follower
+		frames []platform.Frame
+		want   []string
+		end    verdict
+	}{
+		{
+			"waits through another message",
+			follower{turn: "u2"},
+			[]platform.Frame{
+				startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), endFrame("a1"),
+				startFrame("a2", "u2", "u3"), chunkFrame("a2", uistream.StartStep{}), chunkFrame("a1", uistream.StartStep{}), endFrame("a2"),
+			},
+			[]string{"start a2", "start-step", "finish"},
+			ended,
+		},
+		{"takes the next message", follower{}, []platform.Frame{startFrame("a7"), endFrame("a7")}, []string{"start a7", "finish"}, ended},
+		{"takes a replay of a named message", follower{message: "a1"}, []platform.Frame{replay, endFrame("a1")}, []string{"start a1", "start-step", "finish"}, ended},
+		{
+			"holds the finish back until the end",
+			follower{turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", finish)},
+			[]string{"start a1"},
+			goOn,
+		},
+		{
+			"tells that the run failed",
+			follower{turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), {Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "failed"}},
+			[]string{"start a1", "error", "finish"},
+			ended,
+		},
+		{
+			"tells a failure once",
+			follower{turn: "u1"},
+			[]platform.Frame{
+				startFrame("a1", "u1"), chunkFrame("a1", uistream.Error{ErrorText: "known already"}),
+				{Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "interrupted"},
+			},
+			[]string{"start a1", "error", "finish"},
+			ended,
+		},
+		{
+			"ends the blocks that a stopped run leaves open",
+			follower{turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1",
+				uistream.ReasoningStart{ID: "r"}, uistream.ReasoningEnd{ID: "r"}, uistream.ReasoningStart{ID: "s"},
+				uistream.TextStart{ID: "r"}, uistream.TextStart{ID: "t"}, uistream.TextEnd{ID: "t"}), endFrame("a1")},
+			[]string{
+				"start a1", "reasoning-start", "reasoning-end", "reasoning-start", "text-start", "text-start", "text-end",
+				"reasoning-end", "text-end", "finish",
+			},
+			ended,
+		},
+		{
+			"sends one start and the metadata of the second",
+			follower{turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.Start{Metadata: json.RawMessage(`{}`)}, uistream.Start{}, finish), endFrame("a1")},
+			[]string{"start a1", "message-metadata", "finish"},
+			ended,
+		},
+		{"cuts when the message begins anew", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), replay}, []string{"start a1", "start-step"}, void},
+		{"goes on when nothing was told yet", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), replay, endFrame("a1")}, []string{"start a1", "message-metadata", "start-step", "finish"}, ended},
+		{"ends when another begins", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), startFrame("a2")}, []string{"start a1", "finish"}, ended},
+		{"sees its turn dropped", follower{turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u1"}}}, nil, settled},
+		{"sees another dropped", follower{turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u9"}}}, nil, goOn},
+		{"sees its turn settled unseen", follower{turn: "u1"}, []platform.Frame{endFrame("a0", "u1")}, nil, settled},
+		{"sees the run end before any message", follower{}, []platform.Frame{endFrame("a0")}, nil, settled},
+		{"passes events by", follower{}, []platform.Frame{{Kind: platform.FrameEvent}}, nil, goOn},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			how := goOn
+			for _, fr := range tt.frames {
+				var chunks []uistream.Chunk
+				chunks, how = tt.f.frame(fr)
+				for _, c := range chunks {
+					name := c.Type()
+					if s, ok := c.(uistream.Start); ok {
+						name += " " + s.MessageID.Value
+					}
+					got = append(got, name)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || how != tt.end {
+				t.Errorf("ended %d, want %d; chunks (-want +got):\n%s", how, tt.end, diff)
+			}
+		})
+	}
+}
+
+// A merged run, as two posts and a resume see it: each stream alone rebuilds its message.
+func TestFollowersRebuildMessages(t *testing.T) {
+	text := func(id, s string) platform.Frame {
+		return chunkFrame(id, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: s}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
+	}
+	frames := []platform.Frame{
+		startFrame("a1", "u1"), text("a1", "one"),
+		{Kind: platform.FrameEnd, MessageID: "a1"},
+		startFrame("a2", "u2"), text("a2", "two"), endFrame("a2", "u1", "u2"),
+	}
+	for turn, want := range map[string]string{"u1": "one", "u2": "two"} {
+		f, r := follower{turn: turn}, uistream.NewReader(nil)
+		for _, fr := range frames {
+			chunks, how := f.frame(fr)
+			for _, c := range chunks {
+				if _, err := r.Apply(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if how == ended {
+				break
+			}
+		}
+		m := r.Message()
+		if got := textOf(m); got != want || m.ID != strings.Replace(turn, "u", "a", 1) || m.Role != uimessage.RoleAssistant {
+			t.Errorf("turn %s: got %q in %s, want %q", turn, got, m.ID, want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	cookieName  = "sma_session"
+	cookieLife  = 30 * 24 * time.Hour
+	loginPath   = "/login"
+	livezPath   = "/livez"
+	executePath = "/api/execute"
+)
+
+// guard decides who may ask at all.
+type guard struct {
+	private  bool
+	loopback bool // the server can be reached from this machine only
+	token    func() string
+	apiToken func() string
+	hosts    map[string]bool
+	origins  *http.CrossOriginProtection
+	peers    *peers
+	metrics  *metrics
+	// key signs sessions. It lives as long as the process: a cookie tells nothing
+	// about the token, so that it cannot be used to guess one.
+	key [32]byte
+	now func() time.Time
+}
+
+func newGuard(opts Options, m *metrics) *guard {
+	g := &guard{
+		private: opts.Private, loopback: isLoopback(opts.Listen), token: opts.Token, apiToken: opts.APIToken,
+		hosts: map[string]bool{}, origins: http.NewCrossOriginProtection(),
+		peers: newPeers(), metrics: m, now: time.Now,
+	}
+	for _, h := range opts.AllowedHosts {
+		g.hosts[strings.ToLower(h)] = true
+	}
+	_, _ = rand.Read(g.key[:])
+	return g
+}
+
+// check returns why a request is refused, or nil.
+func (g *guard) check(r *http.Request) *problem {
+	if g.private || r.URL.Path == livezPath {
+		return nil
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/") || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if !g.sameOrigin(r) {
+			return refused(http.StatusForbidden, "foreign_origin", "Pages of another origin may not use this address.")
+		}
+	}
+	if r.URL.Path == executePath && value(g.apiToken) != "" {
+		return g.bearer(r, value(g.apiToken))
+	}
+	token := value(g.token)
+	switch {
+	case token == "" && g.loopback:
+		return g.checkHost(r)
+	case token == "": // taken away by a reload: closed, never open
+		return unauthorized()
+	}
+	if r.URL.Path == loginPath && r.Method == http.MethodPost {
+		return nil // its handler checks the token
+	}
+	if g.hasSession(r, token) {
+		return nil
+	}
+	return g.bearer(r, token)
+}
+
+// sameOrigin applies to reads what net/http applies to writes only.
+func (g *guard) sameOrigin(r *http.Request) bool {
+	asPost := *r
+	asPost.Method = http.MethodPost
+	return g.origins.Check(&asPost) == nil
+}
+
+// bearer asks for a token in the Authorization header.
+func (g *guard) bearer(r *http.Request, token string) *problem {
+	kind, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") || got == "" {
+		return unauthorized()
+	}
+	return g.try(r, strings.TrimSpace(got), token)
+}
+
+// try compares a presented token, counting wrong ones of the peer.
+func (g *guard) try(r *http.Request, got, token string) *problem {
+	peer, now := peerOf(r), g.now()
+	if wait := g.peers.blocked(peer, now); wait > 0 {
+		g.metrics.auth.WithLabelValues("limited").Inc()
+		p := refused(http.StatusTooManyRequests, "too_many_tries", "Too many wrong tokens. Try again in a minute.")
+		p.retryAfter = wait
+		return p
+	}
+	if sameSecret(got, token) {
+		return nil
+	}
+	g.peers.wrong(peer, now)
+	g.metrics.auth.WithLabelValues("wrong").Inc()
+	return unauthorized()
+}
+
+// sameSecret compares digests, so that neither content nor length shows in the time.
+func sameSecret(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// checkHost refuses names that a rebinding page would use.
+func (g *guard) checkHost(r *http.Request) *problem {
+	host := strings.ToLower(hostOnly(r.Host))
+	if isLoopbackHost(host) || g.hosts[host] || g.hosts[strings.ToLower(r.Host)] {
+		return nil
+	}
+	return refused(http.StatusForbidden, "foreign_host", "This address serves loopback names only. Set a token to use others.")
+}
+
+func hostOnly(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func isLoopbackHost(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// session makes the value of a cookie: when it ends, and a signature of that and the token.
+func (g *guard) session(token string) string {
+	end := strconv.FormatInt(g.now().Add(cookieLife).Unix(), 36)
+	return end + "." + g.sign(end, token)
+}
+
+func (g *guard) sign(end, token string) string {
+	digest := sha256.Sum256([]byte(token))
+	mac := hmac.New(sha256.New, g.key[:])
+	mac.Write(digest[:])
+	mac.Write([]byte(end))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (g *guard) hasSession(r *http.Request, token string) bool {
+	for _, c := range r.CookiesNamed(cookieName) {
+		end, sig, _ := strings.Cut(c.Value, ".")
+		at, err := strconv.ParseInt(end, 36, 64)
+		if err == nil && g.now().Unix() < at && hmac.Equal([]byte(sig), []byte(g.sign(end, token))) {
+			return true
+		}
+	}
+	return false
+}
+
+// peerOf is the address that counts wrong tokens: one IPv4 address, or the /64
+// that one subscriber of IPv6 has.
+func peerOf(r *http.Request) netip.Prefix {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	addr, bits := at.Addr().Unmap(), 32
+	if addr.Is6() {
+		bits = 64
+	}
+	prefix, err := addr.WithZone("").Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // Unreachable: the bits fit the family.
+	}
+	return prefix
+}

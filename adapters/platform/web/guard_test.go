@@ -1,0 +1,300 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const testToken = "canary-token-51c0"
+
+func withToken(o *Options) { o.Token = func() string { return testToken } }
+
+// requests gives one request for each route of the table.
+func requests(p *Platform) map[string]string {
+	out := map[string]string{}
+	for pattern := range p.table() {
+		method, path, found := strings.Cut(pattern, " ")
+		if !found {
+			method, path = "GET", pattern+"nothing"
+		}
+		path = strings.NewReplacer("{$}", "", "{file}", "app.js", "{id}", "x", "{dir}", "a", "{rest...}", "b").Replace(path)
+		out[method+" "+path] = pattern
+	}
+	return out
+}
+
+// WE1: every route asks for the token but liveness.
+func TestEveryRouteAsksForTheToken(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		withToken(o)
+		o.APIToken = func() string { return "api-token" }
+	})
+	for line, pattern := range requests(s.p) {
+		t.Run(pattern, func(t *testing.T) {
+			method, path, _ := strings.Cut(line, " ")
+			for _, auth := range []string{"", "Basic " + testToken, "Bearer ", "Bearer"} {
+				res := s.do(t, method, path, "", "Authorization", auth)
+				want := http.StatusUnauthorized
+				switch {
+				case path == livezPath:
+					want = http.StatusOK
+				case method == "POST" && path == loginPath && auth != "":
+					continue // its own test: a try without a token in the form
+				}
+				if res.StatusCode != want {
+					t.Errorf("%s with %q: got %d, want %d", line, auth, res.StatusCode, want)
+				}
+			}
+			res := s.do(t, method, path, "", "Authorization", "Bearer "+testToken)
+			if path != executePath && path != loginPath && res.StatusCode == http.StatusUnauthorized {
+				t.Errorf("%s with the token: got 401", line)
+			}
+		})
+	}
+}
+
+func TestTokensOpenOnlyTheirRoutes(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		withToken(o)
+		o.APIToken = func() string { return "api-token" }
+	})
+	wantStatus(t, s.do(t, "POST", executePath, `{}`, "Authorization", "Bearer "+testToken), 401, "token_required")
+	wantStatus(t, s.do(t, "POST", executePath, `{}`, "Authorization", "Bearer api-token"), 400, "empty")
+	wantStatus(t, s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer api-token"), 401, "token_required")
+	wantStatus(t, s.do(t, "GET", "/api/chats?token="+testToken, ""), 401, "token_required")
+}
+
+// WE2: an address that others reach needs a token.
+func TestStartMatrix(t *testing.T) {
+	tests := []struct {
+		listen, token string
+		want          error
+	}{
+		{"", "", nil},
+		{"localhost:3000", "", nil},
+		{"[::1]:3000", "", nil},
+		{"0.0.0.0:3000", "", ErrTokenRequired},
+		{":3000", "", ErrTokenRequired},
+		{"example.org:80", "", ErrTokenRequired},
+		{"0.0.0.0:3000", "x", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.listen+" "+tt.token, func(t *testing.T) {
+			_, err := New(Options{Live: newFakeLive(), Listen: tt.listen, Token: func() string { return tt.token }})
+			if !errors.Is(err, tt.want) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestTokenTakenAwayCloses(t *testing.T) {
+	token := testToken
+	s := newServer(t, func(o *Options) { o.Listen, o.Token = "0.0.0.0:3000", func() string { return token } })
+	token = ""
+	wantStatus(t, s.do(t, "GET", "/api/chats", ""), 401, "token_required")
+}
+
+// WE3 and WE4: pages of other origins and rebound names get nothing.
+func TestForeignPages(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.AllowedHosts = []string{"bot.lan"} })
+	own := strings.TrimPrefix(s.URL, "http://")
+	tests := []struct {
+		name, method, path string
+		headers            []string
+		want               int
+	}{
+		{"no headers", "GET", "/api/chats", nil, 200},
+		{"own page", "GET", "/api/chats", []string{"Origin", s.URL, "Sec-Fetch-Site", "same-origin"}, 200},
+		{"foreign origin", "GET", "/api/chats", []string{"Origin", "http://evil.example"}, 403},
+		{"null origin", "GET", "/api/chats", []string{"Origin", "null"}, 403},
+		{"foreign stream", "GET", "/api/chat/x/stream", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"foreign events", "GET", "/api/chat/x/events", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"foreign post", "POST", "/api/chat/x/stop", []string{"Origin", "https://" + own}, 200},
+		{"foreign port", "POST", "/api/chat/x/stop", []string{"Origin", "http://127.0.0.1:1"}, 403},
+		{"foreign form", "POST", "/api/chat", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"link to the page", "GET", "/", []string{"Sec-Fetch-Site", "cross-site"}, 200},
+		{"rebound name", "GET", "/", []string{"Host", "evil.example"}, 403},
+		{"rebound name with port", "GET", "/api/chats", []string{"Host", "evil.example:3000"}, 403},
+		{"number that is no loopback", "GET", "/", []string{"Host", "10.0.0.1"}, 403},
+		{"localhost", "GET", "/", []string{"Host", "LocalHost:3000"}, 200},
+		{"six", "GET", "/", []string{"Host", "[::1]:3000"}, 200},
+		{"allowed", "GET", "/", []string{"Host", "bot.lan:3000"}, 200},
+		{"lookalike", "GET", "/", []string{"Host", "localhost.evil.example"}, 403},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if res := s.do(t, tt.method, tt.path, "", tt.headers...); res.StatusCode != tt.want {
+				t.Errorf("got %d, want %d: %s", res.StatusCode, tt.want, readAll(t, res))
+			}
+		})
+	}
+}
+
+// WE5: the login form makes a cookie that scripts cannot read and that does not hold the token.
+func TestLogin(t *testing.T) {
+	var log strings.Builder
+	s := newServer(t, func(o *Options) {
+		withToken(o)
+		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	form := func(token string) *reply {
+		return s.do(t, "POST", loginPath, url.Values{"token": {token}}.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	}
+	page := s.do(t, "GET", "/", "", "Accept", "text/html")
+	body := readAll(t, page)
+	if page.StatusCode != 401 || !strings.Contains(body, `name="token"`) || strings.Contains(body, "<script") {
+		t.Errorf("got %d %s, want the form", page.StatusCode, body)
+	}
+	if wrong := form("nope"); wrong.StatusCode != 401 || len(wrong.Cookies) != 0 {
+		t.Errorf("wrong token: got %d with %d cookies", wrong.StatusCode, len(wrong.Cookies))
+	}
+	right := form(testToken)
+	if right.StatusCode != http.StatusSeeOther || len(right.Cookies) != 1 {
+		t.Fatalf("right token: got %d with %d cookies", right.StatusCode, len(right.Cookies))
+	}
+	c := right.Cookies[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
+		t.Errorf("got cookie %+v", c)
+	}
+	get := func(value string) int {
+		return s.do(t, "GET", "/api/chats", "", "Cookie", cookieName+"="+value).StatusCode
+	}
+	if got := get(c.Value); got != 200 {
+		t.Errorf("with the cookie: got %d", got)
+	}
+	for _, bad := range []string{"", ".", c.Value + "x", "zzzzzzzz." + strings.SplitN(c.Value, ".", 2)[1], testToken} {
+		if got := get(bad); got != 401 {
+			t.Errorf("with cookie %q: got %d, want 401", bad, got)
+		}
+	}
+	s.p.guard.now = func() time.Time { return time.Now().Add(cookieLife + time.Minute) }
+	if got := get(c.Value); got != 401 {
+		t.Errorf("after its life: got %d, want 401", got)
+	}
+	if strings.Contains(log.String(), testToken) {
+		t.Error("the token is in the log")
+	}
+	if out := s.do(t, "POST", "/logout", "", "Authorization", "Bearer "+testToken); out.Cookies[0].MaxAge >= 0 {
+		t.Error("logout keeps the cookie")
+	}
+}
+
+// WE8: ten wrong tokens a minute, then 429 for that peer; cookies still work.
+func TestWrongTokens(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })
+	session := s.p.guard.session(testToken)
+	for i := range wrongLimit {
+		wantStatus(t, s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer wrong"), 401, "token_required")
+		_ = i
+	}
+	res := s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer "+testToken)
+	if res.Header.Get("Retry-After") == "" {
+		t.Error("429 without Retry-After")
+	}
+	wantStatus(t, res, 429, "too_many_tries")
+	if got := s.do(t, "GET", "/api/chats", "", "Cookie", cookieName+"="+session).StatusCode; got != 200 {
+		t.Errorf("a session of a limited peer: got %d, want 200", got)
+	}
+	s.p.guard.now = func() time.Time { return time.Now().Add(wrongWindow + time.Second) }
+	if got := s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer "+testToken).StatusCode; got != 200 {
+		t.Errorf("a minute later: got %d, want 200", got)
+	}
+}
+
+func TestPeersAreBounded(t *testing.T) {
+	p, now := newPeers(), time.Now()
+	addr := netip.MustParseAddr("10.0.0.0")
+	for range maxPeers + 500 {
+		addr = addr.Next()
+		p.wrong(netip.PrefixFrom(addr, 32), now)
+	}
+	if len(p.tries) > maxPeers+1 {
+		t.Errorf("got %d entries, want at most %d", len(p.tries), maxPeers+1)
+	}
+	if p.blocked(netip.MustParsePrefix("192.0.2.1/32"), now) == 0 {
+		t.Error("a newcomer in a flood may try without limit")
+	}
+	p.wrong(netip.MustParsePrefix("192.0.2.1/32"), now.Add(2*wrongWindow))
+	if len(p.tries) > 2 {
+		t.Errorf("got %d entries after the window, want them gone", len(p.tries))
+	}
+}
+
+func TestPeerOfSharesAnIPv6Subscriber(t *testing.T) {
+	of := func(addr string) netip.Prefix { return peerOf(&http.Request{RemoteAddr: addr}) }
+	if of("[2001:db8::1]:1") != of("[2001:db8::2]:9") || of("[2001:db8::1]:1") == of("[2001:db8:0:1::1]:1") {
+		t.Error("IPv6 peers are not told apart by /64")
+	}
+	if of("[::ffff:10.0.0.1]:1") != of("10.0.0.1:2") || of("10.0.0.1:1") == of("10.0.0.2:1") {
+		t.Error("IPv4 peers are not told apart by address")
+	}
+}
+
+func TestHeadersAndPage(t *testing.T) {
+	s := newServer(t, nil)
+	res := s.do(t, "GET", "/", "")
+	if csp := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'self';") || strings.Contains(csp, "unsafe") {
+		t.Errorf("got policy %q", csp)
+	}
+	index := readAll(t, res)
+	if strings.Contains(index, "style=") || strings.Contains(index, "onclick") || strings.Contains(index, "http://") || strings.Contains(index, "https://") {
+		t.Error("the page has inline code or foreign addresses")
+	}
+	total := 0
+	for name, f := range s.p.page.files {
+		total += len(f.body)
+		if strings.HasSuffix(name, ".js") && strings.Contains(string(f.body), "innerHTML") {
+			t.Errorf("%s sets HTML from text", name)
+		}
+		again := s.do(t, "GET", "/static/"+name, "", "If-None-Match", f.etag)
+		if again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s again: got %d, want 304", name, again.StatusCode)
+		}
+	}
+	if total > 100_000 {
+		t.Errorf("the page has %d bytes, want less than 100 kB", total)
+	}
+	for _, bad := range []string{"/static/nothing.js", "/static/..%2Fweb.go", "/api/nothing", "/static/"} {
+		if got := s.do(t, "GET", bad, ""); got.StatusCode != 404 {
+			t.Errorf("%s: got %d, want 404", bad, got.StatusCode)
+		}
+	}
+}
+
+func TestPrivateHandlerAsksNothing(t *testing.T) {
+	s := newServer(t, func(o *Options) { withToken(o); o.Private, o.Platform = true, "cli" })
+	wantStatus(t, s.do(t, "GET", "/api/chats", "", "Host", "anything"), 200, "")
+	wantStatus(t, s.do(t, "POST", "/api/chat", submit("main", "m1", "hi"), "Prefer", "respond-async"), 202, "")
+	if in := s.live.next(t); in.ChatKey != "cli-chat-main" || in.Chat.Type != "cli" {
+		t.Errorf("got %s of type %s, want cli-chat-main of type cli", in.ChatKey, in.Chat.Type)
+	}
+}
+
+func FuzzGuardHost(f *testing.F) {
+	f.Add("localhost")
+	f.Add("[::1]:80")
+	f.Fuzz(func(t *testing.T, host string) {
+		g := newGuard(Options{Listen: DefaultListen}, newMetrics(nil, "web"))
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.Host = host
+		if g.checkHost(r) != nil {
+			return
+		}
+		if h := hostOnly(host); !strings.EqualFold(h, "localhost") {
+			if a, err := netip.ParseAddr(h); err != nil || !a.Unmap().IsLoopback() {
+				t.Errorf("host %q was let in", host)
+			}
+		}
+	})
+}

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// metrics count what the server does. Labels are routes and codes, never ids.
+type metrics struct {
+	requests *prometheus.CounterVec
+	auth     *prometheus.CounterVec
+	streams  prometheus.Gauge
+	dropped  prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer, platformName string) *metrics {
+	labels := prometheus.Labels{"platform": platformName}
+	f := promauto.With(reg)
+	return &metrics{
+		requests: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_http_requests_total", ConstLabels: labels,
+			Help: "HTTP requests by route and status code.",
+		}, []string{"route", "code"}),
+		auth: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_http_auth_failures_total", ConstLabels: labels,
+			Help: "Wrong tokens, and tries refused after too many of them.",
+		}, []string{"reason"}),
+		streams: f.NewGauge(prometheus.GaugeOpts{
+			Name: "sma_http_streams", ConstLabels: labels,
+			Help: "Streams that are open.",
+		}),
+		dropped: f.NewCounter(prometheus.CounterOpts{
+			Name: "sma_http_streams_dropped_total", ConstLabels: labels,
+			Help: "Streams that were cut because their reader was too slow or the chat went away.",
+		}),
+	}
+}

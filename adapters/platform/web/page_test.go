@@ -1,0 +1,200 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// openPage serves a page and opens it on one chat.
+func openPage(t *testing.T) (*server, *browser) {
+	t.Helper()
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	b.open(s.URL + "/#/c/c1")
+	return s, b
+}
+
+func wantQuiet(t *testing.T, b *browser) {
+	t.Helper()
+	if faults := b.faults(); len(faults) > 0 {
+		t.Errorf("the page reported: %s", strings.Join(faults, "\n"))
+	}
+}
+
+const demoAnswer = `### Today
+
+Here is **what I found**:
+
+1. a numbered thing
+2. another, with ` + "`code`" + `
+   - nested
+
+> quoted
+
+` + "```go\nfunc main() {\n\tprintln(\"hi <b>\")\n}\n```" + `
+
+| what | where |
+|------|-------|
+| a *cell* | another |
+
+See [the docs](https://example.org/x) or https://example.com.`
+
+func TestPageShowsAConversation(t *testing.T) {
+	s, b := openPage(t)
+	b.shoot("empty")
+	b.until(`document.querySelectorAll('#chips button').length === 5`)
+	b.say("what is new?")
+	in := s.live.next(t)
+	if in.ChatKey != key || in.Text != "what is new?" {
+		t.Errorf("got %q in %s", in.Text, in.ChatKey)
+	}
+	s.live.start(key, "r1", "a1")
+	s.live.chunk(key, uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{},
+		uistream.ToolInputStart{ToolCallID: "c", ToolName: "web_fetch"},
+		uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "web_fetch", Input: json.RawMessage(`{"url":"https://example.org"}`)},
+		uistream.ToolOutputAvailable{ToolCallID: "c", Output: json.RawMessage(`"<h1>Example</h1>"`)}, uistream.FinishStep{},
+		uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: demoAnswer[:40]})
+	b.until(`document.querySelector('.msg.live .stream').textContent.includes('Here is')`)
+	b.shoot("streaming")
+	b.say("and tomorrow?")
+	s.live.next(t)
+	b.until(`document.querySelector('.msg.user.waiting .note').textContent === '' || document.querySelector('.msg.user.waiting .note').textContent.startsWith('waiting')`)
+	b.shoot("waiting")
+	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: demoAnswer[40:]}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
+	s.live.end(key, false, "")
+	s.live.start(key, "r1", "a2")
+	b.until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer under way'`)
+	s.live.say(key, "Tomorrow too.")
+	s.live.end(key, true, "done")
+	b.until(`document.getElementById('stop').hidden && !document.querySelector('.live')`)
+	order := b.eval(`[...document.querySelectorAll('.msg')].map((m) => m.querySelector('.body').innerText.slice(0, 9).trim()).join('|')`)
+	if want := "what is n|web_fetch|and tomor|Tomorrow"; !strings.HasPrefix(order, "what is n|") || !strings.HasSuffix(order, "|and tomor|Tomorrow") {
+		t.Errorf("got order %q, want like %q", order, want)
+	}
+	structure := b.eval(`['h5', 'strong', 'ol > li > ul > li', 'blockquote', 'pre > code', 'td > em', 'th', 'a[href="https://example.org/x"]', 'a[href="https://example.com/"]'].filter((q) => !document.querySelector('.text ' + q)).join()`)
+	if structure != "" {
+		t.Errorf("the finished text lacks %s", structure)
+	}
+	b.shoot("finished")
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true}, nil)
+	b.shoot("phone-dark")
+	if got := b.eval(`document.documentElement.scrollWidth <= 390`); got != "true" {
+		t.Error("the page is wider than a phone")
+	}
+	wantQuiet(t, b)
+}
+
+func TestPageComesBack(t *testing.T) {
+	s, b := openPage(t)
+	b.say("first")
+	s.live.next(t)
+	s.live.start(key, "r1", "a1")
+	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
+	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
+	b.call("Page.reload", nil, nil)
+	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
+	s.live.dropWatchers(key) // the connection ends; the page comes back by itself
+	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: "and whole"}, uistream.TextEnd{ID: "t"})
+	b.until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'half and whole'`)
+	b.eval(`document.getElementById('stop').click()`)
+	b.until(`document.querySelector('.msg.assistant .note').textContent === 'Stopped.'`)
+	if !slices.Equal(s.live.stops, []bool{false}) {
+		t.Errorf("got stops %v", s.live.stops)
+	}
+	s.live.mu.Lock()
+	s.live.onAccept = s.live.echo
+	s.live.mu.Unlock()
+	b.eval(`[...document.querySelectorAll('.msg.assistant .acts button')].find((x) => x.textContent === 'Answer again').click()`)
+	b.until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: first'`)
+	b.eval(`document.querySelector('.msg.user .acts button').click()`)
+	b.say("better words")
+	b.until(`document.querySelectorAll('.msg').length === 2 && document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: better words'`)
+	wantQuiet(t, b)
+}
+
+// WE10: whatever a message says, nothing of it runs or is fetched.
+func TestPageKeepsPayloadsInert(t *testing.T) {
+	s, b := openPage(t)
+	payloads := payloadList()
+	for _, p := range payloads {
+		parts := []uimessage.Part{uimessage.Text{Text: p}}
+		s.live.mu.Lock()
+		c := s.live.chat("web-chat-bad")
+		c.history = append(c.history,
+			uimessage.Message{ID: newID("u"), Role: uimessage.RoleUser, Parts: parts},
+			uimessage.Message{ID: newID("a"), Role: uimessage.RoleAssistant, Parts: append(parts,
+				uimessage.Reasoning{Text: p}, uimessage.SourceURL{SourceID: "1", URL: p, Title: uimessage.Some(p)},
+				uimessage.Tool{ToolCallID: "c", Name: "x" + p, State: uimessage.ToolOutputError, Input: quote(p), ErrorText: uimessage.Some(p)},
+				uimessage.File{MediaType: p, URL: p, Filename: uimessage.Some(p)}), Metadata: json.RawMessage(`{"username":` + string(quote(p)) + `}`)})
+		s.live.mu.Unlock()
+	}
+	b.eval(`(() => { window.hit = 0; location.hash = '#/c/bad'; })()`)
+	b.until(`document.querySelectorAll('.msg').length === ` + string(quote(len(payloads)*2)))
+	bad := messages.ChatKey("web-chat-bad")
+	s.live.start(bad, "r1", "a-live")
+	for i, p := range payloads {
+		id := newID("t")
+		s.live.chunk(bad, uistream.TextStart{ID: id}, uistream.TextDelta{ID: id, Delta: p})
+		if i%2 == 0 {
+			s.live.chunk(bad, uistream.TextEnd{ID: id})
+		}
+	}
+	s.live.chunk(bad, uistream.Error{ErrorText: payloads[0]})
+	b.until(`document.querySelector('.live .error')`)
+	s.live.end(bad, true, "done")
+	b.until(`!document.querySelector('.live')`)
+	b.eval(`(() => { for (const d of document.querySelectorAll('details')) d.open = true; for (const e of document.querySelectorAll('#messages *')) for (const n of ['mouseover', 'focus', 'error', 'load']) e.dispatchEvent(new Event(n)); })()`)
+	if got := b.eval(`window.hit + document.querySelectorAll('#messages :is(script, img, svg, iframe, object, embed, video, audio, style, link, form, input, base, meta, math)').length`); got != "0" {
+		t.Errorf("%s payloads became elements or ran", got)
+	}
+	if got := b.eval(`[...document.querySelectorAll('#messages *')].filter((e) => [...e.attributes].some((a) => a.name.startsWith('on') || /^\s*(javascript|data|vbscript):/i.test(a.value))).length`); got != "0" {
+		t.Errorf("%s elements have dangerous attributes", got)
+	}
+	b.shoot("payloads")
+	wantQuiet(t, b)
+}
+
+func quote(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func payloadList() []string {
+	list := []string{
+		`<script>hit++</script>`, `<img src=x onerror="hit++">`, `<svg onload="hit++"></svg>`, `<svg><script>hit++</script></svg>`,
+		`<iframe srcdoc="<script>parent.hit++</script>"></iframe>`, `<a href="javascript:hit++">x</a>`, `[x](javascript:hit++)`, `[x](JaVaScRiPt:hit++)`,
+		`[x]( javascript:hit++)`, `[x](data:text/html,<script>hit++</script>)`, `[x](vbscript:hit)`, `![x](https://evil.example/a.png)`,
+		`<img src="https://evil.example/b.png">`, `<style>@import 'https://evil.example/c.css';</style>`, `<link rel=stylesheet href=https://evil.example/d.css>`,
+		`<base href="https://evil.example/">`, `<meta http-equiv=refresh content="0;url=https://evil.example/">`, `<form action=https://evil.example><input name=x autofocus onfocus=hit++></form>`,
+		`<details open ontoggle=hit++>`, `<video src=x onerror=hit++></video>`, `<audio src=x onerror=hit++>`, `<object data=x onerror=hit++>`, `<embed src=javascript:hit++>`,
+		`<math><mtext><script>hit++</script></mtext></math>`, `<body onload=hit++>`, `"><script>hit++</script>`, `'><img src=x onerror=hit++>`,
+		"```html\n<script>hit++</script>\n```", "`<img src=x onerror=hit++>`", "```\"onclick=hit++\nx\n```", `> <script>hit++</script>`, `- <img src=x onerror=hit++>`,
+		`# <svg onload=hit++>`, `**<img src=x onerror=hit++>**`, `https://example.org/"onmouseover="hit++`, `[a](https://example.org/"onmouseover=hit++)`,
+		`&lt;script&gt;hit++&lt;/script&gt;`, `<scr<script>ipt>hit++</script>`, `javascript:hit++`, "\u202e<script>hit++</script>", `{{constructor.constructor('hit++')()}}`,
+		`<template><script>hit++</script></template>`, `<xmp><img src=x onerror=hit++></xmp>`, `file:///etc/passwd`,
+	}
+	return list
+}
+
+func TestPageLogsIn(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, withToken)
+	b.call("Page.navigate", map[string]any{"url": s.URL + "/"}, nil)
+	b.until(`document.querySelector('input[type=password]')`)
+	b.shoot("login")
+	b.eval(`(() => { document.querySelector('input').value = %q; document.querySelector('button').click(); })()`, testToken)
+	b.until(`document.getElementById('project')?.textContent === 'Test' && !document.getElementById('logout').hidden`)
+	if got := b.eval(`document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + location.href`); strings.Contains(got, testToken) || strings.Contains(got, "session=") {
+		t.Errorf("scripts can read %q", got)
+	}
+}

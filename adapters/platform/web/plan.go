@@ -1,0 +1,154 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// action says what a request asks the host to do, given its history.
+type action int
+
+const (
+	actNew        action = iota // take a new turn
+	actRepeat                   // the turn is known: give its answer again, or wait for it
+	actNothing                  // nothing is new: show the last message
+	actEdit                     // cut from a user turn on and take it anew with other words
+	actRegenerate               // cut behind a user turn and answer it again
+	actDecide                   // answer requests for approval
+)
+
+// plan is a decided request.
+type plan struct {
+	do   action
+	turn string // id of the user turn it is about
+	// keep is the last id that stays, for an edit and a regeneration; empty: none.
+	keep string
+	// rewind says that something has to be cut at all.
+	rewind bool
+	words  words
+	// known is the stored turn of a regeneration, or the message of decisions.
+	known uimessage.Message
+	last  string // id of the message to show when nothing is new in it
+	say   []messages.Decision
+}
+
+// decide is pure: the same request and view always give the same plan.
+func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
+	if req.Trigger == triggerRegenerate {
+		return decideRegenerate(req, view)
+	}
+	if req.Last.Role == uimessage.RoleAssistant {
+		return planDecisions(req, view)
+	}
+	said, refusal := wordsOf(req.Last)
+	if refusal != nil {
+		return plan{}, refusal
+	}
+	id := req.Last.ID
+	if req.MessageID != "" && req.MessageID != id {
+		if id != "" {
+			return plan{}, badRequest("bad_edit", "An edited message keeps its id.")
+		}
+		id = req.MessageID
+	}
+	if len(id) > maxMessageID || hasControl(id) {
+		return plan{}, badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+	}
+	if i := index(view.Waiting, id); i >= 0 {
+		if sameWords(view.Waiting[i], said) {
+			return plan{do: actRepeat, turn: id}, nil
+		}
+		return plan{}, busy()
+	}
+	i := index(view.Messages, id)
+	switch {
+	case id == "" || i < 0 && req.MessageID == "":
+		return plan{do: actNew, turn: id, words: said}, nil
+	case i < 0:
+		return plan{}, notFound()
+	case view.Messages[i].Role != uimessage.RoleUser:
+		return plan{}, refused(409, "id_taken", "This id belongs to another message.")
+	case sameWords(view.Messages[i], said):
+		if !isBusy(view) && i == len(view.Messages)-1 {
+			// A rewind was followed by no run: answer it now.
+			return plan{do: actRegenerate, turn: id, keep: idBefore(view.Messages, i), rewind: true, known: view.Messages[i]}, nil
+		}
+		return plan{do: actRepeat, turn: id}, nil
+	case isBusy(view):
+		return plan{}, busy()
+	}
+	return plan{do: actEdit, turn: id, keep: idBefore(view.Messages, i), rewind: true, words: said}, nil
+}
+
+const maxMessageID = 256
+
+// decideRegenerate finds the user turn whose answer is asked for again: that of
+// the message named, else of the client's last message, else of the last one.
+func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) {
+	if isBusy(view) {
+		return plan{}, busy()
+	}
+	at := len(view.Messages) - 1
+	if req.MessageID != "" {
+		if at = index(view.Messages, req.MessageID); at < 0 {
+			return plan{}, notFound()
+		}
+	} else if i := index(view.Messages, req.Last.ID); i >= 0 {
+		at = i
+	}
+	for at >= 0 && view.Messages[at].Role != uimessage.RoleUser {
+		at--
+	}
+	if at < 0 {
+		return plan{}, notFound()
+	}
+	turn := view.Messages[at]
+	return plan{
+		do: actRegenerate, turn: turn.ID, keep: idBefore(view.Messages, at), rewind: true, known: turn,
+	}, nil
+}
+
+func isBusy(view platform.ChatView) bool { return view.Running || len(view.Waiting) > 0 }
+
+func index(list []uimessage.Message, id string) int {
+	if id == "" {
+		return -1
+	}
+	return slices.IndexFunc(list, func(m uimessage.Message) bool { return m.ID == id })
+}
+
+func idBefore(list []uimessage.Message, i int) string {
+	if i == 0 {
+		return ""
+	}
+	return list[i-1].ID
+}
+
+// lastAssistant is the id to show when nothing is new: the host's last answer,
+// or the client's own if there is none.
+func lastAssistant(view platform.ChatView, otherwise string) string {
+	for _, m := range slices.Backward(view.Messages) {
+		if m.Role == uimessage.RoleAssistant {
+			return m.ID
+		}
+	}
+	return otherwise
+}
+
+// answerOf finds the message that first saw a turn. done is false while it runs;
+// found is false while there is none.
+func answerOf(view platform.ChatView, turn string) (m uimessage.Message, found, done bool) {
+	i := index(view.Messages, turn)
+	if i < 0 {
+		return m, false, false
+	}
+	for j := i + 1; j < len(view.Messages); j++ {
+		if view.Messages[j].Role == uimessage.RoleAssistant {
+			return view.Messages[j], true, !view.Running || j < len(view.Messages)-1
+		}
+	}
+	return m, false, false
+}

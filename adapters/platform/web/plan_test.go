@@ -1,0 +1,188 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+func viewFixture(ids ...string) platform.ChatView {
+	l := newFakeLive()
+	l.seed("web-chat-x", ids...)
+	v, err := l.History(context.Background(), "web-chat-x")
+	if err != nil {
+		return platform.ChatView{}
+	}
+	return v
+}
+
+func TestDecide(t *testing.T) {
+	busyView := viewFixture("u1", "a1")
+	busyView.Running = true
+	queued := viewFixture("u1")
+	queued.Running = true
+	queued.Waiting = []uimessage.Message{{ID: "u2", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "wait"}}}}
+	user := func(id, text string) string {
+		return `{"id":"x","messages":[{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}],"trigger":"submit-message"`
+	}
+	tests := []struct {
+		name, body string
+		view       platform.ChatView
+		do         action
+		turn, keep string
+		rewind     bool
+		refusal    string
+	}{
+		{"new", user("u9", "hi") + `}`, viewFixture("u1", "a1"), actNew, "u9", "", false, ""},
+		{"new in an empty chat", user("u9", "hi") + `}`, platform.ChatView{}, actNew, "u9", "", false, ""},
+		{"new during a run", user("u9", "hi") + `}`, busyView, actNew, "u9", "", false, ""},
+		{"without id", user("", "hi") + `}`, viewFixture("u1"), actNew, "", "", false, ""},
+		{"last message only", `{"id":"x","message":{"id":"u9","role":"user","parts":[{"type":"text","text":"hi"}]}}`, viewFixture("u1", "a1"), actNew, "u9", "", false, ""},
+		{"repeat", user("u1", "text of u1") + `}`, viewFixture("u1", "a1"), actRepeat, "u1", "", false, ""},
+		{"repeat of an unanswered turn", user("u1", "text of u1") + `}`, viewFixture("u1"), actRegenerate, "u1", "", true, ""},
+		{"repeat while it waits", user("u2", "wait") + `}`, queued, actRepeat, "u2", "", false, ""},
+		{"edit while it waits", user("u2", "other") + `}`, queued, 0, "", "", false, "busy"},
+		{"edit", user("u2", "other") + `,"messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), actEdit, "u2", "a1", true, ""},
+		{"edit of the first", user("u1", "other") + `,"messageId":"u1"}`, viewFixture("u1", "a1"), actEdit, "u1", "", true, ""},
+		{"edit during a run", user("u1", "other") + `}`, busyView, 0, "", "", false, "busy"},
+		{"edit of a folded turn", user("u0", "other") + `,"messageId":"u0"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
+		{"id of an answer", user("a1", "mine") + `}`, viewFixture("u1", "a1"), 0, "", "", false, "id_taken"},
+		{"nothing new", `{"id":"x","messages":[{"id":"a0","role":"assistant","parts":[]}]}`, viewFixture("u1", "a1"), actNothing, "", "", false, ""},
+		{"regenerate", `{"id":"x","messages":[{"id":"u1","role":"user","parts":[]}],"trigger":"regenerate-message"}`, viewFixture("u1", "a1"), actRegenerate, "u1", "", true, ""},
+		{"regenerate one", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a1"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u1", "", true, ""},
+		{"regenerate by its question", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u2", "a1", true, ""},
+		{"regenerate the second of two answers", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a2"}`, viewFixture("u1", "a1", "a2"), actRegenerate, "u1", "", true, ""},
+		{"regenerate what is not there", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a9"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
+		{"regenerate in an empty chat", `{"id":"x","messages":[],"trigger":"regenerate-message"}`, platform.ChatView{}, 0, "", "", false, "not_found"},
+		{"regenerate during a run", `{"id":"x","messages":[],"trigger":"regenerate-message"}`, busyView, 0, "", "", false, "busy"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req, refusal := parseChat([]byte(tt.body))
+			if refusal != nil {
+				t.Fatalf("parse: %+v", refusal)
+			}
+			got, refusal := decide(req, tt.view)
+			if refusal != nil || tt.refusal != "" {
+				if refusal == nil || refusal.code != tt.refusal {
+					t.Fatalf("got refusal %+v, want %q", refusal, tt.refusal)
+				}
+				return
+			}
+			if got.do != tt.do || got.turn != tt.turn || got.keep != tt.keep || got.rewind != tt.rewind {
+				t.Errorf("got %+v, want do %d turn %q keep %q rewind %v", got, tt.do, tt.turn, tt.keep, tt.rewind)
+			}
+		})
+	}
+}
+
+func TestParseChatRefuses(t *testing.T) {
+	tests := []struct{ name, body, code string }{
+		{"no JSON", `x`, "bad_json"},
+		{"a list", `[]`, "bad_json"},
+		{"no message", `{"id":"x","messages":[]}`, "no_message"},
+		{"null message", `{"id":"x","messages":[null]}`, "no_message"},
+		{"message of another kind", `{"id":"x","messages":[7]}`, "bad_message"},
+		{"trigger", `{"id":"x","messages":[],"trigger":"resume"}`, "bad_trigger"},
+		{"system", `{"id":"x","messages":[{"id":"1","role":"system","parts":[]}]}`, "bad_role"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, refusal := parseChat([]byte(tt.body)); refusal == nil || refusal.code != tt.code {
+				t.Errorf("got %+v, want %s", refusal, tt.code)
+			}
+		})
+	}
+}
+
+// Only words and files come in: nothing that claims a role, a result or an approval.
+func TestWordsOf(t *testing.T) {
+	tests := []struct {
+		name, parts string
+		want        words
+		code        string
+	}{
+		{"text", `[{"type":"text","text":" hi ","providerMetadata":{"x":1},"extra":2}]`, words{text: " hi "}, ""},
+		{
+			"files before text",
+			`[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA","filename":"a.png"},{"type":"text","text":"see"}]`,
+			words{text: "see", parts: []uimessage.Part{uimessage.File{MediaType: "image/png", URL: "data:image/png;base64,AAAA", Filename: uimessage.Some("a.png")}}},
+			"",
+		},
+		{"two texts stay two", `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, words{text: "a", parts: []uimessage.Part{uimessage.Text{Text: "b"}}}, ""},
+		{"remote file", `[{"type":"file","mediaType":"image/png","url":"http://169.254.169.254/"}]`, words{}, "remote_file"},
+		{"tool result", `[{"type":"text","text":"a"},{"type":"tool-x","toolCallId":"1","state":"output-available","input":{},"output":"ok"}]`, words{}, "bad_part"},
+		{"data", `[{"type":"data-x","data":1}]`, words{}, "bad_part"},
+		{"unknown", `[{"type":"evil"}]`, words{}, "bad_part"},
+		{"blank", `[{"type":"text","text":" \n"}]`, words{parts: []uimessage.Part{uimessage.Text{Text: " \n"}}}, ""},
+		{"none", `[]`, words{}, "empty"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := uimessage.Decode([]byte(`{"id":"1","role":"user","parts":` + tt.parts + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, refusal := wordsOf(m)
+			if refusal != nil && refusal.code != tt.code || refusal == nil && tt.code != "" {
+				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(words{})); diff != "" {
+				t.Errorf("words (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTooDeep(t *testing.T) {
+	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
+	for body, want := range map[string]bool{
+		deep: true, deep[1 : len(deep)-1]: false,
+		`{"a":"` + strings.Repeat("[", 500) + `"}`:  false,
+		`"\"` + strings.Repeat("[", 500) + `"`:      false,
+		strings.Repeat(`[],`, 500):                  false,
+		`{"a":"x"` + strings.Repeat(`,"b":[[`, 100): true,
+	} {
+		if got := tooDeep([]byte(body)); got != want {
+			t.Errorf("%.40s: got %v, want %v", body, got, want)
+		}
+	}
+}
+
+// Any body is either refused or decided; what is accepted holds words only.
+func FuzzChatBody(f *testing.F) {
+	f.Add([]byte(submit("x", "u1", "hi")))
+	f.Add([]byte(`{"id":"x","messages":[{"id":"u1","role":"user","parts":[{"type":"file","mediaType":"a","url":"data:,"}]}],"messageId":"u1"}`))
+	f.Add([]byte(`{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a1"}`))
+	view := viewFixture("u1", "a1", "u2", "a2")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if tooDeep(body) {
+			return
+		}
+		req, refusal := parseChat(body)
+		if refusal != nil {
+			return
+		}
+		pl, refusal := decide(req, view)
+		if refusal != nil {
+			return
+		}
+		var in platform.Inbound
+		if pl.fill(&in); pl.do != actNothing && (in.TurnID == "" || in.IngressID == "") {
+			t.Errorf("a plan without ids: %+v", pl)
+		}
+		for _, part := range in.Parts {
+			if _, ok := part.(uimessage.Text); ok {
+				continue
+			}
+			if file, ok := part.(uimessage.File); !ok || !strings.HasPrefix(file.URL, "data:") {
+				t.Errorf("a part of type %q came in: %+v", part.Type(), part)
+			}
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"hash/maphash"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Platform is the web platform of one host, and its handler.
+type Platform struct {
+	opts    Options
+	live    platform.Live
+	guard   *guard
+	metrics *metrics
+	page    *page
+	handler http.Handler
+
+	// closing ends all streams, so that a shutdown need not wait for them.
+	closing   chan struct{}
+	closeOnce sync.Once
+	seed      maphash.Seed
+	rewinds   [64]sync.Mutex // by chat: a rewind and what follows it belong together
+}
+
+var _ platform.Platform = (*Platform)(nil)
+
+// New makes the platform. It fails for options that would serve strangers
+// without a token ([ErrTokenRequired]).
+func New(opts Options) (*Platform, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{
+		opts: opts, live: opts.Live, closing: make(chan struct{}), seed: maphash.MakeSeed(),
+		metrics: newMetrics(opts.Registerer, opts.Platform),
+	}
+	p.guard = newGuard(opts, p.metrics)
+	if p.page, err = newPage(); err != nil {
+		return nil, err
+	}
+	p.handler = p.routes()
+	return p, nil
+}
+
+// Name implements [platform.Platform].
+func (p *Platform) Name() string { return p.opts.Platform }
+
+// Capabilities implements [platform.Platform]: no outbox, the assistant's text is the reply.
+func (p *Platform) Capabilities() platform.Capabilities { return platform.Capabilities{} }
+
+// Handler serves all routes. It works before and without Receive.
+func (p *Platform) Handler() http.Handler { return p.handler }
+
+// Close ends all streams and those to come; readers come back to another
+// process. It may be called more than once. Receive does so when it ends.
+func (p *Platform) Close() { p.closeOnce.Do(func() { close(p.closing) }) }
+
+// chatKey is the key of a chat on this platform.
+func (p *Platform) chatKey(id string) (messages.ChatKey, *problem) {
+	return newKey(p.opts.Platform, id)
+}
+
+func newKey(platformName, id string) (messages.ChatKey, *problem) {
+	if id == "" || id == "." || id == ".." || len(id) > maxChatID || hasControl(id) {
+		return "", badRequest("bad_chat_id", "A chat id is 1 to 256 bytes of text without control characters.")
+	}
+	key, err := messages.ParseChatKey(string(messages.NewChatKey(platformName, "", id, 0)))
+	if err != nil {
+		return "", badRequest("bad_chat_id", "The chat id cannot be used: "+err.Error()+".")
+	}
+	return key, nil
+}
+
+const maxChatID = 256
+
+func hasControl(s string) bool {
+	for _, r := range s {
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD' {
+			return true
+		}
+	}
+	return false
+}
+
+// newID makes a random id. rand.Read never fails.
+func newID(prefix string) string {
+	var b [9]byte
+	_, _ = rand.Read(b[:])
+	return prefix + hex.EncodeToString(b[:])
+}
+
+// inbound is a message of a person, without its content.
+func (p *Platform) inbound(key messages.ChatKey, chatID string) platform.Inbound {
+	return platform.Inbound{
+		ChatKey: key, RequestID: newID("r-"), Kind: platform.KindMessage,
+		Chat: platform.ChatInfo{ID: chatID, Type: p.opts.Platform}, Sender: p.opts.Owner,
+		Time: time.Now(), Gate: platform.Gate{Open: true, Reason: "private"},
+	}
+}
+
+func (p *Platform) isClosing() bool {
+	select {
+	case <-p.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *Platform) writeDeadline() time.Time { return time.Now().Add(p.opts.WriteTimeout) }

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// problem is a refused request: a status, a code for programs and a sentence for people.
+type problem struct {
+	status     int
+	code       string
+	message    string
+	retryAfter time.Duration
+}
+
+func refused(status int, code, message string) *problem {
+	return &problem{status: status, code: code, message: message}
+}
+
+func badRequest(code, message string) *problem {
+	return refused(http.StatusBadRequest, code, message)
+}
+
+func unauthorized() *problem {
+	return refused(http.StatusUnauthorized, "token_required", "This address asks for its token.")
+}
+
+func busy() *problem {
+	return refused(http.StatusConflict, "busy", "The chat is answering. Stop it or wait, then try again.")
+}
+
+func notFound() *problem {
+	return refused(http.StatusNotFound, "not_found", "There is no such chat or message.")
+}
+
+// problemOf maps an error of the core. What it wraps goes to the log, not to people.
+func problemOf(err error) *problem {
+	switch {
+	case errors.Is(err, platform.ErrBusy):
+		return busy()
+	case errors.Is(err, platform.ErrNotFound):
+		return notFound()
+	default:
+		p := refused(http.StatusServiceUnavailable, "unavailable", "The host takes no messages now. Try again in a moment.")
+		p.retryAfter = time.Second
+		return p
+	}
+}
+
+func (p *problem) write(w http.ResponseWriter) {
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
+	}
+	if p.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="sma"`)
+	}
+	writeJSON(w, p.status, map[string]string{"error": p.code, "message": p.message})
+}
+
+// writeJSON answers with v. A reader that is gone is nobody to tell.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)
+}

@@ -1,0 +1,185 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// suggestions are what the page offers in an empty chat: those of the host, or
+// what the demo model understands.
+func suggestions(r *http.Request, about Info) []string {
+	switch {
+	case !about.Demo || about.Suggestions != nil:
+		return append([]string{}, about.Suggestions...)
+	case readsChinese(r):
+		return []string{"你好", "流式演示", "使用工具", "先问我", "慢慢回答"}
+	default:
+		return []string{"hello", "show streaming", "use a tool", "ask first", "slow answer"}
+	}
+}
+
+// readsChinese reports whether a browser asks for Chinese first.
+func readsChinese(r *http.Request) bool {
+	return strings.HasPrefix(strings.ToLower(r.Header.Get("Accept-Language")), "zh")
+}
+
+// info serves GET /api/info.
+func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
+	var about Info
+	if p.opts.Info != nil {
+		about = p.opts.Info()
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Info
+		Platform    string   `json:"platform"`
+		Login       bool     `json:"login"`
+		Suggestions []string `json:"suggestions"`
+	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about)})
+}
+
+// chats serves GET /api/chats.
+func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
+	list := []ChatSummary{}
+	if p.opts.Chats != nil {
+		found, err := p.opts.Chats(r.Context())
+		if err != nil {
+			p.fail(w, r, "", "chats", err)
+			return
+		}
+		list = append(list, found...)
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+// viewOf loads the chat of the path, or answers why not.
+func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.ChatView, bool) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return platform.ChatView{}, false
+	}
+	view, err := p.live.History(r.Context(), key)
+	if err != nil {
+		p.fail(w, r, key, "history", err)
+		return platform.ChatView{}, false
+	}
+	if len(view.Messages) == 0 && !isBusy(view) {
+		notFound().write(w) // a chat begins with its first message
+		return platform.ChatView{}, false
+	}
+	return view, true
+}
+
+// history serves GET /api/chat/{id}: what a client of the AI SDK starts with.
+// The message under way is left out, because resuming brings it whole; turns
+// that wait are in.
+func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
+	view, ok := p.viewOf(w, r)
+	if !ok {
+		return
+	}
+	list := view.Messages
+	if n := len(list); view.Running && n > 0 && list[n-1].Role == uimessage.RoleAssistant {
+		list = list[:n-1]
+	}
+	writeJSON(w, http.StatusOK, slices.Concat([]uimessage.Message{}, list, view.Waiting))
+}
+
+// wireView is a chat as readers of frames see it.
+type wireView struct {
+	Kind     string              `json:"kind"`
+	Messages []uimessage.Message `json:"messages"`
+	Waiting  []uimessage.Message `json:"waiting"`
+	Running  bool                `json:"running"`
+	Counts   platform.Counts     `json:"counts"`
+}
+
+func newWireView(v platform.ChatView) wireView {
+	return wireView{
+		Kind:     "view",
+		Messages: append([]uimessage.Message{}, v.Messages...),
+		Waiting:  append([]uimessage.Message{}, v.Waiting...),
+		Running:  v.Running, Counts: v.Counts,
+	}
+}
+
+// view serves GET /api/chat/{id}/view: history, waiting turns and whether a run is under way.
+func (p *Platform) view(w http.ResponseWriter, r *http.Request) {
+	if view, ok := p.viewOf(w, r); ok {
+		writeJSON(w, http.StatusOK, newWireView(view))
+	}
+}
+
+// stop serves POST /api/chat/{id}/stop. With {"all": true} or ?all=1 the waiting
+// turns are dropped too.
+func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	all := r.URL.Query().Get("all") == "1"
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		body, refusal := readJSON(w, r)
+		var in struct {
+			All bool `json:"all"`
+		}
+		if refusal == nil && len(body) > 0 && json.Unmarshal(body, &in) != nil {
+			refusal = badRequest("bad_json", "The body is {\"all\": true} or empty.")
+		}
+		if refusal != nil {
+			refusal.write(w)
+			return
+		}
+		all = all || in.All
+	}
+	stopped, err := p.live.Stop(r.Context(), key, p.opts.Owner, all)
+	if err != nil {
+		p.fail(w, r, key, "stop", err)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]bool{"stopped": stopped})
+}
+
+// resume serves GET /api/chat/{id}/stream: the message under way from its first
+// chunk, then live; 204 when no run is under way.
+func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	frames, err := p.live.Watch(r.Context(), key)
+	if err != nil {
+		p.resumeFailed(w, r, key, err)
+		return
+	}
+	view, refusal := p.look(r.Context(), key)
+	switch {
+	case refusal != nil:
+		refusal.write(w)
+		return
+	case !isBusy(view):
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s := p.openStream(w)
+	p.metrics.streams.Inc()
+	defer p.metrics.streams.Dec()
+	p.finish(r, key, s, p.followUp(r.Context(), s, key, frames, &follower{}))
+}
+
+// resumeFailed answers as for a chat at rest when there is no such chat.
+func (p *Platform) resumeFailed(w http.ResponseWriter, r *http.Request, key messages.ChatKey, err error) {
+	if refusal := p.problem(r.Context(), key, "watch", err); refusal.status != http.StatusNotFound {
+		refusal.write(w)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// routes builds the handler: limits, then the guard, then the routes.
+func (p *Platform) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, handle := range p.table() {
+		mux.HandleFunc(pattern, handle)
+	}
+	return p.outer(mux)
+}
+
+// table is every route there is.
+func (p *Platform) table() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET " + livezPath:            livez,
+		"GET /{$}":                    p.page.index,
+		"GET /static/{file}":          p.page.static,
+		"GET " + loginPath:            p.loginForm,
+		"POST " + loginPath:           p.login,
+		"POST /logout":                p.logout,
+		"GET /api/info":               p.info,
+		"GET /api/chats":              p.chats,
+		"POST /api/chat":              p.chat,
+		"GET /api/chat/{id}":          p.history,
+		"GET /api/chat/{id}/view":     p.view,
+		"GET /api/chat/{id}/stream":   p.resume,
+		"GET /api/chat/{id}/events":   p.events,
+		"POST /api/chat/{id}/stop":    p.stop,
+		"POST " + executePath:         p.execute,
+		"/api/":                       noRoute,
+		"GET /favicon.ico":            p.page.icon,
+		"GET /static/{dir}/{rest...}": noRoute,
+	}
+}
+
+func livez(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
+
+func noRoute(w http.ResponseWriter, _ *http.Request) {
+	refused(http.StatusNotFound, "no_route", "There is no such address here.").write(w)
+}
+
+// policy is what browsers may do with anything from here: nothing from
+// elsewhere, no inline scripts, no text as HTML.
+const policy = "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; " +
+	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+func (p *Platform) outer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &recorder{ResponseWriter: w}
+		p.limit(rec, r)
+		h := rec.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if refusal := p.guard.check(r); refusal != nil {
+			p.refuse(rec, r, refusal)
+		} else {
+			next.ServeHTTP(rec, r)
+		}
+		p.metrics.requests.WithLabelValues(routeOf(r), strconv.Itoa(rec.code())).Inc()
+	})
+}
+
+// limit bounds a request before anyone knows who asks: the size of its body,
+// the time until it is here, the time until the answer is away. Streams set
+// their own deadlines once their body is read.
+func (p *Platform) limit(w http.ResponseWriter, r *http.Request) {
+	now, rc := time.Now(), http.NewResponseController(w)
+	r.Body = http.MaxBytesReader(w, r.Body, p.opts.MaxBody)
+	// Errors mean a test's recorder without deadlines: nothing to bound.
+	if r.ContentLength != 0 {
+		_ = rc.SetReadDeadline(now.Add(p.opts.BodyTimeout))
+	}
+	_ = rc.SetWriteDeadline(now.Add(p.opts.WriteTimeout + p.opts.BodyTimeout))
+}
+
+// refuse shows people the login form and tells programs why.
+func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *problem) {
+	if r.Body != http.NoBody {
+		w.Header().Set("Connection", "close") // the rest of the body is not read
+	}
+	isPage := !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if refusal.status == http.StatusUnauthorized && r.Method == http.MethodGet && isPage {
+		p.page.login(w, r, http.StatusUnauthorized, "")
+		return
+	}
+	refusal.write(w)
+}
+
+// routeOf is the label of a request: the pattern it met, never its path.
+func routeOf(r *http.Request) string {
+	if r.Pattern == "" {
+		return "none"
+	}
+	return r.Pattern
+}
+
+// recorder remembers the status.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets [http.ResponseController] through.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}

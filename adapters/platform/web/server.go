@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 60 * time.Second
+	shutdownTime  = 3 * time.Second
+	// The server of net/http allows 4 KiB above its limit: 16 KiB in all.
+	maxHeader = 12 << 10
+)
+
+// ListenError says that the address could not be used. Taken: another program has it.
+type ListenError struct {
+	Addr  string
+	Taken bool
+	Err   error
+}
+
+func (e *ListenError) Error() string {
+	if e.Taken {
+		return fmt.Sprintf("web: %s is taken by another program: stop it, or set adapters.web.listen to another port", e.Addr)
+	}
+	return fmt.Sprintf("web: cannot listen on %s: %v", e.Addr, e.Err)
+}
+
+func (e *ListenError) Unwrap() error { return e.Err }
+
+// Receive implements [platform.Platform]: it serves Options.Listen until ctx ends
+// and then lets requests finish for a moment. Errors are [*ListenError] or final
+// ones of the server.
+func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", p.opts.Listen)
+	if err != nil {
+		err = &ListenError{Addr: p.opts.Listen, Taken: errors.Is(err, syscall.EADDRINUSE), Err: err}
+		host.Status(false, err.Error())
+		return err
+	}
+	addr := "http://" + ln.Addr().String()
+	host.Status(true, addr)
+	p.opts.Logger.InfoContext(ctx, "web is listening", slog.String("address", addr))
+	if p.opts.Listening != nil {
+		p.opts.Listening(ln.Addr())
+	}
+	err = p.Serve(ctx, ln)
+	host.Status(false, "stopped")
+	return err
+}
+
+// Serve serves a listener until ctx ends, and closes it.
+func (p *Platform) Serve(ctx context.Context, ln net.Listener) error {
+	defer p.Close()
+	srv := &http.Server{
+		Handler:           p.handler,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(p.opts.Logger.Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("web: serve: %w", err)
+	case <-ctx.Done():
+	}
+	p.Close()
+	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	if err := srv.Shutdown(down); err != nil {
+		_ = srv.Close() // what did not finish in time is cut
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("web: serve: %w", err)
+	}
+	return nil
+}
