@@ -1,0 +1,390 @@
+// The chat page: one reader follows the chat that is shown, and what people
+// write goes to the host at once, also while it answers.
+import { apply, fresh } from './reduce.js';
+import { label, t } from './text.js';
+import { Row, button, el } from './view.js';
+import * as wire from './wire.js';
+import { remember, remembered } from './store.js';
+
+const $ = (id) => document.getElementById(id);
+const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], decided: new Map() };
+
+// ---- rows ----
+
+const act = { decide, decided: (id) => state.decided.get(id) };
+
+function put(message) {
+  const old = state.rows.get(message.id);
+  if (old) {
+    old.message = message;
+    old.draw();
+    return old;
+  }
+  const row = new Row(message, act);
+  state.rows.set(message.id, row);
+  $('messages').append(row.element);
+  $('empty').hidden = true;
+  return row;
+}
+
+function clear() {
+  state.rows.clear();
+  $('messages').replaceChildren();
+  state.running = false;
+  state.lastRun = '';
+}
+
+const nearEnd = () => $('log').scrollHeight - $('log').scrollTop - $('log').clientHeight < 120;
+const toEnd = () => { $('log').scrollTop = $('log').scrollHeight; };
+
+// keepEnd runs a change and follows the end of the list, unless people scrolled up.
+function keepEnd(change) {
+  const follow = nearEnd();
+  change();
+  if (follow) toEnd();
+}
+
+function running(is) {
+  if (is !== state.running) $('state').textContent = is ? t.answering : t.ready;
+  state.running = is;
+  $('stop').hidden = !is;
+  $('log').setAttribute('aria-busy', String(is));
+  $('messages').classList.toggle('running', is);
+  offers();
+}
+
+// offers puts the buttons on the messages that can be edited or answered again.
+function offers() {
+  const rows = [...state.rows.values()];
+  const last = rows.at(-1);
+  for (const row of rows) {
+    const m = row.message;
+    const list = [];
+    if (m.role === 'assistant' && row.text()) list.push([t.copy, () => navigator.clipboard?.writeText(row.text())]);
+    if (!state.running && m.role === 'assistant' && row === last && m.metadata?.kind !== 'summary') list.push([t.regenerate, () => again(m.id)]);
+    if (!state.running && m.role === 'user' && !row.local) list.push([t.edit, () => beginEdit(row)]);
+    row.offer(list);
+  }
+}
+
+// ---- what the host tells ----
+
+const kinds = {
+  view(v) {
+    const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending');
+    clear();
+    for (const m of v.messages) put(m);
+    for (const m of v.messages) fates(m);
+    for (const m of v.waiting) put(m).status(t.waiting);
+    for (const row of mine) {
+      if (state.rows.has(row.message.id)) continue;
+      state.rows.set(row.message.id, row);
+      $('messages').append(row.element);
+    }
+    $('empty').hidden = state.rows.size > 0;
+    running(v.running || v.waiting.length > 0);
+    toEnd();
+  },
+  start(f) {
+    const goesOn = f.runId && f.runId === state.lastRun && f.sees?.length > 0 && !f.replay;
+    state.lastRun = f.runId ?? '';
+    for (const turn of f.turns ?? []) if (!state.rows.has(turn.id)) put(turn);
+    for (const id of f.sees ?? []) {
+      const row = state.rows.get(id);
+      if (!row) continue;
+      row.local = '';
+      row.element.classList.remove('waiting');
+      row.status(goesOn ? t.merged : '');
+      if (!f.replay) $('messages').append(row.element); // history order is the order the model saw
+    }
+    const row = put({ ...fresh(f.messageId), metadata: { demo: state.info.demo, ts: Date.now() } });
+    if (!f.replay) $('messages').append(row.element);
+    row.element.classList.add('live');
+    row.status(goesOn ? t.goesOn : '');
+    running(true);
+    chunks(row, f.chunks);
+  },
+  chunks(f) {
+    chunks(state.rows.get(f.messageId), f.chunks);
+  },
+  end(f) {
+    const row = state.rows.get(f.messageId);
+    if (row) {
+      row.element.classList.remove('live');
+      for (const p of row.message.parts) {
+        if (p.state === 'streaming') p.state = 'done';
+      }
+      row.draw();
+      if (f.last) row.status(t.resultOf[f.result] ?? '');
+    }
+    settle(f.settled);
+    if (f.last) {
+      running([...state.rows.values()].some((r) => r.element.classList.contains('waiting')));
+      refreshChats();
+    }
+  },
+  settled(f) {
+    settle(f.settled);
+    for (const id of f.settled ?? []) state.rows.get(id)?.status(t.resultOf.stopped);
+    if (!document.querySelector('.live, .waiting')) running(false);
+  },
+  event(f) {
+    if (f.event.name === 'compaction') $('messages').append(el('li', 'line', t.compaction));
+    // A request that expired, or was decided elsewhere and late, changes its message only.
+    if (f.event.name === 'approval') setTimeout(() => { if (!state.running) follow(state.id); }, 300);
+  },
+};
+
+function settle(ids) {
+  for (const id of ids ?? []) state.rows.get(id)?.element.classList.remove('waiting');
+}
+
+function chunks(row, list) {
+  if (!row) return;
+  for (const c of list ?? []) {
+    const part = apply(row.message, c);
+    if (part) row.part(part);
+    else if (c.messageMetadata) row.draw();
+  }
+}
+
+// fates marks the turns that joined an answer under way.
+function fates(m) {
+  for (const f of m.metadata?.fates ?? []) {
+    if (f.fate === 'merged') state.rows.get(f.id)?.status(f.step ? t.mergedAt(f.step) : t.merged);
+  }
+  const result = m.metadata?.result;
+  if (result === 'waiting' && !m.parts.some((p) => p.state === 'approval-requested')) return;
+  if (t.resultOf[result]) state.rows.get(m.id)?.status(t.resultOf[result]);
+}
+
+// ---- the reader ----
+
+const wait = (ms, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, ms);
+  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) {
+    target.addEventListener(name, () => { clearTimeout(timer); resolve(); }, { once: true });
+  }
+});
+
+// follow reads the chat until another one is shown: it comes back by itself when
+// the connection breaks, and takes its time when a chat at rest was put away.
+async function follow(id) {
+  state.reader?.abort();
+  const reader = new AbortController();
+  state.reader = reader;
+  for (let tries = 0; !reader.signal.aborted;) {
+    let pause = 20_000;
+    try {
+      for await (const event of wire.events(id, reader.signal)) {
+        if (reader.signal.aborted) return;
+        tries = 0;
+        link('');
+        keepEnd(() => kinds[event.kind]?.(event));
+      }
+      if (state.running) pause = 200;
+    } catch (e) {
+      if (reader.signal.aborted) return;
+      if (e.status === 401) return location.reload();
+      pause = Math.min(15_000, 500 * 2 ** tries++);
+      if (tries > 1) link(t.offline);
+    }
+    await wait(pause, reader.signal);
+  }
+}
+
+function link(text) {
+  $('link').textContent = text;
+  $('link').hidden = !text;
+}
+
+// ---- what people do ----
+
+async function say(text) {
+  const id = crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`;
+  const row = put({ id, role: 'user', parts: [{ type: 'text', text }], metadata: { ts: Date.now() } });
+  toEnd();
+  if (!state.title) {
+    state.title = text.slice(0, 60);
+    remember(state.id, state.title);
+    drawChats();
+  }
+  await send(row);
+}
+
+async function send(row) {
+  row.local = 'sending';
+  row.status(t.sending);
+  row.element.classList.add('waiting');
+  try {
+    await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) });
+    if (row.local !== 'sending') return; // the answer was faster
+    row.local = 'waiting';
+    row.status(state.running ? t.waiting : '');
+    running(true);
+  } catch (e) {
+    row.local = 'failed';
+    row.element.classList.remove('waiting');
+    row.status(`${t.failed}: ${wording(e)}`, () => send(row));
+  }
+}
+
+const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.type === 'text' || p.type === 'file') });
+const wording = (e) => (e.code === 'network' ? t.offline : t.problem[e.code] ?? `${t.problem.other}: ${e.message}`);
+
+async function cutAndAsk(body) {
+  try {
+    await wire.post(state.id, body);
+    follow(state.id);
+  } catch (e) {
+    link(wording(e));
+  }
+}
+
+const again = (messageId) => cutAndAsk({ trigger: 'regenerate-message', messageId, messages: [] });
+
+// decide answers a request for approval. The host knows it by its id; nothing
+// else of the message counts.
+async function decide(row, part, approved) {
+  const id = part.approval.id;
+  state.decided.set(id, approved);
+  row.draw();
+  const call = { type: 'dynamic-tool', toolName: part.toolName ?? part.type.replace(/^tool-/, ''), toolCallId: part.toolCallId, input: part.input ?? {} };
+  const message = { id: row.message.id, role: 'assistant', parts: [{ ...call, state: 'approval-responded', approval: { id, approved } }] };
+  try {
+    const { decisions } = await (await wire.post(state.id, { trigger: 'submit-message', message })).json();
+    if (decisions?.[0]?.is === 'done') return;
+    row.status(t.decisionOf[decisions?.[0]?.is] ?? t.problem.other);
+    follow(state.id);
+  } catch (e) {
+    state.decided.delete(id);
+    row.draw();
+    row.status(wording(e));
+  }
+}
+
+function beginEdit(row) {
+  state.edit = row.message.id;
+  $('input').value = row.text();
+  $('mode').hidden = false;
+  $('mode').firstElementChild.textContent = t.editing;
+  $('input').focus();
+  grow();
+}
+
+function endEdit() {
+  state.edit = '';
+  $('mode').hidden = true;
+}
+
+function submit() {
+  const text = $('input').value.trim();
+  if (!text) return;
+  const edit = state.edit;
+  $('input').value = '';
+  endEdit();
+  grow();
+  if (edit) cutAndAsk({ trigger: 'submit-message', messageId: edit, message: { id: edit, role: 'user', parts: [{ type: 'text', text }] } });
+  else say(text);
+}
+
+function grow() {
+  const box = $('input');
+  box.style.height = 'auto';
+  box.style.height = `${Math.min(box.scrollHeight, 220)}px`;
+}
+
+// ---- chats ----
+
+const route = () => decodeURIComponent(location.hash.match(/^#\/c\/(.+)$/)?.[1] ?? '');
+
+function open(id) {
+  if (!id) {
+    id = crypto.randomUUID?.() ?? `c${Date.now()}`;
+    history.replaceState(null, '', `#/c/${id}`);
+  }
+  if (id === state.id) return;
+  state.id = id;
+  clear();
+  endEdit();
+  running(false);
+  $('empty').hidden = false;
+  state.title = state.chats.find((c) => c.id === id)?.title ?? remembered().find((c) => c.id === id)?.title ?? '';
+  drawChats();
+  menu(false);
+  follow(id);
+  $('input').focus();
+}
+
+async function refreshChats() {
+  try {
+    state.chats = await wire.chats();
+  } catch {
+    return; // the list of before is good enough
+  }
+  drawChats();
+}
+
+function drawChats() {
+  const seen = new Set();
+  const word = $('filter').value.trim().toLowerCase();
+  const list = [...state.chats, ...remembered()].filter((c) => !seen.has(c.id) && seen.add(c.id))
+    .filter((c) => !word || (c.title || c.id).toLowerCase().includes(word));
+  $('chats').replaceChildren(...list.slice(0, 200).map((c) => {
+    const a = el('a', c.running ? 'busy' : '', c.title || c.id);
+    a.href = `#/c/${encodeURIComponent(c.id)}`;
+    if (c.id === state.id) a.setAttribute('aria-current', 'page');
+    return el('li', '', a);
+  }));
+}
+
+function menu(shown) {
+  document.body.classList.toggle('side', shown);
+  $('menu').setAttribute('aria-expanded', String(shown));
+}
+
+// ---- start ----
+
+function describe(info) {
+  state.info = info;
+  if (info.project) {
+    $('project').textContent = info.project;
+    document.title = info.project;
+  }
+  $('model').textContent = info.model;
+  $('model').hidden = !info.model || info.demo;
+  $('demo').textContent = t.demo;
+  $('demo').title = t.demoHint;
+  $('demo').hidden = !info.demo;
+  $('logout').hidden = !info.login;
+  $('chips').replaceChildren(...info.suggestions.map((s) => button('chip', s, () => say(s))));
+}
+
+function wireUp() {
+  $('composer').addEventListener('submit', (e) => { e.preventDefault(); submit(); });
+  $('input').addEventListener('input', grow);
+  $('input').addEventListener('keydown', (e) => {
+    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === 'Escape' && state.edit) {
+      $('input').value = '';
+      endEdit();
+    }
+  });
+  $('unedit').addEventListener('click', () => { $('input').value = ''; endEdit(); });
+  $('stop').addEventListener('click', () => wire.stop(state.id).catch((e) => link(wording(e))));
+  $('new').addEventListener('click', () => { location.hash = `#/c/${crypto.randomUUID?.() ?? `c${Date.now()}`}`; });
+  $('menu').addEventListener('click', () => menu(!document.body.classList.contains('side')));
+  $('filter').addEventListener('input', drawChats);
+  window.addEventListener('hashchange', () => open(route()));
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape') menu(false);
+  });
+}
+
+label(document);
+wireUp();
+wire.info().then(describe).catch((e) => (e.status === 401 ? location.reload() : link(wording(e))));
+open(route());
+refreshChats();

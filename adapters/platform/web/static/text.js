@@ -1,0 +1,61 @@
+// Every string that people read, in the language of their browser.
+const en = {
+  skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',
+  hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
+  placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', logout: 'Log out', you: 'You', assistant: 'Assistant',
+  summary: 'Summary of earlier messages', demo: 'demo model', demoHint: 'A built-in model without intelligence. Set a model key to get real answers.',
+  sending: 'sending', waiting: 'waiting: joins the answer at its next step', failed: 'not sent', retry: 'Try again',
+  merged: 'joined the answer under way', mergedAt: (n) => `joined the answer at step ${n}`, goesOn: 'goes on with your new message',
+  step: (n) => `Step ${n}`, thinking: 'Thinking', working: 'Working', source: 'Source', file: 'File',
+  input: 'Input', output: 'Result', compaction: 'Earlier messages were condensed.',
+  edit: 'Edit', regenerate: 'Answer again', copy: 'Copy', copied: 'Copied', editing: 'You are editing an earlier message. What follows it will be replaced.',
+  approve: 'Approve', deny: 'Deny', asks: 'Request for approval', approved: 'approved', denied: 'denied',
+  asksFor: (tool) => `The assistant wants to use “${tool}” with exactly this input. It runs only if you approve, within 30 minutes.`,
+  decisionOf: { already: 'This was decided already.', expired: 'This request has expired. Nothing was done.', unknown: 'This request is not open.', forbidden: 'You may not decide this.' },
+  offline: 'Connection lost, trying again', answering: 'The assistant is answering.', ready: 'The answer is complete.', deleted: 'no longer in the chat',
+  stateOf: {
+    'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waiting for approval',
+    'approval-responded': 'approved or denied', 'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
+  },
+  resultOf: { stopped: 'Stopped.', failed: 'The answer failed.', interrupted: 'Interrupted, outcome unknown.', waiting: 'Waiting for your decision.' },
+  problem: {
+    busy: 'The chat is answering. Stop it or wait.', declined: 'Too many messages are waiting.', unavailable: 'The host takes no messages now.',
+    too_large: 'The message is too large.', empty: 'The message is empty.', token_required: 'Please log in again.', other: 'That did not work',
+  },
+};
+
+const zh = {
+  skip: '跳到输入框', chats: '会话', newChat: '新会话', filter: '搜索会话', messages: '消息',
+  hello: '有什么可以帮你？', helloHint: '回答时你可以继续发消息，新消息会并入正在进行的回答。',
+  placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', logout: '退出', you: '你', assistant: '助手',
+  summary: '较早消息的摘要', demo: '演示模型', demoHint: '内置演示模型，没有智能。设置模型密钥后可获得真实回答。',
+  sending: '发送中', waiting: '等待中：将在下一步并入回答', failed: '未发送', retry: '重试',
+  merged: '已并入正在进行的回答', mergedAt: (n) => `在第 ${n} 步并入回答`, goesOn: '结合你的新消息继续',
+  step: (n) => `第 ${n} 步`, thinking: '思考', working: '处理中', source: '来源', file: '文件',
+  input: '输入', output: '结果', compaction: '较早的消息已压缩。',
+  edit: '编辑', regenerate: '重新回答', copy: '复制', copied: '已复制', editing: '正在编辑较早的消息，其后的内容将被替换。',
+  approve: '同意', deny: '拒绝', asks: '批准请求', approved: '已同意', denied: '已拒绝',
+  asksFor: (tool) => `助手想用下面的输入使用“${tool}”。只有你在 30 分钟内同意后才会执行。`,
+  decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。' },
+  offline: '连接已断开，正在重试', answering: '助手正在回答。', ready: '回答已完成。', deleted: '已不在会话中',
+  stateOf: {
+    'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待批准',
+    'approval-responded': '已答复', 'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
+  },
+  resultOf: { stopped: '已停止。', failed: '回答失败。', interrupted: '已中断，结果未知。', waiting: '等待你的决定。' },
+  problem: {
+    busy: '会话正在回答，请先停止或稍候。', declined: '等待的消息过多。', unavailable: '主机暂不接收消息。',
+    too_large: '消息过大。', empty: '消息为空。', token_required: '请重新登录。', other: '操作未成功',
+  },
+};
+
+export const language = (navigator.languages?.[0] ?? navigator.language ?? 'en').toLowerCase().startsWith('zh') ? 'zh' : 'en';
+export const t = language === 'zh' ? zh : en;
+
+// label fills in the strings of the static page.
+export function label(root) {
+  document.documentElement.lang = language;
+  for (const e of root.querySelectorAll('[data-t]')) e.textContent = t[e.dataset.t];
+  for (const e of root.querySelectorAll('[data-hint]')) e.placeholder = t[e.dataset.hint];
+  for (const e of root.querySelectorAll('[data-label]')) e.setAttribute('aria-label', t[e.dataset.label]);
+}

@@ -1,0 +1,54 @@
+// What the page says to the host, and hears from it.
+
+// Problem is a refused request: a code of the host, or `network`.
+export class Problem extends Error {
+  constructor(code, message, status) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+const at = (id, rest = '') => `api/chat/${encodeURIComponent(id)}${rest}`;
+
+async function ask(path, options = {}) {
+  let res;
+  try {
+    res = await fetch(path, { credentials: 'same-origin', ...options });
+  } catch (e) {
+    throw new Problem('network', e.message, 0);
+  }
+  if (res.ok) return res;
+  const body = await res.json().catch(() => ({}));
+  throw new Problem(body.error ?? 'other', body.message ?? res.statusText, res.status);
+}
+
+export const info = async () => (await ask('api/info')).json();
+export const chats = async () => (await ask('api/chats')).json();
+export const stop = (id) => ask(at(id, '/stop'), { method: 'POST' });
+
+// post hands a message over. It returns once the host has it for good.
+export function post(id, body) {
+  return ask('api/chat', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
+    body: JSON.stringify({ id, ...body }),
+  });
+}
+
+// events yields everything that happens in a chat, beginning with its view. It
+// returns when the host ends the stream and throws when the connection breaks.
+export async function* events(id, signal) {
+  const res = await ask(at(id, '/events'), { signal, cache: 'no-store' });
+  const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6));
+    }
+  }
+}
