@@ -1,0 +1,112 @@
+package actortest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Sent is one message that the platform shows.
+type Sent struct {
+	Chat    messages.ChatKey
+	ID      string
+	Text    string
+	ReplyTo string
+	Edits   int
+}
+
+// Platform is a platform without a service: what is sent stands in a list.
+type Platform struct {
+	Caps platform.Capabilities
+	// Fail may refuse a call; Hold, if not nil, holds calls back.
+	Fail func(op string, n int) error
+
+	mu    sync.Mutex
+	sent  []Sent
+	calls int
+}
+
+// Name implements platform.Platform.
+func (*Platform) Name() string { return "telegram" }
+
+// Capabilities implements platform.Platform.
+func (p *Platform) Capabilities() platform.Capabilities { return p.Caps }
+
+// Receive implements platform.Platform; tests hand messages over themselves.
+func (*Platform) Receive(ctx context.Context, _ platform.Host) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Plan implements platform.Sender: a part for every 4,096 bytes.
+func (*Platform) Plan(out platform.Outbound) []platform.Part {
+	var parts []platform.Part
+	text := out.Text
+	for len(text) > 4096 {
+		parts = append(parts, platform.Part{Text: text[:4096], ReplyTo: out.ReplyTo})
+		text = text[4096:]
+	}
+	return append(parts, platform.Part{Text: text, ReplyTo: out.ReplyTo})
+}
+
+// Send implements platform.Sender.
+func (p *Platform) Send(_ context.Context, to platform.Target, part platform.Part) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if p.Fail != nil {
+		if err := p.Fail("send", p.calls); err != nil {
+			return "", err
+		}
+	}
+	id := strconv.Itoa(len(p.sent) + 1000)
+	p.sent = append(p.sent, Sent{Chat: to.ChatKey, ID: id, Text: part.Text, ReplyTo: part.ReplyTo})
+	return id, nil
+}
+
+// Edit implements platform.Editor.
+func (p *Platform) Edit(_ context.Context, _ platform.Target, id string, part platform.Part) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if p.Fail != nil {
+		if err := p.Fail("edit", p.calls); err != nil {
+			return err
+		}
+	}
+	for i := range p.sent {
+		if p.sent[i].ID == id {
+			p.sent[i].Text = part.Text
+			p.sent[i].Edits++
+		}
+	}
+	return nil
+}
+
+// Sent are the messages that stand there now, in the order they were sent.
+func (p *Platform) Sent() []Sent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Sent(nil), p.sent...)
+}
+
+// Texts are the texts that stand in a chat.
+func (p *Platform) Texts(key messages.ChatKey) []string {
+	var out []string
+	for _, s := range p.Sent() {
+		if s.Chat == key {
+			out = append(out, s.Text)
+		}
+	}
+	return out
+}
+
+// Heal makes calls succeed from now on.
+func (p *Platform) Heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Fail = nil
+}

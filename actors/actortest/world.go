@@ -1,0 +1,256 @@
+package actortest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/modelgate"
+	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/actors/shard"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Options of a world.
+type Options struct {
+	Store    persistence.Store
+	Model    model.Model
+	Platform *Platform
+	Tools    []tool.Tool
+	Chat     chat.Options // what is set here wins over the defaults
+	Idle     time.Duration
+	Slots    int
+	// Validate checks inputs of tools; nil: all are taken.
+	Validate func(name string, input json.RawMessage) error
+	// Fail may refuse a call of the store.
+	Fail func(op string) error
+	// Log shows what the actors log; nil: nothing.
+	Log *slog.Logger
+}
+
+// World is a tree of actors.
+type World struct {
+	t        testing.TB
+	o        Options
+	System   *actor.ActorSystem
+	Router   *actor.PID
+	Port     *adapter.Port
+	Platform *Platform
+	Registry *prometheus.Registry
+	store    *mortal
+	next     int
+}
+
+// New starts a world and wakes what its store says must be woken.
+func New(tb testing.TB, o Options) *World {
+	tb.Helper()
+	if o.Platform == nil {
+		o.Platform = &Platform{Caps: platform.Capabilities{Outbox: true}}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	w := &World{
+		t: tb, o: o, Platform: o.Platform, Registry: prometheus.NewRegistry(), store: &mortal{Store: o.Store, fail: o.Fail},
+		System: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return o.Log })),
+	}
+	w.spawn()
+	tb.Cleanup(w.Kill)
+	waking, err := o.Store.Waking(context.Background())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, key := range waking {
+		w.System.Root.Send(w.Router, messages.WakeChat{ChatKey: key})
+	}
+	return w
+}
+
+func (w *World) spawn() {
+	root := w.System.Root
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: w.o.Slots}))
+	routerPID := w.System.NewLocalPID("router")
+	adapterPID := w.System.NewLocalPID(adapter.Name("telegram"))
+	set := newSet(w.o)
+	runs := run.Options{
+		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
+		Metrics: run.NewMetrics(w.Registry),
+	}
+	chats := w.chatOptions(runs, adapterPID)
+	shards := shard.Options{
+		Idle: w.o.Idle, Metrics: shard.NewMetrics(w.Registry),
+		Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
+	}
+	var err error
+	if w.Router, err = root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), "router"); err != nil {
+		w.t.Fatal(err)
+	}
+	metrics := adapter.NewMetrics(w.Registry)
+	props := adapter.Props(adapter.Options{Platform: w.Platform, Router: w.Router, Logger: w.o.Log, Metrics: metrics})
+	pid, err := root.SpawnNamed(props, adapter.Name("telegram"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Port = adapter.NewPort(w.System, w.Router, pid, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
+}
+
+func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Options {
+	o := w.o.Chat
+	o.Store, o.Logger, o.Metrics, o.Location = w.store, w.o.Log, chat.NewMetrics(w.Registry), time.UTC
+	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
+	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
+	o.Tools = func(_ messages.ChatKey, toolEgress bool) []string {
+		var names []string
+		for _, t := range w.o.Tools {
+			if name := t.Spec().Name; toolEgress || name != "chat_send" {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	o.Adapter = func(name string) (chat.Adapter, bool) {
+		if name != "telegram" {
+			return chat.Adapter{}, false
+		}
+		caps := w.Platform.Caps
+		return chat.Adapter{PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts}, true
+	}
+	return o
+}
+
+// set serves the tools of a world without schemas.
+type set struct {
+	byName   map[string]tool.Tool
+	validate func(name string, input json.RawMessage) error
+}
+
+func newSet(o Options) set {
+	s := set{map[string]tool.Tool{}, o.Validate}
+	for _, t := range o.Tools {
+		s.byName[t.Spec().Name] = t
+	}
+	return s
+}
+
+func (s set) Find(name string) (tool.Tool, bool) {
+	t, ok := s.byName[name]
+	return t, ok
+}
+
+func (s set) Validate(name string, input json.RawMessage) error {
+	if s.validate == nil {
+		return nil
+	}
+	return s.validate(name, input)
+}
+
+func (set) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage { return output }
+
+func (set) WireName(name string) string { return name }
+
+func (set) Name(wire string) string { return wire }
+
+// Inbound is a message of a person, addressed to the bot.
+func (w *World) Inbound(key messages.ChatKey, who, text string) platform.Inbound {
+	w.next++
+	id := strconv.Itoa(w.next)
+	chatType := "private"
+	if a, _ := key.Address(); strings.HasPrefix(a.Chat, "-") {
+		chatType = "supergroup"
+	}
+	in := platform.Inbound{
+		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(),
+		Chat: platform.ChatInfo{ID: "1", Type: chatType}, Sender: platform.Person{ID: who, Name: who}, Gate: platform.Gate{Open: true, Reason: "private"},
+	}
+	if name, ok := strings.CutPrefix(text, "/"); ok {
+		in.Kind = platform.KindCommand
+		in.Command.Name, in.Command.Args, _ = strings.Cut(name, " ")
+	}
+	return in
+}
+
+// Say hands a message over and returns what became of it; it must be accepted.
+func (w *World) Say(key messages.ChatKey, who, text string) platform.Result {
+	w.t.Helper()
+	r := w.Port.Accept(context.Background(), []platform.Inbound{w.Inbound(key, who, text)})[0]
+	if r.Err != nil {
+		w.t.Fatalf("say %q: %v", text, r.Err)
+	}
+	return r
+}
+
+// View is the chat as readers see it.
+func (w *World) View(key messages.ChatKey) platform.ChatView {
+	w.t.Helper()
+	v, err := w.Port.History(context.Background(), key)
+	if err != nil {
+		w.t.Fatalf("view of %s: %v", key, err)
+	}
+	return v
+}
+
+// Wait lets everything happen that needs no time.
+func (*World) Wait() { synctest.Wait() }
+
+// Kill ends the world as SIGKILL would: nothing is written any more. The bubble
+// may end after it: actors are stopped and timers of the library have run out.
+func (w *World) Kill() {
+	if w.System == nil {
+		return
+	}
+	w.store.kill()
+	root := w.System.Root
+	root.Stop(w.Router)
+	root.Stop(w.System.NewLocalPID(adapter.Name("telegram")))
+	synctest.Wait()
+	w.System.Shutdown()
+	w.System = nil
+	<-time.After(2 * time.Minute) // fake: timers of actors that are gone, and what they make the dead-letter log do
+}
+
+// Again starts another world on the same store and platform.
+func (w *World) Again(change func(*Options)) *World {
+	w.t.Helper()
+	w.Kill()
+	o := w.o
+	if change != nil {
+		change(&o)
+	}
+	next := New(w.t, o)
+	next.next = w.next
+	return next
+}
+
+// Metric is the value of a metric without labels: a counter's or gauge's, or how
+// often a histogram was observed.
+func (w *World) Metric(name string) float64 {
+	w.t.Helper()
+	families, err := w.Registry.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			m := f.GetMetric()[0]
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	w.t.Fatalf("no metric %s", name)
+	return 0
+}

@@ -1,0 +1,261 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// foldAfter is how long a chat rests before its journal is folded away.
+const foldAfter = time.Second
+
+// Props makes the actor of one chat. It must be spawned by its shard only.
+func Props(key messages.ChatKey, o Options) *actor.Props {
+	o = o.withDefaults()
+	return actor.PropsFromProducer(func() actor.Actor {
+		return &chat{Options: o, key: key, log: o.Logger.With("component", "chat", "chat_key", string(key))}
+	}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(runsStop()))
+}
+
+// runsStop: a run that panics is stopped, never restarted; its chat hears of it.
+func runsStop() actor.SupervisorStrategy {
+	return actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
+}
+
+// chat is the actor. Its fields are touched in Receive only.
+type chat struct {
+	Options
+	key  messages.ChatKey
+	log  *slog.Logger
+	home pipe.Home
+
+	store persistence.Chat
+	state *persistence.State // nil: not loaded, or broken
+	cache *prompt.Cache
+	memo  *model.Memo // what the model remembers of the chat's last request
+	run   *runner     // nil: none under way
+	via   Adapter     // how the chat's people are reached
+
+	chatType, title string // as last seen
+
+	watchers map[string]*actor.PID
+	asks     map[persistence.RowKey][]ask
+	handed   map[persistence.RowKey]bool     // rows that the adapter has
+	receipts map[persistence.RowKey][]string // of rows that were sent, until they are kept
+	owed     int                             // rows that the metric counts
+	resting  int                             // generation of the fold timer
+	// deadlines of the open requests, by approval id, on the clock of this process.
+	deadlines map[string]time.Time
+	expiry    *time.Timer // nil: no request is open
+	closing   bool        // the host stops
+	drainer   *actor.PID
+}
+
+// foldDue: the chat has rested long enough.
+type foldDue struct{ gen int }
+
+func (c *chat) Receive(ac actor.Context) {
+	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		c.started(ac)
+	case *actor.Stopping, *actor.Restarting:
+		c.release()
+	case messages.Drain:
+		c.drain(ac)
+	case messages.AskPassivate:
+		c.askPassivate(ac, msg)
+	case messages.ToChat:
+		c.command(ac, msg)
+	case *actor.Terminated:
+		c.runGone(ac, msg.Who)
+	case foldDue:
+		c.onFoldDue(ac, msg)
+	case reload:
+		if !c.ready(ac) {
+			c.reloadLater()
+		}
+	case askDue:
+		c.onAskDue(ac, msg)
+	case expiryDue:
+		c.expire(ac)
+	case runTick:
+		c.onRunTick(ac, msg)
+	}
+}
+
+// command takes what needs the chat's state; without it, it says so.
+func (c *chat) command(ac actor.Context, msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed:
+		if c.state == nil {
+			return // the last words of a run that ended with the state
+		}
+	case messages.EgressDelivered:
+		c.receipts[rowKey(msg.Row)] = msg.Receipts // whatever becomes of the chat's state
+	default:
+	}
+	if !c.ready(ac) {
+		c.refuse(ac, msg)
+		return
+	}
+	switch msg := msg.(type) {
+	case messages.AcceptIngress:
+		c.accept(ac, msg)
+	case messages.StopRun:
+		c.stopRun(ac, msg)
+	case messages.WatchChat:
+		c.watch(ac, msg)
+	case messages.UnwatchChat:
+		delete(c.watchers, msg.WatchID)
+	case messages.ViewQuery:
+		c.view(ac)
+	case messages.RewindChat:
+		c.rewind(ac, msg)
+	case messages.DecideApproval:
+		c.decideApproval(ac, msg)
+	case messages.WakeChat, messages.AskPassivate, messages.Drain:
+	case messages.EgressProgressed:
+		c.onEgressProgressed(msg)
+	case messages.EgressDelivered:
+		c.onEgressDelivered(ac, msg)
+	case messages.EgressFailed:
+		c.onEgressFailed(ac, msg)
+	case messages.QueueEgress:
+		c.queueEgress(ac, msg)
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed:
+		c.fromRun(ac, msg)
+	}
+}
+
+// refuse answers a message that the chat cannot take without its store.
+func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
+	if ac.Sender() == nil {
+		return
+	}
+	const reason = "the chat's data cannot be read or written now"
+	switch msg := msg.(type) {
+	case messages.AcceptIngress:
+		ac.Respond(messages.IngressRejected{ChatKey: c.key, RequestID: msg.RequestID, Reason: reason})
+	case messages.StopRun:
+		ac.Respond(messages.RunStopped{ChatKey: c.key, Err: reason})
+	case messages.ViewQuery:
+		ac.Respond(messages.ViewReply{ChatKey: c.key, Err: reason})
+	case messages.RewindChat:
+		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: reason})
+	case messages.DecideApproval:
+		ac.Respond(messages.ApprovalDecided{ChatKey: c.key, Err: reason})
+	case messages.QueueEgress:
+		ac.Respond(messages.EgressAnswer{Err: reason})
+	case messages.WatchChat:
+		ac.Send(ac.Sender(), messages.WatchEnded{ChatKey: c.key, WatchID: msg.WatchID})
+	default:
+	}
+}
+
+func (c *chat) started(ac actor.Context) {
+	c.home = pipe.NewHome(ac)
+	c.receipts = map[persistence.RowKey][]string{}
+	c.watchers, c.asks = map[string]*actor.PID{}, map[persistence.RowKey][]ask{}
+	if addr, ok := c.key.Address(); ok {
+		name := addr.Platform
+		if addr.Account != "" {
+			name += "@" + addr.Account
+		}
+		c.via, _ = c.Adapter(name)
+	}
+	c.ready(ac)
+}
+
+// append makes facts durable and takes them into the state, in this order. After
+// an error nothing of them is believed: the chat is read anew and goes on from
+// what is on the disk.
+func (c *chat) append(ac actor.Context, facts ...persistence.Fact) error {
+	return c.write(ac, c.store.Append, facts)
+}
+
+// note is append for facts whose loss in a power cut changes nothing.
+func (c *chat) note(ac actor.Context, facts ...persistence.Fact) error {
+	return c.write(ac, c.store.Note, facts)
+}
+
+// offer is append for an ingress, which can be refused: a write that the store
+// undid leaves the chat as it is.
+func (c *chat) offer(ac actor.Context, facts ...persistence.Fact) error {
+	return c.write(ac, func(ctx context.Context, records ...persistence.Record) error {
+		err := c.store.Append(ctx, records...)
+		if undone(err) {
+			return errUndone{err}
+		}
+		return err
+	}, facts)
+}
+
+func (c *chat) write(ac actor.Context, write func(context.Context, ...persistence.Record) error, facts []persistence.Fact) error {
+	records := c.state.Next(time.Now().UnixMilli(), facts...)
+	if err := write(context.Background(), records...); err != nil {
+		c.storeFailed(ac, err)
+		return err
+	}
+	for _, r := range records {
+		if err := c.state.Apply(r); err != nil { // Unreachable: we made the facts
+			c.storeFailed(ac, err)
+			return err
+		}
+	}
+	return nil
+}
+
+// wake marks the chat to be woken at a start.
+func (c *chat) wake(ac actor.Context) error {
+	err := c.store.Wake(context.Background())
+	if undone(err) {
+		err = errUndone{err}
+	}
+	if err != nil {
+		c.storeFailed(ac, err)
+	}
+	return err
+}
+
+// errUndone is a failed write of an ingress that left no trace.
+type errUndone struct{ error }
+
+func undone(err error) bool {
+	e, ok := errors.AsType[*persistence.Error](err)
+	return ok && e.Retryable
+}
+
+// storeFailed gives the state up unless the write left no trace and nobody
+// depends on it. What runs is ended; a timer reads the chat anew and goes on.
+func (c *chat) storeFailed(ac actor.Context, err error) {
+	if _, ok := errors.AsType[errUndone](err); ok {
+		c.log.Warn("a message was refused because the disk takes no writes", "error", err)
+		return
+	}
+	c.log.Error("the chat cannot be written; it will be read anew", "error", err)
+	c.abandon(ac)
+	c.reloadLater()
+}
+
+// release lets everything go; what counts is on the disk.
+func (c *chat) release() {
+	for id, pid := range c.watchers {
+		c.home.Root().Send(pid, messages.WatchEnded{ChatKey: c.key, WatchID: id})
+	}
+	c.forget()
+	if c.store != nil {
+		if err := c.store.Close(); err != nil {
+			c.log.Error("closing the chat failed", "error", err)
+		}
+		c.store = nil
+	}
+}

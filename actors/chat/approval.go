@@ -1,0 +1,247 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// approvalTime is how long a request waits for a person.
+const approvalTime = 30 * time.Minute
+
+// expiryDue: a request may have waited long enough.
+type expiryDue struct{}
+
+// digest binds an approval to the tool and the exact input that people were shown.
+func digest(name string, input json.RawMessage) string {
+	sum := sha256.Sum256(append([]byte(name+"\n"), loop.Canonical(input)...))
+	return hex.EncodeToString(sum[:])
+}
+
+// bound reports whether a call is still the one that people were asked about.
+func bound(r persistence.Request, call uimessage.Tool) bool {
+	return r.Digest == digest(call.Name, call.Input)
+}
+
+// mayDecide: in a chat of one person it is them; in groups nobody but those who
+// are listed.
+func (c *chat) mayDecide(by messages.Asker) bool {
+	platform, _, _ := strings.Cut(by.Platform, "@") // whatever account it came to
+	return !c.group() || by.ID != "" && slices.Contains(c.Approvers, platform+"-"+by.ID)
+}
+
+// decideApproval takes decisions by id.
+func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
+	answer := messages.ApprovalDecided{ChatKey: c.key}
+	var facts []persistence.Fact
+	taken := map[string]bool{}
+	for _, d := range msg.Say {
+		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
+		if c.mayDecide(msg.By) {
+			var fact persistence.ApprovalDecided
+			fact, out = c.judge(d)
+			if taken[d.ApprovalID] && out.Is == messages.DecisionDone {
+				out.Is = messages.DecisionAlready
+			}
+			if out.Is == messages.DecisionDone {
+				taken[d.ApprovalID] = true
+				fact.By, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.RequestID
+				facts = append(facts, fact)
+			}
+		}
+		answer.Outcomes = append(answer.Outcomes, out)
+	}
+	if len(facts) > 0 && (c.wake(ac) != nil || c.append(ac, facts...) != nil) {
+		c.refuse(ac, msg)
+		return
+	}
+	c.answer(ac, answer)
+	c.decided(ac, facts)
+}
+
+// judge says what a decision is worth, and the fact that it makes.
+func (c *chat) judge(d messages.Decision) (persistence.ApprovalDecided, messages.DecisionOutcome) {
+	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
+	fact := persistence.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: persistence.AnswerDenied, Reason: d.Reason}
+	if d.Approved {
+		fact.Answer = persistence.AnswerApproved
+	}
+	found := c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID })
+	switch {
+	case len(found) > 0:
+		a := found[len(found)-1]
+		fact.MessageID = a.Turn.ID
+		out.Is = c.worth(a)
+	case c.asking(d.ApprovalID): // by the run under way, which has not ended yet
+		fact.MessageID = c.state.Run.MessageID
+		out.Is = messages.DecisionDone
+	}
+	if run := c.state.Run; run != nil && slices.ContainsFunc(run.Answers, func(a persistence.RunAnswer) bool { return a.ApprovalID == d.ApprovalID }) {
+		out.Is = messages.DecisionAlready
+	}
+	fact.Late = c.late(fact.MessageID)
+	out.MessageID, out.Late = fact.MessageID, fact.Late
+	return fact, out
+}
+
+// worth is what a decision on a known request is worth now.
+func (c *chat) worth(a persistence.Asked) messages.DecisionIs {
+	call, ok := a.Turn.Call(a.Request.CallID)
+	switch {
+	case a.Request.Answer == persistence.AnswerExpired:
+		return messages.DecisionExpired
+	case a.Request.Answer != persistence.AnswerOpen:
+		return messages.DecisionAlready
+	case c.expired(a.Request, time.Now()):
+		return messages.DecisionExpired
+	case !ok || !bound(a.Request, call):
+		return messages.DecisionUnknown
+	}
+	return messages.DecisionDone
+}
+
+// asking reports whether the run under way holds the request in a response that
+// is durable.
+func (c *chat) asking(approvalID string) bool {
+	return c.state.Run != nil && slices.ContainsFunc(c.state.Run.Parts, func(p uimessage.Part) bool {
+		t, ok := p.(uimessage.Tool)
+		return ok && t.State == uimessage.ToolApprovalRequested && t.Approval != nil && t.Approval.ID == approvalID
+	})
+}
+
+// late reports whether an answer can no longer take effect in the message that
+// asked: another one follows it, or will.
+func (c *chat) late(messageID string) bool {
+	if run := c.state.Run; run != nil {
+		return run.MessageID != messageID
+	}
+	return !c.state.IsLast(messageID)
+}
+
+// decided does what follows decisions that are durable.
+func (c *chat) decided(ac actor.Context, facts []persistence.Fact) {
+	for _, f := range facts {
+		if d, ok := f.(persistence.ApprovalDecided); ok {
+			c.tellDecided(ac, d)
+		}
+	}
+	if len(facts) > 0 {
+		c.armExpiry()
+		c.next(ac)
+	}
+}
+
+// tellDecided tells the audit log and readers.
+func (c *chat) tellDecided(ac actor.Context, d persistence.ApprovalDecided) {
+	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By}
+	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
+		call, _ := a.Turn.Call(a.Request.CallID)
+		e.Name, e.Digest, e.RunID = call.Name, a.Request.Digest, a.Turn.Meta.RunID
+	}
+	c.audit(e)
+	c.Metrics.approval(string(d.Answer))
+	c.eventFrame(ac, "approval", 0, string(d.Answer))
+}
+
+// expired reports whether a request has waited too long: by the time that passed
+// while the chat was up, and by the wall clock across restarts.
+func (c *chat) expired(r persistence.Request, now time.Time) bool {
+	d, ok := c.deadlines[r.ID]
+	return ok && !now.Before(d)
+}
+
+// armExpiry knows when each open request expires, and waits for the first.
+func (c *chat) armExpiry() {
+	if c.state == nil {
+		return
+	}
+	now, first := time.Now(), time.Time{}
+	deadlines := map[string]time.Time{}
+	for _, a := range c.state.OpenRequests() {
+		d, ok := c.deadlines[a.Request.ID]
+		if !ok {
+			d = now.Add(min(time.UnixMilli(a.Request.Expires).Sub(now), approvalTime))
+		}
+		deadlines[a.Request.ID] = d
+		if first.IsZero() || d.Before(first) {
+			first = d
+		}
+	}
+	c.deadlines = deadlines
+	c.disarm()
+	if !first.IsZero() {
+		home := c.home
+		c.expiry = time.AfterFunc(max(first.Sub(now), 0), func() { home.Send(expiryDue{}) })
+	}
+}
+
+func (c *chat) disarm() {
+	if c.expiry != nil {
+		c.expiry.Stop()
+		c.expiry = nil
+	}
+}
+
+// expire records requests that nobody decided in time. No run follows.
+func (c *chat) expire(ac actor.Context) {
+	if c.state == nil {
+		return
+	}
+	now := time.Now()
+	var facts []persistence.Fact
+	var rows []persistence.Row
+	for _, a := range c.state.OpenRequests() {
+		if !c.expired(a.Request, now) {
+			continue
+		}
+		f := persistence.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerExpired, Reason: reasonExpired, Late: c.late(a.Turn.ID),
+		}
+		if c.via.Outbox {
+			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.expiredWords(a)}}
+		}
+		facts, rows = append(facts, f), append(rows, f.Rows...)
+	}
+	if len(facts) > 0 && c.append(ac, facts...) != nil {
+		return // it will be read anew, and expire then
+	}
+	c.deliverRows(ac, rows)
+	if len(facts) > 0 {
+		c.decided(ac, facts)
+		return
+	}
+	c.armExpiry()
+}
+
+// withdraw denies the open requests, visibly, because what they belong to goes.
+func (c *chat) withdraw(ac actor.Context, why string) error {
+	var facts []persistence.Fact
+	for _, a := range c.state.OpenRequests() {
+		facts = append(facts, persistence.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: why, Late: c.late(a.Turn.ID),
+		})
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	if err := c.append(ac, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if d, ok := f.(persistence.ApprovalDecided); ok {
+			c.tellDecided(ac, d)
+		}
+	}
+	c.armExpiry()
+	return nil
+}

@@ -1,0 +1,268 @@
+package chat
+
+import (
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// askWait is how long a call of chat_send waits for its receipts.
+const askWait = 5 * time.Second
+
+// ask is a call that waits for a row.
+type ask struct {
+	who *actor.PID
+	id  int
+}
+
+// askDue: a call has waited long enough.
+type askDue struct {
+	key persistence.RowKey
+	id  int
+}
+
+func rowID(k persistence.RowKey) messages.RowID { return messages.RowID(k) }
+
+func rowKey(id messages.RowID) persistence.RowKey { return persistence.RowKey(id) }
+
+// deliverRows hands fresh rows to the adapter. The state has them: nothing is
+// lost if the adapter is not there.
+func (c *chat) deliverRows(ac actor.Context, rows []persistence.Row) {
+	c.countOwed()
+	for _, r := range rows {
+		if row := c.state.Row(r.Key); row != nil {
+			c.deliver(ac, *row)
+		}
+	}
+}
+
+func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
+	if c.via.PID == nil || row.Open || c.handed[row.Key] {
+		return
+	}
+	c.handed[row.Key] = true
+	if receipts, sent := c.receipts[row.Key]; sent {
+		c.home.Send(messages.EgressDelivered{ChatKey: c.key, Row: rowID(row.Key), Receipts: receipts})
+		return
+	}
+	d := messages.Deliver{
+		ChatKey: c.key, Row: rowID(row.Key), ChatType: c.chatType, Text: row.Text, ReplyTo: row.ReplyTo, Sent: row.Sent, DraftID: row.Draft,
+	}
+	for _, a := range row.Attachments {
+		d.Files = append(d.Files, messages.FileRef(a))
+	}
+	ac.Send(c.via.PID, d)
+}
+
+// remind hands rows over again that were not heard of for long: the adapter may
+// have lost them with a restart. One that it still has, it does not begin twice.
+func (c *chat) remind(ac actor.Context) {
+	if c.state == nil || c.state.Run != nil {
+		return
+	}
+	clear(c.handed)
+	for _, row := range c.state.Pending() {
+		c.deliver(ac, row)
+	}
+}
+
+func (c *chat) onEgressProgressed(msg messages.EgressProgressed) {
+	if c.state.Row(rowKey(msg.Row)) == nil {
+		return
+	}
+	records := c.state.Next(time.Now().UnixMilli(), persistence.EgressSent{
+		Key: rowKey(msg.Row), Part: msg.Part, MessageID: msg.MessageID, Draft: msg.Draft,
+	})
+	if err := c.store.Append(c.background(), records...); err != nil {
+		c.log.Error("a receipt could not be kept", "error", err)
+		return
+	}
+	_ = c.state.Apply(records[0]) // our own fact fits
+}
+
+func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered) {
+	row := c.state.Row(rowKey(msg.Row))
+	if row == nil {
+		delete(c.receipts, rowKey(msg.Row))
+		return
+	}
+	delete(c.handed, row.Key)
+	maybe, requestID, runID := row.Maybe, row.RequestID, row.RunID
+	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: msg.Receipts, Maybe: maybe}
+	if c.append(ac, fact) != nil {
+		return
+	}
+	delete(c.receipts, fact.Key)
+	c.Metrics.delivered(fact.Outcome)
+	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
+	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
+	c.afterEgress(ac)
+}
+
+func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
+	row := c.state.Row(rowKey(msg.Row))
+	if row == nil || row.Parked {
+		return
+	}
+	delete(c.handed, row.Key)
+	requestID, runID := row.RequestID, row.RunID
+	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason}
+	if c.append(ac, fact) != nil {
+		return
+	}
+	c.Metrics.delivered(fact.Outcome)
+	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome, Reason: msg.Reason})
+	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Parked: true})
+	c.afterEgress(ac)
+}
+
+// countOwed brings the metric of what is owed up to date.
+func (c *chat) countOwed() {
+	n := 0
+	if c.state != nil {
+		n = len(c.state.Pending())
+	}
+	c.Metrics.owe(n - c.owed)
+	c.owed = n
+}
+
+func (c *chat) afterEgress(ac actor.Context) {
+	c.countOwed()
+	if c.state.Run == nil {
+		c.restLater()
+		c.drained(ac)
+	}
+}
+
+// queueEgress owes a message on behalf of a call: the same call, the same row.
+func (c *chat) queueEgress(ac actor.Context, msg messages.QueueEgress) {
+	if key, known := c.rowOfCall(msg); known {
+		c.waitFor(ac, key)
+		return
+	}
+	if skipped := c.skip(msg); skipped != "" {
+		ac.Respond(messages.EgressAnswer{Skipped: skipped, Delivered: skipped == "duplicate"})
+		return
+	}
+	row := c.rowFor(msg)
+	if !c.via.Outbox {
+		// The reader fetches the history, which holds the call.
+		c.sent(msg)
+		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
+		return
+	}
+	if c.wake(ac) != nil || c.append(ac, persistence.EgressQueued{Row: row}) != nil {
+		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
+		return
+	}
+	c.sent(msg)
+	c.deliverRows(ac, []persistence.Row{row})
+	c.waitFor(ac, row.Key)
+}
+
+func (c *chat) rowFor(msg messages.QueueEgress) persistence.Row {
+	row := persistence.Row{CallID: msg.CallID, Text: msg.Text, ReplyTo: msg.ReplyTo}
+	if msg.RunID != "" {
+		run := c.state.Run
+		row.Key = persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+		row.RunID, row.RequestID = run.ID, run.RequestID
+		if row.ReplyTo == "" {
+			row.ReplyTo = c.replyAnchor()
+		}
+	} else {
+		row.Key = persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
+	}
+	for _, f := range msg.Files {
+		row.Attachments = append(row.Attachments, persistence.Attachment(f))
+	}
+	return row
+}
+
+// rowOfCall finds the row that a call has asked for before.
+func (c *chat) rowOfCall(msg messages.QueueEgress) (persistence.RowKey, bool) {
+	if msg.RunID == "" {
+		key := persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
+		return key, c.state.Row(key) != nil
+	}
+	if c.state.Run == nil {
+		return persistence.RowKey{}, false
+	}
+	key, ok := c.state.Run.Rows[msg.CallID]
+	return key, ok
+}
+
+// skip says why a call sends nothing; empty: it does.
+func (c *chat) skip(msg messages.QueueEgress) string {
+	switch {
+	case msg.RunID != "" && !c.ours(msg.RunID):
+		return "run_ended"
+	case strings.TrimSpace(msg.Text) == "" && len(msg.Files) == 0:
+		return "empty"
+	case msg.RunID == "":
+		return ""
+	case len(c.state.Run.Rows) >= c.MaxSends:
+		return "limit"
+	case !c.RepeatSends && c.run.lastSent[msg.Text]:
+		return "duplicate"
+	}
+	return ""
+}
+
+func (c *chat) sent(msg messages.QueueEgress) {
+	if msg.RunID != "" && c.run != nil {
+		c.run.lastSent[msg.Text] = true
+	}
+}
+
+// waitFor answers a call when its row is settled, or after a while with how far it is.
+func (c *chat) waitFor(ac actor.Context, key persistence.RowKey) {
+	row := c.state.Row(key)
+	if row == nil {
+		ac.Respond(messages.EgressAnswer{Delivered: true})
+		return
+	}
+	if row.Parked {
+		ac.Respond(messages.EgressAnswer{Parked: true, Parts: len(row.Sent)})
+		return
+	}
+	a := ask{who: ac.Sender(), id: len(c.asks[key])}
+	c.asks[key] = append(c.asks[key], a)
+	home := c.home
+	time.AfterFunc(askWait, func() { home.Send(askDue{key, a.id}) })
+}
+
+func (c *chat) answerAsks(ac actor.Context, key persistence.RowKey, answer messages.EgressAnswer) {
+	for _, a := range c.asks[key] {
+		ac.Send(a.who, answer)
+	}
+	delete(c.asks, key)
+}
+
+func (c *chat) onAskDue(ac actor.Context, msg askDue) {
+	if len(c.asks[msg.key]) == 0 {
+		return
+	}
+	parts := 0
+	if c.state != nil {
+		if row := c.state.Row(msg.key); row != nil {
+			parts = len(row.Sent)
+		}
+	}
+	c.answerAsks(ac, msg.key, messages.EgressAnswer{Parts: parts})
+}
+
+// draftRow is the row that a text under way will become, made durable before
+// its placeholder is sent, so that a crash leaves no orphan in the chat.
+func (c *chat) draftRow(ac actor.Context) (persistence.RowKey, bool) {
+	run := c.state.Run
+	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+	if c.state.Row(key) != nil {
+		return key, true
+	}
+	row := persistence.Row{Key: key, RunID: run.ID, RequestID: run.RequestID, Open: true}
+	return key, c.append(ac, persistence.EgressQueued{Row: row}) == nil
+}

@@ -1,0 +1,238 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// finish ends the run: the assistant message, the fates it settles and what it
+// owes to people become durable in one fact.
+func (c *chat) finish(ac actor.Context, result persistence.Result, reason string) {
+	run := c.state.Run
+	m := c.run.reducer.Snapshot()
+	m.ID, m.Role = run.MessageID, uimessage.RoleAssistant
+	m.Parts = closeParts(m.Parts, result)
+	fates := c.fates(result, reason)
+	base, _ := c.state.Turn(m.ID)
+	turn := c.closeTurn(m, c.assistantMeta(string(result), reason, fates), result)
+	m = turn.Message
+	asked := opened(base, turn)
+	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
+	notice := c.notice(result, reason)
+	fact.Rows = c.rowsOf(c.own(m), c.lastWords(c.own(m), result), notice+c.requestWords(asked))
+	if c.append(ac, fact) != nil {
+		return
+	}
+	c.tellAsked(asked)
+	c.armExpiry()
+	c.Metrics.finished(result, c.run.began, fates)
+	c.Metrics.took(c.run.steps)
+	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
+	c.eventFrame(ac, "done", run.Step, "")
+	if notice != "" && !c.via.Outbox {
+		c.chunkFrame(ac, m.ID, []uistream.Chunk{uistream.Error{ErrorText: notice}})
+	}
+	c.endFrame(ac, m.ID, string(result), fates, true)
+	c.deliverRows(ac, fact.Rows)
+	c.dropRun(ac)
+	if len(c.state.Lane) == 0 && len(c.state.Open()) > 0 || c.journalLong() {
+		if c.fold(ac) != nil {
+			return // it will be read anew, and goes on then
+		}
+	}
+	c.next(ac)
+}
+
+// journalLong: a chat that never rests folds now and then all the same.
+func (c *chat) journalLong() bool { return c.state != nil && c.state.Unfolded() > 64 }
+
+// fates are how the run's turns ended.
+func (c *chat) fates(result persistence.Result, reason string) []persistence.Settled {
+	var fates []persistence.Settled
+	for _, v := range c.state.Run.Visible {
+		f := persistence.Settled{TurnID: v.TurnID, Fate: persistence.FateAnswered, RunID: c.state.Run.ID, Reason: reason}
+		switch {
+		case result == persistence.ResultStopped:
+			f.Fate = persistence.FateStopped
+		case v.Step > 1:
+			f.Fate, f.Step = persistence.FateMerged, v.Step
+		}
+		fates = append(fates, f)
+	}
+	return fates
+}
+
+// own is what the run itself added to its message.
+func (c *chat) own(m uimessage.Message) uimessage.Message {
+	m.Parts = m.Parts[min(c.state.Run.Base, len(m.Parts)):]
+	return m
+}
+
+// plainMeta is the metadata that all assistant turns have.
+func (c *chat) plainMeta() uimessage.Metadata {
+	meta := uimessage.Metadata{
+		TS: time.Now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
+		Model: c.Model, Demo: c.Demo, Seq: c.state.Seq,
+	}
+	if addr, ok := c.key.Address(); ok {
+		meta.Channel, meta.ChatID = addr.Platform, addr.Chat
+	}
+	return meta
+}
+
+func (c *chat) assistantMeta(result, reason string, fates []persistence.Settled) uimessage.Metadata {
+	run, meta := c.state.Run, c.plainMeta()
+	meta.RequestID, meta.RunID, meta.Result, meta.Reason = run.RequestID, run.ID, result, reason
+	for _, f := range fates {
+		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, RunID: f.RunID, Step: int64(f.Step), Reason: f.Reason})
+	}
+	if result != "" && c.run.usage.TotalTokens > 0 {
+		u := c.run.usage
+		meta.Usage = &u
+	}
+	return meta
+}
+
+// closeParts makes a message final: nothing streams any more and every call that
+// did run has an outcome.
+func closeParts(parts []uimessage.Part, result persistence.Result) []uimessage.Part {
+	out := make([]uimessage.Part, 0, len(parts))
+	for _, p := range parts {
+		switch p := p.(type) {
+		case uimessage.Text:
+			if p.State == uimessage.TextStreaming {
+				p.State = uimessage.TextDone
+			}
+			out = append(out, p)
+		case uimessage.Reasoning:
+			if p.State == uimessage.TextStreaming {
+				p.State = uimessage.TextDone
+			}
+			out = append(out, p)
+		case uimessage.Tool:
+			if kept, ok := closeTool(p, result); ok {
+				out = append(out, kept)
+			}
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func closeTool(t uimessage.Tool, result persistence.Result) (uimessage.Tool, bool) {
+	switch {
+	case t.State.Settled(), result == persistence.ResultWaiting, t.State == uimessage.ToolApprovalRequested:
+		return t, true
+	case t.State == uimessage.ToolInputStreaming:
+		return t, false // its input never came
+	case t.State == uimessage.ToolApprovalResponded && !t.Approval.Approved.Value:
+		t.State = uimessage.ToolOutputDenied
+		return t, true
+	}
+	return interrupted(t), true
+}
+
+// rowsOf is what a message owes to people: a notice, or its words. With egress
+// by tool its words go out only if nothing was sent by tool since the newest turn
+// became visible. A draft that people see is always brought to an end.
+func (c *chat) rowsOf(m uimessage.Message, words, notice string) []persistence.Row {
+	if !c.via.Outbox {
+		return nil
+	}
+	if notice != "" {
+		words = strings.TrimSpace(words + "\n\n" + notice)
+	}
+	run := c.state.Run
+	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+	if strings.TrimSpace(words) == "" && c.state.Row(key) != nil {
+		if words = c.run.draft; words == "" {
+			words = persistence.Text(m)
+		}
+		words = strings.TrimSpace(words + " …")
+	}
+	if strings.TrimSpace(words) == "" {
+		return nil
+	}
+	return []persistence.Row{{Key: key, RunID: run.ID, RequestID: run.RequestID, Text: words, ReplyTo: c.replyAnchor()}}
+}
+
+// lastWords are what the run's last message says to people by itself.
+func (c *chat) lastWords(m uimessage.Message, result persistence.Result) string {
+	switch {
+	case result == persistence.ResultStopped:
+		return "" // who stopped it does not want to hear it
+	case !c.via.ToolEgress:
+		return persistence.Text(m)
+	case c.state.Run.Spoke && c.gotThrough():
+		return ""
+	}
+	return finalText(m)
+}
+
+// gotThrough: not everything that calls sent since the newest turn was parked.
+func (c *chat) gotThrough() bool {
+	for _, key := range c.state.Run.Rows {
+		if row := c.state.Row(key); key.MessageID == c.state.Run.MessageID && (row == nil || !row.Parked) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsBefore are what a message that is closed by a merge says to people.
+func (c *chat) wordsBefore(m uimessage.Message) string {
+	if c.via.ToolEgress {
+		return ""
+	}
+	return persistence.Text(m)
+}
+
+// nextRow is the number of the next egress: that of the draft people see, if
+// there is one.
+func (c *chat) nextRow() int {
+	run := c.state.Run
+	key := persistence.RowKey{MessageID: run.MessageID, N: run.Egress}
+	if row := c.state.Row(key); row != nil && row.Open {
+		return run.Egress
+	}
+	return run.Egress + 1
+}
+
+// replyAnchor: in groups an answer points at the newest turn it answers.
+func (c *chat) replyAnchor() string {
+	visible := c.state.Run.Visible
+	if len(visible) == 0 {
+		return ""
+	}
+	last := visible[len(visible)-1].TurnID
+	for _, t := range slices.Backward(c.state.History) {
+		if t.ID == last {
+			return c.replyTo(t)
+		}
+	}
+	return ""
+}
+
+// finalText are the words behind the last call, or all words if there are none.
+func finalText(m uimessage.Message) string {
+	last := 0
+	for i, p := range m.Parts {
+		if _, ok := p.(uimessage.Tool); ok {
+			last = i
+		}
+	}
+	tail := m
+	tail.Parts = m.Parts[last:]
+	if words := persistence.Text(tail); strings.TrimSpace(words) != "" {
+		return words
+	}
+	return persistence.Text(m)
+}

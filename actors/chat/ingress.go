@@ -1,0 +1,324 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// accept makes one ingress durable and answers; only then does anything follow.
+func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
+	turn := persistence.NewTurn(msg.Turn)
+	if c.state.Known(msg.IngressID) {
+		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true})
+		return
+	}
+	if c.wake(ac) != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.seen([]persistence.Turn{turn})
+	turn.Meta.Seq = c.state.Seq + 1
+	c.audit(AuditEntry{Event: "ingress", RequestID: msg.RequestID, Result: string(msg.Verdict), Reason: msg.Reason})
+	switch msg.Verdict {
+	case messages.VerdictOpen:
+		if !c.decideInWords(ac, msg, turn) {
+			c.acceptTurn(ac, msg, turn)
+		}
+	case messages.VerdictIgnored:
+		c.settleAtOnce(ac, msg, turn, persistence.FateIgnored, msg.Reason, "")
+	case messages.VerdictRefused:
+		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, msg.Reason, msg.Notice)
+	case messages.VerdictCommand:
+		if !c.decideInWords(ac, msg, turn) {
+			c.hostCommand(ac, msg, turn)
+		}
+	}
+}
+
+func (c *chat) answer(ac actor.Context, msg any) {
+	if ac.Sender() != nil {
+		ac.Respond(msg)
+	}
+}
+
+// settleAtOnce ends an ingress that becomes no turn, perhaps with words to the chat.
+func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fate persistence.Fate, reason, say string) {
+	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
+	if say != "" && c.via.Outbox {
+		fact.Rows = []persistence.Row{{
+			Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+		}}
+	}
+	if c.offer(ac, fact) != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.Metrics.settled(fate, 1)
+	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID}
+	if fate == persistence.FateDeclined {
+		accepted.Declined = reason
+	}
+	c.answer(ac, accepted)
+	c.deliverRows(ac, fact.Rows)
+	c.settledFrame(ac, turn.ID)
+	c.restLater()
+}
+
+// ingressOf is what the ledger keeps; the words of people who did not speak to
+// us are not ours to keep.
+func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) persistence.Ingress {
+	in := persistence.Ingress{
+		ID: msg.IngressID, Seq: turn.Meta.Seq, MessageID: turn.Meta.MessageID,
+		UserID: turn.Meta.UserID, Username: turn.Meta.Username, RequestID: msg.RequestID,
+	}
+	if msg.Verdict == messages.VerdictCommand {
+		in.Text = "/" + msg.Command
+	}
+	return in
+}
+
+// replyTo: in groups an answer points at what it answers.
+func (c *chat) replyTo(turn persistence.Turn) string {
+	if turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p" {
+		return ""
+	}
+	return turn.Meta.MessageID
+}
+
+// acceptTurn makes a user turn durable: in the history when nothing else is
+// pending, otherwise in the journal.
+func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	if msg.EditOf != "" && c.replaceWaiting(ac, msg, turn) {
+		return
+	}
+	if c.state.Run != nil && len(c.state.Lane) >= c.MaxQueued {
+		c.laneFull(ac, msg, turn)
+		return
+	}
+	turn.Metadata = turn.Meta.Append(nil)
+	err := c.keepTurn(ac, turn)
+	if err != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.Metrics.opened(1)
+	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
+	if c.run != nil && c.Mode == ModeInterrupt {
+		c.interrupt(ac, "interrupted by a newer message", msg.RequestID)
+		return
+	}
+	c.next(ac)
+}
+
+// keepTurn takes the short way when nothing else is pending.
+func (c *chat) keepTurn(ac actor.Context, turn persistence.Turn) error {
+	if !c.state.Clean() || c.state.Has(turn.ID) {
+		return c.offer(ac, persistence.TurnAccepted{Turn: turn.Message})
+	}
+	err := c.store.AppendHistory(context.Background(), turn.Message)
+	if undone(err) {
+		err = errUndone{err}
+	}
+	if err != nil {
+		c.storeFailed(ac, err)
+		return err
+	}
+	c.state.AppendOpen(turn)
+	return nil
+}
+
+// replaceWaiting replaces a turn that no model has seen yet by its edit.
+func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+	for _, old := range c.state.Lane {
+		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID {
+			continue
+		}
+		in := c.ingressOf(msg, turn)
+		meta := old.Meta
+		meta.EditOf, meta.TS = msg.EditOf, turn.Meta.TS
+		edited := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: turn.Parts, Metadata: meta.Append(nil)}
+		if c.append(ac, persistence.TurnReplaced{Turn: edited, Ingress: &in}) != nil {
+			c.refuse(ac, msg)
+			return true
+		}
+		c.Metrics.settled(persistence.FateMerged, 1)
+		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
+		return true
+	}
+	return false
+}
+
+// laneFull declines a turn, with one notice while the lane stays full.
+func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	say := ""
+	if !c.run.toldFull {
+		c.run.toldFull = true
+		say = text(noticeLaneFull(), turn)
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "lane_full", say)
+}
+
+// hostCommand obeys a person's order to the host. The command itself is answered
+// by the host and never reaches the model.
+func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	if msg.Command == "stop" {
+		was := c.run != nil
+		if was {
+			c.stopWith(ac, "stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
+			if c.state == nil {
+				c.refuse(ac, msg)
+				return
+			}
+		}
+		notice := noticeNothingToStop()
+		if was {
+			notice = noticeStopped()
+		}
+		turn.Meta.Seq = c.state.Seq + 1
+		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", text(notice, turn))
+		return
+	}
+	say := text(noticeUnknownCommand(), turn)
+	if msg.Notice != "" {
+		say = msg.Notice // the platform has obeyed already, for example a pairing code
+	} else if c.Commands != nil {
+		cmd := Command{
+			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(),
+		}
+		if words, ok := c.Commands(cmd); ok {
+			say = words
+		}
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "command", say)
+}
+
+func (c *chat) counts() persistence.Counts { return c.state.Counts() }
+
+// stopRun is the order to stop that web, CLI and API give.
+func (c *chat) stopRun(ac actor.Context, msg messages.StopRun) {
+	was := c.run != nil
+	if was {
+		c.stopWith(ac, "stopped by "+msg.By, msg.RequestID, msg.All)
+	}
+	if c.state == nil {
+		c.refuse(ac, msg)
+		return
+	}
+	ac.Respond(messages.RunStopped{ChatKey: c.key, Was: was})
+}
+
+// interrupt stops the run under way, durably; waiting turns start the next.
+func (c *chat) interrupt(ac actor.Context, by, requestID string) {
+	c.stopWith(ac, by, requestID, false)
+}
+
+func (c *chat) stopWith(ac actor.Context, by, requestID string, all bool) {
+	run := c.state.Run
+	if c.append(ac, persistence.StopRequested{RunID: run.ID, By: by, RequestID: requestID}) != nil {
+		return
+	}
+	c.audit(AuditEntry{Event: "stop", RequestID: requestID, RunID: run.ID})
+	if all && len(c.state.Lane) > 0 {
+		var fates []persistence.Settled
+		for _, t := range c.state.Lane {
+			fates = append(fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: "stop all"})
+		}
+		if c.append(ac, persistence.TurnsSettled{Fates: fates}) != nil {
+			return
+		}
+		c.Metrics.ended(persistence.FateStopped, len(fates))
+		for _, f := range fates {
+			c.settledFrame(ac, f.TurnID)
+		}
+	}
+	c.finish(ac, persistence.ResultStopped, "stopped")
+}
+
+// view answers with the chat as a reader sees it.
+func (c *chat) view(ac actor.Context) {
+	counts := c.counts()
+	v := messages.ViewReply{
+		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
+		Accepted: counts.Accepted, Open: int64(len(c.state.Open())), Pending: int64(len(c.state.Pending())), Fates: map[string]int64{},
+	}
+	for fate, n := range counts.Fates {
+		v.Fates[string(fate)] = n
+	}
+	for _, t := range c.state.Lane {
+		v.Waiting = append(v.Waiting, t.Message)
+	}
+	if c.run != nil && c.run.reducer != nil {
+		if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
+			v.Messages = append(c.settled(v.Messages), m)
+		}
+	}
+	ac.Respond(v)
+}
+
+// rewind cuts the history behind a message, into an archive.
+func (c *chat) rewind(ac actor.Context, msg messages.RewindChat) {
+	if c.state.Run != nil {
+		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: "busy"})
+		return
+	}
+	cut := 0
+	for i, t := range c.state.History {
+		if t.ID == msg.Keep {
+			cut = i + 1
+		}
+	}
+	if msg.Keep != "" && cut == 0 {
+		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: "not_found"})
+		return
+	}
+	err := c.withdraw(ac, reasonRewound)
+	if err == nil {
+		err = c.cut(ac, cut)
+	}
+	if err != nil {
+		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: fmt.Sprintf("the history could not be rewritten: %v", err)})
+		return
+	}
+	ac.Respond(messages.ChatRewound{ChatKey: c.key})
+}
+
+// cut archives the history from a place on. A user turn that then ends the
+// history had its answer, which is in the archive now; an empty one closes it, so
+// that it is not answered again. Who asks it again hands it over as a new ingress.
+func (c *chat) cut(ac actor.Context, from int) error {
+	if from == len(c.state.History) {
+		return nil
+	}
+	if err := c.fold(ac); err != nil {
+		return err
+	}
+	now := time.Now()
+	rewrite := persistence.Rewrite{
+		ArchiveID: now.UTC().Format("20060102T150405.000Z") + "-rewind", At: now, From: from, To: len(c.state.History),
+	}
+	if c.state.EndsWithUser(from) {
+		meta := uimessage.Metadata{
+			TS: now.UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
+			Result: string(persistence.ResultRewound), Seq: c.state.Seq,
+		}
+		rewrite.Insert = []uimessage.Message{{
+			ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
+		}}
+	}
+	rewrite.Meta = c.state.Meta()
+	if err := c.store.Rewrite(context.Background(), rewrite); err != nil {
+		c.storeFailed(ac, err)
+		return err
+	}
+	c.state.Cut(from, rewrite.Insert...)
+	c.cache = &prompt.Cache{}
+	return nil
+}

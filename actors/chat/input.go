@@ -1,0 +1,63 @@
+package chat
+
+import (
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// system is the system text of a run. It varies with the documents only, never
+// with the time or the turn, so that requests of a chat share their beginning.
+func (c *chat) system() string {
+	d := c.Documents(c.key)
+	facts := prompt.Facts{
+		Project: c.Project, ChatKey: string(c.key), ChatType: c.chatType, ChatTitle: c.title,
+		Group: c.group(), TimeZone: c.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
+	}
+	if a, ok := c.key.Address(); ok {
+		facts.Channel, facts.ChatID = a.Platform, a.Chat
+	}
+	if c.via.ToolEgress {
+		facts.Egress = prompt.EgressTool
+	}
+	docs := prompt.Documents{
+		ProfilePrimary: d.Primary, ProfileOther: d.Other, ChatMemory: d.ChatMemory, ProjectMemory: d.ProjectMemory, Agent: d.Agent,
+	}
+	if asker := c.asker(); d.UserMemory != nil && asker.ID != "" {
+		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
+	}
+	return prompt.System(facts, docs)
+}
+
+// group reports that several people may write here.
+func (c *chat) group() bool {
+	switch c.chatType {
+	case "group", "supergroup", "channel":
+		return true
+	case "":
+		a, _ := c.key.Address()
+		return strings.HasPrefix(a.Chat, "-")
+	}
+	return false
+}
+
+// input is what a step sees: the history with the message under way.
+func (c *chat) input(step int) messages.StepInput {
+	history := c.state.Messages()
+	if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
+		history = append(c.settled(history), m)
+	}
+	converted := prompt.Messages(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0}
+}
+
+// settled is a history without the message that the run works on: one that it
+// continues stands there as it was.
+func (c *chat) settled(history []uimessage.Message) []uimessage.Message {
+	if n := len(history); n > 0 && history[n-1].ID == c.state.Run.MessageID {
+		return history[:n-1]
+	}
+	return history
+}

@@ -1,0 +1,158 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// background is the context of store calls: they end by themselves and are never
+// half done because somebody lost interest.
+func (c *chat) background() context.Context { return context.Background() }
+
+func (c *chat) audit(e AuditEntry) {
+	if c.Audit == nil {
+		return
+	}
+	e.TS, e.ChatKey = time.Now(), c.key
+	c.Audit(e)
+}
+
+// watch begins to tell a reader what happens, with the message under way first.
+func (c *chat) watch(ac actor.Context, msg messages.WatchChat) {
+	c.watchers[msg.WatchID] = ac.Sender()
+	if c.run == nil || c.state.Run == nil {
+		return
+	}
+	ac.Send(ac.Sender(), messages.ChatProgressed{
+		ChatKey: c.key, WatchID: msg.WatchID, Kind: "start", RunID: c.run.id, MessageID: c.state.Run.MessageID,
+		Sees: c.visible(), Chunks: c.run.reducer.Replay(), Replay: true,
+	})
+}
+
+// frame sends one frame to every watcher.
+func (c *chat) frame(ac actor.Context, f messages.ChatProgressed) {
+	f.ChatKey = c.key
+	if c.run != nil {
+		f.RunID = c.run.id
+	}
+	for id, pid := range c.watchers {
+		f.WatchID = id
+		ac.Send(pid, f)
+	}
+}
+
+func (c *chat) startFrame(ac actor.Context, sees []string) {
+	if len(c.watchers) > 0 {
+		f := messages.ChatProgressed{Kind: "start", MessageID: c.state.Run.MessageID, Sees: sees}
+		if len(c.run.before.Parts) > 0 {
+			f.Chunks, f.Replay = uistream.Replay(c.run.before), true
+		}
+		c.frame(ac, f)
+	}
+}
+
+// replayFrame repeats the message after a part of it became void.
+func (c *chat) replayFrame(ac actor.Context) {
+	if len(c.watchers) > 0 {
+		c.frame(ac, messages.ChatProgressed{
+			Kind: "start", MessageID: c.state.Run.MessageID, Sees: c.visible(), Chunks: uistream.Replay(c.run.before), Replay: true,
+		})
+	}
+}
+
+func (c *chat) chunkFrame(ac actor.Context, messageID string, chunks []uistream.Chunk) {
+	if len(c.watchers) > 0 && len(chunks) > 0 {
+		c.frame(ac, messages.ChatProgressed{Kind: "chunks", MessageID: messageID, Chunks: chunks})
+	}
+}
+
+func (c *chat) eventFrame(ac actor.Context, name string, step int, words string) {
+	if len(c.watchers) > 0 {
+		c.frame(ac, messages.ChatProgressed{Kind: "event", Event: name, Step: step, Text: words})
+	}
+}
+
+func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []persistence.Settled, last bool) {
+	if len(c.watchers) == 0 {
+		return
+	}
+	f := messages.ChatProgressed{Kind: "end", MessageID: messageID, Last: last, Result: result}
+	for _, s := range fates {
+		f.Settled = append(f.Settled, s.TurnID)
+	}
+	c.frame(ac, f)
+}
+
+func (c *chat) settledFrame(ac actor.Context, turnID string) {
+	if len(c.watchers) > 0 {
+		c.frame(ac, messages.ChatProgressed{Kind: "settled", Settled: []string{turnID}})
+	}
+}
+
+func (c *chat) tick(after time.Duration) {
+	home, id := c.home, c.run.id
+	time.AfterFunc(after, func() { home.Send(runTick{id}) })
+}
+
+// onRunTick shows people that an answer is being made: its text so far, or
+// typing while there is none.
+func (c *chat) onRunTick(ac actor.Context, msg runTick) {
+	if !c.ours(msg.runID) || c.state == nil || c.state.Run == nil || c.via.PID == nil {
+		return
+	}
+	words := c.underWay()
+	switch {
+	case words != "" && words != c.run.draft && c.via.Drafts:
+		key, ok := c.draftRow(ac)
+		if !ok {
+			return
+		}
+		c.run.draft = words
+		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words}
+		if row := c.state.Row(key); row != nil {
+			draft.DraftID = row.Draft
+		}
+		ac.Send(c.via.PID, draft)
+	case words == "" && c.via.Typing:
+		ac.Send(c.via.PID, messages.ShowTyping{ChatKey: c.key, ChatType: c.chatType})
+		c.tick(typingEvery)
+		return
+	}
+	c.tick(tickEvery)
+}
+
+// typingEvery is how often typing is renewed until text appears.
+const typingEvery = 5 * time.Second
+
+// underWay is the text that people will read, as far as it has come: the words
+// of the message, or those of a chat_send that is being written.
+func (c *chat) underWay() string {
+	m := c.own(c.run.reducer.Message())
+	if !c.via.ToolEgress {
+		return persistence.Text(m)
+	}
+	for _, p := range slices.Backward(m.Parts) {
+		t, ok := p.(uimessage.Tool)
+		if !ok {
+			continue
+		}
+		if t.Name != "chat_send" || t.State != uimessage.ToolInputStreaming {
+			return ""
+		}
+		var in struct {
+			Text string `json:"text"`
+		}
+		_ = json.Unmarshal(t.Input, &in) // half an input shows what it can
+		return in.Text
+	}
+	return ""
+}

@@ -1,0 +1,267 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// reloadWait is how long a chat whose store failed waits before it tries again.
+	reloadWait = 5 * time.Second
+	// freshFor is how old an unfinished run may be to be resumed.
+	freshFor = 10 * time.Minute
+	// maxAttempts is how often a run may be begun before it is given up.
+	maxAttempts = 3
+)
+
+// reload: try to read the chat again.
+type reload struct{}
+
+func (c *chat) reloadLater() {
+	home := c.home
+	time.AfterFunc(reloadWait, func() { home.Send(reload{}) })
+}
+
+// ready loads the chat if need be and goes on with what it left.
+func (c *chat) ready(ac actor.Context) bool {
+	if c.state != nil {
+		return true
+	}
+	if err := c.load(); err != nil {
+		c.log.Error("the chat cannot be read", "error", err)
+		c.abandon(ac)
+		return false
+	}
+	c.recover(ac)
+	return c.state != nil
+}
+
+func (c *chat) load() error {
+	ctx := context.Background()
+	if c.store == nil {
+		store, err := c.Store.OpenChat(ctx, c.key)
+		if err != nil {
+			return err
+		}
+		c.store = store
+	}
+	snap, err := c.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range snap.Damage {
+		c.log.Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
+	}
+	state, err := persistence.Replay(snap)
+	if err != nil {
+		return err
+	}
+	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[persistence.RowKey]bool{}
+	if n := len(state.History); n > 0 {
+		c.seen(state.History)
+	}
+	c.Metrics.loaded(state)
+	c.countOwed()
+	return nil
+}
+
+// seen notes where the chat is, from its newest user turn.
+func (c *chat) seen(turns []persistence.Turn) {
+	for _, t := range slices.Backward(turns) {
+		if t.Role == uimessage.RoleUser && t.Meta.ChatType != "" {
+			c.chatType, c.title = t.Meta.ChatType, t.Meta.ChatTitle
+			return
+		}
+	}
+}
+
+// abandon forgets the state and the run; the disk has what counts.
+func (c *chat) abandon(ac actor.Context) {
+	c.dropRun(ac)
+	c.forget()
+	if c.store != nil {
+		_ = c.store.Close() // it failed already
+		c.store = nil
+	}
+}
+
+// forget drops the state from memory.
+func (c *chat) forget() {
+	if c.state != nil {
+		c.Metrics.forgot(len(c.state.Open()))
+	}
+	c.state, c.cache = nil, nil
+	c.countOwed()
+	c.disarm()
+	c.deadlines = nil // a chat that is read anew goes by the wall clock
+}
+
+// recover goes on with what the last activation left: rows, a run, open turns.
+// Rows come first: they are older than what the end of the run may owe.
+func (c *chat) recover(ac actor.Context) {
+	for _, row := range c.state.Pending() {
+		c.deliver(ac, row)
+	}
+	if c.state.Run != nil {
+		c.resume(ac)
+	}
+	if c.state == nil {
+		return
+	}
+	c.armExpiry()
+	c.expire(ac)
+	c.next(ac)
+}
+
+// resume decides what becomes of a run that a crash ended.
+func (c *chat) resume(ac actor.Context) {
+	run := c.state.Run
+	c.log.Info("a run was interrupted", "run_id", run.ID, "request_id", run.RequestID, "attempt", run.Attempt, "step", run.Step)
+	c.run = newRunner(run, nil)
+	age := time.Since(time.UnixMilli(run.Last))
+	switch {
+	case run.Stop != nil:
+		c.finish(ac, persistence.ResultStopped, "stopped")
+	case age > freshFor || age < -freshFor:
+		c.finish(ac, persistence.ResultInterrupted, "too_old")
+	case run.Attempt >= maxAttempts:
+		c.finish(ac, persistence.ResultFailed, "recovery")
+	default:
+		c.goOnAfterCrash(ac, run)
+	}
+}
+
+// goOnAfterCrash settles calls whose outcome is unknown and starts the run again
+// behind its last whole step.
+func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
+	var facts []persistence.Fact
+	var again []string
+	for _, p := range run.Parts {
+		t, ok := p.(uimessage.Tool)
+		if !ok || t.State.Settled() || t.Approval != nil {
+			continue
+		}
+		if !run.Begun[t.ToolCallID] {
+			again = append(again, t.ToolCallID)
+			continue
+		}
+		facts = append(facts, persistence.ToolFinished{RunID: run.ID, MessageID: run.MessageID, Part: interrupted(t)})
+	}
+	turn, _ := c.state.Turn(run.MessageID)
+	turn.ID, turn.Role, turn.Parts = run.MessageID, uimessage.RoleAssistant, run.Parts
+	facts = append(facts, c.settleAnswered(turn, run.ID, run.Begun)...)
+	if len(facts) > 0 && c.append(ac, facts...) != nil {
+		return
+	}
+	pending := len(again) > 0 || turn.Answered() || asking(run.Parts)
+	if run.Final && !pending {
+		c.run = newRunner(run, nil)
+		c.finish(ac, persistence.ResultDone, "")
+		return
+	}
+	started := persistence.RunStarted{RunID: run.ID, MessageID: run.MessageID, RequestID: run.RequestID, Attempt: run.Attempt + 1}
+	if c.note(ac, started) != nil {
+		return
+	}
+	if atBoundary := run.Step > 0 && !pending; atBoundary && len(c.state.Lane) > 0 && c.Mode != ModeFollowup {
+		c.run = newRunner(run, nil) // with the outcomes
+		if _, ok := c.merge(ac, run.Step+1, nil); !ok {
+			return
+		}
+	}
+	c.spawnRun(ac, again)
+}
+
+// rest folds the journal away when nothing is under way.
+func (c *chat) fold(ac actor.Context) error {
+	if c.state.Run != nil || c.state.Clean() {
+		return nil
+	}
+	f := c.state.Fold(time.Now().UnixMilli())
+	if err := c.store.Fold(context.Background(), f); err != nil {
+		c.storeFailed(ac, err)
+		return err
+	}
+	c.state.Folded()
+	return nil
+}
+
+// restLater arms the fold; whatever happens before disarms it.
+func (c *chat) restLater() {
+	c.resting++
+	gen, home := c.resting, c.home
+	time.AfterFunc(foldAfter, func() { home.Send(foldDue{gen}) })
+}
+
+func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
+	if msg.gen == c.resting && c.state != nil && c.state.Run == nil {
+		_ = c.fold(ac) // a failure was logged, and the journal still has everything
+	}
+}
+
+// idle reports that nothing is left to do; a chat that cannot be read has its
+// open turns to come back to.
+func (c *chat) idle() bool {
+	return c.state != nil && c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided()
+}
+
+// undecided reports whether a request is open, or an answer has not had its
+// outcome.
+func (c *chat) undecided() bool {
+	_, continues := c.state.Continues()
+	return continues || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0
+}
+
+func (c *chat) askPassivate(ac actor.Context, msg messages.AskPassivate) {
+	if !c.idle() || len(c.watchers) > 0 || !c.putToRest(ac) {
+		c.remind(ac)
+		ac.Respond(messages.PassivateBusy{ChatKey: c.key})
+		return
+	}
+	ac.Respond(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
+}
+
+// putToRest saves everything and takes the chat off the list of those to wake.
+func (c *chat) putToRest(ac actor.Context) bool {
+	if c.state == nil {
+		return true // what it left is still marked to be woken
+	}
+	if c.fold(ac) != nil || c.state == nil {
+		return false
+	}
+	if err := c.store.Rest(context.Background()); err != nil {
+		c.log.Warn("the chat could not be marked as resting", "error", err)
+	}
+	return true
+}
+
+// drain ends the activation as soon as what is under way has ended. Turns that
+// wait are durable and will be the next start's.
+func (c *chat) drain(ac actor.Context) {
+	c.closing, c.drainer = true, ac.Sender()
+	c.drained(ac)
+}
+
+// drained answers when nothing is under way.
+func (c *chat) drained(ac actor.Context) {
+	if !c.closing || c.drainer == nil {
+		return
+	}
+	if c.state != nil && (c.state.Run != nil || len(c.state.Pending()) > 0) {
+		return
+	}
+	if c.idle() {
+		c.putToRest(ac)
+	}
+	ac.Send(c.drainer, messages.Drained{ChatKey: c.key})
+	c.drainer = nil
+}

@@ -1,0 +1,98 @@
+package chat
+
+import (
+	"slices"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// notice is what the host says to people by itself, in English and Chinese.
+type notice struct{ en, zh string }
+
+// The notices about commands and the lane.
+func noticeUnknownCommand() notice {
+	return notice{"I do not know that command. Try /help.", "我不认识这个命令，试试 /help。"}
+}
+
+func noticeStopped() notice { return notice{"Stopped.", "已停止。"} }
+
+func noticeNothingToStop() notice {
+	return notice{"Nothing is running.", "现在没有正在进行的任务。"}
+}
+
+func noticeLaneFull() notice {
+	return notice{
+		"Too many messages are waiting here; I could not take the last ones. Please send them again later.",
+		"等待处理的消息太多，最近的几条没有收下，请稍后再发。",
+	}
+}
+
+// failure words the reason of a run that ended without an answer.
+func failure(reason string) notice {
+	switch reason {
+	case "auth":
+		return notice{
+			"I cannot reach my model: its key was refused. The operator has to set a valid key (llm.apiKey).",
+			"无法使用模型：密钥被拒绝。请管理员设置有效的密钥（llm.apiKey）。",
+		}
+	case "not_found":
+		return notice{
+			"I cannot reach my model: its name or address is unknown. The operator has to check llm.model and llm.baseUrl.",
+			"无法使用模型：名称或地址不存在。请管理员检查 llm.model 和 llm.baseUrl。",
+		}
+	case "too_long":
+		return notice{"This conversation has become too long for my model.", "这段对话对模型来说太长了。"}
+	case "rate", "overloaded":
+		return notice{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请稍后再试。"}
+	case "network", "cut", "idle":
+		return notice{"I could not get an answer from my model: the connection failed. Please try again.", "没有收到模型的回答：连接失败，请重试。"}
+	case "filtered":
+		return notice{"My model refused to answer this.", "模型拒绝回答这个内容。"}
+	case "steps", "stop":
+		return notice{"I stopped: this took more steps than a run may have.", "已停止：步骤数超过了上限。"}
+	case "equal_calls":
+		return notice{"I stopped: I kept making the same tool call without getting further.", "已停止：我在重复同样的工具调用，没有进展。"}
+	case "schema_failures":
+		return notice{"I stopped: I kept calling tools with inputs they cannot take.", "已停止：我多次用错误的参数调用工具。"}
+	case "too_old":
+		return notice{
+			"I was interrupted while working on this and did not go on, since it is a while ago. Please ask again if it still matters.",
+			"处理时被中断，时间已久，所以没有继续。如仍需要请再发一次。",
+		}
+	case "recovery":
+		return notice{"I was interrupted several times while working on this and gave it up. Please ask again.", "处理时多次被中断，已放弃。请再发一次。"}
+	}
+	return notice{"Something went wrong here; I could not finish. Please try again.", "出错了，没能完成，请重试。"}
+}
+
+// notice is what people hear of a run that did not end well; empty: nothing.
+func (c *chat) notice(result persistence.Result, reason string) string {
+	switch result {
+	case persistence.ResultFailed, persistence.ResultInterrupted:
+		return c.inTheirWords(failure(reason))
+	case persistence.ResultStopped, persistence.ResultDone, persistence.ResultWaiting, persistence.ResultRewound:
+	}
+	return ""
+}
+
+// inTheirWords chooses the language of the newest user turn.
+func (c *chat) inTheirWords(n notice) string {
+	for _, t := range slices.Backward(c.state.History) {
+		if t.Role == uimessage.RoleUser {
+			return text(n, t)
+		}
+	}
+	return n.en
+}
+
+// text is a notice in the language of a turn.
+func text(n notice, t persistence.Turn) string {
+	for _, r := range persistence.Text(t.Message) {
+		if unicode.Is(unicode.Han, r) {
+			return n.zh
+		}
+	}
+	return n.en
+}

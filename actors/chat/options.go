@@ -1,0 +1,123 @@
+package chat
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Queue modes: what a turn does that arrives during a run.
+const (
+	ModeMerge     = "merge"     // visible from the next step on
+	ModeFollowup  = "followup"  // the next run takes all that waits
+	ModeInterrupt = "interrupt" // stops the run
+)
+
+// Defaults of [Options].
+const (
+	DefaultMaxQueued = 200
+	DefaultMaxSends  = 30
+)
+
+// Options of chats; one value serves all chats of a host.
+type Options struct {
+	Store persistence.Store
+	// Run makes the actor of a run. The memo is the chat's: its requests extend each other.
+	Run func(memo *model.Memo) *actor.Props
+	// Adapter finds the adapter of a platform by the first word of a chat key.
+	Adapter func(platform string) (Adapter, bool)
+	// Documents are the texts that the system prompt of a chat is made of.
+	Documents func(key messages.ChatKey) Documents
+	// Tools are the names offered to a chat whose answers go out by tool or directly.
+	Tools func(key messages.ChatKey, toolEgress bool) []string
+
+	// ToolName is the name that the model knows a tool by; nil: its own.
+	ToolName func(name string) string
+
+	Mode      string // empty: [ModeMerge]
+	MaxQueued int    // turns in the lane; 0: [DefaultMaxQueued]
+	MaxSends  int    // chat_send calls a run; 0: [DefaultMaxSends]
+	// Approvers may decide requests for approval in groups, as <platform>-<userId>;
+	// none by default. In a chat of one person it is that person.
+	Approvers []string
+	// RepeatSends lets the same text go out twice in a run.
+	RepeatSends bool
+
+	Project  string // its name or folder, for the system prompt
+	Model    string // label of the model, for the metadata of answers
+	Demo     bool   // answers are labelled as the demo model's
+	Location *time.Location
+
+	Logger  *slog.Logger
+	Metrics *Metrics // may be nil
+	// Audit takes what the audit log keeps; it never blocks. May be nil.
+	Audit func(AuditEntry)
+	// Commands answers the commands that the host knows, beside stop; nil: none.
+	Commands func(Command) (answer string, ok bool)
+}
+
+// Adapter is what a chat knows of the platform it lives on.
+type Adapter struct {
+	PID        *actor.PID
+	Outbox     bool
+	ToolEgress bool
+	Drafts     bool
+	Typing     bool
+}
+
+// Documents are texts as they are now. They never change; newer ones come as a
+// new value with another revision.
+type Documents struct {
+	Revision                  string
+	Primary, Other            string // the profile
+	ChatMemory, ProjectMemory string
+	UserMemory                func(userKey string) string // may be nil
+	Agent                     string                      // Agent.md
+	Skills                    string
+}
+
+// Command is a person's order to the host, with what an answer may need.
+type Command struct {
+	ChatKey messages.ChatKey
+	Name    string
+	Args    string
+	Turns   int
+	Running bool
+	Counts  persistence.Counts
+}
+
+// AuditEntry is one line of the audit log: what happened, never what was said.
+type AuditEntry struct {
+	TS        time.Time
+	Event     string // ingress, run, step, tool, approval, egress, stop
+	ChatKey   messages.ChatKey
+	RequestID string
+	RunID     string
+	Name      string
+	Result    string
+	Reason    string
+	Step      int
+	By        string // who decided, as <platform>-<userId>
+	Digest    string // of the tool and the exact input that was asked about
+}
+
+func (o Options) withDefaults() Options {
+	if o.Mode == "" {
+		o.Mode = ModeMerge
+	}
+	if o.MaxQueued <= 0 {
+		o.MaxQueued = DefaultMaxQueued
+	}
+	if o.MaxSends <= 0 {
+		o.MaxSends = DefaultMaxSends
+	}
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	return o
+}

@@ -1,0 +1,202 @@
+package chat
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// continueRun goes on in a message whose calls a person decided. What was
+// approved is intended before it begins, in the same write as the facts before.
+func (c *chat) continueRun(ac actor.Context, turn persistence.Turn, before ...persistence.Fact) {
+	started := persistence.RunStarted{RunID: "r_" + newID(time.Now()), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
+	for _, r := range turn.Requests {
+		if r.RequestID != "" {
+			started.RequestID = r.RequestID
+		}
+	}
+	facts := append(before, started)
+	if c.append(ac, append(facts, c.settleAnswered(turn, started.RunID, nil)...)...) == nil {
+		c.spawnRun(ac, nil)
+	}
+}
+
+// settleAnswered are the facts that decided calls of a message begin with: an
+// intent for what was approved, the outcome of what was denied, and of what may
+// have begun before a crash.
+func (c *chat) settleAnswered(turn persistence.Turn, runID string, begun map[string]bool) []persistence.Fact {
+	var facts []persistence.Fact
+	for _, p := range turn.Parts {
+		call, ok := p.(uimessage.Tool)
+		if !ok || call.State != uimessage.ToolApprovalResponded {
+			continue
+		}
+		i := slices.IndexFunc(turn.Requests, func(r persistence.Request) bool { return r.CallID == call.ToolCallID })
+		switch {
+		case begun[call.ToolCallID]:
+			facts = append(facts, persistence.ToolFinished{RunID: runID, MessageID: turn.ID, Part: interrupted(call)})
+		case call.Approval.Approved.Value && (i < 0 || bound(turn.Requests[i], call)):
+			facts = append(facts, persistence.ToolStarted{RunID: runID, CallID: call.ToolCallID})
+		default:
+			call.State = uimessage.ToolOutputDenied
+			facts = append(facts, persistence.ToolFinished{RunID: runID, MessageID: turn.ID, Part: call})
+		}
+	}
+	return facts
+}
+
+// interrupted is a call whose outcome nobody knows.
+func interrupted(t uimessage.Tool) uimessage.Tool {
+	t.State, t.Preliminary, t.Output = uimessage.ToolOutputError, uimessage.Optional[bool]{}, nil
+	t.ErrorText = uimessage.Some("interrupted, outcome unknown")
+	return t
+}
+
+// copies are the calls of late answers in a message of their own, under fresh
+// ids: where they were asked, the model goes on reading them as waiting.
+func (c *chat) copies(due []persistence.Asked) persistence.OutcomeBegun {
+	now := time.Now()
+	out := persistence.OutcomeBegun{Message: uimessage.Message{
+		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}},
+	}}
+	meta := c.plainMeta()
+	for _, a := range due {
+		call, ok := a.Turn.Call(a.Request.CallID)
+		if !ok { // Unreachable: what is due has its call
+			continue
+		}
+		approval := uimessage.Approval{ID: a.Request.ID}
+		if call.Approval != nil {
+			approval = *call.Approval
+		}
+		approval.Approved = uimessage.Some(a.Request.Answer == persistence.AnswerApproved && bound(a.Request, call))
+		if a.Request.Reason != "" {
+			approval.Reason = uimessage.Some(a.Request.Reason)
+		}
+		call.ToolCallID, call.State, call.Approval = "late_"+newID(now), uimessage.ToolApprovalResponded, &approval
+		out.Message.Parts = append(out.Message.Parts, call)
+		out.Of = append(out.Of, persistence.RequestKey{MessageID: a.Turn.ID, ApprovalID: a.Request.ID})
+		meta.RequestID = a.Request.RequestID
+	}
+	out.Message.Metadata = meta.Append(nil)
+	return out
+}
+
+// beginOutcome lets late answers take effect while nothing runs.
+func (c *chat) beginOutcome(ac actor.Context, due []persistence.Asked) {
+	out := c.copies(due)
+	c.continueRun(ac, persistence.NewTurn(out.Message), out)
+}
+
+// approvedCalls are the calls of the message under way that may begin now.
+func (c *chat) approvedCalls() []messages.ApprovedCall {
+	var calls []messages.ApprovedCall
+	for _, p := range c.state.Run.Parts {
+		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalResponded {
+			calls = append(calls, messages.ApprovedCall{CallID: t.ToolCallID, Name: t.Name, Input: t.Input})
+		}
+	}
+	return calls
+}
+
+// openRequests are what a run must not ask about again.
+func (c *chat) openRequests() []messages.OpenRequest {
+	var open []messages.OpenRequest
+	for _, a := range c.state.OpenRequests() {
+		if call, ok := a.Turn.Call(a.Request.CallID); ok {
+			open = append(open, messages.OpenRequest{N: a.Request.N, Name: call.Name, Input: call.Input})
+		}
+	}
+	return open
+}
+
+// closeTurn makes the run's message final: what it held before this run is
+// carried on, its new requests get their numbers, and answers that came during
+// the run take effect. A run that did not end to wait takes its requests back.
+func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result persistence.Result) persistence.Turn {
+	base, _ := c.state.Turn(m.ID)
+	meta.Fates = slices.Concat(base.Meta.Fates, meta.Fates)
+	meta.Usage = sum(base.Meta.Usage, meta.Usage)
+	requests := slices.Concat(base.Requests, c.newRequests(m, base))
+	m.Metadata = persistence.WithRequests(meta, requests, c.nextRow()).Append(nil)
+	turn := persistence.NewTurn(m)
+	waits := result == persistence.ResultWaiting
+	for _, a := range c.state.Run.Answers {
+		a.Late = waits && len(c.state.Lane) > 0
+		turn = turn.Decide(a.ApprovalDecided, a.At)
+	}
+	if waits {
+		return turn
+	}
+	for _, r := range turn.Requests {
+		turn = turn.Decide(persistence.ApprovalDecided{ApprovalID: r.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonWithdrawn}, time.Now().UnixMilli())
+	}
+	turn.Parts = slices.Clone(turn.Parts)
+	for i, p := range turn.Parts {
+		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalResponded {
+			t.State = uimessage.ToolOutputDenied // it has not begun, and now it will not
+			turn.Parts[i] = t
+		}
+	}
+	return turn
+}
+
+// newRequests gives the calls that ask their numbers.
+func (c *chat) newRequests(m uimessage.Message, base persistence.Turn) []persistence.Request {
+	var list []persistence.Request
+	now := time.Now()
+	for _, p := range m.Parts {
+		t, ok := p.(uimessage.Tool)
+		if !ok || t.State != uimessage.ToolApprovalRequested || t.Approval == nil ||
+			slices.ContainsFunc(base.Requests, func(r persistence.Request) bool { return r.ID == t.Approval.ID }) {
+			continue
+		}
+		list = append(list, persistence.Request{
+			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: digest(t.Name, t.Input),
+			Asker: c.asker().ID, Asked: now.UnixMilli(), Expires: now.Add(approvalTime).UnixMilli(),
+		})
+	}
+	return list
+}
+
+// opened are the requests that a turn holds beyond those of an earlier version.
+func opened(base, turn persistence.Turn) []persistence.Asked {
+	var list []persistence.Asked
+	for _, r := range turn.Requests[min(len(base.Requests), len(turn.Requests)):] {
+		list = append(list, persistence.Asked{Turn: turn, Request: r})
+	}
+	return list
+}
+
+// tellAsked tells audit and metrics of requests that are durable now.
+func (c *chat) tellAsked(list []persistence.Asked) {
+	for _, a := range list {
+		call, _ := a.Turn.Call(a.Request.CallID)
+		c.audit(AuditEntry{
+			Event: "approval", RequestID: a.Turn.Meta.RequestID, RunID: a.Turn.Meta.RunID, Name: call.Name, Result: "asked", Digest: a.Request.Digest,
+		})
+		c.Metrics.approval("asked")
+	}
+}
+
+// sum adds the usage of a message's runs.
+func sum(a, b *uimessage.Usage) *uimessage.Usage {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	out := *a
+	out.InputTokens += b.InputTokens
+	out.OutputTokens += b.OutputTokens
+	out.TotalTokens += b.TotalTokens
+	out.ReasoningTokens += b.ReasoningTokens
+	out.CachedInputTokens += b.CachedInputTokens
+	return &out
+}

@@ -1,0 +1,77 @@
+// Package actors is the tour of the actors; the code is one package deeper, an
+// actor each.
+//
+// # The supervision tree
+//
+//	router                      one per host: chat key -> shard, nothing else
+//	└─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
+//	   └─ chat                  one per chat: owns history, lane, outbox; serialises runs
+//	      └─ run                at most one: executes the steps of a run
+//	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
+//	modelgate                   one per host: bounded, fair admission of model calls
+//
+// A chat restarts alone, three times a minute, and reads itself anew from its
+// store. Runs are stopped, never restarted. Router and shard hold no code that
+// can panic: a panic there would stop every child.
+//
+// # The way of one message
+//
+// A platform's receiver maps an update to a platform.Inbound and hands it to the
+// adapter's Port, which asks the router with AcceptIngress and waits. The router
+// picks the shard by the hash of the chat key; the shard finds or spawns the
+// chat and passes the message on, with its sender.
+//
+// The chat drops an ingress id that it knows. Otherwise it marks itself to be
+// woken, makes the turn durable, and answers IngressAccepted; IngressRejected says that
+// nothing was taken. Only then does the platform confirm to the outside.
+//
+// Nothing runs: the chat notes the fact and spawns a run with StartRun, which
+// carries the system text, the tools and the model messages of the first step.
+// The run asks the modelgate with AcquireSlot, gets SlotGranted, streams the
+// model's answer through the step engine and tells the chat RunProgressed with
+// chunks; the chat reduces them into the assistant message and shows them to
+// watchers as ChatProgressed. ReleaseSlot gives the slot back. A stream that is
+// cut is asked for again: StepRestarted voids what came of the step.
+//
+// StepDone brings the whole response. With calls in it, the chat journals the
+// response and the intents, then answers ExecuteCalls; each outcome comes home
+// as ToolDone and is journaled. chat_send reaches the outbox with QueueEgress
+// and hears EgressAnswer. StepEnded says that every call has its outcome.
+//
+// Then the chat is at a step boundary. Turns that arrived meanwhile wait in the
+// lane: the assistant message is closed, they become user turns in the order of
+// arrival, and ContinueRun makes the next step see them in a new message. A
+// response without calls ends the run; RunFailed ends it with a notice; StopRun
+// ends it durably, answers RunStopped, and CancelRun ends the actor.
+//
+// The end of a run is one fact: assistant message, fates of the turns, outbox
+// rows. Deliver hands a row to the adapter actor; EgressProgressed,
+// EgressDelivered and EgressFailed come back through the shard. ShowDraft and
+// ShowTyping may be lost, Deliver may not. Turns that wait start the next run.
+//
+// Readers follow a chat with WatchChat and UnwatchChat, are let go with
+// WatchEnded, and see it whole with ViewQuery and ViewReply. RewindChat cuts the
+// history into an archive and answers ChatRewound.
+//
+// # Approvals
+//
+// A call of a tool that asks ends the run as waiting, with the request in the
+// assistant message; the chat goes on meanwhile. A person decides with
+// DecideApproval, or in words that the chat reads itself; a Decision names a
+// request by its id, and ApprovalDecided answers with a DecisionOutcome for each.
+// The decision is durable first. While the message that asked is the last one, a
+// run goes on in it: StartRun carries what was approved, and every OpenRequest, so
+// that nobody is asked the same twice. Otherwise the outcome is a copy of the call
+// in a message of its own, in the next run or, as an ApprovedCall of ContinueRun,
+// at the next step boundary of the one under way. Nothing that asks is executed
+// by a run unless it came this way. A request expires after thirty minutes.
+//
+// # Rest
+//
+// A shard asks an idle chat with AskPassivate. The chat folds its journal, takes
+// itself off the list of chats to wake, and answers PassivateOK, or PassivateBusy.
+// What arrives while it goes waits in the shard. WakeChat makes a chat go on
+// after a start. Drain goes from the host through router and shards to the
+// chats, Drained comes back when what was under way has ended. StatsQuery and
+// StatsReply count.
+package actors

@@ -1,0 +1,48 @@
+package grant
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestCases reads worked cases from the folder APPROVAL_CASES, or testdata.
+func TestCases(t *testing.T) {
+	policy := shippedPolicy(t)
+	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "shell-cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	for lines.Scan() {
+		var c struct {
+			ID, Command, Expect, Why string
+			Rule                     string `json:"allow_rule"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if got := Decide(c.Command, c.Rule, policy); string(got) != c.Expect {
+			t.Errorf("%s: %q under %q: got %s, want %s (%s)", c.ID, c.Command, c.Rule, got, c.Expect, c.Why)
+		}
+	}
+	if err := lines.Err(); err != nil || n == 0 {
+		t.Errorf("read %d cases: %v", n, err)
+	}
+}
+
+func shippedPolicy(tb testing.TB) *Policy {
+	tb.Helper()
+	p, err := Shipped()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,34 @@
+package grant
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxBytes is the length of the longest command that is judged.
+const maxBytes = 8192
+
+// printable says whether a text can be judged by what it looks like: valid UTF-8
+// of bounded length, no control characters but TAB and LF, nothing invisible, no
+// blanks but the plain one, and no code points that mean nothing yet.
+func printable(text string) bool {
+	if len(text) > maxBytes || !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		if r != '\t' && r != '\n' && !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasControl says whether a printable text has a TAB or an LF.
+func hasControl(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' {
+			return true
+		}
+	}
+	return false
+}

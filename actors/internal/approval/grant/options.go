@@ -1,0 +1,109 @@
+package grant
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// optionSet holds the options of one program for looking up.
+type optionSet struct {
+	style   string
+	numeric bool
+	flags   map[string]bool
+	values  map[string]bool
+	letters map[byte]need // what both say of options of one letter
+}
+
+func newOptionSet(o Options) (optionSet, error) {
+	set := optionSet{
+		style: o.Style, numeric: o.Numeric,
+		flags: make(map[string]bool), values: make(map[string]bool), letters: make(map[byte]need),
+	}
+	if o.Style != StyleGNU && o.Style != StyleGo && o.Style != StyleFind {
+		return set, fmt.Errorf("unknown style %q", o.Style)
+	}
+	add := func(to map[string]bool, names []string) error {
+		for _, name := range names {
+			if len(name) < 2 || name[0] != '-' || name == "--" {
+				return fmt.Errorf("%q is no option", name)
+			}
+			to[set.spelling(name)] = true
+		}
+		return nil
+	}
+	err := errors.Join(add(set.flags, o.Flags), add(set.values, o.Values))
+	for _, options := range []struct {
+		names map[string]bool
+		need  need
+	}{{set.values, wantValue}, {set.flags, alone}} {
+		for name := range options.names {
+			if len(name) == 2 {
+				set.letters[name[1]] = options.need
+			}
+		}
+	}
+	return set, err
+}
+
+// spelling is the form under which an option is listed: in the style of go two
+// dashes are one.
+func (set optionSet) spelling(option string) string {
+	if set.style == StyleGo && strings.HasPrefix(option, "--") {
+		return option[1:]
+	}
+	return option
+}
+
+// need says what an option asks of the word behind it.
+type need int
+
+const (
+	refused   need = iota // the option is not listed
+	alone                 // it stands for itself
+	wantValue             // the next word is its value
+)
+
+// judge looks one option word up: a dash and at least one more byte.
+func (set optionSet) judge(option string) need {
+	if set.numeric && digits(option[1:]) {
+		return alone
+	}
+	option = set.spelling(option)
+	switch {
+	case set.flags[option]:
+		return alone
+	case set.values[option]:
+		return wantValue
+	case set.style == StyleFind:
+		return refused
+	}
+	name, value, attached := strings.Cut(option, "=")
+	isLong := strings.HasPrefix(option, "--") || set.style == StyleGo
+	switch {
+	case isLong && attached && value != "" && set.values[name]:
+		return alone
+	case isLong:
+		return refused
+	default:
+		return set.cluster(option[1:])
+	}
+}
+
+// cluster judges letters behind one dash: flags, of which the last may be an
+// option with its value behind it or in the next word.
+func (set optionSet) cluster(letters string) need {
+	for i := range len(letters) {
+		switch set.letters[letters[i]] {
+		case refused:
+			return refused
+		case wantValue:
+			if i+1 < len(letters) {
+				return alone
+			}
+			return wantValue
+		case alone:
+		}
+	}
+	return alone
+}

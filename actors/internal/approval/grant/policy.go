@@ -1,0 +1,168 @@
+package grant
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+//go:embed policy.json
+var shipped []byte
+
+// Styles of options.
+const (
+	StyleGNU  = "gnu"  // --name=V, --name V, -xV, -x V, clusters of letters
+	StyleGo   = "go"   // -name=V or -name V with one dash or two, no clusters
+	StyleFind = "find" // listed words only, the value is the next word
+)
+
+// ErrPolicy is what every fault of a list wraps.
+var ErrPolicy = errors.New("approval policy")
+
+// Lists are what a policy consists of, as policy.json spells them.
+type Lists struct {
+	Version int    `json:"version,omitempty"`
+	Note    string `json:"note,omitempty"`
+	// Runners are programs that run other programs or code: an open rule over one
+	// covers nothing.
+	Runners []string `json:"runners,omitempty"`
+	// MultiCommandTools need a subcommand before an open rule covers anything.
+	MultiCommandTools []string `json:"multi_command_tools,omitempty"`
+	// RunnerSubcommands are those, two words each, that run or change anything.
+	RunnerSubcommands []string `json:"runner_subcommands,omitempty"`
+	// ProtectedNames are files and folders that no operand may name.
+	ProtectedNames []string `json:"protected_names,omitempty"`
+	// SafeOptions are allowed beside what a rule spells out, by a program, or a
+	// program and its subcommand.
+	SafeOptions map[string]Options `json:"safe_options,omitempty"`
+}
+
+// Options are the harmless options of one program.
+type Options struct {
+	Flags   []string `json:"flags,omitempty"`   // options without a value
+	Values  []string `json:"values,omitempty"`  // options with one
+	Style   string   `json:"style,omitempty"`   // how options are written
+	Numeric bool     `json:"numeric,omitempty"` // -20 is an option, too
+}
+
+// Policy is a set of lists, ready for use. It never changes, so that any number
+// of goroutines may use one.
+type Policy struct {
+	lists       Lists
+	runners     map[string]bool // in lower case
+	tools       map[string]bool
+	subcommands map[string]bool
+	options     map[string]optionSet
+}
+
+// Shipped is the policy that comes with the program.
+func Shipped() (*Policy, error) {
+	lists, err := ParseLists(shipped)
+	if err != nil {
+		return nil, err
+	}
+	return NewPolicy(lists)
+}
+
+// ParseLists reads lists in the form of policy.json. Unknown keys are an error: a
+// misspelled list must not vanish.
+func ParseLists(data []byte) (Lists, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var lists Lists
+	if err := dec.Decode(&lists); err != nil {
+		return Lists{}, fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Lists{}, fmt.Errorf("%w: more than one value", ErrPolicy)
+	}
+	return lists, nil
+}
+
+// NewPolicy makes a policy of lists, which must not be changed afterwards. The
+// error names every fault.
+func NewPolicy(lists Lists) (*Policy, error) {
+	p := &Policy{
+		lists:       lists,
+		runners:     lowered(lists.Runners, evaluators()),
+		tools:       lowered(lists.MultiCommandTools),
+		subcommands: lowered(lists.RunnerSubcommands),
+		options:     make(map[string]optionSet, len(lists.SafeOptions)),
+	}
+	var faults []error
+	for _, name := range lists.ProtectedNames {
+		if name == "" || strings.ContainsAny(name, "/:") {
+			faults = append(faults, fmt.Errorf("protected name %q is no name of a file", name))
+		}
+	}
+	for _, sub := range lists.RunnerSubcommands {
+		if len(strings.Fields(sub)) != 2 {
+			faults = append(faults, fmt.Errorf("subcommand %q has not two words", sub))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(lists.SafeOptions)) {
+		set, err := newOptionSet(lists.SafeOptions[key])
+		if n := len(strings.Fields(key)); err == nil && (n < 1 || n > 2) {
+			err = errors.New("the key has not one or two words")
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("options of %q: %w", key, err))
+		}
+		p.options[key] = set
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrPolicy, errors.Join(faults...))
+	}
+	return p, nil
+}
+
+// Extend is the policy with more on its lists. Options of a program that has some
+// are added to them; their style may be left out, but cannot be changed.
+func (p *Policy) Extend(add Lists) (*Policy, error) {
+	merged := p.lists
+	merged.Runners = slices.Concat(merged.Runners, add.Runners)
+	merged.MultiCommandTools = slices.Concat(merged.MultiCommandTools, add.MultiCommandTools)
+	merged.RunnerSubcommands = slices.Concat(merged.RunnerSubcommands, add.RunnerSubcommands)
+	merged.ProtectedNames = slices.Concat(merged.ProtectedNames, add.ProtectedNames)
+	merged.SafeOptions = maps.Clone(merged.SafeOptions)
+	if merged.SafeOptions == nil {
+		merged.SafeOptions = make(map[string]Options, len(add.SafeOptions))
+	}
+	for key, more := range add.SafeOptions {
+		have, known := merged.SafeOptions[key]
+		if known && more.Style != "" && more.Style != have.Style {
+			return nil, fmt.Errorf("%w: options of %q: style %q, already %q", ErrPolicy, key, more.Style, have.Style)
+		}
+		if !known {
+			have.Style = more.Style
+		}
+		have.Flags = slices.Concat(have.Flags, more.Flags)
+		have.Values = slices.Concat(have.Values, more.Values)
+		have.Numeric = have.Numeric || more.Numeric
+		merged.SafeOptions[key] = have
+	}
+	return NewPolicy(merged)
+}
+
+// evaluators are builtins of shells that run their operands as code, as the
+// runners of the lists do.
+func evaluators() []string {
+	return []string{"trap", "unset", "read", "mapfile", "readarray"}
+}
+
+// lowered is a set of names without case: some file systems do not know any.
+func lowered(lists ...[]string) map[string]bool {
+	set := make(map[string]bool)
+	for _, list := range lists {
+		for _, name := range list {
+			set[strings.ToLower(name)] = true
+		}
+	}
+	return set
+}

@@ -1,0 +1,115 @@
+package grant
+
+import (
+	"slices"
+	"strings"
+)
+
+// Rule is what a person granted, in words.
+type Rule struct {
+	// Words are the words of the rule without the open end.
+	Words []string
+	// Open says that the rule ended in *: any further plain operands.
+	Open bool
+	// Runner says that the program runs files that the rule names: the grant ends
+	// once one of them has changed.
+	Runner bool
+}
+
+// ParseRule reads a rule: one simple command of static words, the last of which
+// may be a bare *. False: the rule is void, it covers nothing.
+func ParseRule(text string, policy *Policy) (Rule, bool) {
+	if policy == nil || !printable(text) || hasControl(text) {
+		return Rule{}, false
+	}
+	cmd, ok := scan(text)
+	if !ok || len(cmd.redirects) > 0 || cmd.ended || cmd.comment || !confirm(cmd) {
+		return Rule{}, false
+	}
+	var r Rule
+	words := cmd.words
+	if last := words[len(words)-1]; last.text == "*" && !last.static() && !last.quoted {
+		r.Open = true
+		words = words[:len(words)-1]
+	}
+	for _, w := range words {
+		if !w.static() {
+			return Rule{}, false
+		}
+		r.Words = append(r.Words, w.text)
+	}
+	if len(words) == 0 || policy.void(r) {
+		return Rule{}, false
+	}
+	r.Runner = policy.runs(r.Words[0])
+	return r, true
+}
+
+// void says whether a well-formed rule covers nothing all the same.
+func (p *Policy) void(r Rule) bool {
+	first := r.Words[0]
+	switch {
+	case first == "", strings.Contains(first, "/"), declares(first):
+		return true
+	case !r.Open:
+		return false
+	case p.runs(first):
+		return true
+	case len(r.Words) == 1:
+		return p.tools[strings.ToLower(first)]
+	default:
+		second := strings.ToLower(r.Words[1])
+		first = strings.ToLower(first)
+		return p.tools[first] && strings.HasPrefix(second, "-") || p.subcommands[first+" "+second]
+	}
+}
+
+// runs says whether a program runs other programs or code.
+func (p *Policy) runs(program string) bool {
+	program = strings.ToLower(program)
+	return p.runners[program] || slices.ContainsFunc(interpreters(), func(name string) bool {
+		version, ok := strings.CutPrefix(program, name)
+		return ok && isVersion(version)
+	})
+}
+
+// interpreters are also installed under names with a version.
+func interpreters() []string {
+	return []string{"python", "pypy", "perl", "ruby", "node", "lua", "php"}
+}
+
+// isVersion says whether a text is a version number: 3, 3.12, -5.4, or 3.13t as
+// special builds are called.
+func isVersion(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	if text == "" || !digits(text[:1]) {
+		return false
+	}
+	rest := strings.TrimLeft(text, "0123456789.")
+	return len(rest) <= 2 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// declares says whether a program is one of the builtins that are grammar more
+// than programs; quoting their name makes no difference.
+func declares(program string) bool {
+	switch program {
+	case "let", "declare", "typeset", "local", "export", "readonly", "nameref":
+		return true
+	default:
+		return false
+	}
+}
+
+// optionsOf are the listed options of the rule's program, or of its subcommand if
+// that has an entry of its own.
+func (p *Policy) optionsOf(words []string) optionSet {
+	if strings.ContainsAny(words[0], " \t\n") {
+		return optionSet{} // no program is called so
+	}
+	if len(words) > 1 {
+		if set, ok := p.options[words[0]+" "+words[1]]; ok {
+			return set
+		}
+	}
+	return p.options[words[0]]
+}

@@ -1,0 +1,242 @@
+package grant
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stubOut names the file that a stub program writes its words to.
+const stubOut = "GRANT_STUB_OUT"
+
+// TestMain makes the test binary the stub that shells start under many names.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(stubOut); path != "" {
+		os.Exit(stub(path))
+	}
+	os.Exit(m.Run())
+}
+
+func stub(path string) int {
+	line, err := json.Marshal(os.Args)
+	if err != nil {
+		return 1
+	}
+	out, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 1
+	}
+	if _, err = out.Write(append(line, '\n')); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// shells starts commands under real shells, with nothing in their PATH but stubs.
+type shells struct {
+	programs []string
+	bin      string
+	paths    []string
+}
+
+func newShells(tb testing.TB) *shells {
+	tb.Helper()
+	s := &shells{programs: []string{"git", "ls", "wc", "probe"}, bin: tb.TempDir()}
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, name := range s.programs {
+		if err := os.Symlink(self, filepath.Join(s.bin, name)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for _, name := range []string{"dash", "bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			s.paths = append(s.paths, path)
+		}
+	}
+	if len(s.paths) == 0 {
+		tb.Fatal("no shell here")
+	}
+	s.paths = s.paths[:min(2, len(s.paths))]
+	return s
+}
+
+// glued finds a redirection right behind the 1 of 2>&1, as in 2>&1>/dev/null: dash
+// takes that 1 for the number of the next redirection and refuses the whole line.
+// Nothing runs then, so it is no matter of what may run.
+func glued(text string) bool {
+	return regexp.MustCompile(`&[ \t]*[12][<>]`).MatchString(strings.ReplaceAll(text, "\\\n", ""))
+}
+
+// check runs a command under every shell: it must start exactly one program, with
+// exactly these words, and leave no file behind.
+func (s *shells) check(tb testing.TB, text string, words []string) {
+	tb.Helper()
+	for _, shell := range s.paths {
+		dir := tb.TempDir()
+		out := filepath.Join(s.bin, "out")
+		ctx, cancel := context.WithTimeout(tb.Context(), 20*time.Second)
+		run := exec.CommandContext(ctx, shell, "-c", text)
+		run.Dir = dir
+		run.Env = []string{
+			"PATH=" + s.bin, "HOME=/home-of-nobody", "LC_ALL=C.UTF-8", stubOut + "=" + out,
+			"GORACE=atexit_sleep_ms=0", // the stub may be a binary with the race detector
+		}
+		stderr, err := run.CombinedOutput()
+		cancel()
+		started, readErr := os.ReadFile(out)
+		_ = os.Remove(out)
+		var got []string
+		if err != nil || readErr != nil || bytes.Count(started, []byte("\n")) != 1 || json.Unmarshal(started, &got) != nil {
+			tb.Errorf("%s -c %q: %v %s, started %s", shell, text, err, stderr, started)
+			continue
+		}
+		if diff := cmp.Diff(words, got); diff != "" {
+			tb.Errorf("%s -c %q (-judged +started):\n%s", shell, text, diff)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			tb.Errorf("%s -c %q leaves %v, %v", shell, text, left, err)
+		}
+	}
+}
+
+// judged is a command's words if a rule that spells all of them out covers it.
+func judged(text string, policy *Policy) ([]string, bool) {
+	cmd, ok := parse(text)
+	if !ok {
+		return nil, false
+	}
+	var words, rule []string
+	for _, w := range cmd.words {
+		words = append(words, w.text)
+		rule = append(rule, "'"+strings.ReplaceAll(w.text, "'", `'\''`)+"'")
+	}
+	return words, Decide(text, strings.Join(rule, " "), policy) == Auto
+}
+
+// TestShellsRunWhatWasJudged: SOAK makes it 10,000 commands instead of 150.
+func TestShellsRunWhatWasJudged(t *testing.T) {
+	want := 150
+	if os.Getenv("SOAK") != "" {
+		want = 10_000
+	}
+	policy, stubs := shippedPolicy(t), newShells(t)
+	random := rand.New(rand.NewPCG(1, uint64(want)))
+	seen := make(map[string]bool)
+	for len(seen) < want {
+		text := commandLine(random, stubs.programs)
+		words, ok := judged(text, policy)
+		if !ok || seen[text] || glued(text) || !slices.Contains(stubs.programs, words[0]) {
+			continue
+		}
+		seen[text] = true
+		stubs.check(t, text, words)
+	}
+}
+
+// commandLine is a text that is often nearly a simple command.
+func commandLine(random *rand.Rand, programs []string) string {
+	pick := func(list []string) string { return list[random.IntN(len(list))] }
+	plain := []string{
+		"a", "b1", "-x", "--y=z", "日志", "é", "👍", "-", "--", "1", "2", "=", ",", "@", "%", "^", "!", "]", ":", ".", "/", "A=1", "#", "x=", "if", "do", "time",
+	}
+	quoted := []string{
+		"'q r'", `"d  e"`, `\ `, `\\`, `\'`, `\"`, `''`, `""`, `"'"`, `'"'`, `"\\"`, `"\a"`, `'\'`, `"\$x"`, `"\""`, "\"\\`\"", `\$`, "\\`", `'$x'`, "'`x`'",
+		`\#`, `\~`, `\*`, `'*'`, `"?"`, `\{`, `'{a,b}'`, `\;`, `"a;b|c&d"`, `\>`, `'>x'`, `"日 志"`, `\日`, `\é`, `"#"`, `\=`, "'\\\\'",
+	}
+	odd := []string{
+		"$", `"$"`, `"a$|b"`, "$x", "~", ":~", "x=~", "{", "}", "*", "(", ")", "|", "&", "`", "'", `"`, ";", "\n", "# c", "# c \\\n", "#", "\\", "$'a'", "!",
+		"2>", ">", "<", "1>&2", ">&", "&>", "2>&1", ">/dev/null", "2> /dev/null", "</dev/null", ">&2", "2>x", "\"a\\\nb\"", "\\\n", "\\\\\\\n",
+	}
+	var b strings.Builder
+	b.WriteString(pick([]string{"", " ", "\t", "\\\n", ">/dev/null ", "2>&1 "}))
+	b.WriteString(pick(programs))
+	for range 1 + random.IntN(7) {
+		if random.IntN(3) > 0 {
+			b.WriteString(pick([]string{" ", "  ", "\t", " \\\n", "\\\n ", " \\\n\t"}))
+		}
+		for range 1 + random.IntN(3) {
+			switch random.IntN(8) {
+			case 0, 1, 2, 3:
+				b.WriteString(pick(plain))
+			case 4, 5, 6:
+				b.WriteString(pick(quoted))
+			default:
+				b.WriteString(pick(odd))
+			}
+		}
+	}
+	b.WriteString(pick([]string{"", "", " ", ";", "\n", " ;\n\n", " # x; y", ";# z", "\n# x\n", " # x \\\n", "\\\n"}))
+	return b.String()
+}
+
+// FuzzDecide holds what every verdict promises; what may run by itself is run.
+func FuzzDecide(f *testing.F) {
+	for _, c := range [][2]string{
+		{"git status -sb # x", "git status"},
+		{"wc -l 'a b' \"c\\$\" d\\ e", "wc *"},
+		{"grep -nA2 x -- src/*.go 2>&1;", "grep *"},
+		{"go test -run=X ./... >/dev/null", "go test ./..."},
+		{"find . -name '*.go' \\\n -print", "find *"},
+		{"probe \"\"2>/dev/null", "probe *"},
+		{"ls x=~ a$ \"$\" ", "ls *"},
+	} {
+		f.Add(c[0], c[1])
+	}
+	policy, stubs := shippedPolicy(f), newShells(f)
+	f.Fuzz(func(t *testing.T, text, rule string) {
+		verdict := Decide(text, rule, policy)
+		if again := Decide(text, rule, policy); again != verdict || (verdict != Auto && verdict != Ask) {
+			t.Fatalf("%q under %q: %s, then %s", text, rule, verdict, again)
+		}
+		if verdict == Auto {
+			checkCovered(t, text, rule, policy)
+		}
+		if words, ok := judged(text, policy); ok && !glued(text) && slices.Contains(stubs.programs, words[0]) {
+			stubs.check(t, text, words)
+		}
+	})
+}
+
+// checkCovered holds an automatic verdict against what no rule can allow.
+func checkCovered(t *testing.T, text, rule string, policy *Policy) {
+	t.Helper()
+	r, valid := ParseRule(rule, policy)
+	cmd, simple := parse(text)
+	if !valid || !simple || len(cmd.words) < len(r.Words) {
+		t.Fatalf("%q under %q is covered", text, rule)
+	}
+	rest := slices.Clone(r.Words)
+	for i, w := range cmd.words {
+		if at := slices.Index(rest, w.text); at >= 0 {
+			rest = slices.Delete(rest, at, at+1)
+			continue
+		}
+		option := strings.HasPrefix(w.text, "-") || (i > 0 && strings.HasPrefix(cmd.words[i-1].text, "-"))
+		if !option && !r.Open {
+			t.Errorf("%q under %q: %q is covered", text, rule, w.text)
+		}
+		if !option && (strings.HasPrefix(w.text, "/") || slices.Contains(strings.FieldsFunc(w.text, func(r rune) bool { return r == '/' || r == ':' }), "..")) {
+			t.Errorf("%q under %q: operand %q", text, rule, w.text)
+		}
+	}
+	if len(rest) > 0 {
+		t.Errorf("%q under %q: %q is not used", text, rule, rest)
+	}
+	if strings.ContainsAny(text, "\r\x00\x1b\u200b\u202e\u2028") {
+		t.Errorf("%q is covered", text)
+	}
+}

@@ -1,0 +1,42 @@
+package reply
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestCases reads worked cases from the folder APPROVAL_CASES, or testdata.
+func TestCases(t *testing.T) {
+	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "reply-cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	for lines.Scan() {
+		var c struct {
+			ID, Reply string
+			Pending   []string
+			Expect    Reply
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if diff := gocmp.Diff(c.Expect, Parse(c.Reply, c.Pending), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %q to %q (-want +got):\n%s", c.ID, c.Reply, c.Pending, diff)
+		}
+	}
+	if err := lines.Err(); err != nil || n == 0 {
+		t.Errorf("read %d cases: %v", n, err)
+	}
+}

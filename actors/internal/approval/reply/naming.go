@@ -1,0 +1,145 @@
+package reply
+
+import "slices"
+
+// naming reads a line that approves or refuses commands by name or by number.
+func (p parser) naming(l line) []Reply {
+	var out []Reply
+	for _, s := range p.approvals(l) {
+		out = append(out, Reply{Kind: ApproveSome, Targets: p.targets(s.picks)})
+	}
+	for _, s := range follow(l, words("拒绝", "deny", "reject", "refuse"), p.list) {
+		kind := DenyAll
+		for i := range p.pending {
+			if !slices.Contains(s.picks, i) {
+				kind = Unclear
+			}
+		}
+		out = append(out, Reply{Kind: kind})
+	}
+	return out
+}
+
+// approvals follows the two ways to approve some.
+func (p parser) approvals(l line) []state {
+	only := maybe(words("只", "仅", "just", "only"))
+	verb := words("同意", "批准", "允许", "通过", "approve", "allow")
+	run := maybe(words("执行", "运行"))
+	fits := words("同意", "批准", "允许", "可以", "行", "ok")
+	return append(
+		follow(l, only, verb, run, p.list),
+		follow(l, p.ordinals(false), fits)...,
+	)
+}
+
+// targets are the commands at some places, in order and without repeats.
+func (p parser) targets(picks []int) []string {
+	var out []string
+	for i, command := range p.pending {
+		if slices.Contains(picks, i) && !slices.Contains(out, command) {
+			out = append(out, command)
+		}
+	}
+	return out
+}
+
+// list is what may follow a verb, up to the end of the line: commands, ordinals or
+// a word for the only command.
+func (p parser) list(l line, s state) []state {
+	out := p.ordinals(true)(l, s)
+	rest := l.slice(s.at, l.len())
+	take := func(picks []int) {
+		if len(picks) > 0 {
+			out = append(out, state{at: l.len(), picks: picks})
+		}
+	}
+	if isThis(rest) && len(p.pending) == 1 {
+		take([]int{0})
+	}
+	if before := l.at(s.at - 1); before == ' ' || !isLatin(before) {
+		take(p.named(string(rest.raw)))
+	}
+	if text, ok := quoted(rest); ok {
+		take(p.named(text))
+	}
+	if listed := backticked(rest); len(listed) > 1 {
+		take(p.named(listed...))
+	}
+	return out
+}
+
+// named are the places of commands; none if one of them does not wait.
+func (p parser) named(commands ...string) []int {
+	var picks []int
+	for _, command := range commands {
+		known := false
+		for i, pending := range p.pending {
+			if pending == command && command != "" {
+				picks = append(picks, i)
+				known = true
+			}
+		}
+		if !known {
+			return nil
+		}
+	}
+	return picks
+}
+
+// ordinals is a list of numbers, after a verb in any form, else in the forms that
+// cannot be mistaken for anything else.
+func (p parser) ordinals(afterVerb bool) step {
+	return func(l line, s state) []state {
+		for {
+			n, end := l.ordinal(s.at, afterVerb)
+			if end < 0 || n > len(p.pending) {
+				return nil
+			}
+			s.picks = append(slices.Clip(s.picks), n-1)
+			s.at = end
+			next := l.joiner(end)
+			if next < 0 {
+				return []state{s}
+			}
+			s.at = next
+		}
+	}
+}
+
+// ordinal reads one number that begins at a place; end is -1 if there is none.
+func (l line) ordinal(i int, afterVerb bool) (n, end int) {
+	switch {
+	case l.at(i) == '第':
+		n, end = l.numeral(l.skip(i + 1))
+		if end < 0 {
+			return 0, -1
+		}
+		if unit := l.skip(end); slices.Contains([]rune("个条项"), l.at(unit)) {
+			end = unit + 1
+		}
+		return n, end
+	case l.at(i) == '#':
+		return l.digits(i + 1)
+	case !afterVerb:
+		return 0, -1
+	}
+	if n, end = l.digits(i); end >= 0 {
+		return n, end
+	}
+	if the := l.word(i, "the"); the >= 0 {
+		i = l.skip(the)
+	}
+	for n, word := range []string{"first", "second", "third", "fourth", "fifth"} {
+		end := l.word(i, word)
+		if end < 0 {
+			continue
+		}
+		for _, noun := range []string{"one", "command"} {
+			if after := l.word(l.skip(end), noun); after >= 0 {
+				end = after
+			}
+		}
+		return n + 1, end
+	}
+	return 0, -1
+}

@@ -1,0 +1,180 @@
+package reply
+
+import (
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
+)
+
+// state is how far a form has been followed in a line, and what it said so far.
+type state struct {
+	at       int
+	from, to int // the rules of a timed grant
+	minutes  int
+	picks    []int // the commands named
+}
+
+// step follows a line in all the ways that there are. Blanks between steps mean
+// nothing.
+type step func(l line, s state) []state
+
+// follow gives all the states in which the steps reach the end of the line.
+func follow(l line, steps ...step) []state {
+	var out []state
+	for _, s := range chain(steps...)(l, state{}) {
+		if s.at == l.len() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// chain is one step after the other.
+func chain(steps ...step) step {
+	return func(l line, s state) []state {
+		states := []state{s}
+		for _, next := range steps {
+			var reached []state
+			for _, s := range states {
+				s.at = l.skip(s.at)
+				reached = append(reached, next(l, s)...)
+			}
+			states = reached
+		}
+		return states
+	}
+}
+
+// either is any one of the steps.
+func either(steps ...step) step {
+	return func(l line, s state) []state {
+		var out []state
+		for _, next := range steps {
+			out = append(out, next(l, s)...)
+		}
+		return out
+	}
+}
+
+// maybe is a step that may be left out.
+func maybe(next step) step {
+	return func(l line, s state) []state { return append(next(l, s), s) }
+}
+
+// words is any one of the words.
+func words(list ...string) step {
+	return func(l line, s state) []state {
+		var out []state
+		for _, word := range list {
+			if end := l.word(s.at, word); end >= 0 {
+				next := s
+				next.at = end
+				out = append(out, next)
+			}
+		}
+		return out
+	}
+}
+
+// length is a length of time.
+func length(l line, s state) []state {
+	minutes, end := l.duration(s.at)
+	if end < 0 {
+		return nil
+	}
+	s.minutes, s.at = minutes, end
+	return []state{s}
+}
+
+// rules is any text that is set apart from what follows, to be read as rules once
+// the whole form fits.
+func rules(l line, s state) []state {
+	var out []state
+	for end := s.at + 1; end <= l.len(); end++ {
+		if l.at(end-1) == ' ' || !endsRule(l, s.at, end) {
+			continue
+		}
+		next := s
+		next.from, next.to, next.at = s.at, end, end
+		out = append(out, next)
+	}
+	return out
+}
+
+// endsRule says whether a rule, a list of them or a word for one may end here.
+func endsRule(l line, from, end int) bool {
+	return strings.ContainsRune("`\"'”」", l.at(end-1)) || stands(l, from, end) || isThis(l.slice(from, end))
+}
+
+// quoted is what stands in the one pair of quotes that a line consists of.
+func quoted(l line) (string, bool) {
+	last := l.len() - 1
+	if last < 2 {
+		return "", false
+	}
+	closing, ok := map[rune]rune{'`': '`', '"': '"', '\'': '\'', '“': '”', '「': '」'}[l.at(0)]
+	if !ok {
+		return "", false
+	}
+	for i := 1; i < last; i++ {
+		if l.at(i) == closing {
+			return "", false
+		}
+	}
+	return string(l.raw[1:last]), l.at(last) == closing
+}
+
+// backticked are the texts that a line lists, each in backticks.
+func backticked(l line) []string {
+	var out []string
+	for i := 0; l.at(i) == '`'; {
+		end := i + 1
+		for end < l.len() && l.at(end) != '`' {
+			end++
+		}
+		if end == l.len() || end == i+1 {
+			return nil
+		}
+		out = append(out, string(l.raw[i+1:end]))
+		if end++; end == l.len() {
+			return out
+		}
+		if i = l.joiner(end); i < 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// joiner is where the next item of a list begins if this one ends at i, -1 if it
+// is the last.
+func (l line) joiner(i int) int {
+	i = l.skip(i)
+	for _, word := range []string{"、", ",", "和", "与", "&", "and"} {
+		if end := l.word(i, word); end >= 0 {
+			return l.skip(end)
+		}
+	}
+	return -1
+}
+
+// isThis says whether a line is a word for the only command that waits.
+func isThis(l line) bool {
+	for _, word := range []string{"这个", "这条", "这个命令", "这条命令", "该命令", "this", "this one"} {
+		if l.word(0, word) == l.len() {
+			return true
+		}
+	}
+	return false
+}
+
+// covers says whether a rule is valid and covers something that waits.
+func (p parser) covers(rule string) bool {
+	policy := p.policy()
+	for _, command := range p.pending {
+		if grant.Decide(command, rule, policy) == grant.Auto {
+			return true
+		}
+	}
+	return false
+}

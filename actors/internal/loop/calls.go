@@ -1,0 +1,312 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// errPrototype is under the error of an input that could change what objects are
+// in a JavaScript reader of the history.
+var errPrototype = errors.New("object contains a forbidden prototype property")
+
+func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	s := &l.step
+	s.output = true
+	call := l.parse(ev)
+	state := &callState{call: call}
+	s.calls = append(s.calls, state)
+	allowed := l.guard.seen(call)
+	l.record(result{call: call, isCall: true})
+	if call.Err != nil {
+		return l.invalidCall(out, state)
+	}
+	out = l.emit(out, string(ev.Kind), l.inputAvailable(call))
+	t, known := l.active(call.Name)
+	switch {
+	case !known: // run by the provider
+	case !allowed:
+		state.settled = true
+		l.record(result{call: call, err: errEqualCall})
+		out = l.emit(out, kindToolError, l.toolError(call, errEqualCall))
+	case t.Asks != nil && t.Asks(call):
+		out = l.ask(out, call)
+	case call.ProviderExecuted:
+	case t.Client:
+		s.client = append(s.client, call)
+	default:
+		s.runnable = append(s.runnable, call)
+	}
+	return out
+}
+
+// invalidCall shows a call that nobody can execute, and its error at once.
+func (l *Loop) invalidCall(out []uistream.Chunk, state *callState) []uistream.Chunk {
+	c := state.call
+	t, known := l.active(c.Name)
+	if !known {
+		t = Tool{}
+	}
+	l.step.invalid = append(l.step.invalid, c)
+	chunk := uistream.ToolInputError{
+		ToolCallID: c.ID, ToolName: c.Name, Input: c.shownInput(), ErrorText: l.errorText(c.Err),
+		ProviderExecuted: flag(c.ProviderExecuted),
+		ProviderMetadata: c.ProviderMetadata,
+		ToolMetadata:     t.Metadata,
+		Dynamic:          l.dynamic(c.Name, uimessage.Some(true)),
+	}
+	if t.Title != "" {
+		chunk.Title = uimessage.Some(t.Title)
+	}
+	out = l.emit(out, string(model.EventToolCall), chunk)
+	if c.ProviderExecuted {
+		return out
+	}
+	state.settled = true
+	l.record(result{call: c, err: c.Err, invalid: true})
+	return l.emit(out, kindToolError, uistream.ToolOutputError{
+		ToolCallID: c.ID, ErrorText: l.errorText(c.Err), ToolMetadata: t.Metadata,
+		Dynamic: l.dynamic(c.Name, uimessage.Some(true)),
+	})
+}
+
+func (l *Loop) inputAvailable(c Call) uistream.ToolInputAvailable {
+	t, known := l.active(c.Name)
+	chunk := uistream.ToolInputAvailable{
+		ToolCallID: c.ID, ToolName: c.Name, Input: c.Input,
+		ProviderExecuted: flag(c.ProviderExecuted),
+		ProviderMetadata: c.ProviderMetadata,
+		Dynamic:          l.dynamic(c.Name, flag(c.Dynamic)),
+	}
+	if known {
+		chunk.ToolMetadata = t.Metadata
+		if t.Title != "" {
+			chunk.Title = uimessage.Some(t.Title)
+		}
+	}
+	return chunk
+}
+
+func (l *Loop) ask(out []uistream.Chunk, call Call) []uistream.Chunk {
+	a := Approval{ID: l.cfg.NewID(), Call: call}
+	chunk := uistream.ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: call.ID}
+	if l.cfg.Sign != nil {
+		chunk.Signature = uimessage.Some(l.cfg.Sign(a))
+	}
+	l.step.approvals = append(l.step.approvals, a)
+	l.record(result{call: call, approval: a.ID, signature: chunk.Signature})
+	return l.emit(out, string(model.EventToolApproval), chunk)
+}
+
+// providerApproval is a request that the provider itself makes.
+func (l *Loop) providerApproval(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	l.step.output = true
+	var r struct {
+		ApprovalID string `json:"approvalId"`
+		ToolCallID string `json:"toolCallId"`
+	}
+	err := json.Unmarshal(ev.Raw, &r)
+	if err == nil {
+		if c := l.lastCall(r.ToolCallID); c != nil {
+			a := Approval{ID: r.ApprovalID, Call: c.call}
+			l.step.approvals = append(l.step.approvals, a)
+			l.record(result{call: c.call, approval: a.ID})
+			return l.emit(out, string(ev.Kind), uistream.ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: c.call.ID})
+		}
+		err = fmt.Errorf("Tool call %q not found for approval request %q.", r.ToolCallID, r.ApprovalID) //nolint:staticcheck,revive // the SDK's words
+	}
+	return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+}
+
+// lastCall is the newest call of the step with this id.
+func (l *Loop) lastCall(id string) *callState {
+	for _, c := range slices.Backward(l.step.calls) {
+		if c.call.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// toolResult is the outcome of a call that the provider executed.
+func (l *Loop) toolResult(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	l.step.output = true
+	var r struct {
+		Result  json.RawMessage `json:"result"`
+		IsError bool            `json:"isError"`
+	}
+	if err := json.Unmarshal(ev.Raw, &r); err != nil {
+		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+	}
+	call := Call{ID: ev.ID, Name: ev.ToolName, ProviderExecuted: true}
+	if c := l.lastCall(ev.ID); c != nil {
+		call.Input = c.call.Input
+		c.settled = true
+	}
+	call.ProviderMetadata = ev.ProviderMetadata
+	res := compact(r.Result)
+	if len(res) == 0 {
+		res = json.RawMessage("null")
+	}
+	l.record(result{call: call, output: res, failed: r.IsError})
+	meta, dynamic := l.tools[ev.ToolName].Metadata, l.dynamic(ev.ToolName, flag(ev.Dynamic))
+	if r.IsError {
+		return l.emit(out, kindToolError, uistream.ToolOutputError{
+			ToolCallID: ev.ID, ErrorText: stringOrJSON(res), ProviderExecuted: uimessage.Some(true),
+			ProviderMetadata: ev.ProviderMetadata, ToolMetadata: meta, Dynamic: dynamic,
+		})
+	}
+	return l.emit(out, string(ev.Kind), uistream.ToolOutputAvailable{
+		ToolCallID: ev.ID, Output: res, ProviderExecuted: uimessage.Some(true),
+		ProviderMetadata: ev.ProviderMetadata, ToolMetadata: meta, Dynamic: dynamic,
+	})
+}
+
+// parse makes a call of what the model wrote; a faulty one carries its error.
+func (l *Loop) parse(ev model.Event) Call {
+	c := Call{
+		ID: ev.ID, Name: ev.ToolName, Dynamic: ev.Dynamic,
+		ProviderExecuted: ev.ProviderExecuted, ProviderMetadata: ev.ProviderMetadata,
+	}
+	input, bad := parseInput(ev.Input)
+	t, known := l.active(ev.ToolName)
+	switch {
+	case !known && ev.ProviderExecuted && ev.Dynamic:
+		// Tools of the provider are on no list.
+	case !known:
+		c.Err = &NoSuchToolError{Tool: ev.ToolName, Available: l.available()}
+	case t.Check != nil && bad == nil:
+		if err := t.Check(input); err != nil {
+			c.Err = &InvalidInputError{Tool: ev.ToolName, Err: err}
+		}
+	}
+	if known && t.Dynamic {
+		c.Dynamic = true
+	}
+	switch {
+	case bad != nil:
+		c.RawInput = ev.Input
+		if c.Err == nil {
+			c.Err = &InvalidInputError{Tool: ev.ToolName, Err: bad}
+		}
+	case c.Err != nil && isBlank(ev.Input):
+		c.RawInput = ev.Input
+	default:
+		c.Input = input
+	}
+	return c
+}
+
+// available are the names the model may call; nil when there are no tools.
+func (l *Loop) available() []string {
+	if l.cfg.Tools == nil {
+		return nil
+	}
+	names := make([]string, 0, len(l.cfg.Tools))
+	for _, t := range l.cfg.Tools {
+		if _, ok := l.active(t.Name); ok {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// shownInput is the input as the stream carries it: a string when it is no JSON.
+func (c Call) shownInput() json.RawMessage {
+	if c.Input != nil {
+		return c.Input
+	}
+	return quote(c.RawInput)
+}
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// parseInput reads the input text of a call; models write nothing for no input.
+func parseInput(text string) (json.RawMessage, error) {
+	if isBlank(text) {
+		return json.RawMessage("{}"), nil
+	}
+	raw := []byte(text)
+	if !json.Valid(raw) {
+		var v any
+		err := json.Unmarshal(raw, &v)
+		return nil, fmt.Errorf("JSON parsing failed: %w", err)
+	}
+	if bytes.Contains(raw, []byte("proto")) || bytes.ContainsRune(raw, '\\') {
+		if hasPrototype(raw) {
+			return nil, errPrototype
+		}
+	}
+	return compact(raw), nil
+}
+
+// hasPrototype reports whether an object somewhere in a valid value has a member
+// __proto__, or a constructor with a prototype.
+func hasPrototype(raw []byte) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false // Unreachable: raw is valid.
+	}
+	return prototypeIn(v)
+}
+
+func prototypeIn(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["__proto__"]; ok {
+			return true
+		}
+		if c, ok := v["constructor"].(map[string]any); ok {
+			if _, ok := c["prototype"]; ok {
+				return true
+			}
+		}
+		for _, m := range v {
+			if prototypeIn(m) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, prototypeIn)
+	}
+	return false
+}
+
+// compact is a valid value in one line; absent ones stay absent.
+func compact(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw // Unreachable: raw is valid.
+	}
+	return b.Bytes()
+}
+
+// quote is a string as JSON.
+func quote(s string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil {
+		return json.RawMessage(`""`) // Unreachable: strings encode.
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// stringOrJSON is the text of a JSON string, and of anything else its JSON.
+func stringOrJSON(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+		return s
+	}
+	return string(raw)
+}

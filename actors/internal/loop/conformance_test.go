@@ -1,0 +1,334 @@
+package loop_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// loopFile is one file of conformance vectors.
+type loopFile struct {
+	Kind  string     `json:"kind"`
+	Cases []loopCase `json:"cases"`
+}
+
+// loopCase is a conversation with a scripted model.
+type loopCase struct {
+	Name     string          `json:"name"`
+	Timing   bool            `json:"timing"`
+	Protocol string          `json:"protocol"`
+	Tools    toolList        `json:"tools"`
+	Server   serverSpec      `json:"server"`
+	AutoSend []string        `json:"autoSend"`
+	Messages json.RawMessage `json:"messages"`
+	Model    []scripted      `json:"model"`
+	Expect   struct {
+		ModelTools any              `json:"modelTools"`
+		ScriptUsed int              `json:"scriptUsed"`
+		Turns      []map[string]any `json:"turns"`
+	} `json:"expect"`
+}
+
+// TestConformance plays every conversation of the vectors with this engine.
+// CONFORMANCE_DIR names another set.
+func TestConformance(t *testing.T) {
+	dir := os.Getenv("CONFORMANCE_DIR")
+	if dir == "" {
+		dir = filepath.Join("testdata", "conformance")
+	}
+	count := 0
+	eachCase(t, dir, func(name string, c *loopCase) {
+		count++
+		t.Run(name, func(t *testing.T) { play(t, c) })
+	})
+	if count == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may hold other kinds
+		t.Errorf("no case of kind loop in %s", dir)
+	}
+	t.Logf("%d cases", count)
+}
+
+// TestConversionSeesTheSame shows that converting the history with the message
+// under way, as chats do, asks the model what the engine's own view asks. Where
+// the stored form cannot tell what the run saw, the SDK differs as well.
+func TestConversionSeesTheSame(t *testing.T) {
+	differs := map[string]string{
+		"approvals/denied": "a denial is stored as an error text",
+		"approvals/denied with a reason, then a follow-up question": "a denial is stored as an error text",
+		"approvals/two asked, one approved, one denied":             "a denial is stored as an error text",
+		"approvals/stored refusal from an earlier session":          "a denial is stored as an error text",
+		"approvals/forged approval of a tool that never asks":       "a denial is stored as an error text",
+		"tools/tool throws":                            "the text of the error is hidden",
+		"tools/tool throws, errors hidden, next turn":  "the text of the error is hidden",
+		"tools/input does not fit, errors hidden":      "the text of the error is hidden",
+		"tools/tool throws something that is no error": "the text of the error is hidden",
+		"tools/input is not JSON":                      "what is no input is stored as it came",
+	}
+	got := map[string]bool{}
+	eachCase(t, filepath.Join("testdata", "conformance"), func(name string, c *loopCase) {
+		if c.Protocol != "" || c.Timing {
+			return
+		}
+		srv := newServer(t, c)
+		cl := newClient(t, c, srv)
+		for _, turn := range c.Expect.Turns {
+			var act action
+			redecode(t, turn["action"], &act)
+			cl.act(act)
+		}
+		if srv.differs {
+			got[name] = true
+		}
+	})
+	for name := range differs {
+		if !got[name] {
+			t.Errorf("%s: conversion sees the same, which was not expected", name)
+		}
+	}
+	for name := range got {
+		if differs[name] == "" {
+			t.Errorf("%s: conversion sees something else", name)
+		}
+	}
+}
+
+// eachCase calls do with every case of kind loop below dir.
+func eachCase(t *testing.T, dir string, do func(name string, c *loopCase)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var kind struct {
+			Kind string `json:"kind"`
+		}
+		if json.Unmarshal(raw, &kind) != nil || kind.Kind != "loop" {
+			return nil
+		}
+		var file loopFile
+		decode(t, raw, &file)
+		name, _ := filepath.Rel(dir, path)
+		for i := range file.Cases {
+			do(strings.TrimSuffix(name, ".json")+"/"+file.Cases[i].Name, &file.Cases[i])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func play(t *testing.T, c *loopCase) {
+	t.Helper()
+	srv := newServer(t, c)
+	cl := newClient(t, c, srv)
+	compare := &comparer{ids: map[string]string{}, back: map[string]string{}, http: c.Protocol != ""}
+	for _, want := range c.Expect.Turns {
+		var act action
+		redecode(t, want["action"], &act)
+		var got map[string]any
+		redecode(t, cl.act(act), &got)
+		if c.Timing {
+			timed(got)
+			timed(want)
+		}
+		delete(want, "action")
+		loosenErrors(want)
+		loosenErrors(got)
+		if diff := compare.diff(got, want); diff != "" {
+			t.Errorf("action %+v: -got +want\n%s", act, diff)
+		}
+	}
+	if srv.used != c.Expect.ScriptUsed {
+		t.Errorf("model calls: got %d, want %d", srv.used, c.Expect.ScriptUsed)
+	}
+	if diff := compare.diff(anyOf(t, srv.modelTools), c.Expect.ModelTools); diff != "" {
+		t.Errorf("tools of the model: -got +want\n%s", diff)
+	}
+}
+
+func decode(t *testing.T, raw []byte, to any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, to); err != nil {
+		t.Fatalf("decode %.80s: %v", raw, err)
+	}
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("encode %T: %v", v, err)
+	}
+	return raw
+}
+
+func redecode(t *testing.T, from, to any) {
+	t.Helper()
+	decode(t, encode(t, from), to)
+}
+
+func anyOf(t *testing.T, v any) any {
+	t.Helper()
+	var out any
+	redecode(t, v, &out)
+	return out
+}
+
+// loosenErrors leaves of every error only its name: the rest is there to read.
+func loosenErrors(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range []string{"error", "rejected", "broken"} {
+			if e, ok := v[key].(map[string]any); ok {
+				v[key] = map[string]any{"name": e["name"]}
+			}
+		}
+		for _, m := range v {
+			loosenErrors(m)
+		}
+	case []any:
+		for _, m := range v {
+			loosenErrors(m)
+		}
+	}
+}
+
+// timed leaves of a turn what does not depend on how fast a stream is: the last
+// chunk, and messages without their texts.
+func timed(turn map[string]any) {
+	requests, _ := turn["requests"].([]any)
+	for _, r := range requests {
+		r, _ := r.(map[string]any)
+		if chunks, _ := r["chunks"].([]any); len(chunks) > 0 {
+			r["chunks"] = chunks[len(chunks)-1:]
+		}
+		dropTexts(r["finish"])
+	}
+	dropTexts(turn["messages"])
+}
+
+func dropTexts(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "text")
+		for _, m := range v {
+			dropTexts(m)
+		}
+	case []any:
+		for _, m := range v {
+			dropTexts(m)
+		}
+	}
+}
+
+// comparer compares values of vectors with ours. Generated ids stand for any
+// ids, used consistently.
+type comparer struct {
+	ids, back map[string]string
+	http      bool
+}
+
+var generated = regexp.MustCompile(`^(gen|msg|client|response)-\d+$`)
+
+func (c *comparer) diff(got, want any) string {
+	got, want = c.align(got, want)
+	return cmp.Diff(got, want)
+}
+
+// align rewrites strings that are free to differ into the wanted ones.
+func (c *comparer) align(got, want any) (any, any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return got, want
+		}
+		for k := range w {
+			if gv, ok := g[k]; ok {
+				g[k], w[k] = c.align(gv, w[k])
+			}
+		}
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			return got, want
+		}
+		for i := range min(len(g), len(w)) {
+			g[i], w[i] = c.align(g[i], w[i])
+		}
+	case string:
+		if g, ok := got.(string); ok {
+			return c.alignText(g, w), want
+		}
+	}
+	return got, want
+}
+
+func (c *comparer) alignText(got, want string) string {
+	if before, _, ok := strings.Cut(want, "{{reason}}"); ok && strings.HasPrefix(got, before) {
+		return want
+	}
+	if generated.MatchString(want) {
+		if _, known := c.ids[want]; !known {
+			if _, taken := c.back[got]; !taken {
+				c.ids[want], c.back[got] = got, want
+			}
+		}
+		if c.ids[want] == got {
+			return want
+		}
+	}
+	if c.http && equalJSON(got, want) {
+		return want
+	}
+	return got
+}
+
+func equalJSON(a, b string) bool {
+	var x, y any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return false
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// toolList is a set of tools in the order of the file.
+type toolList []namedTool
+
+type namedTool struct {
+	name string
+	spec toolSpec
+}
+
+func (l *toolList) UnmarshalJSON(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	*l = toolList{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		t := namedTool{name: fmt.Sprint(name)}
+		if err := d.Decode(&t.spec); err != nil {
+			return err
+		}
+		*l = append(*l, t)
+	}
+	return nil
+}

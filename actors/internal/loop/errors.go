@@ -1,0 +1,60 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNoOutput is the failure of a model call that ended without saying anything.
+var ErrNoOutput = errors.New("No output generated. The model stream ended without a finish chunk.") //nolint:staticcheck,revive // the SDK's words
+
+// ErrToolChoice is the failure of a model that calls tools although it must not.
+var ErrToolChoice = errors.New("Model response contained a tool call even though tool choice was none.") //nolint:staticcheck,revive // the SDK's words
+
+// ErrNotAsIs is under the error of an approved call whose input is another one
+// than its schema was asked about.
+var ErrNotAsIs = errors.New("Approved tool input does not match the validated schema output.") //nolint:staticcheck,revive // the SDK's words
+
+// NoSuchToolError is the fault of a call whose tool is not offered.
+type NoSuchToolError struct {
+	Tool string
+	// Available is nil when no tools are offered at all.
+	Available []string
+}
+
+// Error implements error in the words of the SDK, which models have seen before.
+func (e *NoSuchToolError) Error() string {
+	s := "Model tried to call unavailable tool '" + e.Tool + "'. "
+	if e.Available == nil {
+		return s + "No tools are available."
+	}
+	return s + "Available tools: " + strings.Join(e.Available, ", ") + "."
+}
+
+// InvalidInputError is the fault of a call whose input is no JSON or misses its
+// schema.
+type InvalidInputError struct {
+	Tool string
+	Err  error
+}
+
+// Error implements error in the words of the SDK.
+func (e *InvalidInputError) Error() string {
+	return fmt.Sprintf("Invalid input for tool %s: %v", e.Tool, e.Err)
+}
+
+func (e *InvalidInputError) Unwrap() error { return e.Err }
+
+// SignatureError is the fault of an approval that did not come from here.
+type SignatureError struct {
+	ApprovalID string
+	CallID     string
+	Reason     string
+}
+
+// Error implements error in the words of the SDK.
+func (e *SignatureError) Error() string {
+	return fmt.Sprintf("Tool approval signature verification failed for approval %q (tool call %q): %s",
+		e.ApprovalID, e.CallID, e.Reason)
+}

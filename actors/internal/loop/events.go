@@ -1,0 +1,243 @@
+package loop
+
+import (
+	"encoding/json"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// kindToolError is the stream part of a failed call; models do not emit it.
+const kindToolError = "tool-error"
+
+// Event takes one event of the model and gives the chunks it makes.
+func (l *Loop) Event(ev model.Event) []uistream.Chunk {
+	if l.mute || l.closed || ev.Kind == model.EventStreamStart || l.withhold(ev) {
+		return nil
+	}
+	s := &l.step
+	var out []uistream.Chunk
+	if !s.started {
+		s.started = true
+		out = l.emit(out, "start-step", uistream.StartStep{})
+	}
+	switch ev.Kind {
+	case model.EventTextStart, model.EventTextDelta, model.EventTextEnd:
+		return l.text(out, ev)
+	case model.EventReasoningStart, model.EventReasoningDelta, model.EventReasoningEnd:
+		return l.reasoning(out, ev)
+	case model.EventToolInputStart, model.EventToolInputDelta, model.EventToolInputEnd:
+		return l.toolInput(out, ev)
+	case model.EventToolCall:
+		return l.toolCall(out, ev)
+	case model.EventToolResult:
+		return l.toolResult(out, ev)
+	case model.EventToolApproval:
+		return l.providerApproval(out, ev)
+	case model.EventFile:
+		return l.file(out, ev)
+	case model.EventSource:
+		return l.source(out, ev)
+	case model.EventError:
+		s.terminal = true
+		if !s.finished {
+			s.err = ev.Err
+			s.finish = model.FinishReason{Unified: string(uistream.FinishError)}
+		}
+		return l.emit(out, string(ev.Kind), uistream.Error{ErrorText: l.errorText(ev.Err)})
+	case model.EventFinish:
+		return l.onFinish(out, ev)
+	case model.EventStreamStart, model.EventResponseMetadata, model.EventRaw:
+		return out
+	default:
+		return out
+	}
+}
+
+// withhold keeps back tool parts that the model must not send at all.
+func (l *Loop) withhold(ev model.Event) bool {
+	if l.cfg.ToolChoice != "none" {
+		return false
+	}
+	switch ev.Kind {
+	case model.EventToolCall:
+		l.step.withheldCall = true
+		return true
+	case model.EventToolInputStart, model.EventToolInputDelta, model.EventToolInputEnd,
+		model.EventToolApproval, model.EventToolResult:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *Loop) onFinish(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	s := &l.step
+	if s.withheldCall {
+		out = l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(ErrToolChoice)})
+	}
+	s.terminal, s.finished, s.err = true, true, nil
+	s.finish, s.usage = ev.Finish, ev.Usage
+	if s.withheldCall {
+		s.err = ErrToolChoice
+		s.finish.Unified = string(uistream.FinishError)
+	}
+	return out
+}
+
+func (l *Loop) text(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	s := &l.step
+	s.output = true
+	id, open := s.texts[ev.ID]
+	if !open {
+		id = ev.ID
+	}
+	var missing bool
+	switch ev.Kind {
+	case model.EventTextStart:
+		id = l.textIDs.reserve(ev.ID, l.cfg.NewID)
+		s.reservedTexts = append(s.reservedTexts, id)
+		s.texts[ev.ID] = id
+		l.recordBlock(blockText, id, ev)
+		return l.emit(out, string(ev.Kind), uistream.TextStart{ID: id, ProviderMetadata: ev.ProviderMetadata})
+	case model.EventTextDelta:
+		if ev.Delta == "" && ev.ProviderMetadata == nil {
+			return out
+		}
+		missing = !open
+		out = l.emit(out, string(ev.Kind), uistream.TextDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata})
+	default:
+		missing = !open
+		delete(s.texts, ev.ID)
+		out = l.emit(out, string(ev.Kind), uistream.TextEnd{ID: id, ProviderMetadata: ev.ProviderMetadata})
+	}
+	if missing {
+		return l.missing(out, "text", id)
+	}
+	l.recordBlock(blockText, id, ev)
+	return out
+}
+
+func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	s := &l.step
+	s.output = true
+	id, open := s.reasoning[ev.ID]
+	if !open {
+		id = ev.ID
+	}
+	var c uistream.Chunk
+	switch ev.Kind {
+	case model.EventReasoningStart:
+		id = l.reasoningIDs.reserve(ev.ID, l.cfg.NewID)
+		s.reservedReasoning = append(s.reservedReasoning, id)
+		s.reasoning[ev.ID], open = id, true
+		c = uistream.ReasoningStart{ID: id, ProviderMetadata: ev.ProviderMetadata}
+	case model.EventReasoningDelta:
+		c = uistream.ReasoningDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata}
+	default:
+		delete(s.reasoning, ev.ID)
+		c = uistream.ReasoningEnd{ID: id, ProviderMetadata: ev.ProviderMetadata}
+	}
+	if l.cfg.HideReasoning {
+		c = nil
+	}
+	out = l.emit(out, string(ev.Kind), c)
+	if !open {
+		return l.missing(out, "reasoning", id)
+	}
+	l.recordBlock(blockReasoning, id, ev)
+	return out
+}
+
+// missing reports more of a block that was never opened.
+func (l *Loop) missing(out []uistream.Chunk, kind, id string) []uistream.Chunk {
+	err := missingBlockError{kind: kind, id: id}
+	return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+}
+
+type missingBlockError struct{ kind, id string }
+
+func (e missingBlockError) Error() string { return e.kind + " part " + e.id + " not found" }
+
+func (l *Loop) toolInput(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	l.step.output = true
+	switch ev.Kind {
+	case model.EventToolInputStart:
+		t, known := l.active(ev.ToolName)
+		c := uistream.ToolInputStart{
+			ToolCallID: ev.ID, ToolName: ev.ToolName,
+			ProviderExecuted: flag(ev.ProviderExecuted),
+			ProviderMetadata: ev.ProviderMetadata,
+			Dynamic:          l.dynamic(ev.ToolName, uimessage.Some(ev.Dynamic || known && t.Dynamic)),
+		}
+		if known && t.Title != "" {
+			c.Title = uimessage.Some(t.Title)
+		}
+		return l.emit(out, string(ev.Kind), c)
+	case model.EventToolInputDelta:
+		return l.emit(out, string(ev.Kind), uistream.ToolInputDelta{ToolCallID: ev.ID, Delta: ev.Delta})
+	default:
+		return l.emit(out, string(ev.Kind), nil)
+	}
+}
+
+func (l *Loop) file(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	l.step.output = true
+	var f struct {
+		MediaType string `json:"mediaType"`
+		Data      string `json:"data"`
+	}
+	if err := json.Unmarshal(ev.Raw, &f); err != nil {
+		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+	}
+	l.recordFile(f.MediaType, f.Data, ev.ProviderMetadata)
+	return l.emit(out, string(ev.Kind), uistream.File{
+		MediaType: f.MediaType, URL: "data:" + f.MediaType + ";base64," + f.Data,
+		ProviderMetadata: ev.ProviderMetadata,
+	})
+}
+
+func (l *Loop) source(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
+	l.step.output = true
+	if !l.cfg.SendSources {
+		return l.emit(out, string(ev.Kind), nil)
+	}
+	var s struct {
+		SourceType string  `json:"sourceType"`
+		ID         string  `json:"id"`
+		URL        string  `json:"url"`
+		MediaType  string  `json:"mediaType"`
+		Title      *string `json:"title"`
+		Filename   *string `json:"filename"`
+	}
+	if err := json.Unmarshal(ev.Raw, &s); err != nil {
+		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+	}
+	var c uistream.Chunk
+	switch s.SourceType {
+	case "url":
+		c = uistream.SourceURL{SourceID: s.ID, URL: s.URL, Title: optional(s.Title), ProviderMetadata: ev.ProviderMetadata}
+	case "document":
+		c = uistream.SourceDocument{
+			SourceID: s.ID, MediaType: s.MediaType, Title: optional(s.Title).Value,
+			Filename: optional(s.Filename), ProviderMetadata: ev.ProviderMetadata,
+		}
+	}
+	return l.emit(out, string(ev.Kind), c)
+}
+
+func optional(s *string) uimessage.Optional[string] {
+	if s == nil {
+		return uimessage.Optional[string]{}
+	}
+	return uimessage.Some(*s)
+}
+
+// flag is a member that is shown only when it is true.
+func flag(b bool) uimessage.Optional[bool] {
+	if !b {
+		return uimessage.Optional[bool]{}
+	}
+	return uimessage.Some(true)
+}

@@ -1,0 +1,93 @@
+package loop
+
+import "errors"
+
+// Guards end runs that lead nowhere, each with a reason people can see. A limit
+// of 0 is off.
+type Guards struct {
+	// Steps is the most steps of a run; StepsDone were made before this Loop.
+	Steps, StepsDone int
+	// EqualCalls is how often in a row a call (name and input) may come. The call
+	// that reaches it is not executed.
+	EqualCalls int
+	// SchemaFailures is how often in a row a call may be invalid.
+	SchemaFailures int
+}
+
+// HostGuards are the limits of a chat's runs.
+func HostGuards() Guards {
+	return Guards{Steps: 64, EqualCalls: 3, SchemaFailures: 3}
+}
+
+// errEqualCall is what the model reads of a call that was not executed again.
+var errEqualCall = errors.New("not executed: the same call with the same input was made too often in a row")
+
+// Text is the limit in words for people, in English.
+func (l Limit) Text() string {
+	switch l {
+	case LimitSteps:
+		return "I stopped: this took more steps than a run may have."
+	case LimitEqualCalls:
+		return "I stopped: I kept making the same tool call without getting further."
+	case LimitSchemaFailures:
+		return "I stopped: I kept calling tools with inputs they cannot take."
+	case LimitStop:
+		return "I stopped: the run reached its limit of steps."
+	case LimitNone:
+		return ""
+	default:
+		return "I stopped: a limit was reached."
+	}
+}
+
+// guard counts what the guards look at.
+type guard struct {
+	limits   Guards
+	lastCall string
+	equal    int
+	invalid  int
+	tripped  Limit
+}
+
+// seen takes note of a call of the model and reports whether it may be executed.
+func (g *guard) seen(c Call) bool {
+	if c.ProviderExecuted {
+		return true
+	}
+	if c.Err != nil {
+		g.invalid++
+		if g.limits.SchemaFailures > 0 && g.invalid >= g.limits.SchemaFailures {
+			g.trip(LimitSchemaFailures)
+		}
+	} else {
+		g.invalid = 0
+	}
+	if g.limits.EqualCalls <= 0 {
+		return true
+	}
+	key := c.Name + "\x00" + c.RawInput + "\x00" + string(Canonical(c.Input))
+	if key == g.lastCall {
+		g.equal++
+	} else {
+		g.lastCall, g.equal = key, 1
+	}
+	if g.equal >= g.limits.EqualCalls {
+		g.trip(LimitEqualCalls)
+		return false
+	}
+	return true
+}
+
+// after reports the limit that a run which wants another step has reached.
+func (g *guard) after(steps int) Limit {
+	if g.tripped == LimitNone && g.limits.Steps > 0 && g.limits.StepsDone+steps >= g.limits.Steps {
+		g.trip(LimitSteps)
+	}
+	return g.tripped
+}
+
+func (g *guard) trip(l Limit) {
+	if g.tripped == LimitNone {
+		g.tripped = l
+	}
+}

@@ -1,0 +1,107 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// providerPrompt is what the SDK hands to a provider: model messages without
+// empty texts and without what only concerns people, the results of calls in one
+// message, and an error for calls that nobody answered.
+func providerPrompt(system *string, messages []modelmessage.Message) (json.RawMessage, error) {
+	if err := answeredCalls(messages); err != nil {
+		return nil, err
+	}
+	var out []modelmessage.Message
+	if system != nil {
+		out = append(out, modelmessage.Message{Role: modelmessage.RoleSystem, Text: *system})
+	}
+	for _, m := range messages {
+		if m.Role == modelmessage.RoleSystem {
+			out = append(out, m)
+			continue
+		}
+		kept := []modelmessage.Part{}
+		for _, p := range m.Parts {
+			if !droppedPart(m.Role, p) {
+				kept = append(kept, p)
+			}
+		}
+		m.Parts = kept
+		last := len(out) - 1
+		switch {
+		case m.Role == modelmessage.RoleTool && last >= 0 && out[last].Role == m.Role:
+			out[last].Parts = append(out[last].Parts, kept...)
+		case m.Role == modelmessage.RoleTool && len(kept) == 0:
+		default:
+			out = append(out, m)
+		}
+	}
+	return json.Marshal(out)
+}
+
+func droppedPart(role modelmessage.Role, p modelmessage.Part) bool {
+	if text, ok := p.(modelmessage.Text); ok {
+		return text.Text == "" && (role == modelmessage.RoleUser || text.ProviderOptions == nil)
+	}
+	if r, ok := p.(modelmessage.ApprovalResponse); ok {
+		return r.ProviderExecuted == nil || !*r.ProviderExecuted
+	}
+	_, asks := p.(modelmessage.ApprovalRequest)
+	return asks
+}
+
+func answeredCalls(messages []modelmessage.Message) error {
+	var open []string
+	missing := func() error {
+		if len(open) > 0 {
+			return fmt.Errorf("Tool result is missing for tool call %s.", open[0]) //nolint:revive // the SDK's words
+		}
+		return nil
+	}
+	for _, m := range messages {
+		if m.Role == modelmessage.RoleUser || m.Role == modelmessage.RoleSystem {
+			if err := missing(); err != nil {
+				return err
+			}
+		}
+		for _, p := range m.Parts {
+			if c, ok := p.(modelmessage.ToolCall); ok && (c.ProviderExecuted == nil || !*c.ProviderExecuted) {
+				open = append(open, c.ToolCallID)
+			}
+			if r, ok := p.(modelmessage.ToolResult); ok {
+				open = slices.DeleteFunc(open, func(id string) bool { return id == r.ToolCallID })
+			}
+		}
+	}
+	return missing()
+}
+
+// validated is the history as a server of the SDK takes it.
+func (s *server) validated(messages []uimessage.Message) ([]uimessage.Message, *fault) {
+	if s.spec.Entry == "streamText" {
+		return messages, nil
+	}
+	opts := uimessage.ValidateOptions{}
+	if s.tools != nil {
+		opts.Tools = map[string]uimessage.ToolSchemas{}
+	}
+	for _, t := range s.tools {
+		check := t.engineTool(s.t).Check
+		opts.Tools[t.name] = uimessage.ToolSchemas{Input: func(v json.RawMessage) error {
+			if v == nil {
+				v = json.RawMessage("null")
+			}
+			return check(v)
+		}}
+	}
+	list, err := uimessage.Validate(encode(s.t, messages), opts)
+	if err != nil {
+		return nil, &fault{Name: "AI_TypeValidationError", Message: err.Error()}
+	}
+	return list, nil
+}

@@ -1,0 +1,55 @@
+// Package pipe holds the only go statement of the actors: slow work runs beside
+// an actor and its result comes home as a message.
+package pipe
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Panicked is the result of work that panicked.
+type Panicked struct {
+	Value any
+	Stack string
+}
+
+// Error implements error, without the stack.
+func (p Panicked) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Home is where results go: an actor that may be gone by then.
+type Home struct {
+	root *actor.RootContext
+	pid  *actor.PID
+}
+
+// NewHome is the home of the actor whose context this is. It may be kept; the
+// context may not.
+func NewHome(ac actor.Context) Home {
+	return Home{root: ac.ActorSystem().Root, pid: ac.Self()}
+}
+
+// Send delivers a message home from outside of Receive, in order per goroutine.
+func (h Home) Send(msg any) { h.root.Send(h.pid, msg) }
+
+// Go runs work in a goroutine of its own and sends what it returns home, unless
+// that is nil. A panic comes home as what failed makes of it. Work must end when
+// its context does; whose that is, is the caller's business.
+func (h Home) Go(work func() any, failed func(Panicked) any) {
+	go func() {
+		var result any
+		defer func() {
+			if v := recover(); v != nil {
+				result = failed(Panicked{Value: v, Stack: string(debug.Stack())})
+			}
+			if result != nil {
+				h.Send(result)
+			}
+		}()
+		result = work()
+	}()
+}
+
+// Root is the context to ask other actors from, outside of Receive.
+func (h Home) Root() *actor.RootContext { return h.root }

@@ -1,0 +1,43 @@
+package prompt
+
+import (
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Header is the first part of a user turn: one line of JSON that says when it
+// was sent and which message it is, and in groups who sent it. It depends on the
+// turn's metadata alone, so that it reads the same in every later request. It is
+// empty for a turn of which nothing is known.
+func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
+	var b []byte
+	member := func(name, value string) {
+		if value == "" {
+			return
+		}
+		sep := byte(',')
+		if b == nil {
+			sep = '{'
+		}
+		b = append(b, sep, '"')
+		b = append(b, name...)
+		b = append(b, '"', ':')
+		b = append(b, quote(value)...)
+	}
+	if meta.TS != 0 {
+		if loc == nil {
+			loc = time.UTC
+		}
+		member("t", time.UnixMilli(meta.TS).In(loc).Format("2006-01-02T15:04:05-07:00"))
+	}
+	if group {
+		member("from", meta.Username)
+		member("user", meta.UserID)
+	}
+	member("msg", meta.MessageID)
+	if b == nil {
+		return ""
+	}
+	return string(append(b, '}'))
+}

@@ -1,0 +1,137 @@
+package prompt
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Options say how a chat's history reads.
+type Options struct {
+	// Group adds who sent a turn to its header.
+	Group bool
+	// Location is the zone of the times in headers; nil means UTC.
+	Location *time.Location
+	// ToolName gives the name that a tool is offered by; nil means its own. It must
+	// stay the same while a Cache is used.
+	ToolName func(string) string
+	// Cache keeps converted turns from one request to the next; nil keeps none.
+	Cache *Cache
+}
+
+// Messages are the history as the model reads it. The last turn may be an
+// assistant message under way, at a border of its steps. A turn of another role
+// than user and assistant is none of a history and is left out: nothing stored
+// speaks as the system. Nobody changes the result.
+func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
+	if opts.Cache == nil {
+		opts.Cache = &Cache{}
+	}
+	return opts.Cache.messages(history, opts)
+}
+
+// convert appends one turn with all passes. The ids are those of the turns before.
+func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids *callIDs) []modelmessage.Message {
+	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
+		return dst
+	}
+	m = withHeader(m, opts.Group, opts.Location)
+	m = tools(m, toolPasses(opts.ToolName))
+	if m.Parts == nil {
+		return dst
+	}
+	converted, err := modelmessage.AppendConverted(nil, &m, modelmessage.Options{})
+	if err != nil {
+		return dst // Unreachable: the role is known, there are parts, and no tool converts its own output.
+	}
+	converted = notEmpty(converted)
+	uniqueIDs(converted, ids)
+	return append(dst, converted...)
+}
+
+// Cache keeps the converted turns of one chat, so that a request over a history
+// that grew converts only what is new. A turn is known again by its id and the
+// identity of its parts and metadata, which nobody changes; a turn that was
+// replaced is converted anew, with all behind it. An assistant message at the end
+// may be under way and is never kept. The zero value is ready. A Cache belongs to
+// one goroutine, and holds on to the turns it knows.
+type Cache struct {
+	group bool
+	loc   *time.Location
+	turns []turnKey
+	done  []modelmessage.Message
+	ids   callIDs
+}
+
+// turnKey identifies a turn in one revision. While it is kept, the memory that it
+// points to is not given to another turn.
+type turnKey struct {
+	id       string
+	parts    *uimessage.Part
+	metadata *byte
+	// count and size tell slices of different lengths apart.
+	count, size int
+	// end and ids are the numbers of messages and of call ids up to and with this turn.
+	end, ids int
+}
+
+func keyOf(m *uimessage.Message) turnKey {
+	k := turnKey{id: m.ID, count: len(m.Parts), size: len(m.Metadata)}
+	if k.count > 0 {
+		k.parts = &m.Parts[0]
+	}
+	if k.size > 0 {
+		k.metadata = &m.Metadata[0]
+	}
+	return k
+}
+
+// is reports whether two keys name the same revision of the same turn.
+func (k turnKey) is(o turnKey) bool {
+	o.end, o.ids = k.end, k.ids
+	return k == o
+}
+
+func (c *Cache) messages(history []uimessage.Message, opts Options) []modelmessage.Message {
+	if c.group != opts.Group || c.loc != opts.Location {
+		*c = Cache{group: opts.Group, loc: opts.Location}
+	}
+	settled := len(history)
+	if settled > 0 && history[settled-1].Role == uimessage.RoleAssistant {
+		settled--
+	}
+	c.forget(history[:settled])
+	for i := len(c.turns); i < settled; i++ {
+		c.done = convert(c.done, history[i], opts, &c.ids)
+		k := keyOf(&history[i])
+		k.end, k.ids = len(c.done), len(c.ids.order)
+		c.turns = append(c.turns, k)
+	}
+	out := slices.Clip(c.done)
+	if settled == len(history) {
+		return out
+	}
+	defer c.ids.release(len(c.ids.order))
+	return convert(out, history[settled], opts, &c.ids)
+}
+
+// forget drops what is kept from the first turn on that is another one now.
+// What was handed out stays as it is.
+func (c *Cache) forget(history []uimessage.Message) {
+	same := 0
+	for same < len(c.turns) && same < len(history) && c.turns[same].is(keyOf(&history[same])) {
+		same++
+	}
+	if same == len(c.turns) {
+		return
+	}
+	var last turnKey
+	if same > 0 {
+		last = c.turns[same-1]
+	}
+	c.turns = slices.Clone(c.turns[:same])
+	c.done = slices.Clone(c.done[:last.end])
+	c.ids.release(last.ids)
+}

@@ -1,0 +1,239 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// Options of runs; one value serves all runs of a host.
+type Options struct {
+	Model  model.Model
+	Gate   *actor.PID // the model gate
+	Router *actor.PID // the way of egress
+	Tools  Tools
+	NewID  func() string
+	Logger *slog.Logger
+	// Metrics may be nil.
+	Metrics *Metrics
+	// StartMetadata is the metadata that readers get with the begin of a message.
+	StartMetadata func(runID string) json.RawMessage
+	// MaxOutputTokens bounds an answer; 0: the model's own default.
+	MaxOutputTokens int
+}
+
+// Tools are the tools of the host as runs need them.
+type Tools interface {
+	// Find returns a tool by name.
+	Find(name string) (tool.Tool, bool)
+	// Validate checks an input against the tool's schema.
+	Validate(name string, input json.RawMessage) error
+	// Cap bounds a result; the whole is stored elsewhere.
+	Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage
+	// WireName is the name that the model knows the tool by, Name the way back.
+	WireName(name string) string
+	Name(wire string) string
+}
+
+// Props makes the actor of one run. The memo speeds up requests that extend the
+// ones before; nil: none.
+func Props(o Options, memo *model.Memo) *actor.Props {
+	return actor.PropsFromProducer(func() actor.Actor { return &run{Options: o, memo: memo} })
+}
+
+type run struct {
+	Options
+	memo  *model.Memo
+	start messages.StartRun
+	loop  *loop.Loop
+	specs []tool.Spec
+	home  pipe.Home
+	chat  *actor.PID
+
+	ctx    context.Context //nolint:containedctx // the actor's own life
+	cancel context.CancelFunc
+
+	input     messages.StepInput
+	asker     messages.Asker
+	messageID string
+	gen       int // of the model call; what comes from an older one is dropped
+	tries     int
+	unsaid    []uistream.Chunk // of the stream, not told to the chat yet
+	said      time.Time
+	flushing  bool
+
+	calls   []loop.Call // of the step, to execute
+	open    int         // of them, still without outcome
+	waiting []loop.Call // ordered ones that have not begun
+	final   bool
+	// between: the calls belong to no step of this loop: a crash interrupted their
+	// step, or a person approved them since.
+	between bool
+	gate    approvals
+}
+
+func (r *run) Receive(ac actor.Context) {
+	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		r.home, r.chat = pipe.NewHome(ac), ac.Parent()
+		r.ctx, r.cancel = context.WithCancel(context.Background())
+	case *actor.Stopping, *actor.Restarting:
+		r.stop(ac)
+	case messages.ToRun:
+		r.command(ac, msg)
+	case streamed:
+		r.onStreamed(ac, msg)
+	case flushDue:
+		r.flushing = false
+		r.flush(ac)
+	case streamEnded:
+		r.onStreamEnded(ac, msg)
+	case retry:
+		r.onRetry(ac, msg)
+	case toolPreliminary:
+		r.onPreliminary(ac, msg)
+	case toolReturned:
+		r.onToolReturned(ac, msg)
+	}
+}
+
+func (r *run) command(ac actor.Context, msg messages.ToRun) {
+	switch msg := msg.(type) {
+	case messages.StartRun:
+		r.begin(ac, msg)
+	case messages.ContinueRun:
+		r.goOn(ac, msg)
+	case messages.ExecuteCalls:
+		r.execute(ac, msg)
+	case messages.CancelRun:
+		r.stop(ac)
+	case messages.SlotGranted:
+		r.ask()
+	}
+}
+
+// stop ends everything under way; nothing is said any more.
+func (r *run) stop(ac actor.Context) {
+	r.gen++
+	r.unsaid = nil
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if r.start.RunID != "" {
+		ac.Send(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	}
+}
+
+func (r *run) begin(ac actor.Context, msg messages.StartRun) {
+	r.start, r.input, r.asker, r.messageID = msg, msg.Input, msg.Asker, msg.Continue.ID
+	r.loop = loop.New(r.config(msg))
+	var before []uimessage.Message
+	if len(msg.Continue.Parts) > 0 {
+		before = []uimessage.Message{msg.Continue}
+	}
+	chunks, pending, err := r.loop.Begin(before)
+	if err != nil {
+		r.fail(ac, string(model.ReasonInternal), err)
+		return
+	}
+	r.tell(ac, chunks)
+	for _, c := range pending {
+		r.gate.approve(c)
+	}
+	r.gate.begun = true
+	r.calls = append(pending, resumed(msg)...)
+	if r.between = len(r.calls) > 0 || msg.Hold; r.between {
+		r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})
+		return
+	}
+	r.acquire(ac)
+}
+
+// resumed are the calls that a crash left without outcome and that may begin now.
+func resumed(msg messages.StartRun) []loop.Call {
+	var calls []loop.Call
+	for _, p := range msg.Continue.Parts {
+		t, ok := p.(uimessage.Tool)
+		if !ok {
+			continue
+		}
+		for _, id := range msg.Resume {
+			if t.ToolCallID == id {
+				calls = append(calls, loop.Call{ID: id, Name: t.Name, Input: t.Input, Dynamic: t.Dynamic})
+			}
+		}
+	}
+	return calls
+}
+
+func (r *run) config(msg messages.StartRun) loop.Config {
+	r.gate = newApprovals(msg)
+	guards := loop.HostGuards()
+	guards.StepsDone = msg.Input.Step - 1
+	if len(msg.Resume) > 0 {
+		guards.StepsDone = msg.Input.Step // its response came before the crash
+	}
+	c := loop.Config{
+		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
+		ErrorText: func(err error) string { return err.Error() },
+		Metadata:  r.metadata,
+	}
+	for _, name := range msg.Tools {
+		t, ok := r.Tools.Find(name)
+		if !ok {
+			continue
+		}
+		spec := t.Spec()
+		r.specs = append(r.specs, spec)
+		c.Tools = append(c.Tools, loop.Tool{
+			Name: spec.Name, Title: spec.Title,
+			Check: func(in json.RawMessage) error { return r.Tools.Validate(spec.Name, in) },
+			Asks:  func(c loop.Call) bool { return r.asks(t, c) },
+		})
+	}
+	return c
+}
+
+// metadata is what readers get with a stream part.
+func (r *run) metadata(kind string) json.RawMessage {
+	if kind != "start" || r.StartMetadata == nil {
+		return nil
+	}
+	return r.StartMetadata(r.start.RunID)
+}
+
+// goOn makes the next step.
+func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
+	r.input, r.asker = msg.Input, msg.Asker
+	if msg.MessageID != "" {
+		r.messageID = msg.MessageID
+		r.tell(ac, r.loop.NextMessage(msg.MessageID))
+	}
+	if len(msg.Approved) > 0 {
+		r.executeApproved(ac, msg)
+		return
+	}
+	r.acquire(ac)
+}
+
+// tell sends chunks to the chat.
+func (r *run) tell(ac actor.Context, chunks []uistream.Chunk) {
+	if len(chunks) > 0 {
+		ac.Request(r.chat, messages.RunProgressed{RunID: r.start.RunID, Chunks: chunks})
+	}
+}
+
+func (r *run) fail(ac actor.Context, reason string, err error) {
+	ac.Request(r.chat, messages.RunFailed{RunID: r.start.RunID, Reason: reason, Err: err.Error()})
+}

@@ -1,0 +1,103 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// errUnapproved is the outcome of a call that nobody agreed to. It is the last
+// guard: the step engine does not hand such calls out.
+var errUnapproved = errors.New("not executed: a person has not approved this call")
+
+// approvals knows what a run may execute of the tools that ask. Only calls that
+// a person approved pass; a call that equals one that waits already is told so.
+type approvals struct {
+	begun    bool // the run has begun: what asks now is the model's
+	approved map[string]bool
+	waiting  []messages.OpenRequest // in the chat when the run began
+	own      []messages.OpenRequest // of the step under way
+	next     int
+}
+
+func newApprovals(msg messages.StartRun) approvals {
+	return approvals{approved: map[string]bool{}, waiting: msg.Waiting, next: msg.NextRequest}
+}
+
+// approve lets a call pass.
+func (a *approvals) approve(c loop.Call) { a.approved[c.ID] = true }
+
+// asks says whether a person has to be asked, which is so unless they are being
+// asked about the same already.
+func (a *approvals) asks(c loop.Call) bool {
+	if a.same(c) != 0 {
+		return false
+	}
+	a.own = append(a.own, messages.OpenRequest{N: a.next + len(a.own), Name: c.Name, Input: c.Input})
+	return true
+}
+
+// same is the number of the open request with the same tool and input; 0: none.
+func (a *approvals) same(c loop.Call) int {
+	for _, list := range [][]messages.OpenRequest{a.waiting, a.own} {
+		for _, r := range list {
+			if r.Name == c.Name && bytes.Equal(loop.Canonical(r.Input), loop.Canonical(c.Input)) {
+				return r.N
+			}
+		}
+	}
+	return 0
+}
+
+// restart forgets the step under way.
+func (a *approvals) restart() { a.own = nil }
+
+// refuse says why a call may not be executed; nil: it may.
+func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
+	switch {
+	case v.Decision == tool.Allow:
+		return nil
+	case v.Decision == tool.Deny:
+		return fmt.Errorf("not allowed: %s", v.Reason)
+	case a.approved[c.ID]:
+		return nil
+	}
+	if n := a.same(c); n != 0 {
+		return fmt.Errorf("already waiting as #%d, not executed", n)
+	}
+	return errUnapproved
+}
+
+// judge asks the policy of the tools about a call.
+func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict { return tool.BySpec(t, r.call(c)) }
+
+// asks says whether a call needs a person. Those that a run begins with were
+// approved already; they are looked at again, and fall only to a denial.
+func (r *run) asks(t tool.Tool, c loop.Call) bool {
+	d := r.judge(t, c).Decision
+	if !r.gate.begun {
+		return d != tool.Deny
+	}
+	return d == tool.Ask && r.gate.asks(c)
+}
+
+// executeApproved runs calls that a person approved while this run was about
+// something else. They are looked at once more, as those of a run's own message.
+func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
+	r.calls, r.between = nil, true
+	for _, a := range msg.Approved {
+		c := loop.Call{ID: a.CallID, Name: a.Name, Input: a.Input}
+		if err := r.Tools.Validate(c.Name, c.Input); err != nil {
+			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
+		}
+		r.gate.approve(c)
+		r.calls = append(r.calls, c)
+	}
+	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})
+}

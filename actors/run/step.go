@@ -1,0 +1,229 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+const (
+	// maxTries is how often a step is asked for when its stream is cut. What fails
+	// before its first event is the model's own to repeat.
+	maxTries   = 4
+	firstRetry = 500 * time.Millisecond
+	// flushEvery coalesces chunks: what comes faster travels to the chat together,
+	// and nothing that has come waits longer.
+	flushEvery = 50 * time.Millisecond
+)
+
+// flushDue: chunks have waited long enough.
+type flushDue struct{}
+
+// streamed: more events of the model call.
+type streamed struct {
+	gen    int
+	events []model.Event
+}
+
+// streamEnded: the model call is over.
+type streamEnded struct {
+	gen    int
+	events []model.Event
+	err    error
+}
+
+// retry: time to ask again.
+type retry struct{ gen int }
+
+// acquire asks for the slot of one model call.
+func (r *run) acquire(ac actor.Context) {
+	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey, RunID: r.start.RunID})
+}
+
+func (r *run) request() model.Request {
+	req := model.Request{
+		ID: r.start.RequestID, System: r.start.System, Messages: r.input.Messages, MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
+	}
+	for _, s := range r.specs {
+		req.Tools = append(req.Tools, model.ToolSpec{Name: r.Tools.WireName(s.Name), Description: s.Description, InputSchema: s.InputSchema})
+	}
+	return req
+}
+
+// ask makes the model call.
+func (r *run) ask() {
+	if r.ctx.Err() != nil {
+		return
+	}
+	r.gen++
+	gen, ctx, home, m, req := r.gen, r.ctx, r.home, r.Model, r.request()
+	home.Go(func() any {
+		rest, err := stream(ctx, m, req, func(events []model.Event) { home.Send(streamed{gen, events}) })
+		return streamEnded{gen, rest, err}
+	}, func(p pipe.Panicked) any { return streamEnded{gen: gen, err: p} })
+}
+
+// stream reads a model call to its end and hands its events over as they come,
+// those that show nothing together with the next that does; the last are returned.
+func stream(ctx context.Context, m model.Model, req model.Request, hand func([]model.Event)) ([]model.Event, error) {
+	var events []model.Event
+	for ev, err := range m.Stream(ctx, req) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, ev)
+		if visible(ev.Kind) {
+			hand(events)
+			events = nil
+		}
+	}
+	return events, nil
+}
+
+// visible events are worth showing.
+func visible(k model.EventKind) bool {
+	return k == model.EventTextDelta || k == model.EventReasoningDelta || k == model.EventToolInputDelta
+}
+
+func (r *run) feed(events []model.Event) []uistream.Chunk {
+	var chunks []uistream.Chunk
+	for _, ev := range events {
+		if ev.ToolName != "" {
+			ev.ToolName = r.Tools.Name(ev.ToolName)
+		}
+		chunks = append(chunks, r.loop.Event(ev)...)
+	}
+	return chunks
+}
+
+func (r *run) onStreamed(ac actor.Context, msg streamed) {
+	if msg.gen != r.gen {
+		return
+	}
+	r.unsaid = append(r.unsaid, r.feed(msg.events)...)
+	switch wait := flushEvery - time.Since(r.said); {
+	case wait <= 0:
+		r.flush(ac)
+	case !r.flushing:
+		r.flushing = true
+		home := r.home
+		time.AfterFunc(wait, func() { home.Send(flushDue{}) })
+	}
+}
+
+// flush tells the chat what has come of the stream.
+func (r *run) flush(ac actor.Context) {
+	chunks := r.unsaid
+	r.unsaid, r.said = nil, time.Now()
+	r.tell(ac, chunks)
+}
+
+func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
+	if msg.gen != r.gen || r.ctx.Err() != nil {
+		return
+	}
+	ac.Send(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	chunks := append(r.unsaid, r.feed(msg.events)...)
+	r.unsaid = nil
+	out := r.loop.EndStream(msg.err)
+	if out.Err != nil || out.Cut {
+		r.stepFailed(ac, out)
+		return
+	}
+	r.tries = 0
+	chunks = append(chunks, out.Chunks...)
+	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage)}
+	r.calls = out.Calls
+	if len(out.Calls) == 0 {
+		more, decision := r.loop.EndStep()
+		chunks = append(chunks, more...)
+		done.Ends, done.Reason = ends(decision)
+		if done.Ends != "" {
+			chunks = append(chunks, r.loop.Finish()...)
+		}
+	}
+	for _, c := range out.Calls {
+		done.Calls = append(done.Calls, messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name) || r.refused(c)})
+	}
+	done.Chunks = chunks
+	ac.Request(r.chat, done)
+}
+
+// ends says how a decision ends the run; empty: it goes on.
+func ends(d loop.Decision) (how, reason string) {
+	switch d.Next {
+	case loop.NextStep:
+		return "", ""
+	case loop.NextDone:
+		return "done", ""
+	case loop.NextWait:
+		return "waiting", ""
+	case loop.NextLimit:
+		return "limit", string(d.Reason)
+	case loop.NextFailed:
+		return "failed", string(model.ReasonInternal)
+	}
+	return "done", ""
+}
+
+// stepFailed asks again when nothing of the step took effect and the failure may
+// pass, otherwise ends the run.
+func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
+	err := out.Err
+	if err == nil {
+		err = &model.Error{Reason: model.ReasonCut, Retryable: true}
+	}
+	if p, ok := errors.AsType[pipe.Panicked](err); ok {
+		r.Logger.Error("the model client panicked", "component", "run", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
+	}
+	e, ok := errors.AsType[*model.Error](err)
+	again := ok && e.Retryable && (e.Reason == model.ReasonCut || e.Reason == model.ReasonIdle || e.Reason == model.ReasonOverloaded || e.Reason == model.ReasonNetwork)
+	r.tries++
+	if !again || r.tries >= maxTries {
+		r.fail(ac, string(model.ReasonOf(err)), err)
+		return
+	}
+	r.Logger.Info("a model answer was cut off and is asked for again", "component", "run", "chat_key", string(r.start.ChatKey),
+		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "error", err)
+	r.loop.RestartStep()
+	r.gate.restart()
+	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(e.Reason)})
+	wait := max(e.RetryAfter, rand.N(firstRetry<<r.tries)) // jitter needs no secrecy
+	gen, home := r.gen, r.home
+	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
+}
+
+func (r *run) onRetry(ac actor.Context, msg retry) {
+	if msg.gen == r.gen && r.ctx.Err() == nil {
+		r.acquire(ac)
+	}
+}
+
+func usage(u model.Usage) uimessage.Usage {
+	var out uimessage.Usage
+	for _, c := range []struct {
+		to   *int64
+		from *int64
+	}{
+		{&out.InputTokens, u.InputTokens},
+		{&out.CachedInputTokens, u.CachedInputTokens},
+		{&out.OutputTokens, u.OutputTokens},
+		{&out.ReasoningTokens, u.ReasoningTokens},
+	} {
+		if c.from != nil {
+			*c.to = *c.from
+		}
+	}
+	out.TotalTokens = out.InputTokens + out.OutputTokens
+	return out
+}

@@ -1,0 +1,204 @@
+package actors_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+)
+
+// crowd is a number of chats that are written to while they fall asleep.
+type crowd struct {
+	w    *actortest.World
+	said [200]int // messages so far, by chat
+}
+
+func crowdKey(i int) messages.ChatKey {
+	return messages.NewChatKey("telegram", "", strconv.Itoa(i+1), 0)
+}
+
+// round is what happens at one moment: chats that get messages, all at once.
+type round struct {
+	chats []int
+	then  time.Duration
+}
+
+// A shard looks for idle chats every half minute here. All moments are multiples
+// of that, so that messages come in the very instant in which chats are asked to
+// leave, are leaving, or have just gone.
+func rounds(t *rapid.T) []round {
+	waits := []time.Duration{0, 0, 30 * time.Second, 30 * time.Second, time.Minute, time.Minute, 90 * time.Second, 2 * time.Minute}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) round {
+		return round{
+			chats: rapid.SliceOfN(rapid.IntRange(0, 199), 0, 12).Draw(t, "chats"),
+			then:  rapid.SampledFrom(waits).Draw(t, "then"),
+		}
+	}), 1, 60).Draw(t, "rounds")
+}
+
+func TestScenarioPassivationRaces(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := rounds(rt)
+		fault := ""
+		synctest.Test(t, func(t *testing.T) {
+			c := &crowd{w: actortest.New(t, actortest.Options{
+				Store: memstore.New(), Model: slow{}, Idle: time.Minute,
+			})}
+			for _, r := range plan {
+				c.play(r)
+			}
+			fault = c.fault()
+		})
+		if fault != "" {
+			rt.Fatal(fault)
+		}
+	})
+}
+
+// Everybody writes to everybody's chat at the moment of every sweep.
+func TestScenarioPassivationCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crowd{w: actortest.New(t, actortest.Options{Store: memstore.New(), Model: slow{}, Idle: time.Minute})}
+		for n := range 20 {
+			r := round{then: 30 * time.Second}
+			for i := range c.said {
+				if (i+n)%3 == 0 {
+					r.chats = append(r.chats, i, i)
+				}
+			}
+			c.play(r)
+		}
+		if fault := c.fault(); fault != "" {
+			t.Error(fault)
+		}
+		c.w.Say(crowdKey(0), "alice", "one more")
+		root := c.w.System.Root
+		if _, err := root.RequestFuture(c.w.Router, messages.Drain{}, 5*time.Second).Result(); err != nil {
+			t.Errorf("drain: %v", err)
+		}
+		c.w.Wait()
+		if left := ours(); left != "" {
+			t.Errorf("after the drain there still runs:\n%s", left)
+		}
+	})
+}
+
+// play lets the people of a round write, those of different chats at once.
+func (c *crowd) play(r round) {
+	batches := map[int][]platform.Inbound{}
+	for _, i := range r.chats {
+		c.said[i]++
+		in := c.w.Inbound(crowdKey(i), "alice", strconv.Itoa(c.said[i]))
+		batches[i] = append(batches[i], in)
+	}
+	var wg sync.WaitGroup
+	for _, batch := range batches {
+		wg.Go(func() {
+			for _, in := range batch {
+				c.w.Port.Accept(context.Background(), []platform.Inbound{in}) // what came of it, the histories tell
+			}
+		})
+	}
+	wg.Wait()
+	<-time.After(r.then)
+}
+
+// fault says what was lost, came twice or is out of order; empty: nothing.
+func (c *crowd) fault() string {
+	<-time.After(5 * time.Minute)
+	c.w.Wait()
+	reply, err := c.w.System.Root.RequestFuture(c.w.Router, messages.StatsQuery{}, time.Second).Result()
+	if err != nil {
+		return err.Error()
+	}
+	if stats, _ := reply.(messages.StatsReply); stats.Active != 0 {
+		return fmt.Sprintf("%d chats do not rest", stats.Active)
+	}
+	for i, n := range c.said {
+		if n == 0 {
+			continue
+		}
+		var want []string
+		for k := 1; k <= n; k++ {
+			want = append(want, strconv.Itoa(k))
+		}
+		v, err := c.w.Port.History(context.Background(), crowdKey(i))
+		if err != nil {
+			return err.Error()
+		}
+		var got []string
+		for _, m := range v.Messages {
+			if m.Role == uimessage.RoleUser {
+				got = append(got, persistence.Text(m))
+			}
+		}
+		answered := strings.Fields(strings.Join(c.w.Platform.Texts(crowdKey(i)), " "))
+		if diff := cmp.Diff(want, got) + cmp.Diff(strings.Join(want, " "), strings.Join(answered, " ")); diff != "" {
+			return fmt.Sprintf("chat %d: turns, answers (-said +there):\n%s", i, diff)
+		}
+		if v.Counts.Accepted != int64(n) || v.Counts.Open != 0 || v.Counts.Fates["answered"] != int64(n) || v.Counts.Pending != 0 {
+			return fmt.Sprintf("chat %d: %d messages, counted %+v", i, n, v.Counts)
+		}
+	}
+	return ""
+}
+
+// slow is a model that takes a second, so that a chat which is stopped too early
+// is seen to leave a turn open.
+type slow struct{}
+
+func (slow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			yield(model.Event{}, context.Cause(ctx))
+			return
+		}
+		for _, e := range echo(req) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// echo answers with the words of all turns that have no answer yet.
+func echo(req model.Request) []model.Event {
+	var words []string
+	for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role == modelmessage.RoleUser; i-- {
+		words = append([]string{said(req.Messages[:i+1])}, words...)
+	}
+	return append(modeltest.TextEvents(strings.Join(words, " ")), modeltest.Finish("stop"))
+}
+
+// ours are the goroutines that run code of the actors, beside the tests.
+func ours() string {
+	buf := make([]byte, 1<<20)
+	var left []string
+	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, "shipmyagent/actors/") && !strings.Contains(stack, "actors_test.") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}

@@ -1,0 +1,180 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// faulty is a store whose operations fail as a script says. An operation goes by
+// its name (open, load, history, fold, rewrite, wake, rest) and, when it writes
+// to the journal, also by "write" and by the kinds of its facts.
+type faulty struct {
+	persistence.Store
+
+	mu     sync.Mutex
+	dead   bool
+	crash  string // the operation at which the process dies
+	after  bool   // once it is done, not before
+	faults []fault
+	trace  []string // the operations so far
+	// dieAt is the number of the operation at which the process dies, counted
+	// from one over the whole trace; 0: none.
+	dieAt int
+	// failAt is the number of an operation that fails once, as by a full disk or
+	// for good.
+	failAt int
+	full   bool
+}
+
+// fault makes an operation fail a number of times; a negative number: always.
+type fault struct {
+	op    string
+	full  bool // refused without a trace, as by a full disk
+	times int
+}
+
+var errBroken = errors.New("input/output error")
+
+// do makes one operation, or fails as it is told to.
+func (s *faulty) do(ops []string, op func() error) error {
+	s.mu.Lock()
+	s.trace = append(s.trace, strings.Join(ops, "+"))
+	dies := s.crash != "" && slices.Contains(ops, s.crash) || s.dieAt == len(s.trace)
+	if s.dead || dies && !s.after {
+		s.dead = true
+		s.mu.Unlock()
+		return persistence.ErrClosed
+	}
+	err := s.refuse(ops)
+	if s.failAt == len(s.trace) {
+		err = failure(ops[0], s.full)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = op()
+	if dies {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.dead = true
+		return persistence.ErrClosed
+	}
+	return err
+}
+
+func (s *faulty) refuse(ops []string) error {
+	for i, f := range s.faults {
+		if f.times == 0 || !slices.Contains(ops, f.op) {
+			continue
+		}
+		s.faults[i].times--
+		return failure(ops[0], f.full)
+	}
+	return nil
+}
+
+func failure(op string, full bool) error {
+	if full {
+		return &persistence.Error{Op: op, Cause: persistence.ErrFull, Retryable: true}
+	}
+	return &persistence.Error{Op: op, Cause: errBroken}
+}
+
+// set changes what fails.
+func (s *faulty) set(change func(*faulty)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+// revive is the store of the next process.
+func (s *faulty) revive() {
+	s.set(func(s *faulty) { s.dead, s.crash, s.after, s.dieAt = false, "", false, 0 })
+}
+
+func (s *faulty) OpenChat(ctx context.Context, key messages.ChatKey) (c persistence.Chat, err error) {
+	err = s.do([]string{"open"}, func() error {
+		c, err = s.Store.OpenChat(ctx, key)
+		return err
+	})
+	if err != nil {
+		if c != nil {
+			_ = c.Close() // the process died with it
+		}
+		return nil, err
+	}
+	return &faultyChat{Chat: c, s: s}, nil
+}
+
+// faultyChat is a handle; after a failed write it takes no more of them.
+type faultyChat struct {
+	persistence.Chat
+	s      *faulty
+	broken bool
+}
+
+func (c *faultyChat) do(ops []string, op func() error) error {
+	if c.broken {
+		return &persistence.Error{Op: ops[0], Cause: persistence.ErrReadOnly}
+	}
+	err := c.s.do(ops, op)
+	e, ok := errors.AsType[*persistence.Error](err)
+	c.broken = err != nil && (!ok || !e.Retryable)
+	return err
+}
+
+// kinds are the operations that a write to the journal is.
+func kinds(records []persistence.Record) []string {
+	ops := []string{"write"}
+	for _, r := range records {
+		var head struct{ Kind string }
+		_ = json.Unmarshal(persistence.AppendRecord(nil, r), &head) // our own codec wrote it
+		ops = append(ops, head.Kind)
+	}
+	return ops
+}
+
+func (c *faultyChat) Load(ctx context.Context) (snap persistence.Snapshot, err error) {
+	err = c.do([]string{"load"}, func() error {
+		snap, err = c.Chat.Load(ctx)
+		return err
+	})
+	return snap, err
+}
+
+func (c *faultyChat) Append(ctx context.Context, records ...persistence.Record) error {
+	return c.do(kinds(records), func() error { return c.Chat.Append(ctx, records...) })
+}
+
+func (c *faultyChat) Note(ctx context.Context, records ...persistence.Record) error {
+	return c.do(kinds(records), func() error { return c.Chat.Note(ctx, records...) })
+}
+
+func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
+	return c.do([]string{"history"}, func() error { return c.Chat.AppendHistory(ctx, turns...) })
+}
+
+func (c *faultyChat) Fold(ctx context.Context, f persistence.Fold) error {
+	return c.do([]string{"fold"}, func() error { return c.Chat.Fold(ctx, f) })
+}
+
+func (c *faultyChat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+	return c.do([]string{"rewrite"}, func() error { return c.Chat.Rewrite(ctx, r) })
+}
+
+func (c *faultyChat) Wake(ctx context.Context) error {
+	return c.do([]string{"wake"}, func() error { return c.Chat.Wake(ctx) })
+}
+
+func (c *faultyChat) Rest(ctx context.Context) error {
+	return c.do([]string{"rest"}, func() error { return c.Chat.Rest(ctx) })
+}
