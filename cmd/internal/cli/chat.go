@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+func (a *app) chatCmd() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use: "chat", Short: "Chat in the terminal", Args: cobra.NoArgs,
+		Long: "Chats with the agent of the running host. If none runs, one with only the terminal is started\n" +
+			"and ends with the chat. A line typed during an answer joins it; Ctrl-C stops it, twice leaves.",
+		Example: "  sma chat\n  sma chat --chat plans",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withHost(c.Context(), func(ctx context.Context, state string, client *terminal.Client) error {
+				return a.repl(ctx, state, client, name)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "chat", "main", "the `name` of the chat")
+	return cmd
+}
+
+func (a *app) repl(ctx context.Context, state string, client *terminal.Client, name string) error {
+	interrupts, release := a.signals.take()
+	defer release()
+	o := terminal.REPLOptions{
+		Client: client, Chat: name, In: a.Stdin, Out: a.Stdout, Interrupts: interrupts,
+		HistoryFile: filepath.Join(state, "cli-history"), Chinese: strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh"),
+	}
+	in, inOK := a.Stdin.(*os.File)
+	out, outOK := a.Stdout.(*os.File)
+	if inOK && outOK {
+		screen, restore, err := terminal.OpenScreen(in, out, func(key string) string { return a.env(key) })
+		if err != nil {
+			return &Failure{Code: CodeFailed, What: "the terminal cannot be used", Why: err}
+		}
+		defer restore()
+		if screen != nil && a.noColor {
+			screen.Color = false
+		}
+		o.Screen = screen
+	}
+	return fromClient(terminal.NewREPL(o).Run(ctx))
+}
+
+// env is the first variable that is set.
+func (a *app) env(names ...string) string {
+	for _, name := range names {
+		if v, ok := a.Env(name); ok && v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// answered is the JSON of send.
+type answered struct {
+	Chat string `json:"chat"`
+	ID   string `json:"id"`
+	Text string `json:"text,omitempty"`
+}
+
+func (a *app) sendCmd() *cobra.Command {
+	var name, id string
+	var asJSON, detach bool
+	cmd := &cobra.Command{
+		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.ExactArgs(1),
+		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
+			"With --id the same message may be sent again: it counts once.",
+		Example: "  sma send 'What is on my list today?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := a.textOf(args[0])
+			if err != nil {
+				return err
+			}
+			return a.withHost(c.Context(), func(ctx context.Context, _ string, client *terminal.Client) error {
+				return a.send(ctx, client, answered{Chat: name, ID: id}, text, asJSON, detach)
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().StringVar(&name, "chat", "main", "the `name` of the chat")
+	cmd.Flags().StringVar(&id, "id", "", "an `id` of your own, which makes sending again harmless")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return once the message is safe, without the answer (needs a running host)")
+	return cmd
+}
+
+func (a *app) textOf(arg string) (string, error) {
+	text := arg
+	if arg == "-" {
+		all, err := io.ReadAll(io.LimitReader(a.Stdin, 1<<20))
+		if err != nil {
+			return "", &Failure{Code: CodeFailed, What: "stdin cannot be read", Why: err}
+		}
+		text = strings.TrimRight(string(all), "\n")
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
+	}
+	return text, nil
+}
+
+func (a *app) send(ctx context.Context, client *terminal.Client, out answered, text string, asJSON, detach bool) error {
+	if out.ID == "" {
+		out.ID = "send-" + rand.Text()
+	}
+	if detach {
+		turn, err := client.Send(ctx, out.Chat, out.ID, text)
+		if err != nil {
+			return fromClient(err)
+		}
+		out.ID = turn
+		if asJSON {
+			return a.printJSON(out)
+		}
+		return a.print(turn + "\n")
+	}
+	wrote := ""
+	answer, err := client.Ask(ctx, out.Chat, out.ID, text, func(piece string) {
+		if !asJSON {
+			wrote += piece
+			_ = a.print(piece) // the end of the answer meets the same fault
+		}
+	})
+	if err != nil {
+		return fromClient(err)
+	}
+	if asJSON {
+		out.Text = persistence.Text(answer)
+		return a.printJSON(out)
+	}
+	if wrote == "" {
+		wrote = persistence.Text(answer)
+		if err := a.print(wrote); err != nil {
+			return err
+		}
+	}
+	if !strings.HasSuffix(wrote, "\n") {
+		return a.print("\n")
+	}
+	return nil
+}
+
+// withHost works with the host that runs, or with one that only has the terminal
+// and ends with the work.
+func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state string, client *terminal.Client) error) error {
+	dir, state, err := a.folders(nil)
+	if err != nil {
+		return err
+	}
+	client := terminal.NewClient(host.SocketPath(state))
+	defer client.Close()
+	if running(ctx, state) {
+		return work(ctx, state, client)
+	}
+	loaded, err := a.loadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"})
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	h := host.New(host.Options{
+		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Only: []string{"cli"},
+	})
+	if err := h.Start(ctx); err != nil {
+		return fromHost(err)
+	}
+	err = work(ctx, state, client)
+	client.Close()
+	if stopErr := h.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+		log.Error("not everything stopped in time; nothing that was accepted is lost", "error", stopErr)
+	}
+	return err
+}
+
+// fromClient words what the terminal's client met.
+func fromClient(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, terminal.ErrNotRunning):
+		return &Failure{Code: CodeUnreachable, What: "the host has ended", Help: "sma run"}
+	case errors.Is(err, context.Canceled):
+		return err
+	default:
+		return &Failure{Code: CodeFailed, What: "the chat failed", Why: err, Help: "sma status"}
+	}
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+func (a *app) chatsCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "chats", Short: "List, explain and export chats",
+		Example: "  sma chats list\n  sma chats show telegram-chat-42    what came in, and what became of it",
+	}, a.chatsListCmd(), a.chatsShowCmd(), a.chatsExportCmd())
+}
+
+// source reads chats: from the host that runs, or from the store if none does.
+type source struct {
+	control control
+	store   *jsonl.Store // nil: a host runs
+}
+
+// withChats opens the chats of the project.
+func (a *app) withChats(ctx context.Context, work func(s source, state string) error) error {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return err
+	}
+	s := source{control: newControl(state)}
+	_, err = s.control.status(ctx)
+	switch {
+	case err == nil:
+		return work(s, state)
+	case !errors.Is(err, errNotRunning):
+		return &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+	}
+	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
+		return work(s, state) // nothing was ever kept; reading makes no folder
+	}
+	s.store, err = jsonl.Open(jsonl.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	if err != nil {
+		code := CodeFailed
+		if errors.Is(err, persistence.ErrLocked) {
+			code = CodeRunning
+		}
+		return &Failure{Code: code, What: "the chats cannot be read", Why: err, Help: "sma status"}
+	}
+	return errors.Join(work(s, state), s.store.Close())
+}
+
+func (s source) list(ctx context.Context) ([]host.ChatLine, error) {
+	if s.store != nil {
+		return host.ListChats(ctx, s.store)
+	}
+	lines, err := s.control.chats(ctx)
+	if errors.Is(err, errNotRunning) {
+		return []host.ChatLine{}, nil
+	}
+	return lines, err
+}
+
+// read reads one chat, or fails for people.
+func (s source) read(ctx context.Context, name string) (host.ChatDocument, error) {
+	key, err := messages.ParseChatKey(name)
+	if err != nil {
+		return host.ChatDocument{}, &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
+	}
+	var doc host.ChatDocument
+	if s.store != nil {
+		doc, err = host.ReadChat(ctx, s.store, key)
+	} else {
+		doc, err = s.control.chat(ctx, key)
+	}
+	switch {
+	case errors.Is(err, platform.ErrNotFound), errors.Is(err, errNoChat), errors.Is(err, errNotRunning):
+		return doc, &Failure{Code: CodeFailed, What: "there is no chat " + name, Help: "sma chats list"}
+	case err != nil:
+		return doc, &Failure{Code: CodeFailed, What: "the chat cannot be read", Why: err, Help: "sma doctor"}
+	default:
+		return doc, nil
+	}
+}
+
+func (a *app) chatsListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the chats, the last changed first", Args: cobra.NoArgs,
+		Example: "  sma chats list\n  sma chats list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withChats(c.Context(), func(s source, _ string) error {
+				lines, err := s.list(c.Context())
+				if err != nil {
+					return &Failure{Code: CodeFailed, What: "the chats cannot be listed", Why: err}
+				}
+				if asJSON {
+					return a.printJSON(struct {
+						Chats []host.ChatLine `json:"chats"`
+					}{lines})
+				}
+				var out strings.Builder
+				for _, l := range lines {
+					fmt.Fprintf(&out, "%s  %s\n", l.UpdatedAt.Local().Format("2006-01-02 15:04"), l.ChatKey)
+				}
+				return a.print(out.String())
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// explained is the JSON of chats show.
+type explained struct {
+	ChatKey messages.ChatKey          `json:"chatKey"`
+	Running bool                      `json:"running"`
+	Turns   int                       `json:"turns"`
+	Waiting int                       `json:"waiting"`
+	Counts  platform.Counts           `json:"counts"`
+	Ledger  []persistence.LedgerEntry `json:"ledger"`
+}
+
+func (a *app) chatsShowCmd() *cobra.Command {
+	var asJSON bool
+	var last int
+	cmd := &cobra.Command{
+		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
+		Example: "  sma chats show telegram-chat-42\n  sma chats show -- telegram-chat--1001234567890 --last 50",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withChats(c.Context(), func(s source, state string) error {
+				doc, err := s.read(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				ledger, err := host.Ledger(state, doc.ChatKey, last)
+				if err != nil {
+					return &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
+				}
+				out := explained{
+					ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
+					Counts: doc.Counts, Ledger: slices.Concat([]persistence.LedgerEntry{}, ledger),
+				}
+				if asJSON {
+					return a.printJSON(out)
+				}
+				return a.print(out.text())
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().IntVar(&last, "last", 20, "how many lines of the ledger to show")
+	return cmd
+}
+
+// text writes the chat for people: the conservation of its ingresses, then the ledger.
+func (e explained) text() string {
+	var out strings.Builder
+	doing := "at rest"
+	if e.Running {
+		doing = "a run is under way"
+	}
+	fmt.Fprintf(&out, "%s: %s, %d turns, %d waiting, %d to be sent\n", e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
+	fmt.Fprintf(&out, "accepted %d = open %d", e.Counts.Accepted, e.Counts.Open)
+	for _, fate := range slices.Sorted(maps.Keys(e.Counts.Fates)) {
+		fmt.Fprintf(&out, " + %s %d", fate, e.Counts.Fates[fate])
+	}
+	out.WriteByte('\n')
+	for _, l := range e.Ledger {
+		at := time.UnixMilli(l.TS).Local().Format("2006-01-02 15:04:05")
+		fate := string(l.Fate)
+		if l.Reason != "" {
+			fate += " (" + l.Reason + ")"
+		}
+		if l.Step > 0 && l.Fate == persistence.FateMerged {
+			fate += fmt.Sprintf(" from step %d of run %s", l.Step, l.RunID)
+		}
+		fmt.Fprintf(&out, "%s  %-3s  %s  %s  %s\n", at, l.Dir, cmp.Or(l.Username, l.UserID, "host"), fate, oneLine(l.Text, 80))
+	}
+	return out.String()
+}
+
+func (a *app) chatsExportCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "export CHAT", Short: "Write the messages of a chat, one JSON object a line", Args: cobra.ExactArgs(1),
+		Example: "  sma chats export web-chat-x > chat.jsonl\n  sma chats export telegram-chat-42 --json > chat.json",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withChats(c.Context(), func(s source, _ string) error {
+				doc, err := s.read(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(doc)
+				}
+				var out []byte
+				for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
+					out = append(uimessage.AppendJSON(out, m), '\n')
+				}
+				return a.print(string(out))
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// oneLine is the beginning of a text, harmless on a terminal.
+func oneLine(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	clean := strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, text)
+	if runes := []rune(clean); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return clean
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// errNotRunning: no host works on the state folder.
+var errNotRunning = errors.New("no host is running here")
+
+// errNoChat: the host knows no such chat.
+var errNoChat = errors.New("there is no such chat")
+
+// control asks the host that runs on a state folder.
+type control struct{ http *http.Client }
+
+func newControl(state string) control {
+	return control{&http.Client{
+		Timeout: 30 * time.Second,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return terminal.Dial(ctx, host.SocketPath(state))
+			},
+		},
+	}}
+}
+
+func (c control) status(ctx context.Context) (host.Status, error) {
+	var out host.Status
+	return out, c.get(ctx, "/control/status", &out)
+}
+
+func (c control) chats(ctx context.Context) ([]host.ChatLine, error) {
+	var out []host.ChatLine
+	return out, c.get(ctx, "/control/chats", &out)
+}
+
+func (c control) chat(ctx context.Context, key messages.ChatKey) (host.ChatDocument, error) {
+	var out host.ChatDocument
+	return out, c.get(ctx, "/control/chat?key="+url.QueryEscape(string(key)), &out)
+}
+
+// get asks for one document. It fails with errNotRunning if nobody listens.
+func (c control) get(ctx context.Context, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if errors.Is(err, terminal.ErrNotRunning) {
+		return errNotRunning
+	}
+	if err != nil {
+		return fmt.Errorf("ask the host: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end or given up
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return errNoChat
+	default:
+		var said struct{ Error string }
+		_ = json.NewDecoder(resp.Body).Decode(&said) // the status says enough
+		return fmt.Errorf("the host answers %s: %s", resp.Status, said.Error)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("read the host's answer: %w", err)
+	}
+	return nil
+}

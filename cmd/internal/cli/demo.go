@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) demoCmd() *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Try it in the browser, without key or account", Args: cobra.NoArgs,
+		Long: "Starts the built-in demo project with the demo model on this machine only. Nothing is sent\n" +
+			"anywhere. Its files go away with it, unless --state-dir says where to keep them.",
+		Example: "  sma demo\n  sma demo --listen 127.0.0.1:3001",
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := a.demo(c.Context(), listen)
+			if f, ok := errors.AsType[*Failure](err); ok && f.Code == CodeUnreachable {
+				f.Help = "sma demo --listen 127.0.0.1:3001"
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:3000", "the `address` of the web chat, on this machine")
+	return cmd
+}
+
+func (a *app) demo(ctx context.Context, listen string) error {
+	base := a.stateDir
+	if base == "" {
+		temp, err := os.MkdirTemp("", "sma-demo-")
+		if err != nil {
+			return &Failure{Code: CodeFailed, What: "no folder for the demo can be made", Why: err}
+		}
+		defer func() { _ = os.RemoveAll(temp) }() // of no use to anybody
+		base = temp
+	}
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return &Failure{Code: CodeFailed, What: "the demo's folder cannot be found", Why: err}
+	}
+	dir := filepath.Join(base, "project")
+	if err := a.unpackDemo(dir); err != nil {
+		return &Failure{Code: CodeFailed, What: "the demo project cannot be written", Why: err}
+	}
+	a.Env = func(string) (string, bool) { return "", false } // keys of this machine are none of its business
+	return a.serve(ctx, dir, filepath.Join(base, "state"), map[string]string{
+		"llm.provider": "demo", "adapters.web.listen": listen, "adapters.telegram.enabled": "false",
+	})
+}
+
+// unpackDemo writes the files of the demo project that are not there yet.
+func (a *app) unpackDemo(dir string) error {
+	if a.Demo == nil {
+		return errors.New("this binary has no demo project")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return fs.WalkDir(a.Demo, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(a.Demo, path)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		to := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		_, err = create(to, text)
+		return err
+	})
+}

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// mark is the verdict of one check.
+type mark string
+
+const (
+	markOK   mark = "ok"
+	markWarn mark = "warn"
+	markFail mark = "fail"
+)
+
+// finding is one line of doctor: a fact, and what to do about it.
+type finding struct {
+	Group string `json:"group"`
+	Mark  mark   `json:"mark"`
+	Fact  string `json:"fact"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+// minFree is how much space should be left on the disk.
+const minFree = 256 << 20
+
+func (a *app) doctorCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
+		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it.",
+		Example: "  sma doctor\n  sma doctor --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			found := a.examine(c.Context(), dir, state)
+			if asJSON {
+				err = a.printJSON(struct {
+					Findings []finding `json:"findings"`
+				}{found})
+			} else {
+				err = a.print(findingsText(found))
+			}
+			for _, f := range found {
+				if err == nil && f.Mark == markFail {
+					err = &Failure{Code: CodeFailed, What: "something has to be repaired"}
+				}
+			}
+			return err
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func findingsText(found []finding) string {
+	var out strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&out, "%-4s  %-9s %s\n", f.Mark, f.Group, f.Fact)
+		if f.Fix != "" {
+			fmt.Fprintf(&out, "%16s try: %s\n", "", f.Fix)
+		}
+	}
+	return out.String()
+}
+
+// examine runs all checks.
+func (a *app) examine(ctx context.Context, dir, state string) []finding {
+	out := []finding{checkAgent(dir)}
+	loaded, settings := a.checkSettings(dir)
+	out = append(out, settings...)
+	out = append(out, checkState(state)...)
+	out = append(out, checkDisk(dir))
+	if loaded == nil {
+		return out
+	}
+	alive := running(ctx, state)
+	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
+	out = append(out, checkTelegram(loaded.Settings, state)...)
+	s := loaded.Settings
+	if s.Adapters.Web.Enabled {
+		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail, alive))
+	}
+	if s.Metrics.Listen != config.Off {
+		out = append(out, checkAddress(ctx, "metrics", s.Metrics.Listen, "set metrics.listen to another address or to off", markWarn, alive))
+	}
+	return out
+}
+
+func checkAgent(dir string) finding {
+	info, err := os.Stat(filepath.Join(dir, "Agent.md"))
+	switch {
+	case err != nil:
+		return finding{"project", markFail, "Agent.md cannot be read: " + errText(err), "sma init " + dir}
+	case info.Size() == 0:
+		return finding{"project", markWarn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is"}
+	default:
+		return finding{"project", markOK, "Agent.md, " + sizeText(info.Size()), ""}
+	}
+}
+
+func (a *app) checkSettings(dir string) (*config.Loaded, []finding) {
+	loaded, err := a.load(dir, false)
+	var out []finding
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
+		for _, f := range invalid.Findings {
+			m := markWarn
+			if f.Severity == config.Error {
+				m = markFail
+			}
+			out = append(out, finding{"config", m, f.String(), ""})
+		}
+		return nil, out
+	}
+	if err != nil {
+		return nil, []finding{{"config", markFail, errText(err), "sma config check"}}
+	}
+	for _, f := range loaded.Findings {
+		out = append(out, finding{"config", markWarn, f.String(), ""})
+	}
+	if len(out) == 0 {
+		out = append(out, finding{"config", markOK, "the settings have no faults", ""})
+	}
+	return loaded, out
+}
+
+// checkState looks at the state folder without making it.
+func checkState(state string) []finding {
+	info, err := os.Lstat(state)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return []finding{{"state", markOK, state + " is made by the first start", ""}}
+	case err != nil:
+		return []finding{{"state", markFail, errText(err), ""}}
+	case !info.IsDir():
+		return []finding{{"state", markFail, state + " is no folder", "mv " + state + " " + state + ".old"}}
+	case info.Mode().Perm()&0o077 != 0:
+		return []finding{{"state", markWarn, state + " can be read by others", "chmod 700 " + state}}
+	}
+	probe, err := os.CreateTemp(state, ".doctor-*")
+	if err != nil {
+		return []finding{{"state", markFail, "the state folder cannot be written: " + errText(err), ""}}
+	}
+	_, err = probe.WriteString("x")
+	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
+		return []finding{{"state", markFail, "the state folder cannot be written: " + errText(err), ""}}
+	}
+	return []finding{{"state", markOK, state + " can be written", ""}}
+}
+
+func checkDisk(dir string) finding {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return finding{"disk", markWarn, "the free space is unknown: " + errText(err), ""}
+	}
+	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // the types differ between systems
+	if free < minFree {
+		return finding{"disk", markWarn, sizeText(free) + " left: chats stop being taken in when it is full", "make room"}
+	}
+	return finding{"disk", markOK, sizeText(free) + " free", ""}
+}
+
+func checkZone(name string) finding {
+	if name == "" {
+		zone, _ := time.Now().Zone()
+		return finding{"clock", markOK, "the host's time zone, " + zone, ""}
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return finding{"clock", markFail, "the time zone " + name + " is unknown", "set timezone to a name like Europe/Berlin"}
+	}
+	return finding{"clock", markOK, "time zone " + name, ""}
+}
+
+func checkModel(s config.Settings) finding {
+	if s.LLM.Provider == config.ProviderDemo {
+		return finding{"model", markWarn, "the demo model answers, on this machine only", "set OPENAI_API_KEY"}
+	}
+	return finding{"model", markOK, s.LLM.Model + " at " + s.LLM.BaseURL, ""}
+}
+
+// tokenForm is what bot tokens look like.
+func tokenForm(token string) bool {
+	return regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{3,}$`).MatchString(token)
+}
+
+func checkTelegram(s config.Settings, state string) []finding {
+	t := s.Adapters.Telegram
+	if !t.Enabled {
+		return []finding{{"telegram", markOK, "off", ""}}
+	}
+	var out []finding
+	if !tokenForm(t.BotToken.Reveal()) {
+		out = append(out, finding{"telegram", markFail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"})
+	}
+	if s.LLM.Provider == config.ProviderDemo {
+		out = append(out, finding{"telegram", markFail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"})
+	}
+	if t.Access == config.AccessOpen {
+		out = append(out, finding{"telegram", markWarn, "everybody may talk to the bot", "set adapters.telegram.access to paired"})
+	} else if _, err := os.Stat(filepath.Join(state, "access.json")); err == nil {
+		if _, err := access.Open(filepath.Join(state, "access.json"), access.Options{}); err != nil {
+			out = append(out, finding{"telegram", markFail, errText(err), ""})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, finding{"telegram", markOK, "on", ""})
+	}
+	return out
+}
+
+// checkAddress tries to listen. The address of a host that runs is its own.
+func checkAddress(ctx context.Context, group, address, fix string, taken mark, alive bool) finding {
+	if alive {
+		return finding{group, markOK, address + ", in use by the running host", ""}
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return finding{group, taken, address + " is taken by another program", fix}
+	case err != nil:
+		return finding{group, taken, "nobody can listen on " + address + ": " + errText(err), fix}
+	}
+	_ = l.Close() // it was only a try
+	return finding{group, markOK, address + " is free", ""}
+}
+
+// errText is the system's own word, without paths repeated.
+func errText(err error) string {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+}

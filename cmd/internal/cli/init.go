@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+//go:embed template
+var templates embed.FS
+
+// made is one file of a new project.
+type made struct {
+	Path    string `json:"path"`
+	Created bool   `json:"created"` // false: it was there and is unchanged
+}
+
+func (a *app) initCmd() *cobra.Command {
+	var asJSON bool
+	var name string
+	cmd := &cobra.Command{
+		Use: "init [dir]", Short: "Make an agent of a folder", Args: cobra.MaximumNArgs(1),
+		Long:    "Writes an Agent.md to start from and a ship.json. Files that exist are never changed.",
+		Example: "  sma init\n  sma init ./mybot --name Ada",
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := a.dir
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			files, err := initProject(dir, name)
+			if err != nil {
+				return &Failure{Code: CodeFailed, What: "the project cannot be written", Why: err}
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Files []made `json:"files"`
+				}{files})
+			}
+			return a.printMade(dir, files)
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().StringVar(&name, "name", "", "the agent's `name` (default: the folder's)")
+	return cmd
+}
+
+func (a *app) printMade(dir string, files []made) error {
+	for _, f := range files {
+		word := "kept"
+		if f.Created {
+			word = "created"
+		}
+		if err := a.print(fmt.Sprintf("%-8s %s\n", word, f.Path)); err != nil {
+			return err
+		}
+	}
+	a.say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
+	return nil
+}
+
+// initProject writes what is missing of a project.
+func initProject(dir, name string) ([]made, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = filepath.Base(abs)
+	}
+	name = strings.Join(strings.Fields(name), " ")
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".ship"), 0o700); err != nil {
+		return nil, err
+	}
+	data := struct{ Name, JSON string }{name, string(quoted)}
+	var out []made
+	for _, f := range []struct{ name, from string }{{"Agent.md", "Agent.md"}, {"ship.json", "ship.json"}, {".gitignore", "gitignore"}} {
+		text, err := render(f.from, data)
+		if err != nil {
+			return nil, err
+		}
+		m, err := create(filepath.Join(dir, f.name), text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	m, err := create(filepath.Join(dir, ".ship", "ship.schema.json"), config.Schema())
+	return append(out, m), err
+}
+
+func render(name string, data any) ([]byte, error) {
+	t, err := template.ParseFS(templates, "template/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, data); err != nil {
+		return nil, err
+	}
+	return []byte(out.String()), nil
+}
+
+// create writes a file unless there is one.
+func create(path string, text []byte) (made, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return made{Path: path}, nil
+	}
+	if err != nil {
+		return made{}, err
+	}
+	_, err = f.Write(text)
+	return made{Path: path, Created: true}, errors.Join(err, f.Close())
+}

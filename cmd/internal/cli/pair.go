@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"rsc.io/qr"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+)
+
+func (a *app) pairCmd() *cobra.Command {
+	var bot string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: noSuchCommand,
+		Long: "Without a further word it makes the code that its bearer becomes the owner with, once.\n" +
+			"People whom the bot does not know are given a code to send to the owner, who approves it.",
+		Example: "  sma pair\n  sma pair approve ABCD2345",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withAccess(func(state string, people *access.Store) error {
+				return a.pairOwner(c.Context(), state, people, bot, asJSON)
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.PersistentFlags().StringVar(&bot, "bot", "telegram", "the `platform` or account, as in telegram@work")
+	cmd.AddCommand(a.pairListCmd(&bot), a.pairApproveCmd(&bot), a.pairRemoveCmd(&bot))
+	return cmd
+}
+
+// withAccess works with the file of who may use the bots. A host that runs sees
+// the change at once.
+func (a *app) withAccess(work func(state string, people *access.Store) error) error {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return err
+	}
+	people, err := access.Open(filepath.Join(state, "access.json"), access.Options{})
+	if err != nil {
+		return &Failure{Code: CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
+	}
+	err = work(state, people)
+	if _, ok := errors.AsType[*Failure](err); err == nil || ok {
+		return err
+	}
+	return &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
+}
+
+// paired is the JSON of pair.
+type paired struct {
+	Code string `json:"code,omitempty"`
+	Link string `json:"link,omitempty"`
+	// Owner is set when the bot has one.
+	Owner *access.Person `json:"owner,omitempty"`
+}
+
+func (a *app) pairOwner(ctx context.Context, state string, people *access.Store, bot string, asJSON bool) error {
+	code, err := people.OwnerCode(ctx, bot)
+	if err != nil {
+		return err
+	}
+	out := paired{Code: code, Owner: people.Account(bot).Owner}
+	if name := a.botName(ctx, state, bot); name != "" && code != "" {
+		out.Link = "https://t.me/" + name + "?start=" + code
+	}
+	if asJSON {
+		return a.printJSON(out)
+	}
+	switch {
+	case code == "":
+		return a.print(fmt.Sprintf("%s has an owner already: %s (%s)\n", bot, out.Owner.Name, out.Owner.ID))
+	case out.Link == "":
+		return a.print(fmt.Sprintf("Send /start %s to the bot. Whoever does so within an hour becomes its owner.\n", code))
+	}
+	text := fmt.Sprintf("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", out.Link)
+	if isTerminal(a.Stdout) {
+		text += drawCode(out.Link)
+	}
+	return a.print(text)
+}
+
+// botName is the bot's name as the running host knows it; empty: unknown.
+func (a *app) botName(ctx context.Context, state, bot string) string {
+	status, err := newControl(state).status(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, p := range status.Platforms {
+		if name, ok := strings.CutPrefix(p.Note, "@"); ok && p.Name == bot && p.Up {
+			return name
+		}
+	}
+	return ""
+}
+
+// drawCode is a QR code in half blocks; empty: the text does not fit into one.
+func drawCode(text string) string {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return ""
+	}
+	const quiet = 2
+	var out strings.Builder
+	for y := -quiet; y < code.Size+quiet; y += 2 {
+		for x := -quiet; x < code.Size+quiet; x++ {
+			switch up, down := code.Black(x, y), code.Black(x, y+1); {
+			case up && down:
+				out.WriteRune(' ')
+			case up:
+				out.WriteRune('▄')
+			case down:
+				out.WriteRune('▀')
+			default:
+				out.WriteRune('█')
+			}
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+func (a *app) pairListCmd(bot *string) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
+		Example: "  sma pair list\n  sma pair list --json",
+		RunE: func(*cobra.Command, []string) error {
+			return a.withAccess(func(_ string, people *access.Store) error {
+				account := people.Account(*bot)
+				for i := range account.Codes {
+					account.Codes[i].Code = "" // a code is for its bearer
+				}
+				if asJSON {
+					return a.printJSON(account)
+				}
+				return a.print(accountText(account))
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func accountText(account access.Account) string {
+	var out strings.Builder
+	if account.Owner != nil {
+		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, oneLine(account.Owner.Name, 60))
+	}
+	for _, p := range account.People {
+		fmt.Fprintf(&out, "person %s  %s\n", p.ID, oneLine(p.Name, 60))
+	}
+	for _, g := range account.Groups {
+		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, oneLine(g.Title, 60))
+	}
+	for _, c := range account.Codes {
+		if c.For != nil {
+			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, oneLine(c.For.Name, 60))
+		}
+	}
+	return out.String()
+}
+
+func (a *app) pairApproveCmd(bot *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "approve CODE", Short: "Let the person in whom the bot gave this code", Args: cobra.ExactArgs(1),
+		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withAccess(func(_ string, people *access.Store) error {
+				who, ok, err := people.Approve(c.Context(), *bot, args[0])
+				if err != nil {
+					return err
+				}
+				if !ok {
+					return &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
+				}
+				return a.print(fmt.Sprintf("%s (%s) may use the bot now\n", oneLine(who.Name, 60), who.ID))
+			})
+		},
+	}
+}
+
+func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove ID", Short: "Take a person's or a group's access away", Args: cobra.ExactArgs(1),
+		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withAccess(func(_ string, people *access.Store) error {
+				person, err := people.Remove(c.Context(), *bot, args[0])
+				if err != nil {
+					return err
+				}
+				group, err := people.ForbidGroup(c.Context(), *bot, args[0])
+				if err != nil {
+					return err
+				}
+				if !person && !group {
+					return &Failure{Code: CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
+				}
+				return a.print(args[0] + " has no access any more\n")
+			})
+		},
+	}
+}

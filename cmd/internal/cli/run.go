@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+func (a *app) runCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "run [dir]", Short: "Run a project until it is stopped", Args: cobra.MaximumNArgs(1),
+		Long: "Runs the project of a folder: every platform that is switched on, until SIGTERM or Ctrl-C.\n" +
+			"A first signal lets runs end for a few seconds, a second one ends the process at once.",
+		Example: "  sma run\n  sma run ./mybot --set adapters.web.listen=127.0.0.1:3001",
+		RunE:    func(c *cobra.Command, args []string) error { return a.run(c.Context(), args) },
+	}
+}
+
+// run runs a project until ctx ends.
+func (a *app) run(ctx context.Context, args []string) error {
+	dir, state, err := a.folders(args)
+	if err != nil {
+		return err
+	}
+	return a.serve(ctx, dir, state, nil)
+}
+
+// serve starts a host, shows that it is ready, and stops it when ctx ends.
+func (a *app) serve(ctx context.Context, dir, state string, also map[string]string) error {
+	loaded, err := a.loadWith(dir, also)
+	if err != nil {
+		return err
+	}
+	a.warn(loaded.Findings)
+	log, level := newLogger(a.Stderr, loaded.Settings.Log)
+	h := host.New(host.Options{
+		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Level: level,
+		Reload: func() (*config.Loaded, error) { return a.loadWith(dir, also) },
+	})
+	if err := h.Start(ctx); err != nil {
+		return fromHost(err)
+	}
+	summary, err := h.Summary(ctx)
+	if err != nil {
+		log.Warn("the owner's pairing code cannot be made", "error", err)
+	}
+	a.say("%s", readyBlock(summary))
+	<-ctx.Done()
+	log.Info("stopping", "cause", context.Cause(ctx).Error())
+	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
+		log.Warn("not everything stopped in time; nothing that was accepted is lost", "error", err)
+	}
+	return context.Cause(ctx)
+}
+
+// fromHost turns a failure of the host into one of a command.
+func fromHost(err error) error {
+	f, ok := errors.AsType[*host.Failure](err)
+	if !ok {
+		return err
+	}
+	code := CodeFailed
+	switch f.Kind {
+	case host.KindConfig:
+		code = CodeConfig
+	case host.KindCredential:
+		code = CodeCredential
+	case host.KindUnreachable:
+		code = CodeUnreachable
+	case host.KindRunning:
+		code = CodeRunning
+	case host.KindFailed:
+	}
+	return &Failure{Code: code, What: f.What, Why: f.Why, Help: f.Help}
+}
+
+// readyBlock tells people where everything is and what to do next.
+func readyBlock(s host.Summary) string {
+	var out strings.Builder
+	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
+	fmt.Fprintf(&out, "%s is ready\n", s.Project)
+	row("project", s.Dir)
+	if s.Demo {
+		row("model", "demo model, no assistant; set OPENAI_API_KEY for a real one")
+	} else {
+		row("model", s.Model)
+	}
+	for _, p := range s.Platforms {
+		switch {
+		case !p.On:
+			row(p.Name, "off: "+p.Note)
+		case p.Name == "web":
+			row(p.Name, s.Web)
+		case p.Note == "":
+			row(p.Name, "on")
+		default:
+			row(p.Name, "on, "+p.Note)
+		}
+	}
+	if s.Metrics != "" {
+		row("metrics", "http://"+s.Metrics+"/metrics")
+	}
+	switch {
+	case s.OwnerCode != "":
+		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
+	case s.Web != "":
+		fmt.Fprintf(&out, "Next: open %s", s.Web)
+	default:
+		out.WriteString("Next: write to the bot")
+	}
+	return out.String()
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// load reads the settings of a project. Settings that cannot be used are a
+// [Failure] that lists every finding.
+func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
+	flags, err := a.flags()
+	if err != nil {
+		return nil, err
+	}
+	return a.loadFlags(dir, flags, strict)
+}
+
+// loadWith is load with settings of a command's own, which --set may override.
+func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, error) {
+	flags, err := a.flags()
+	if err != nil {
+		return nil, err
+	}
+	merged := maps.Clone(also)
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, flags)
+	return a.loadFlags(dir, merged, false)
+}
+
+func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
+	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Flags: flags, Strict: strict})
+	if err == nil {
+		return loaded, nil
+	}
+	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + dir}
+}
+
+// warn lists the findings that stop nothing.
+func (a *app) warn(findings []config.Finding) {
+	for _, f := range findings {
+		a.say("warning: %s", f)
+	}
+}
+
+func (a *app) configCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "config", Short: "Check and show the settings",
+		Example: "  sma config check            every fault at once, with line and column\n  sma config show --origin    what counts, and where it comes from",
+	}, a.configCheckCmd(), a.configShowCmd(), a.configSchemaCmd())
+}
+
+// checked is the JSON of config check.
+type checked struct {
+	OK       bool             `json:"ok"`
+	Findings []config.Finding `json:"findings"`
+}
+
+func (a *app) configCheckCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
+		Example: "  sma config check\n  sma config check --dir ./mybot --json",
+		RunE: func(*cobra.Command, []string) error {
+			result, err := a.check()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(result)
+			} else {
+				err = a.print(result.text())
+			}
+			if err == nil && !result.OK {
+				err = &Failure{Code: CodeConfig, What: "the settings have faults"}
+			}
+			return err
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) check() (checked, error) {
+	dir, err := a.project(nil)
+	if err != nil {
+		return checked{}, err
+	}
+	loaded, err := a.load(dir, true)
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
+		return checked{Findings: invalid.Findings}, nil
+	}
+	if err != nil {
+		return checked{}, err
+	}
+	return checked{OK: true, Findings: append([]config.Finding{}, loaded.Findings...)}, nil
+}
+
+func (c checked) text() string {
+	var out strings.Builder
+	for _, f := range c.Findings {
+		fmt.Fprintf(&out, "%s: %s\n", f.Severity, f)
+	}
+	if c.OK {
+		out.WriteString("ok\n")
+	}
+	return out.String()
+}
+
+func (a *app) configShowCmd() *cobra.Command {
+	var asJSON, origin bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
+		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := a.project(nil)
+			if err != nil {
+				return err
+			}
+			loaded, err := a.load(dir, false)
+			if err != nil {
+				return err
+			}
+			a.warn(loaded.Findings)
+			return a.show(loaded, asJSON, origin)
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	return cmd
+}
+
+func (a *app) show(loaded *config.Loaded, asJSON, origin bool) error {
+	if asJSON {
+		doc, err := loaded.Show(origin)
+		if err != nil {
+			return &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
+		}
+		return a.print(strings.TrimRight(string(doc), "\n") + "\n")
+	}
+	keys, err := loaded.Effective()
+	if err != nil {
+		return &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
+	}
+	var out strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&out, "%s = %s", k.Key, json.RawMessage(k.Value))
+		if origin {
+			fmt.Fprintf(&out, "  # %s", k.Origin)
+		}
+		out.WriteByte('\n')
+	}
+	return a.print(out.String())
+}
+
+func (a *app) configSchemaCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of ship.json", Args: cobra.NoArgs,
+		Example: "  sma config schema > ship.schema.json\n  sma config schema | less",
+		RunE: func(*cobra.Command, []string) error {
+			return a.print(strings.TrimRight(string(config.Schema()), "\n") + "\n")
+		},
+	}
+}

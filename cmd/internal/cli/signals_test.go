@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
+
+func TestFirstSignalAsksSecondForces(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in, exited := make(chan os.Signal), make(chan int)
+	var s signals
+	go s.follow(ctx, in, cancel, func(code int) { exited <- code })
+	in <- syscall.SIGTERM
+	<-ctx.Done()
+	if err := context.Cause(ctx); codeOf(err) != CodeOK || err.Error() != "received terminated" {
+		t.Errorf("cause = %v with code %d, want an orderly end", err, codeOf(err))
+	}
+	in <- os.Interrupt
+	if code := <-exited; code != CodeInterrupted {
+		t.Errorf("exit code = %d, want %d", code, CodeInterrupted)
+	}
+}
+
+func TestCommandsMayTakeInterrupts(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in, done := make(chan os.Signal), make(chan struct{})
+	var s signals
+	mine, release := s.take()
+	go func() {
+		defer close(done)
+		s.follow(ctx, in, cancel, nil)
+	}()
+	in <- os.Interrupt
+	if got := <-mine; got != os.Interrupt || ctx.Err() != nil {
+		t.Errorf("the command got %v, context %v; want the interrupt alone", got, ctx.Err())
+	}
+	release()
+	in <- os.Interrupt
+	<-ctx.Done()
+	if code := codeOf(context.Cause(ctx)); code != CodeInterrupted {
+		t.Errorf("code = %d, want %d", code, CodeInterrupted)
+	}
+	close(in)
+	<-done
+}
+
+func TestCodes(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"nothing", nil, 0},
+		{"a plain error", errors.New("x"), CodeFailed},
+		{"a failure inside others", errors.Join(errors.New("x"), &Failure{Code: CodeRunning}), CodeRunning},
+		{"canceled", context.Canceled, CodeInterrupted},
+		{"SIGTERM", Signal{syscall.SIGTERM}, CodeOK},
+		{"SIGINT", Signal{os.Interrupt}, CodeInterrupted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := codeOf(tt.err); got != tt.want {
+				t.Errorf("code = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOneLineIsHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n b\tc":            "a b c",
+		"\x1b[31mred\u202e":   "[31mred",
+		"一二三四五六七八九十一二":        "一二三四五六七八九十…",
+		"\u0085\u2066hidden ": "hidden",
+	} {
+		if got := oneLine(in, 10); got != want {
+			t.Errorf("oneLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestDrawCode(t *testing.T) {
+	picture := []rune(drawCode("https://t.me/sample_bot?start=ABCD2345"))
+	if len(picture) < 400 || picture[0] != '█' {
+		t.Errorf("the code has %d characters and begins with %q", len(picture), picture[0])
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+)
+
+const stateStopped host.State = "stopped"
+
+func (a *app) statusCmd() *cobra.Command {
+	var asJSON, probe bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Say whether a host runs here and how it does", Args: cobra.NoArgs,
+		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			s, err := newControl(state).status(c.Context())
+			if errors.Is(err, errNotRunning) {
+				s, err = host.Status{State: stateStopped}, nil
+			}
+			if err != nil {
+				return &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+			}
+			return a.showStatus(s, asJSON, probe)
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&probe, "probe", false, "print nothing; the exit code says whether it is ready")
+	return cmd
+}
+
+func (a *app) showStatus(s host.Status, asJSON, probe bool) error {
+	switch {
+	case probe && s.State != host.StateReady:
+		return &Failure{Code: CodeFailed, What: "the host is " + string(s.State)}
+	case probe:
+		return nil
+	case asJSON:
+		return a.printJSON(s)
+	default:
+		return a.print(statusText(s))
+	}
+}
+
+func statusText(s host.Status) string {
+	if s.State == stateStopped {
+		return "not running\n"
+	}
+	var out strings.Builder
+	row := func(name, text string) { fmt.Fprintf(&out, "%-10s %s\n", name, text) }
+	row("state", string(s.State))
+	row("project", s.Project+" ("+s.Dir+")")
+	row("process", fmt.Sprintf("%d, up %s, version %s", s.PID, time.Since(s.Started).Round(time.Second), s.Version))
+	row("model", s.Model)
+	for _, p := range s.Platforms {
+		word := "off"
+		switch {
+		case p.Up:
+			word = "up"
+		case p.On:
+			word = "down"
+		}
+		if p.Note != "" {
+			word += ", " + p.Note
+		}
+		row(p.Name, word)
+	}
+	row("chats", fmt.Sprintf("%d in memory", s.Chats.Active))
+	if len(s.Restart) > 0 {
+		row("restart", "needed for "+strings.Join(s.Restart, ", "))
+	}
+	return out.String()
+}
+
+// folders are the project and its state folder.
+func (a *app) folders(args []string) (dir, state string, err error) {
+	if dir, err = a.project(args); err != nil {
+		return "", "", err
+	}
+	state, err = a.state(dir)
+	return dir, state, err
+}
+
+// running reports that a host answers on a state folder.
+func running(ctx context.Context, state string) bool {
+	_, err := newControl(state).status(ctx)
+	return err == nil
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is what is known of this binary.
+type version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // built from a tree with changes
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+// String writes it for people.
+func (v version) String() string {
+	commit := v.Commit
+	if commit == "" {
+		commit = "unknown"
+	}
+	if v.Changed {
+		commit += ", changed"
+	}
+	return fmt.Sprintf("sma %s (commit %s, %s, %s)", v.Version, commit, v.Go, v.System)
+}
+
+// buildVersion reads what the toolchain recorded.
+func buildVersion() version {
+	v := version{Version: "devel", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if m := info.Main.Version; m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value[:min(len(s.Value), 12)]
+		case "vcs.modified":
+			v.Changed = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (a *app) versionCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print version, commit and Go version", Args: cobra.NoArgs,
+		Example: "  sma version\n  sma version --json",
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.printJSON(buildVersion())
+			}
+			return a.print(buildVersion().String() + "\n")
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// addJSON gives a reading command its --json.
+func addJSON(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "json", false, "write one JSON document")
+}
+
+// printJSON writes one indented document to stdout.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return &Failure{Code: CodeFailed, What: "stdout cannot be written", Why: err}
+	}
+	return nil
+}

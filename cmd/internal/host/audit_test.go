@@ -1,0 +1,77 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+)
+
+func TestAuditWritesADayPerFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "logs")
+	a := newAudit(dir, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
+	a.add(chat.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
+	a.add(chat.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.run(ctx)
+	want := map[string]string{
+		"2026-01-02.jsonl": `{"ts":"2026-01-02T23:59:59.000Z","event":"run","chatKey":"telegram-chat-1","requestId":"r1","runId":"run1","result":"done"}` + "\n",
+		"2026-01-03.jsonl": `{"ts":"2026-01-03T00:00:01.000Z","event":"tool","name":"time_now","step":1}` + "\n",
+	}
+	got := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, want 0600", e.Name(), info.Mode().Perm())
+		}
+		got[e.Name()] = string(text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestAuditNeverWaits(t *testing.T) {
+	a := newAudit(t.TempDir(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	for range auditQueue + 10 {
+		a.add(chat.AuditEntry{Event: "run"})
+	}
+	if got := testutil.ToFloat64(a.dropped); got != 10 {
+		t.Errorf("dropped = %v, want 10", got)
+	}
+}
+
+func TestAuditOutlivesADiskThatFails(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	a := newAudit(filepath.Join(blocked, "logs"), slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	a.write(chat.AuditEntry{TS: time.Now(), Event: "run"})
+	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
+		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
+	}
+}

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// listed is how many chats the web's list shows; their titles cost a look into
+// each chat that changed since.
+const listed = 50
+
+// ListChats lists the chats of a store, the last changed first.
+func ListChats(ctx context.Context, store *jsonl.Store) ([]ChatLine, error) {
+	out := []ChatLine{}
+	for key, err := range store.Chats(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// changed is when a chat was last written to; zero: unknown.
+func changed(store *jsonl.Store, key messages.ChatKey) time.Time {
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return time.Time{}
+	}
+	var last time.Time
+	for _, name := range []string{"history.jsonl", "journal.jsonl"} {
+		if info, err := os.Stat(filepath.Join(dir, "messages", name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// titles remembers what chats are about, until they change.
+type titles struct {
+	mu    sync.Mutex
+	known map[messages.ChatKey]title
+}
+
+type title struct {
+	at   time.Time
+	text string
+}
+
+func (t *titles) get(key messages.ChatKey, at time.Time) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found, ok := t.known[key]
+	return found.text, ok && found.at.Equal(at)
+}
+
+func (t *titles) put(key messages.ChatKey, at time.Time, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.known) > 10*listed {
+		clear(t.known)
+	}
+	t.known[key] = title{at, text}
+}
+
+// chatLister lists the chats of one platform, newest first, with titles.
+func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Context) ([]web.ChatSummary, error) {
+	memory := &titles{known: map[messages.ChatKey]title{}}
+	prefix := name + "-chat-"
+	return func(ctx context.Context) ([]web.ChatSummary, error) {
+		all, err := ListChats(ctx, h.store)
+		if err != nil {
+			return nil, err
+		}
+		out := []web.ChatSummary{}
+		for _, c := range all {
+			id, ok := strings.CutPrefix(string(c.ChatKey), prefix)
+			if !ok {
+				continue
+			}
+			if len(out) == listed {
+				break
+			}
+			text, ok := memory.get(c.ChatKey, c.UpdatedAt)
+			if !ok {
+				view, err := live.History(ctx, c.ChatKey)
+				if err != nil {
+					return nil, err
+				}
+				text = titleOf(view)
+				memory.put(c.ChatKey, c.UpdatedAt, text)
+			}
+			out = append(out, web.ChatSummary{ID: id, Title: text, UpdatedAt: c.UpdatedAt})
+		}
+		return out, nil
+	}
+}
+
+// titleOf is the beginning of the first thing that somebody said.
+func titleOf(view platform.ChatView) string {
+	const limit = 60
+	for _, m := range slices.Concat(view.Messages, view.Waiting) {
+		if m.Role != uimessage.RoleUser {
+			continue
+		}
+		text := strings.Join(strings.Fields(persistence.Text(m)), " ")
+		if runes := []rune(text); len(runes) > limit {
+			return string(runes[:limit]) + "…"
+		}
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// cleanups are what has to be taken down, in the order it was put up.
+type cleanups struct{ steps []cleanup }
+
+type cleanup struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+func (c *cleanups) add(name string, run func(ctx context.Context) error) {
+	c.steps = append(c.steps, cleanup{name, run})
+}
+
+// grace is what every step still gets once the deadline is over: the last ones
+// flush and close what the others used.
+const grace = 250 * time.Millisecond
+
+// run takes everything down in reverse order, once. A step that fails or does
+// not end in time holds nobody up: the next one runs.
+func (c *cleanups) run(ctx context.Context, log *slog.Logger) error {
+	steps := c.steps
+	c.steps = nil
+	var errs []error
+	for _, s := range slices.Backward(steps) {
+		done := make(chan error, 1)
+		go func() { done <- guarded(ctx, s) }()
+		if err := inTime(ctx, done); err != nil {
+			log.Warn("a part did not stop well", "part", s.name, "error", err)
+			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inTime waits for a step until a little after ctx ends.
+func inTime(ctx context.Context, done <-chan error) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return context.Cause(ctx)
+	}
+}
+
+func guarded(ctx context.Context, s cleanup) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return s.run(ctx)
+}

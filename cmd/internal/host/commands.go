@@ -1,0 +1,49 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+)
+
+// chatCommands are the words with a slash that the host answers, beside stop.
+// Any other goes to the model as text.
+func chatCommands() []string { return []string{"start", "help", "status", "allow", "stop"} }
+
+// command answers a person's order. The words are in the language of Agent.md.
+func (h *Host) command(cmd chat.Command) (string, bool) {
+	say := func(en, zh string) (string, bool) {
+		if h.docs.chinese() {
+			return zh, true
+		}
+		return en, true
+	}
+	switch cmd.Name {
+	case "start":
+		return say(
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help says what else there is.", h.project()),
+			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", h.project()))
+	case "help":
+		return say(
+			"Just write to me. What you send while I am working is taken in at my next step.\n\n"+
+				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/status says how things are\n/help shows this",
+			"直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。\n\n"+
+				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/status 查看状态\n/help 显示帮助")
+	case "status":
+		return h.chatStatus(cmd, say)
+	case "allow":
+		return say("This chat may use me.", "这个聊天可以使用我。")
+	default:
+		return "", false
+	}
+}
+
+func (h *Host) chatStatus(cmd chat.Command, say func(en, zh string) (string, bool)) (string, bool) {
+	doing, tut := "idle", "空闲"
+	if cmd.Running {
+		doing, tut = "working", "处理中"
+	}
+	return say(
+		fmt.Sprintf("%s · %s\nmodel: %s\nmessages here: %d, taken in so far: %d", h.project(), doing, h.modelLabel(), cmd.Turns, cmd.Counts.Accepted),
+		fmt.Sprintf("%s · %s\n模型：%s\n本聊天消息：%d，累计收到：%d", h.project(), tut, h.modelLabel(), cmd.Turns, cmd.Counts.Accepted))
+}

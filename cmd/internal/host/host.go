@@ -1,0 +1,168 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+const (
+	// drainFor is how long runs and egress may take to end after a stop.
+	drainFor = 5 * time.Second
+	// stopWithin bounds everything else of a stop.
+	stopWithin = 4 * time.Second
+)
+
+// Host is one project that runs. Start and Stop are called once each, in this
+// order, by one goroutine; everything else is safe for concurrent use.
+type Host struct {
+	opts     Options
+	log      *slog.Logger
+	zone     *time.Location
+	started  time.Time
+	registry *prometheus.Registry
+	board    board
+	cleanups cleanups
+
+	docs   *documents
+	store  *jsonl.Store
+	system *actor.ActorSystem
+	router *actor.PID
+
+	ports       map[string]*port
+	portMetrics *adapter.Metrics
+	audit       *audit
+	control     *control
+	access      *access.Store // nil: no platform needs one
+	metricsAddr string
+	webAddr     string
+}
+
+// port is a platform with its way to the actors.
+type port struct {
+	platform platform.Platform
+	port     *adapter.Port
+	pid      *actor.PID
+	adapter  chat.Adapter
+}
+
+// New makes a host. It touches nothing outside.
+func New(o Options) *Host {
+	return &Host{
+		opts: o, log: o.Logger.With("component", "host"), zone: projectZone(o.Settings.Settings.Timezone), ports: map[string]*port{},
+		docs: newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
+	}
+}
+
+// Start builds everything and returns once messages are taken. Errors are
+// [*Failure]; nothing of the host is left then.
+func (h *Host) Start(ctx context.Context) error {
+	h.started = time.Now()
+	h.registry = newRegistry(h.opts.Version)
+	h.board.enter(StateStarting)
+	for _, step := range []func(context.Context) error{
+		h.readDocuments, h.openStore, h.startAudit, h.startObserving, h.startActors, h.startControl, h.startPlatforms,
+	} {
+		if err := step(ctx); err != nil {
+			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+			defer cancel()
+			return errors.Join(err, h.cleanups.run(stop, h.log))
+		}
+	}
+	h.watchFiles()
+	h.board.enter(StateReady)
+	return nil
+}
+
+// Stop takes nothing more, lets runs and egress end for a few seconds, leaves
+// the rest in the journal and takes everything down. ctx may cut that short.
+func (h *Host) Stop(ctx context.Context) error {
+	h.board.enter(StateDraining)
+	ctx, cancel := context.WithTimeout(ctx, drainFor+stopWithin)
+	defer cancel()
+	return h.cleanups.run(ctx, h.log)
+}
+
+// Status is the host as it is now.
+func (h *Host) Status(ctx context.Context) Status {
+	out := Status{
+		Project: h.project(), Dir: h.opts.Dir, Version: h.opts.Version, PID: os.Getpid(), Started: h.started,
+		Model: h.modelLabel(), Demo: h.demo(), Metrics: h.metricsAddr,
+	}
+	h.board.fill(&out)
+	if out.State == StateStarting {
+		return out
+	}
+	out.Chats = h.countChats(ctx)
+	for i, p := range out.Platforms {
+		made := h.ports[p.Name]
+		if made == nil || !p.Up || p.Note != "" {
+			continue
+		}
+		if named, ok := made.platform.(interface{ Username() string }); ok && named.Username() != "" {
+			out.Platforms[i].Note = "@" + named.Username()
+		}
+	}
+	return out
+}
+
+// countChats asks the actors, which answer as long as they run.
+func (h *Host) countChats(ctx context.Context) ChatCounts {
+	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
+	if err != nil {
+		return ChatCounts{}
+	}
+	stats, _ := reply.(messages.StatsReply)
+	return ChatCounts{Active: stats.Active, Running: stats.Running}
+}
+
+// await is what a future gives, or ctx's cause if that ends first.
+func await(ctx context.Context, f *actor.Future) (any, error) {
+	type result struct {
+		value any
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f.Result()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// background runs work until its cleanup cancels it and waits for its end.
+func (h *Host) background(name string, work func(ctx context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				h.log.Error("a part of the host panicked", "part", name, "panic", v)
+			}
+		}()
+		work(ctx)
+	})
+	h.cleanups.add(name, func(context.Context) error {
+		cancel()
+		wg.Wait()
+		return nil
+	})
+}

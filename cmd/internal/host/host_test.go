@@ -1,0 +1,318 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// project is a folder with a host in it.
+type project struct {
+	dir string
+	api *platformtest.BotAPI
+	log *logBuffer
+}
+
+// logBuffer is a log that tests read while it is written.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	p := &project{dir: t.TempDir(), api: platformtest.NewBotAPI(t), log: &logBuffer{}}
+	p.api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
+	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nKind.")
+	return p
+}
+
+// load reads the project's settings; flags win.
+func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
+	t.Helper()
+	all := map[string]string{"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0"}
+	maps.Copy(all, flags)
+	env := func(name string) (string, bool) {
+		switch name {
+		case "SMA_ADAPTERS_TELEGRAM_BOT_TOKEN":
+			return p.api.Token(), flags["adapters.telegram.enabled"] == "true"
+		case "OPENAI_API_KEY":
+			return "sk-canary-0123456789", flags["llm.provider"] != "demo"
+		default:
+			return "", false
+		}
+	}
+	loaded, err := config.Load(config.Options{Dir: p.dir, Env: env, Flags: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// start starts a host that is stopped with the test.
+func (p *project) start(t *testing.T, o Options, flags map[string]string) *Host {
+	t.Helper()
+	h := p.prepare(t, o, flags)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatalf("start: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return h
+}
+
+func (p *project) prepare(t *testing.T, o Options, flags map[string]string) *Host {
+	t.Helper()
+	o.Dir, o.State, o.Settings = p.dir, filepath.Join(p.dir, ".ship"), p.load(t, flags)
+	o.Version, o.Logger = "test", slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return New(o)
+}
+
+func telegramFlags(p *project) map[string]string {
+	return map[string]string{
+		"adapters.telegram.enabled": "true", "adapters.telegram.baseUrl": p.api.URL(), "adapters.telegram.access": "open",
+		"adapters.telegram.rateLimit": "off", "adapters.telegram.drafts": "off", "adapters.web.enabled": "false", "llm.model": "fake",
+	}
+}
+
+// get reads an address.
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func TestHostAnswersOnTelegram(t *testing.T) {
+	p := newProject(t)
+	script := modeltest.NewScript(
+		modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"**hello**","final":true}`}),
+		modeltest.Say("unasked"),
+	)
+	h := p.start(t, Options{Model: script}, telegramFlags(p))
+	p.api.Say(1, 1, "hi, my name is canary-words", nil)
+	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) == 1 })
+	p.api.Say(1, 1, "/status", nil)
+	p.api.Await(t, "the status", func() bool { return len(p.api.Sent(1)) == 2 })
+	if sent := p.api.Sent(1); sent[0].Text != "hello" || !strings.Contains(sent[1].Text, "model: fake") {
+		t.Errorf("sent = %+v", sent)
+	}
+	if n := len(script.Requests()); n != 1 {
+		t.Errorf("%d model calls, want 1: the final chat_send ends the run", n)
+	}
+	if faults := script.Faults(); len(faults) > 0 {
+		t.Errorf("faults: %v", faults)
+	}
+	status := h.Status(t.Context())
+	for _, ps := range status.Platforms {
+		if ps.Name == nameTelegram && (!ps.Up || ps.Note != "@"+platformtest.BotName) {
+			t.Errorf("telegram = %+v, want it up under its name", ps)
+		}
+	}
+	_, metrics := get(t, "http://"+h.metricsAddr+"/metrics")
+	for _, want := range []string{`sma_platform_up{platform="telegram"} 1`, "sma_build_info{", "sma_dead_letters_total 0", "sma_chats_active 1"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics lack %q", want)
+		}
+	}
+	for what, text := range map[string]string{"metrics": metrics, "log": p.log.String()} {
+		if strings.Contains(text, "canary") || strings.Contains(text, p.api.Token()) {
+			t.Errorf("the %s tell a secret or a message", what)
+		}
+	}
+}
+
+func TestReadyz(t *testing.T) {
+	p := newProject(t)
+	h := p.prepare(t, Options{}, map[string]string{"llm.provider": "demo"})
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + h.metricsAddr
+	if code, text := get(t, base+"/readyz"); code != http.StatusOK || text != "ready\n" {
+		t.Errorf("readyz = %d %q", code, text)
+	}
+	_, text := get(t, base+"/readyz?verbose")
+	var s Status
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.State != StateReady || !s.Demo || s.PID != os.Getpid() || len(s.Platforms) != 3 {
+		t.Errorf("status = %+v", s)
+	}
+	if code, _ := get(t, base+"/livez"); code != http.StatusOK {
+		t.Errorf("livez = %d", code)
+	}
+	web := PlatformStatus{Name: nameWeb, On: true, Note: "gone"}
+	h.board.platform(web)
+	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "ready, web is down\n" {
+		t.Errorf("readyz without the web = %d %q", code, text)
+	}
+	web.Up = true
+	h.board.platform(web)
+	h.board.enter(StateDraining)
+	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "draining\n" {
+		t.Errorf("readyz while draining = %d %q", code, text)
+	}
+	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if _, err := os.Stat(SocketPath(h.opts.State)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the control socket is still there: %v", err)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	demo := map[string]string{"llm.provider": "demo"}
+	tests := []struct {
+		name   string
+		change func(t *testing.T, p *project) map[string]string
+		kind   Kind
+		help   string
+	}{
+		{"no Agent.md", func(t *testing.T, p *project) map[string]string {
+			t.Helper()
+			if err := os.Remove(filepath.Join(p.dir, "Agent.md")); err != nil {
+				t.Fatal(err)
+			}
+			return demo
+		}, KindConfig, "sma init"},
+		{"another process", func(t *testing.T, p *project) map[string]string {
+			t.Helper()
+			p.start(t, Options{}, demo)
+			return demo
+		}, KindRunning, "sma status"},
+		{"a port that is taken", func(t *testing.T, _ *project) map[string]string {
+			t.Helper()
+			other := newProject(t)
+			h := other.start(t, Options{}, demo)
+			return map[string]string{"llm.provider": "demo", "adapters.web.listen": strings.TrimPrefix(h.webAddr, "http://")}
+		}, KindUnreachable, "adapters.web.listen"},
+		{"people that cannot be read", func(t *testing.T, p *project) map[string]string {
+			t.Helper()
+			write(t, filepath.Join(p.dir, ".ship", "access.json"), "{")
+			return telegramFlags(p)
+		}, KindConfig, "sma doctor"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			h := p.prepare(t, Options{}, tt.change(t, p))
+			err := h.Start(t.Context())
+			f, ok := errors.AsType[*Failure](err)
+			if !ok || f.Kind != tt.kind || !strings.Contains(f.Help, tt.help) {
+				t.Fatalf("start = %v (%+v), want %s and help with %q", err, f, tt.kind, tt.help)
+			}
+			if len(h.cleanups.steps) > 0 {
+				t.Errorf("%d parts were left", len(h.cleanups.steps))
+			}
+		})
+	}
+}
+
+func TestTakenMetricsPortIsNoReasonNotToStart(t *testing.T) {
+	first, second := newProject(t), newProject(t)
+	demo := map[string]string{"llm.provider": "demo"}
+	h := first.start(t, Options{}, demo)
+	demo["metrics.listen"] = h.metricsAddr
+	second.start(t, Options{}, demo)
+	if !strings.Contains(second.log.String(), "metrics are not served") {
+		t.Errorf("no warning in the log:\n%s", second.log)
+	}
+}
+
+func TestChangesAreTakenIn(t *testing.T) {
+	p := newProject(t)
+	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"info"}}`)
+	flags := map[string]string{"llm.provider": "demo"}
+	level := new(slog.LevelVar)
+	reload := func() (*config.Loaded, error) {
+		all := map[string]string{"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0", "llm.provider": "demo"}
+		return config.Load(config.Options{Dir: p.dir, Flags: all})
+	}
+	h := p.start(t, Options{Reload: reload, Level: level}, flags)
+	write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
+	eventually(t, "the new Agent.md", func() bool {
+		return h.docs.set.Load().agent == "# 小明，一个友好的助手" && h.docs.chinese()
+	})
+	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug"},"name":"Bob"}`)
+	eventually(t, "the new settings", func() bool { return len(h.Status(t.Context()).Restart) > 0 && level.Level() == slog.LevelDebug })
+	if got := h.Status(t.Context()).Restart; len(got) != 1 || got[0] != "name" {
+		t.Errorf("needs a restart: %q, want the name alone", got)
+	}
+	write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
+	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the last good ones stay in force") })
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited 20 s for %s", what)
+		}
+	}
+}
+
+func TestOwnerCodeForANewBot(t *testing.T) {
+	p := newProject(t)
+	flags := telegramFlags(p)
+	flags["adapters.telegram.access"] = "paired"
+	h := p.start(t, Options{Model: modeltest.NewScript(modeltest.Say("hello, owner"))}, flags)
+	s, err := h.Summary(t.Context())
+	if err != nil || s.OwnerCode == "" {
+		t.Fatalf("summary = %+v, %v; want a code", s, err)
+	}
+	p.api.Say(1, 1, "/start "+s.OwnerCode, nil)
+	p.api.Await(t, "the greeting", func() bool { return len(p.api.Sent(1)) == 1 })
+	p.api.Say(1, 1, "hi", nil)
+	p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 2 })
+	if s, err := h.Summary(t.Context()); err != nil || s.OwnerCode != "" {
+		t.Errorf("a bot with an owner gets another code: %v", err)
+	}
+}

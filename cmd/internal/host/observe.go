@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// newRegistry is the host's own registry, with what is known of the process.
+func newRegistry(version string) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	promauto.With(reg).NewGauge(prometheus.GaugeOpts{
+		Name: "sma_build_info", Help: "The binary that runs; always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}).Set(1)
+	return reg
+}
+
+// observeHandler serves metrics and health.
+func observeHandler(reg *prometheus.Registry, status func(context.Context) Status) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, CoalesceGather: true}))
+	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") } // a reader that left needs none
+	mux.HandleFunc("GET /livez", alive)
+	mux.HandleFunc("GET /healthz", alive)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		readyz(w, r, status(r.Context()))
+	})
+	return mux
+}
+
+// readyz is 200 once the host takes messages everywhere, and 503 before, while it
+// drains, and while a platform that is on is down; ?verbose says which.
+func readyz(w http.ResponseWriter, r *http.Request, s Status) {
+	text, code := string(s.State), http.StatusOK
+	if s.State != StateReady {
+		code = http.StatusServiceUnavailable
+	}
+	for _, p := range s.Platforms {
+		if p.On && !p.Up {
+			text, code = text+", "+p.Name+" is down", http.StatusServiceUnavailable
+		}
+	}
+	if !r.URL.Query().Has("verbose") {
+		http.Error(w, text, code)
+		return
+	}
+	writeJSON(w, code, s)
+}
+
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // a reader that left needs none
+}
+
+// serve serves a handler on a listener and returns how to stop it.
+func serve(l net.Listener, h http.Handler, log *slog.Logger) func(context.Context) error {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("a listener ended", "address", l.Addr().String(), "error", err)
+		}
+	}()
+	return func(ctx context.Context) error {
+		if err := srv.Shutdown(ctx); err != nil {
+			return errors.Join(fmt.Errorf("shut down %s: %w", l.Addr(), err), srv.Close())
+		}
+		return nil
+	}
+}
+
+// startObserving opens the metrics listener. An address that is taken is no
+// reason not to start: the bot matters more than its figures.
+func (h *Host) startObserving(ctx context.Context) error {
+	address := h.opts.Settings.Settings.Metrics.Listen
+	if address == "" || address == config.Off {
+		return nil
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		h.log.Warn("metrics are not served: the address cannot be used; set metrics.listen to another one or to off", "address", address, "error", err)
+		return nil
+	}
+	h.metricsAddr = l.Addr().String()
+	h.cleanups.add("metrics listener", serve(l, observeHandler(h.registry, h.Status), h.log))
+	return nil
+}

@@ -1,0 +1,25 @@
+package host
+
+import (
+	"log/slog"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// Options say what a host runs. Dir, State, Settings and Logger are required.
+type Options struct {
+	Dir      string // the project's folder, absolute
+	State    string // its state folder, absolute
+	Settings *config.Loaded
+	// Reload reads the settings anew when their files change; nil: never.
+	Reload  func() (*config.Loaded, error)
+	Version string
+	Logger  *slog.Logger
+	// Level is the logger's level; nil: it cannot be changed.
+	Level *slog.LevelVar
+	// Only names the platforms to run; nil: all that are on.
+	Only []string
+	// Model stands in for the one of the settings; nil: that one.
+	Model model.Model
+}

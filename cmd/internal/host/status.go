@@ -1,0 +1,89 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// State is how far a host is.
+type State string
+
+// The states of a host.
+const (
+	StateStarting State = "starting"
+	StateReady    State = "ready"
+	StateDraining State = "draining"
+)
+
+// Status is a host as programs and people see it. Members are only added.
+type Status struct {
+	State     State            `json:"state"`
+	Project   string           `json:"project"`
+	Dir       string           `json:"dir"`
+	Version   string           `json:"version"`
+	PID       int              `json:"pid"`
+	Started   time.Time        `json:"started"`
+	Model     string           `json:"model"`
+	Demo      bool             `json:"demo"`
+	Metrics   string           `json:"metrics,omitempty"` // address; empty: none
+	Platforms []PlatformStatus `json:"platforms"`
+	Chats     ChatCounts       `json:"chats"`
+	// Restart names the settings that have changed and need a restart.
+	Restart []string `json:"needsRestart,omitempty"`
+}
+
+// PlatformStatus is one platform.
+type PlatformStatus struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
+	Up   bool   `json:"up"`
+	// Note says why it is off or down, or where it is.
+	Note string `json:"note,omitempty"`
+}
+
+// ChatCounts are the chats in memory.
+type ChatCounts struct {
+	Active  int `json:"active"`
+	Running int `json:"running"`
+}
+
+// board is what the parts of a host report. It is safe for concurrent use.
+type board struct {
+	mu        sync.Mutex
+	state     State
+	platforms []PlatformStatus
+	restart   []string
+}
+
+func (b *board) enter(s State) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.state = s
+}
+
+// platform reports one platform.
+func (b *board) platform(p PlatformStatus) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i, found := slices.BinarySearchFunc(b.platforms, p.Name, func(p PlatformStatus, name string) int { return strings.Compare(p.Name, name) })
+	if !found {
+		b.platforms = slices.Insert(b.platforms, i, p)
+		return
+	}
+	b.platforms[i] = p
+}
+
+func (b *board) needRestart(keys []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.restart = keys
+}
+
+// fill takes what is reported into a status.
+func (b *board) fill(s *Status) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.State, s.Platforms, s.Restart = b.state, slices.Clone(b.platforms), slices.Clone(b.restart)
+}

@@ -1,0 +1,23 @@
+package host
+
+import "context"
+
+// Summary is what people want to know when a host is ready.
+type Summary struct {
+	Status
+	Web string // where the web chat is; empty: nowhere
+	// OwnerCode pairs the bot's owner; empty: there is one, or nobody is needed.
+	OwnerCode string
+}
+
+// Summary describes a host that has started. A bot without an owner gets a new
+// pairing code by it.
+func (h *Host) Summary(ctx context.Context) (Summary, error) {
+	out := Summary{Status: h.Status(ctx), Web: h.webAddr}
+	if h.access == nil || h.opts.Settings.Settings.Adapters.Telegram.Access == "open" {
+		return out, nil
+	}
+	code, err := h.access.OwnerCode(ctx, nameTelegram)
+	out.OwnerCode = code
+	return out, err
+}

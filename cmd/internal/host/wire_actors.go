@@ -1,0 +1,180 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/modelgate"
+	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/actors/shard"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const routerName = "router"
+
+// startActors spawns the tree of actors. Platforms come later; until then
+// nothing reaches it.
+func (h *Host) startActors(context.Context) error {
+	llm, err := h.newModel()
+	if err != nil {
+		return err
+	}
+	tools, err := h.newTools()
+	if err != nil {
+		return err
+	}
+	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
+		return slog.New(loud{h.opts.Logger.With("component", "actors").Handler()})
+	}))
+	h.watchActors()
+	root := h.system.Root
+	s := h.opts.Settings.Settings
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute)}))
+	h.router = h.system.NewLocalPID(routerName)
+	runs := run.Options{
+		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
+		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
+	}
+	chats := h.chatOptions(runs, tools)
+	shards := shard.Options{
+		Metrics: shard.NewMetrics(h.registry),
+		Chat:    func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
+	}
+	h.portMetrics = adapter.NewMetrics(h.registry)
+	if _, err := root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), routerName); err != nil {
+		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
+	}
+	h.cleanups.add("actors", h.stopActors)
+	return nil
+}
+
+// startMetadata labels a message for those who read it as it comes.
+func (h *Host) startMetadata(runID string) json.RawMessage {
+	return uimessage.Metadata{RunID: runID, Model: h.modelLabel(), Demo: h.demo()}.Append(nil)
+}
+
+func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
+	s := h.opts.Settings.Settings
+	return chat.Options{
+		Store: h.store,
+		Run:   func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) },
+		Adapter: func(name string) (chat.Adapter, bool) {
+			p := h.ports[name] // filled before the first message, never changed after it
+			if p == nil {
+				return chat.Adapter{}, false
+			}
+			return p.adapter, true
+		},
+		Documents: h.docs.of, Tools: tools.names,
+		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
+		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
+		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
+		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, Commands: h.command,
+	}
+}
+
+// stopActors lets the chats finish what is under way, and then stops them. What
+// did not finish is in the journal.
+func (h *Host) stopActors(ctx context.Context) error {
+	root := h.system.Root
+	drained, err := await(ctx, root.RequestFuture(h.router, messages.Drain{}, drainFor))
+	if _, ok := drained.(messages.Drained); err != nil || !ok {
+		h.log.Info("not everything has ended; it goes on with the next start")
+	}
+	_, err = await(ctx, root.StopFuture(h.router))
+	for _, p := range h.ports {
+		_, stopErr := await(ctx, root.StopFuture(p.pid))
+		err = errors.Join(err, stopErr)
+	}
+	h.system.Shutdown()
+	return err
+}
+
+// wake tells the chats that were not at rest to go on.
+func (h *Host) wake(ctx context.Context) error {
+	keys, err := h.store.Waking(ctx)
+	if err != nil {
+		return &Failure{Kind: KindFailed, What: "the chats to go on with cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	}
+	for _, key := range keys {
+		h.system.Root.Send(h.router, messages.WakeChat{ChatKey: key})
+	}
+	if len(keys) > 0 {
+		h.log.Info("going on with chats that were not at rest", "chats", len(keys))
+	}
+	return nil
+}
+
+// watchActors counts dead letters and tells of panics, without their contents:
+// both may hold what people wrote.
+func (h *Host) watchActors() {
+	letters := promauto.With(h.registry).NewCounter(prometheus.CounterOpts{
+		Name: "sma_dead_letters_total", Help: "Messages to actors that were gone.",
+	})
+	events := make(chan any, 256)
+	h.system.EventStream.Subscribe(func(e any) { // runs in the publisher's goroutine: only hand over
+		switch e.(type) {
+		case *actor.DeadLetterEvent:
+			letters.Inc()
+		case *actor.SupervisorEvent:
+		default:
+			return
+		}
+		select {
+		case events <- e:
+		default:
+		}
+	})
+	h.background("actor events", func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case e := <-events:
+				h.actorEvent(e)
+			}
+		}
+	})
+}
+
+func (h *Host) actorEvent(e any) {
+	switch e := e.(type) {
+	case *actor.DeadLetterEvent:
+		_, envelope := e.Message.(*actor.MessageEnvelope)
+		h.log.Debug("a dead letter", "to", e.PID.GetId(), "kind", fmt.Sprintf("%T", e.Message), "envelope", envelope)
+	case *actor.SupervisorEvent:
+		reason := fmt.Sprintf("%T", e.Reason)
+		if err, ok := e.Reason.(interface{ RuntimeError() }); ok {
+			reason = fmt.Sprint(err) // of the runtime: names no contents
+		}
+		h.log.Error("an actor panicked", "actor", e.Child.GetId(), "directive", e.Directive.String(), "reason", reason)
+	}
+}
+
+// loud lets warnings and errors of the actor library through; what it says
+// below that may hold messages.
+type loud struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (l loud) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && l.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements [slog.Handler].
+func (l loud) WithAttrs(attrs []slog.Attr) slog.Handler { return loud{l.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (l loud) WithGroup(name string) slog.Handler { return loud{l.Handler.WithGroup(name)} }

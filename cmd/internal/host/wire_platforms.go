@@ -1,0 +1,280 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// The names of platforms.
+const (
+	nameWeb      = "web"
+	nameCLI      = "cli"
+	nameAPI      = "api"
+	nameTelegram = "telegram"
+)
+
+// place is a platform about to start.
+type place struct {
+	name    string
+	egress  string // its setting
+	build   func(live platform.Live) (platform.Platform, error)
+	open    func(p platform.Platform, host platform.Host)                            // right before messages are taken; may be nil
+	receive func(ctx context.Context, p platform.Platform, host platform.Host) error // nil: the platform's own
+}
+
+// startPlatforms connects the platforms to the actors, lets the chats that were
+// not at rest go on, and takes messages in.
+func (h *Host) startPlatforms(ctx context.Context) error {
+	up := promauto.With(h.registry).NewGaugeVec(prometheus.GaugeOpts{
+		Name: "sma_platform_up", Help: "Whether a platform works.",
+	}, []string{"platform"})
+	places, err := h.places(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		if err := h.connect(p, up.WithLabelValues(p.name)); err != nil {
+			return err
+		}
+	}
+	if err := h.wake(ctx); err != nil {
+		return err
+	}
+	for _, p := range places {
+		if made := h.ports[p.name]; p.open != nil {
+			p.open(made.platform, made.port)
+		}
+		h.receive(p)
+	}
+	return nil
+}
+
+// places are the platforms that are on. The others are reported with why not.
+func (h *Host) places(ctx context.Context) ([]place, error) {
+	var out []place
+	a := h.opts.Settings.Settings.Adapters
+	for _, p := range []struct {
+		name, off string
+		on        bool
+		make      func(context.Context) (place, error)
+	}{
+		{nameCLI, "adapters.cli.enabled is false", a.CLI.Enabled, h.cliPlace},
+		{nameWeb, "adapters.web.enabled is false", a.Web.Enabled, h.webPlace},
+		{nameTelegram, "set TELEGRAM_BOT_TOKEN to switch it on", a.Telegram.Enabled, h.telegramPlace},
+	} {
+		if !p.on || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, p.name) {
+			h.board.platform(PlatformStatus{Name: p.name, Note: p.off})
+			continue
+		}
+		made, err := p.make(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+// connect makes a platform, its adapter actor and its port.
+func (h *Host) connect(p place, up prometheus.Gauge) error {
+	pid := h.system.NewLocalPID(adapter.Name(p.name))
+	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting"})
+	live := adapter.NewPort(h.system, h.router, pid, adapter.PortOptions{
+		Platform: p.name, Metrics: h.portMetrics,
+		OnStatus: func(ok bool, note string) {
+			h.board.platform(PlatformStatus{Name: p.name, On: true, Up: ok, Note: note})
+			value := 0.0
+			if ok {
+				value = 1
+			}
+			up.Set(value)
+		},
+	})
+	made, err := p.build(live)
+	if err != nil {
+		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+	}
+	props := adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics})
+	if _, err := h.system.Root.SpawnNamed(props, adapter.Name(p.name)); err != nil {
+		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
+	}
+	caps := made.Capabilities()
+	_, types := made.(platform.Typer)
+	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: chat.Adapter{
+		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types,
+	}}
+	if p.name == nameWeb {
+		api := *h.ports[nameWeb]
+		api.adapter.ToolEgress = h.toolEgress(nameAPI, h.opts.Settings.Settings.Adapters.API.Egress, false)
+		h.ports[nameAPI] = &api
+	}
+	return nil
+}
+
+// toolEgress says whether answers leave by chat_send: by the platform's own
+// setting, else the project's, else the platform's habit.
+func (h *Host) toolEgress(name, own string, habit bool) bool {
+	if h.opts.Settings.Origin("adapters."+name+".egress").Source != config.FromDefault {
+		return own == config.EgressTool
+	}
+	switch h.opts.Settings.Settings.Context.ChatEgress.Mode {
+	case config.EgressTool:
+		return true
+	case config.EgressDirect:
+		return false
+	default:
+		return habit
+	}
+}
+
+// receive runs a platform's receive loop. One that ends is shown as down; the
+// others go on.
+func (h *Host) receive(p place) {
+	made := h.ports[p.name]
+	loop := p.receive
+	if loop == nil {
+		loop = func(ctx context.Context, p platform.Platform, host platform.Host) error { return p.Receive(ctx, host) }
+	}
+	h.background(p.name, func(ctx context.Context) {
+		err := loop(ctx, made.platform, made.port)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		h.log.Error("a platform has ended; the others go on", "platform", p.name, "error", err)
+		made.port.Status(false, err.Error())
+	})
+}
+
+// webPlace listens at once, so that a port that is taken stops the start.
+func (h *Host) webPlace(ctx context.Context) (place, error) {
+	s := h.opts.Settings.Settings.Adapters
+	l, err := h.listen(ctx, s.Web.Listen)
+	if err != nil {
+		return place{}, err
+	}
+	// A start that fails before the server has it closes the listener; afterwards this does nothing.
+	h.cleanups.add("web listener", func(context.Context) error { _ = l.Close(); return nil })
+	h.webAddr = "http://" + l.Addr().String()
+	return place{
+		name: nameWeb, egress: s.Web.Egress,
+		build: func(live platform.Live) (platform.Platform, error) {
+			o := h.webOptions(nameWeb, live)
+			o.Listen = s.Web.Listen
+			o.Token = s.Web.Token.Reveal
+			if s.API.Enabled {
+				o.APIToken = s.API.Token.Reveal
+			}
+			return web.New(o)
+		},
+		open: func(_ platform.Platform, host platform.Host) { host.Status(true, h.webAddr) },
+		receive: func(ctx context.Context, p platform.Platform, _ platform.Host) error {
+			served, ok := p.(*web.Platform)
+			if !ok { // Unreachable: build makes nothing else
+				return fmt.Errorf("%T is no web platform", p)
+			}
+			return served.Serve(ctx, l)
+		},
+	}, nil
+}
+
+// listen opens the web address.
+func (h *Host) listen(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &Failure{
+			Kind: KindUnreachable, What: address + " is taken by another program",
+			Help: "stop that program, or choose another port: --set adapters.web.listen=127.0.0.1:3001",
+		}
+	case err != nil:
+		return nil, &Failure{Kind: KindUnreachable, What: "the web chat cannot listen on " + address, Why: err, Help: "--set adapters.web.listen=127.0.0.1:3001"}
+	default:
+		return l, nil
+	}
+}
+
+// webOptions is what the web chat and the terminal chat share.
+func (h *Host) webOptions(name string, live platform.Live) web.Options {
+	return web.Options{
+		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
+		Chats: h.chatLister(name, live),
+		Info: func() web.Info {
+			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
+		},
+	}
+}
+
+// cliPlace serves the terminal chat over the control socket.
+func (h *Host) cliPlace(context.Context) (place, error) {
+	return place{
+		name: nameCLI, egress: h.opts.Settings.Settings.Adapters.CLI.Egress,
+		build: func(live platform.Live) (platform.Platform, error) {
+			o := h.webOptions(nameCLI, live)
+			o.Private = true
+			return web.New(o)
+		},
+		open: func(p platform.Platform, host platform.Host) {
+			if served, ok := p.(*web.Platform); ok {
+				h.control.setChats(served.Handler())
+			}
+			host.Status(true, "sma chat")
+		},
+		receive: func(ctx context.Context, p platform.Platform, host platform.Host) error {
+			<-ctx.Done()
+			h.control.setChats(http.NotFoundHandler())
+			if served, ok := p.(*web.Platform); ok {
+				served.Close()
+			}
+			host.Status(false, "stopped")
+			return nil
+		},
+	}, nil
+}
+
+func (h *Host) telegramPlace(context.Context) (place, error) {
+	s := h.opts.Settings.Settings.Adapters.Telegram
+	if h.demo() {
+		return place{}, &Failure{
+			Kind: KindConfig, What: "Telegram is switched on, but no model is: the demo model answers on this machine only",
+			Help: "set OPENAI_API_KEY, or adapters.telegram.enabled=false",
+		}
+	}
+	people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
+	if err != nil {
+		return place{}, &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	}
+	h.access = people
+	egress := config.EgressDirect
+	if h.toolEgress(nameTelegram, s.Egress, true) {
+		egress = config.EgressTool
+	}
+	return place{
+		name: nameTelegram, egress: s.Egress,
+		build: func(platform.Live) (platform.Platform, error) {
+			return telegram.New(telegram.Options{
+				Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
+				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
+				Commands: chatCommands(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+			})
+		},
+	}, nil
+}

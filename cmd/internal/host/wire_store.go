@@ -1,0 +1,64 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// openStore takes the state folder for this process alone.
+func (h *Host) openStore(context.Context) error {
+	store, err := jsonl.Open(jsonl.Options{Dir: h.opts.State, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry})
+	switch {
+	case errors.Is(err, persistence.ErrLocked):
+		return &Failure{
+			Kind: KindRunning, What: "another sma works on " + h.opts.State,
+			Help: "sma status --dir " + h.opts.Dir,
+		}
+	case err != nil:
+		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	}
+	h.store = store
+	h.docs.chatDir = store.ChatDir
+	h.cleanups.add("store", func(context.Context) error { return store.Close() })
+	return nil
+}
+
+// readDocuments reads what makes the folder an agent.
+func (h *Host) readDocuments(context.Context) error {
+	switch err := h.docs.load(); {
+	case errors.Is(err, errNoAgent):
+		return &Failure{Kind: KindConfig, What: "there is no Agent.md in " + h.opts.Dir, Help: "sma init " + h.opts.Dir}
+	case err != nil:
+		return &Failure{Kind: KindConfig, What: "the project's documents cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	default:
+		return nil
+	}
+}
+
+func (h *Host) startAudit(context.Context) error {
+	h.audit = newAudit(filepath.Join(h.opts.State, "logs"), h.opts.Logger.With("component", "audit"), h.registry)
+	h.background("audit log", h.audit.run)
+	return nil
+}
+
+// watchFiles follows the documents and settings. It looks once the folders are
+// watched: what changed since the start read them is not heard of.
+func (h *Host) watchFiles() {
+	look := func() {
+		h.docs.reload()
+		h.reloadSettings()
+	}
+	h.background("file watch", func(ctx context.Context) { watch(ctx, h.docs.folders(), h.log, look, look) })
+}
+
+// project is what people call the project.
+func (h *Host) project() string {
+	if name := h.opts.Settings.Settings.Name; name != "" {
+		return name
+	}
+	return filepath.Base(h.opts.Dir)
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// toolbox is the host's tools as runs need them.
+type toolbox struct {
+	set *tool.Set
+	cap tool.Cap
+	log *slog.Logger
+}
+
+// newTools makes the tools. Their schemas are compiled when they are needed.
+func (h *Host) newTools() (*toolbox, error) {
+	files := filepath.Join(h.opts.State, "files")
+	tools := []tool.Tool{chattools.NewSend(chattools.Options{Files: files}), chattools.NewContact()}
+	if h.demo() {
+		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
+		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
+	}
+	set, err := tool.NewSet(tools...)
+	if err != nil {
+		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
+	}
+	return &toolbox{set: set, cap: tool.Cap{Keep: keepIn(files)}, log: h.opts.Logger.With("component", "tools")}, nil
+}
+
+// names are the tools offered to a chat.
+func (b *toolbox) names(_ messages.ChatKey, toolEgress bool) []string {
+	return slices.DeleteFunc(b.set.Names(), func(name string) bool { return name == chattools.SendName && !toolEgress })
+}
+
+// Find implements run.Tools.
+func (b *toolbox) Find(name string) (tool.Tool, bool) { return b.set.Lookup(name) }
+
+// Validate implements run.Tools.
+func (b *toolbox) Validate(name string, input json.RawMessage) error {
+	return b.set.Validate(name, input)
+}
+
+// WireName implements run.Tools.
+func (b *toolbox) WireName(name string) string { return b.set.Wire(name) }
+
+// Name implements run.Tools.
+func (b *toolbox) Name(wire string) string { return b.set.Name(wire) }
+
+// Cap implements run.Tools.
+func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
+	out, err := b.cap.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
+	if err != nil {
+		b.log.WarnContext(ctx, "a result could not be stored whole", "run_id", call.Run.RunID, "tool", call.Name, "error", err)
+	}
+	return out
+}
+
+// keepIn stores whole results below a folder, under a name that no model chose.
+func keepIn(files string) tool.Keep {
+	return func(_ context.Context, name string, data []byte) (string, error) {
+		dir := filepath.Join(files, "results")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", fmt.Errorf("make the folder of results: %w", err)
+		}
+		name = strings.Map(func(r rune) rune {
+			if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+				return r
+			}
+			return '_'
+		}, name)
+		if len(name) > 150 {
+			name = name[:150]
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".txt"), data, 0o600); err != nil {
+			return "", fmt.Errorf("store a result: %w", err)
+		}
+		return "results/" + name + ".txt", nil
+	}
+}

@@ -1,0 +1,203 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// modelKey is what the fake model knows its caller by.
+const modelKey = "CANARY-model-key-not-to-be-printed"
+
+// said is a line as the platform carries it.
+type said struct {
+	line
+	id   int64  // the platform's message id
+	text string // what stands in the message
+	user int64
+}
+
+// place is a room as a supergroup.
+type place struct {
+	room
+	chat int64
+	said []said // what was fed so far
+}
+
+func (p *place) key() messages.ChatKey { return messages.NewChatKey("telegram", "", p.id(), 0) }
+
+func (p *place) id() string { return num(p.chat) }
+
+// asked are the lines that address the bot, as fed so far.
+func (p *place) asked() []said {
+	return slices.DeleteFunc(slices.Clone(p.said), func(s said) bool { return !s.addressed })
+}
+
+// town is everything outside the host: the platform with its rooms, and the model.
+type town struct {
+	api    *platformtest.BotAPI
+	model  *modeltest.Server
+	places []*place
+	users  map[string]int64 // nick: id; the same person in every room
+	update int64            // id of the first update
+
+	read  int                  // how many requests were taken into asked
+	asked map[*place][]request // what the model was asked
+}
+
+func newTown(tb testing.TB, rooms []room) *town {
+	tb.Helper()
+	w := &town{
+		api: platformtest.NewBotAPI(tb), model: modeltest.NewServer(clerk{}, modeltest.ServerOptions{Key: modelKey}),
+		users: map[string]int64{}, asked: map[*place][]request{},
+	}
+	tb.Cleanup(w.model.Close)
+	for i, r := range rooms {
+		p := &place{room: r, chat: -1001700000000 - int64(i)}
+		w.api.AddChat(platformtest.Chat{ID: p.chat, Type: "supergroup", Title: "Room " + r.name})
+		w.places = append(w.places, p)
+		for _, l := range r.lines {
+			if w.users[l.nick] == 0 {
+				w.users[l.nick] = 5_000_000 + int64(len(w.users))
+			}
+		}
+	}
+	w.update = w.api.Inject("poll", map[string]any{"id": "1"}) + 1 // of a kind that the host does not want
+	return w
+}
+
+// say makes somebody write the next line of a room.
+func (w *town) say(p *place, l line) said {
+	s := said{line: l, text: l.text, user: w.users[l.nick]}
+	more := map[string]any{"from": platformtest.User(s.user, l.nick), "date": 1700000000 + len(p.said)}
+	if l.addressed {
+		mention := "@" + platformtest.BotName
+		s.text = mention + l.words
+		more["entities"] = []any{platformtest.Entity("mention", 0, len(mention))}
+	}
+	s.id = w.api.Say(p.chat, s.user, s.text, more)
+	p.said = append(p.said, s)
+	return s
+}
+
+// due is a line with its place in a replay, from 0 to 1.
+type due struct {
+	at    float64
+	place *place
+	line  line
+}
+
+// script are the lines of all rooms in the order in which they are said: each
+// room is spread over the whole replay.
+func (w *town) script() []due {
+	var out []due
+	for _, p := range w.places {
+		for i, l := range p.lines {
+			out = append(out, due{(float64(i) + 0.5) / float64(len(p.lines)), p, l})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b due) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// feed says lines, spread evenly over a time.
+func (w *town) feed(ctx context.Context, script []due, within time.Duration) error {
+	const burst = 20 * time.Millisecond
+	tick := time.NewTicker(burst)
+	defer tick.Stop()
+	began := time.Now()
+	for n := 0; n < len(script); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		now := float64(time.Since(began)) / float64(within)
+		for n < len(script) && float64(n) <= now*float64(len(script)) {
+			w.say(script[n].place, script[n].line)
+			n++
+		}
+	}
+	return nil
+}
+
+// awaitAnswers waits until everybody was answered; what is never answered is named.
+func (w *town) awaitAnswers(tb testing.TB) {
+	tb.Helper()
+	for _, p := range w.places {
+		for _, s := range p.asked() {
+			w.api.Await(tb, "the answer to message "+num(s.id)+" in "+p.name, func() bool {
+				return slices.ContainsFunc(w.api.Sent(p.chat), func(m platformtest.Sent) bool {
+					return slices.ContainsFunc(quotes(m.Text), func(h header) bool { return h.Msg == num(s.id) })
+				})
+			})
+		}
+	}
+}
+
+// project writes a project that works for the town.
+func (w *town) project(tb testing.TB, egress string) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	settings, err := json.MarshalIndent(map[string]any{
+		"name": "replay", "timezone": "UTC",
+		"llm": map[string]any{"provider": "custom", "model": "clerk", "baseUrl": w.model.URL},
+		"adapters": map[string]any{
+			"telegram": map[string]any{
+				"baseUrl": w.api.URL(), "access": "open", "groups": "mention", "rateLimit": "off", "egress": egress,
+			},
+			"web": map[string]any{"enabled": false}, "cli": map[string]any{"enabled": false},
+		},
+		"metrics": map[string]any{"listen": "127.0.0.1:0"},
+	}, "", "  ")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for name, text := range map[string]string{"Agent.md": "You answer everybody.\n", "ship.json": string(settings)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// env are the secrets of the project.
+func (w *town) env() map[string]string {
+	return map[string]string{"OPENAI_API_KEY": modelKey, "TELEGRAM_BOT_TOKEN": w.api.Token()}
+}
+
+// noSecrets holds a log against the secrets.
+func (w *town) noSecrets(tb testing.TB, log string) {
+	tb.Helper()
+	for name, secret := range w.env() {
+		if strings.Contains(log, secret) {
+			tb.Errorf("the log holds %s", name)
+		}
+	}
+}
+
+// until waits for a condition that nobody signals.
+func until(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			tb.Fatalf("waited 30 s for %s", what)
+		}
+	}
+}

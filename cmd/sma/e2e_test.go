@@ -1,0 +1,137 @@
+package main_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The clients that have to understand the host, as installed by
+// testdata/e2e/install.sh: the release that is implemented, and the next major
+// one as a reader of the same streams.
+const (
+	clientSDK     = "ai"
+	clientSDKNext = "ai-7"
+)
+
+// TestClient drives the real npm clients of the AI SDK against the real binary.
+// Each scenario is a file of testdata/e2e/scenarios and gets a host of its own,
+// behind a proxy that can cut connections.
+func TestClient(t *testing.T) {
+	node := needNode(t)
+	scenarios := []struct {
+		name string
+		demo bool   // the built-in model instead of the scripted one
+		web  string // further settings of adapters.web
+	}{
+		{name: "send"},
+		{name: "tool", demo: true},
+		{name: "resume"},
+		{name: "tabs"},
+		{name: "during"},
+		{name: "merge", web: `, "egress": "tool"`},
+		{name: "regenerate"},
+		{name: "edit"},
+		{name: "stop"},
+		{name: "loss"},
+		{name: "kill"},
+		{name: "model-cut"},
+		{name: "failure"},
+		{name: "approve", demo: true},
+		{name: "deny", demo: true},
+		{name: "undecided", demo: true},
+		{name: "late", demo: true},
+		{name: "ask-reload", demo: true},
+		{name: "ask-kill", demo: true},
+	}
+	for _, sdk := range []string{clientSDK, clientSDKNext} {
+		for _, s := range scenarios {
+			t.Run(sdk+"/"+s.name, func(t *testing.T) {
+				play(t, node, s.name, newWorld(t, s.demo, s.web), "SDK="+sdk)
+			})
+		}
+	}
+}
+
+// TestReactExample uses the page of docs/examples/react in a real browser.
+func TestReactExample(t *testing.T) {
+	node := needNode(t)
+	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			browser = found
+			break
+		}
+	}
+	if browser == "" {
+		missing(t, "no Chromium is installed")
+	}
+	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
+}
+
+// play runs one scenario in a world.
+func play(t *testing.T, node, scenario string, w *world, env ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node, "run.mjs", scenario)
+	cmd.Dir = filepath.Join("testdata", "e2e")
+	cmd.Env = append(append(os.Environ(), "HOST_URL="+w.url(), "CONTROL_URL="+w.control.URL, "PROJECT_DIR="+w.dir), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what a failed scenario leaves behind; mostly nothing
+	}
+	if err != nil {
+		t.Errorf("%v\n%s\nthe host said:\n%s", err, out, w.log())
+	}
+	for _, fault := range w.faults() {
+		t.Errorf("a request broke the rules of strict providers: %v", fault)
+	}
+}
+
+// needNode returns the node binary.
+func needNode(t *testing.T) string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		missing(t, "node is not installed")
+	}
+	need(t, filepath.Join("testdata", "e2e", "node_modules", "ai", "package.json"))
+	return node
+}
+
+// need wants a file that npm installs.
+func need(t *testing.T, file string) {
+	t.Helper()
+	if _, err := os.Stat(file); err != nil {
+		missing(t, "npm packages are missing: run cmd/sma/testdata/e2e/install.sh")
+	}
+}
+
+// missing leaves the test out, unless everything is required.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("REQUIRE_ALL") == "1" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+// words is what a person wrote, apart from the header that the host puts before it.
+func words(texts []string) string {
+	if len(texts) > 1 && strings.HasPrefix(texts[0], `{"t":`) {
+		texts = texts[1:]
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// readme are the shell blocks of a README, in order.
+func readme(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, strings.TrimSpace(m[1]))
+	}
+	return blocks
+}
+
+// The commands of the README are known here, each with a test that runs it; the
+// Chinese one has the same.
+func TestReadmeCommandsAreTested(t *testing.T) {
+	var commands []string
+	for _, block := range readme(t, "README.md") {
+		for line := range strings.Lines(block) {
+			commands = append(commands, strings.TrimSpace(regexp.MustCompile(`\s+#.*`).ReplaceAllString(line, "")))
+		}
+	}
+	want := []string{
+		"make demo",          // TestReadmeDemo
+		"make test",          // TestReadmeTest
+		"bin/sma init mybot", // TestReadmeInitAndRun
+		"export OPENAI_API_KEY=…",
+		"export TELEGRAM_BOT_TOKEN=…",
+		"bin/sma run mybot", // TestReadmeInitAndRun
+	}
+	if !slices.Equal(commands, want) {
+		t.Errorf("the README's commands are\n%q\nand those with a test are\n%q", commands, want)
+	}
+	if !slices.Equal(readme(t, "README.md"), readme(t, "README.zh.md")) {
+		t.Error("the commands of README.zh.md are not those of README.md")
+	}
+}
+
+// What this test is part of is what the command runs.
+func TestReadmeTest(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "make", "-n", "-C", "../..", "test").CombinedOutput()
+	if err != nil {
+		t.Fatalf("make -n test: %v\n%s", err, out)
+	}
+	if !regexp.MustCompile(`go test .*\./\.\.\.`).Match(out) {
+		t.Errorf("make test would run\n%s", out)
+	}
+}
+
+func TestReadmeDemo(t *testing.T) {
+	flags := "--state-dir " + filepath.Join(t.TempDir(), "state") + " --set adapters.web.listen=127.0.0.1:0 --set metrics.listen=off"
+	cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "demo", "DEMO_FLAGS="+flags)
+	page := untilReady(t, cmd)
+	if got := get(t, page); !strings.Contains(got, "<title>") {
+		t.Errorf("the page is\n%.300s", got)
+	}
+	body := `{"id":"r","trigger":"submit-message","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hello"}]}]}`
+	if got := post(t, page+"/api/chat", body); !strings.Contains(got, `"type":"text-delta"`) || !strings.Contains(got, "[DONE]") {
+		t.Errorf("the answer is\n%.500s", got)
+	}
+}
+
+func TestReadmeInitAndRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mybot")
+	env := append(os.Environ(), "OPENAI_API_KEY=", "TELEGRAM_BOT_TOKEN=", "SMA_RUN_MAIN=1")
+	initialise := exec.CommandContext(t.Context(), binary(t), "init", dir)
+	initialise.Env = env
+	if out, err := initialise.CombinedOutput(); err != nil {
+		t.Fatalf("sma init: %v\n%s", err, out)
+	}
+	run := exec.CommandContext(t.Context(), binary(t), "run", dir, "--set", "adapters.web.listen=127.0.0.1:0", "--set", "metrics.listen=off")
+	run.Env = env
+	if got := get(t, untilReady(t, run)); !strings.Contains(got, "<title>") {
+		t.Errorf("the page is\n%.300s", got)
+	}
+}
+
+// binary builds the program.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sma")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// untilReady starts a host and returns the address of its page. The host is
+// stopped, with all it started, when the test ends.
+func untilReady(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	words, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may be gone
+		_ = cmd.Wait()
+	})
+	var said strings.Builder
+	lines := bufio.NewScanner(words)
+	for lines.Scan() {
+		said.WriteString(lines.Text() + "\n")
+		if m := regexp.MustCompile(`web\s+(http://127\.0\.0\.1:\d+)`).FindStringSubmatch(lines.Text()); m != nil {
+			go func() { _, _ = io.Copy(io.Discard, words) }()
+			return m[1]
+		}
+	}
+	t.Fatalf("the host did not become ready:\n%s", said.String())
+	return ""
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fetch(t, req)
+}
+
+func post(t *testing.T, url, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return fetch(t, req)
+}
+
+func fetch(t *testing.T, req *http.Request) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(req.Context(), time.Minute)
+	defer cancel()
+	resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
