@@ -1,0 +1,75 @@
+# One command for each thing that a person wants to do with this repository.
+#
+#   make demo    build and open the demo chat on http://127.0.0.1:3000
+#   make build   bin/sma, static
+#   make test    vet, architecture rules and all tests with the race detector
+#   make check   test, and formatting, lint, tidy modules
+#   make lint    the linters alone
+#   make bench   the figures, against the harness in BENCH_DIR
+#   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each
+#   make soak    the same for SOAK_FUZZ (default 5m), then kills and faults for SOAK
+#                (default 10m), against the same harness
+
+GO            ?= go
+BIN           := bin
+PKGS          ?= ./...
+GOLANGCI_LINT ?= $(BIN)/golangci-lint
+LINT_VERSION  := v2.15.0
+BENCH_DIR     ?=
+SOAK          ?= 10m
+SOAK_FUZZ     ?= 5m
+FUZZTIME      ?= 30s
+FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
+                 adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody
+
+# The race detector needs a C compiler. Without one the tests run without it,
+# unless everything is required.
+RACE := $(shell command -v gcc >/dev/null 2>&1 || command -v clang >/dev/null 2>&1 && echo -race)
+ifeq ($(REQUIRE_ALL),1)
+RACE := -race
+endif
+
+.PHONY: demo build test check lint bench fuzz soak go-present npm
+.DEFAULT_GOAL := build
+
+go-present:
+	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and try again." >&2; exit 1; }
+
+build: go-present
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(BIN)/sma ./cmd/sma
+
+demo: go-present
+	@echo "Building. The first build takes a minute or two; the packages go by as they are done." >&2
+	@CGO_ENABLED=0 $(GO) build -v -trimpath -ldflags '-s -w' -o $(BIN)/sma ./cmd/sma
+	@exec $(BIN)/sma demo $(DEMO_FLAGS)
+
+# The tests of the AI SDK's clients need its npm packages; without npm they are skipped.
+npm:
+	@if command -v npm >/dev/null 2>&1; then cmd/sma/testdata/e2e/install.sh || echo "the npm packages could not be installed" >&2; fi
+
+test: go-present npm
+	$(GO) vet $(PKGS)
+	$(GO) test ./cmd/internal/archtest
+	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector" >&2)
+	$(GO) test $(RACE) -shuffle=on -timeout 20m $(PKGS)
+
+check: test lint
+	$(GOLANGCI_LINT) fmt --diff
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+lint: $(GOLANGCI_LINT)
+	$(GOLANGCI_LINT) run $(PKGS)
+
+$(BIN)/golangci-lint:
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+bench: build
+	@BENCH_DIR='$(BENCH_DIR)' .ci/bench figures
+
+fuzz: go-present
+	@GO='$(GO)' .ci/fuzz $(FUZZTIME) $(FUZZ)
+
+soak: build
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(SOAK_FUZZ)
+	@BENCH_DIR='$(BENCH_DIR)' SOAK='$(SOAK)' .ci/bench soak
