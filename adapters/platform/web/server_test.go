@@ -35,8 +35,15 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, 
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- p.Receive(ctx, live) }()
-	t.Cleanup(cancel)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		done <- p.Receive(ctx, live)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-returned // the server waits for its connections, so that none outlives the test
+	})
 	select {
 	case a := <-listening:
 		return a.String(), live, cancel, done
