@@ -84,7 +84,7 @@ func New(tb testing.TB, o Options) *World {
 
 func (w *World) spawn() {
 	root := w.System.Root
-	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: w.o.Slots}))
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: w.o.Slots, Metrics: modelgate.NewMetrics(w.Registry)}))
 	routerPID := w.System.NewLocalPID("router")
 	adapterPID := w.System.NewLocalPID(adapter.Name("telegram"))
 	set := newSet(w.o)

@@ -15,6 +15,8 @@ const DefaultMax = 512
 type Options struct {
 	Max       int // model calls at once; 0: [DefaultMax]
 	PerMinute int // model calls a minute; 0: no limit
+	// Metrics may be nil.
+	Metrics *Metrics
 }
 
 // Props makes the model gate.
@@ -23,16 +25,24 @@ func Props(o Options) *actor.Props {
 		o.Max = DefaultMax
 	}
 	return actor.PropsFromProducer(func() actor.Actor {
-		return &gate{line: newLine(o.Max, o.PerMinute), runs: map[string]*actor.PID{}, byPID: map[string]string{}}
+		return &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
 	})
 }
 
-// gate is the actor around the line.
+// gate is the actor around the line. Askers are known by their actors, not by the
+// id of their run: after a restart another actor goes on with the same run.
 type gate struct {
-	line  *line
-	runs  map[string]*actor.PID
-	byPID map[string]string // run ids by their actor's
-	timed bool
+	line    *line
+	askers  map[string]asker // who waits or holds a slot, by the id of its PID
+	metrics *Metrics
+	timed   bool
+}
+
+// asker is the actor of a run.
+type asker struct {
+	pid   *actor.PID
+	runID string
+	since time.Time
 }
 
 // refill: the minute's budget may allow more.
@@ -43,9 +53,9 @@ func (g *gate) Receive(ac actor.Context) {
 	case messages.AcquireSlot:
 		g.acquire(ac, msg)
 	case messages.ReleaseSlot:
-		g.release(ac, msg.RunID)
+		g.release(ac, ac.Sender())
 	case *actor.Terminated:
-		g.gone(ac, msg.Who)
+		g.release(ac, msg.Who)
 	case refill:
 		g.timed = false
 		g.admit(ac)
@@ -53,41 +63,42 @@ func (g *gate) Receive(ac actor.Context) {
 }
 
 func (g *gate) acquire(ac actor.Context, msg messages.AcquireSlot) {
-	if g.runs[msg.RunID] == nil {
-		g.runs[msg.RunID], g.byPID[ac.Sender().Id] = ac.Sender(), msg.RunID
-		ac.Watch(ac.Sender())
+	who := ac.Sender()
+	if who == nil {
+		return
 	}
-	g.line.ask(msg.RunID)
+	if _, known := g.askers[who.Id]; !known {
+		g.askers[who.Id] = asker{pid: who, runID: msg.RunID, since: time.Now()}
+		ac.Watch(who)
+	}
+	g.line.ask(msg.ChatKey, who.Id)
 	g.admit(ac)
 }
 
-func (g *gate) release(ac actor.Context, runID string) {
-	if pid := g.runs[runID]; pid != nil {
-		ac.Unwatch(pid)
-		g.forget(pid, runID)
-		g.admit(ac)
+// release takes back what an actor held or waited for.
+func (g *gate) release(ac actor.Context, who *actor.PID) {
+	if who == nil {
+		return
 	}
-}
-
-// gone gives back what a run held when its actor ended.
-func (g *gate) gone(ac actor.Context, who *actor.PID) {
-	if runID, ok := g.byPID[who.Id]; ok {
-		g.forget(who, runID)
-		g.admit(ac)
+	a, known := g.askers[who.Id]
+	if !known {
+		return
 	}
-}
-
-func (g *gate) forget(pid *actor.PID, runID string) {
-	delete(g.runs, runID)
-	delete(g.byPID, pid.Id)
-	g.line.release(runID)
+	ac.Unwatch(a.pid)
+	delete(g.askers, who.Id)
+	g.line.release(who.Id)
+	g.admit(ac)
 }
 
 func (g *gate) admit(ac actor.Context) {
-	granted, wait := g.line.admit(time.Now())
-	for _, runID := range granted {
-		ac.Send(g.runs[runID], messages.SlotGranted{RunID: runID})
+	now := time.Now()
+	granted, wait := g.line.admit(now)
+	for _, id := range granted {
+		a := g.askers[id]
+		g.metrics.admitted(now.Sub(a.since))
+		ac.Send(a.pid, messages.SlotGranted{RunID: a.runID})
 	}
+	g.metrics.counts(len(g.line.waiting), len(g.line.holders))
 	if wait > 0 && !g.timed {
 		g.timed = true
 		root, self := ac.ActorSystem().Root, ac.Self()

@@ -3,55 +3,102 @@ package modelgate
 import (
 	"container/list"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // line is the pure part: who waits, who holds a slot, and the minute's budget.
-// No operation takes longer when more wait.
+// Askers are runs, named by their actors. No operation takes longer when more wait.
 type line struct {
 	max       int // calls at once
 	perMinute int // 0: no limit
 	holders   map[string]bool
-	waiting   *list.List // of run ids, the longest waiting first
-	places    map[string]*list.Element
-	spent     []time.Time // of the calls of the last minute, oldest first
+	chats     *list.List // of *queue, the chat whose turn it is first
+	places    map[messages.ChatKey]*list.Element
+	waiting   map[string]*queue // by asker
+	spent     []time.Time       // of the calls of the last minute, oldest first
+}
+
+// queue is the askers of one chat, the longest waiting first. There is one, but
+// for the moment in which a run replaces another.
+type queue struct {
+	chat   messages.ChatKey
+	askers []string
 }
 
 func newLine(maxCalls, perMinute int) *line {
 	return &line{
 		max: maxCalls, perMinute: perMinute,
-		holders: map[string]bool{}, waiting: list.New(), places: map[string]*list.Element{},
+		holders: map[string]bool{}, chats: list.New(), places: map[messages.ChatKey]*list.Element{}, waiting: map[string]*queue{},
 	}
 }
 
-// ask puts a run in the line, once.
-func (l *line) ask(run string) {
-	if !l.holders[run] && l.places[run] == nil {
-		l.places[run] = l.waiting.PushBack(run)
+// ask puts an asker in the line of its chat, once.
+func (l *line) ask(chat messages.ChatKey, asker string) {
+	if l.holders[asker] || l.waiting[asker] != nil {
+		return
+	}
+	q := &queue{chat: chat}
+	if place := l.places[chat]; place != nil {
+		q, _ = place.Value.(*queue) // nothing else is in it
+	} else {
+		l.places[chat] = l.chats.PushBack(q)
+	}
+	q.askers = append(q.askers, asker)
+	l.waiting[asker] = q
+}
+
+// release takes an asker out of the line or gives its slot back.
+func (l *line) release(asker string) {
+	delete(l.holders, asker)
+	q := l.waiting[asker]
+	if q == nil {
+		return
+	}
+	delete(l.waiting, asker)
+	for i, a := range q.askers {
+		if a == asker {
+			q.askers = append(q.askers[:i], q.askers[i+1:]...)
+			break
+		}
+	}
+	if len(q.askers) == 0 {
+		l.leave(q)
 	}
 }
 
-// release takes a run out of the line or gives its slot back.
-func (l *line) release(run string) {
-	delete(l.holders, run)
-	if place := l.places[run]; place != nil {
-		l.waiting.Remove(place)
-		delete(l.places, run)
-	}
+func (l *line) leave(q *queue) {
+	l.chats.Remove(l.places[q.chat])
+	delete(l.places, q.chat)
 }
 
 // admit returns who may call now, and, when the minute's budget is what holds
 // the others back, how long it is until the next may.
 func (l *line) admit(now time.Time) (granted []string, wait time.Duration) {
-	for l.waiting.Len() > 0 && len(l.holders) < l.max {
+	for l.chats.Len() > 0 && len(l.holders) < l.max {
 		if wait := l.spend(now); wait > 0 {
 			return granted, wait
 		}
-		run, _ := l.waiting.Remove(l.waiting.Front()).(string) // nothing else is in it
-		delete(l.places, run)
-		l.holders[run] = true
-		granted = append(granted, run)
+		granted = append(granted, l.next())
 	}
 	return granted, 0
+}
+
+// next gives a slot to the chat whose turn it is; with more askers it goes to
+// the end of the line.
+func (l *line) next() string {
+	place := l.chats.Front()
+	q, _ := place.Value.(*queue) // nothing else is in it
+	asker := q.askers[0]
+	q.askers = q.askers[1:]
+	delete(l.waiting, asker)
+	l.holders[asker] = true
+	if len(q.askers) == 0 {
+		l.leave(q)
+	} else {
+		l.chats.MoveToBack(place)
+	}
+	return asker
 }
 
 // spend takes one call of the minute's budget, or says how long there is none.

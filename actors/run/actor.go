@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -31,6 +32,8 @@ type Options struct {
 	StartMetadata func(runID string) json.RawMessage
 	// MaxOutputTokens bounds an answer; 0: the model's own default.
 	MaxOutputTokens int
+	// Jitter spreads the waits between tries, in place of a random part of each.
+	Jitter func(time.Duration) time.Duration
 }
 
 // Tools are the tools of the host as runs need them.
@@ -49,6 +52,9 @@ type Tools interface {
 // Props makes the actor of one run. The memo speeds up requests that extend the
 // ones before; nil: none.
 func Props(o Options, memo *model.Memo) *actor.Props {
+	if o.Jitter == nil {
+		o.Jitter = rand.N[time.Duration] // jitter needs no secrecy
+	}
 	return actor.PropsFromProducer(func() actor.Actor { return &run{Options: o, memo: memo} })
 }
 
@@ -131,7 +137,7 @@ func (r *run) stop(ac actor.Context) {
 		r.cancel()
 	}
 	if r.start.RunID != "" {
-		ac.Send(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+		ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
 	}
 }
 

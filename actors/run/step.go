@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -132,7 +131,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	if msg.gen != r.gen || r.ctx.Err() != nil {
 		return
 	}
-	ac.Send(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
 	chunks := append(r.unsaid, r.feed(msg.events)...)
 	r.unsaid = nil
 	out := r.loop.EndStream(msg.err)
@@ -198,7 +197,7 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 	r.loop.RestartStep()
 	r.gate.restart()
 	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(e.Reason)})
-	wait := max(e.RetryAfter, rand.N(firstRetry<<r.tries)) // jitter needs no secrecy
+	wait := max(e.RetryAfter, r.Jitter(firstRetry<<r.tries))
 	gen, home := r.gen, r.home
 	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
 }

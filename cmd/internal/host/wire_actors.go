@@ -42,7 +42,9 @@ func (h *Host) startActors(context.Context) error {
 	h.watchActors()
 	root := h.system.Root
 	s := h.opts.Settings.Settings
-	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute)}))
+	gate := root.Spawn(modelgate.Props(modelgate.Options{
+		Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute), Metrics: modelgate.NewMetrics(h.registry),
+	}))
 	h.router = h.system.NewLocalPID(routerName)
 	runs := run.Options{
 		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),

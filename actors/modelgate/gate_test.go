@@ -1,0 +1,210 @@
+package modelgate_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/shipmyagent/shipmyagent/actors/modelgate"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// floor is a gate and the runs that ask it.
+type floor struct {
+	system *actor.ActorSystem
+	gate   *actor.PID
+	reg    *prometheus.Registry
+	seen   chan waited
+}
+
+// waited is how long one call waited for its slot.
+type waited struct {
+	chat messages.ChatKey
+	at   time.Time
+	wait time.Duration
+}
+
+func newFloor(t *testing.T, o modelgate.Options) *floor {
+	t.Helper()
+	f := &floor{reg: prometheus.NewRegistry(), seen: make(chan waited, 1<<17)}
+	f.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+	o.Metrics = modelgate.NewMetrics(f.reg)
+	f.gate = f.system.Root.Spawn(modelgate.Props(o))
+	t.Cleanup(func() {
+		f.system.Shutdown()
+		<-time.After(2 * time.Minute) // fake: timers of the library
+	})
+	return f
+}
+
+// metric is the value of a gauge.
+func (f *floor) metric(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := f.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range families {
+		if m.GetName() == name {
+			return m.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+// begin makes a run ask at once.
+type begin struct{}
+
+// caller is a run that makes calls, one after the other, each of which takes a while.
+type caller struct {
+	f     *floor
+	chat  messages.ChatKey
+	calls int
+	takes time.Duration
+	keeps bool // gives no slot back: it ends instead
+	asked time.Time
+}
+
+// done: a call is over.
+type done struct{}
+
+func (c *caller) Receive(ac actor.Context) {
+	switch ac.Message().(type) {
+	case begin:
+		c.ask(ac)
+	case messages.SlotGranted:
+		c.f.seen <- waited{c.chat, time.Now(), time.Since(c.asked)}
+		root, self := ac.ActorSystem().Root, ac.Self()
+		time.AfterFunc(c.takes, func() { root.Send(self, done{}) })
+	case done:
+		if c.keeps {
+			ac.Stop(ac.Self())
+			return
+		}
+		ac.Request(c.f.gate, messages.ReleaseSlot{RunID: "r"})
+		if c.calls--; c.calls > 0 {
+			c.ask(ac)
+		}
+	}
+}
+
+func (c *caller) ask(ac actor.Context) {
+	c.asked = time.Now()
+	ac.Request(c.f.gate, messages.AcquireSlot{ChatKey: c.chat, RunID: "r"})
+}
+
+func (f *floor) call(c caller) {
+	c.f = f
+	f.system.Root.Send(f.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return &c })), begin{})
+}
+
+func (f *floor) waits() []waited {
+	close(f.seen)
+	var out []waited
+	for w := range f.seen {
+		out = append(out, w)
+	}
+	return out
+}
+
+// A thousand chats with ten calls each and a model that takes two seconds: nobody
+// waits longer than three times the median, never more than one call of a chat
+// waits, and never more than the limit run.
+func TestOV1FairAdmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const chats, calls, slots = 1000, 10, 64
+		f := newFloor(t, modelgate.Options{Max: slots})
+		for i := range chats {
+			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i)), calls: calls, takes: 2 * time.Second})
+		}
+		for range 20 {
+			synctest.Wait()
+			if w, n := f.metric(t, "sma_model_calls_waiting"), f.metric(t, "sma_model_calls_in_flight"); w > chats || n > slots {
+				t.Fatalf("%v calls wait, %v run", w, n)
+			}
+			<-time.After(15 * time.Second)
+		}
+		<-time.After(time.Hour)
+		var all []time.Duration
+		for _, w := range f.waits() {
+			all = append(all, w.wait)
+		}
+		slices.Sort(all)
+		if len(all) != chats*calls {
+			t.Fatalf("%d calls were made, want %d", len(all), chats*calls)
+		}
+		median, longest := all[len(all)/2], all[len(all)-1]
+		t.Logf("median wait %v, longest %v", median, longest)
+		if longest > 3*median {
+			t.Errorf("the longest wait is %v, the median %v", longest, median)
+		}
+	})
+}
+
+// One chat that wants a hundred calls takes no more turns than one that wants a few.
+func TestOV1GreedyChatWaitsItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFloor(t, modelgate.Options{Max: 1})
+		for range 20 { // runs of one chat, as no chat has them
+			f.call(caller{chat: "greedy", calls: 5, takes: time.Second})
+		}
+		synctest.Wait()
+		f.call(caller{chat: "modest", calls: 3, takes: time.Second})
+		<-time.After(10 * time.Minute)
+		for _, w := range f.waits() {
+			if w.chat == "modest" && w.wait > 2*time.Second {
+				t.Errorf("the modest chat waited %v for a call", w.wait)
+			}
+		}
+	})
+}
+
+// The budget of a minute is never exceeded in any minute, and nothing of it is lost.
+func TestOV1RequestsPerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const perMinute = 30
+		f := newFloor(t, modelgate.Options{PerMinute: perMinute})
+		for i := range 10 {
+			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i)), calls: 12, takes: 100 * time.Millisecond})
+		}
+		<-time.After(10 * time.Minute)
+		calls := f.waits()
+		slices.SortFunc(calls, func(a, b waited) int { return a.at.Compare(b.at) })
+		for i := perMinute; i < len(calls); i++ {
+			if calls[i].at.Sub(calls[i-perMinute].at) < time.Minute {
+				t.Errorf("calls %d to %d began within %v", i-perMinute, i, calls[i].at.Sub(calls[i-perMinute].at))
+			}
+		}
+		if took := calls[len(calls)-1].at.Sub(calls[0].at); len(calls) != 120 || took > 3*time.Minute+time.Second {
+			t.Errorf("%d calls in %v", len(calls), took)
+		}
+	})
+}
+
+// A slot comes back when its actor ends without a word, and never goes to one that
+// has ended. An actor that goes on with a run of another gets its own slot.
+func TestSlotsComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFloor(t, modelgate.Options{Max: 1})
+		for i := range 50 {
+			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i%5)), calls: 1, takes: time.Second, keeps: i%2 == 0})
+		}
+		<-time.After(10 * time.Minute)
+		if w, n := f.metric(t, "sma_model_calls_waiting"), f.metric(t, "sma_model_calls_in_flight"); w != 0 || n != 0 {
+			t.Errorf("%v calls wait, %v run", w, n)
+		}
+		if calls := f.waits(); len(calls) != 50 {
+			t.Errorf("%d calls were made, want 50", len(calls))
+		}
+	})
+}
