@@ -19,6 +19,8 @@ type Options struct {
 	Router   *actor.PID
 	Logger   *slog.Logger
 	Metrics  *Metrics // may be nil
+	// Jitter spreads the waits between tries, in place of full jitter.
+	Jitter func(time.Duration) time.Duration
 }
 
 // Name is the name that the adapter actor of a platform is spawned with, so
@@ -27,6 +29,9 @@ func Name(platformName string) string { return "adapter-" + platformName }
 
 // Props makes the adapter actor of one platform.
 func Props(o Options) *actor.Props {
+	if o.Jitter == nil {
+		o.Jitter = fullJitter
+	}
 	return actor.PropsFromProducer(func() actor.Actor {
 		sender, _ := o.Platform.(platform.Sender)
 		editor, _ := o.Platform.(platform.Editor)

@@ -177,7 +177,7 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 		e = &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
 	a.Metrics.sent(a.Platform.Name(), string(e.Reason))
-	wait, again := j.retry(e, time.Now(), fullJitter)
+	wait, again := j.retry(e, time.Now(), a.Jitter)
 	if !again {
 		a.Logger.Warn("an answer could not be sent and is parked", "component", "adapter", "chat_key", string(l.key), "reason", string(e.Reason), "error", err)
 		a.fail(ac, l, string(e.Reason))

@@ -20,14 +20,23 @@ func (p Panicked) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 // Home is where results go: an actor that may be gone by then.
 type Home struct {
-	root *actor.RootContext
-	pid  *actor.PID
+	root    *actor.RootContext
+	pid     *actor.PID
+	starter Starter // nil: goroutines
+}
+
+// Starter decides when work begins and when its result goes home. The context of
+// an actor may be one, through a decorator: so a simulation knows the order of
+// everything. Work must not be run inside of Start.
+type Starter interface {
+	Start(work func() (result any), home func(result any))
 }
 
 // NewHome is the home of the actor whose context this is. It may be kept; the
 // context may not.
 func NewHome(ac actor.Context) Home {
-	return Home{root: ac.ActorSystem().Root, pid: ac.Self()}
+	starter, _ := ac.(Starter)
+	return Home{root: ac.ActorSystem().Root, pid: ac.Self(), starter: starter}
 }
 
 // Send delivers a message home from outside of Receive, in order per goroutine.
@@ -37,18 +46,27 @@ func (h Home) Send(msg any) { h.root.Send(h.pid, msg) }
 // that is nil. A panic comes home as what failed makes of it. Work must end when
 // its context does; whose that is, is the caller's business.
 func (h Home) Go(work func() any, failed func(Panicked) any) {
-	go func() {
-		var result any
-		defer func() {
-			if v := recover(); v != nil {
-				result = failed(Panicked{Value: v, Stack: string(debug.Stack())})
-			}
-			if result != nil {
-				h.Send(result)
-			}
-		}()
-		result = work()
+	whole := func() any { return guarded(work, failed) }
+	if h.starter != nil {
+		h.starter.Start(whole, h.deliver)
+		return
+	}
+	go func() { h.deliver(whole()) }()
+}
+
+func guarded(work func() any, failed func(Panicked) any) (result any) {
+	defer func() {
+		if v := recover(); v != nil {
+			result = failed(Panicked{Value: v, Stack: string(debug.Stack())})
+		}
 	}()
+	return work()
+}
+
+func (h Home) deliver(result any) {
+	if result != nil {
+		h.Send(result)
+	}
 }
 
 // Root is the context to ask other actors from, outside of Receive.
