@@ -90,10 +90,10 @@ type Snapshot struct {
 
 // Damage is one place that could not be read.
 type Damage struct {
-	File   string
-	Offset int64
-	Bytes  int64
-	Why    string
+	File   string `json:"file"` // below the chat's folder
+	Offset int64  `json:"offset"`
+	Bytes  int64  `json:"bytes"`
+	Why    string `json:"why"`
 }
 
 // Meta is a cache beside the history. All of it can be rebuilt, but for the
@@ -111,6 +111,9 @@ type Meta struct {
 	// N and Seq are the highest record and turn numbers ever given.
 	N   int64 `json:"n,omitempty"`
 	Seq int64 `json:"seq,omitempty"`
+	// Depth and DepthAt are those of the state. Not rebuildable.
+	Depth   int64 `json:"depth,omitempty"`
+	DepthAt int64 `json:"depthAt,omitempty"`
 	// Counts sum up the ledger as far as N.
 	Counts Counts `json:"counts"`
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// TurnKind tells an ordinary turn from a summary of folded ones.
+// TurnKind tells an ordinary turn from one that stands for others.
 type TurnKind string
 
 // The kinds of turns.
 const (
 	KindNormal  TurnKind = "normal"
-	KindSummary TurnKind = "summary"
+	KindSummary TurnKind = "summary" // of folded ones
+	KindGap     TurnKind = "gap"     // what was here could not be read and was set aside
 )
 
 // Source says where a turn comes from.
@@ -64,8 +65,11 @@ type Metadata struct {
 	IngressID   string
 	// EditOf is the ingress that this turn is an edit of.
 	EditOf string
-	Model  string
-	Demo   bool
+	// Depth counts the bots behind a user turn, one answering the other; 0: a person
+	// wrote it.
+	Depth int64
+	Model string
+	Demo  bool
 	// Result and Reason say how the run of an assistant turn ended.
 	Result string
 	Reason string
@@ -202,6 +206,8 @@ func (r *reader) metadataValue(m *Metadata, k, v []byte) bool {
 		r.Int("seq", v, &m.Seq)
 	case "tokens":
 		r.Int("tokens", v, &m.Tokens)
+	case "depth":
+		r.Int("depth", v, &m.Depth)
 	case "demo":
 		var demo Optional[bool]
 		if r.Flag(&m.Extra, k, v, &demo); r.Err == nil {

@@ -78,7 +78,7 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *persistence.Snapshot) err
 	var file metaFile
 	m, extra, ok := parseMeta(object)
 	if s == broken || !ok || json.Unmarshal(object, &file) != nil {
-		r := region{n: int64(len(b)), why: "meta cannot be read"}
+		r := region{n: int64(len(b)), why: whyMeta}
 		c.reportRegion(ctx, metaName, r, snap)
 		if err := c.quarantine(ctx, c.path(metaName), r); err != nil {
 			c.distrust(ctx, "copy to quarantine", metaName, err)

@@ -16,16 +16,23 @@ import (
 // quarantine copies a region of a file into the quarantine folder, durably.
 // A region that is there already is not copied again.
 func (c *chat) quarantine(ctx context.Context, file string, r region) error {
+	_, err := c.setAside(ctx, file, r, "")
+	return err
+}
+
+// setAside is quarantine; it returns the name of the copy, which says what it
+// is with a word behind that of the file.
+func (c *chat) setAside(ctx context.Context, file string, r region, word string) (name string, err error) {
 	if err := c.ensureDir(quarantineDir); err != nil {
-		return harmless(err)
+		return "", harmless(err)
 	}
 	isNew := false
-	err := c.store.files.temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
+	err = c.store.files.temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
 		sum, err := copyRange(io.Discard, f, r.off, r.n)
 		if err != nil {
 			return harmless(err)
 		}
-		name := path.Join(c.path(quarantineDir), fmt.Sprintf("%s-%d-%08x", c.flat(file), r.off, sum))
+		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.off, sum))
 		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.n {
 			return c.store.files.temporary(ctx, name, os.O_RDWR, vfs.File.Datasync)
 		}
@@ -36,16 +43,16 @@ func (c *chat) quarantine(ctx context.Context, file string, r region) error {
 		})
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	c.mustForce(c.path(quarantineDir))
 	if err := c.forceDirs(ctx); err != nil {
-		return err
+		return "", err
 	}
-	if isNew {
+	if isNew && word == "" {
 		c.store.metrics.quarantine.Inc()
 	}
-	return nil
+	return path.Base(name), nil
 }
 
 // flat is a file's path below the chat's folder as one name.

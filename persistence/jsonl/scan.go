@@ -13,6 +13,24 @@ type region struct {
 	why    string
 }
 
+// The kinds of damage.
+const (
+	whyTorn     = "torn tail"
+	whyNUL      = "run of NUL bytes"
+	whyGlued    = "damaged or glued lines"
+	whySum      = "checksum does not match"
+	whyNoRecord = "no record of this file"
+	whyMeta     = "meta cannot be read"
+)
+
+// whyNot says what is wrong with a line that is one JSON document and no record.
+func whyNot(line []byte) string {
+	if _, s := recordSeal(line); s == broken || turnSeal(line) == broken {
+		return whySum
+	}
+	return whyNoRecord
+}
+
 // scan is what a file of lines was found to hold.
 type scan struct {
 	bad []region
@@ -65,7 +83,7 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 	end := off + length
 	if k := len(bad); k > 0 && bad[k-1].off+bad[k-1].n == end {
 		s.torn, bad = bad[k-1], bad[:k-1]
-		s.torn.why = "torn tail"
+		s.torn.why = whyTorn
 		end = s.torn.off
 	}
 	s.bad = append(s.bad, bad...)
@@ -82,7 +100,7 @@ func salvage(line []byte, off int64, take record) []region {
 	if json.Valid(line) {
 		// One document that is not what it was. What looks like a record inside
 		// of it is its contents.
-		return []region{{off: off, n: int64(len(line)), why: "checksum does not match, or no record"}}
+		return []region{{off: off, n: int64(len(line)), why: whyNot(line)}}
 	}
 	for len(line) > 0 {
 		n := bytes.IndexByte(line, 0)
@@ -93,7 +111,7 @@ func salvage(line []byte, off int64, take record) []region {
 			w.piece(line[:n], off)
 		}
 		run := len(line) - n - len(bytes.TrimLeft(line[n:], "\x00"))
-		w.reject(off+int64(n), int64(run), "run of NUL bytes")
+		w.reject(off+int64(n), int64(run), whyNUL)
 		line, off = line[n+run:], off+int64(n+run)
 	}
 	return w.bad
@@ -120,7 +138,6 @@ func (w *salvager) reject(off, n int64, why string) {
 
 // piece takes the records out of bytes without NUL.
 func (w *salvager) piece(b []byte, off int64) {
-	const why = "damaged or glued lines"
 	done, at := 0, 0 // everything before done is settled
 	for at < len(b) && w.budget > 0 {
 		n := candidate(b[at:], at == done)
@@ -133,10 +150,10 @@ func (w *salvager) piece(b []byte, off int64) {
 			at++
 			continue
 		}
-		w.rejectText(b[done:at], off+int64(done), why)
+		w.rejectText(b[done:at], off+int64(done), whyGlued)
 		done, at = end, end
 	}
-	w.rejectText(b[done:], off+int64(done), why)
+	w.rejectText(b[done:], off+int64(done), whyGlued)
 }
 
 func (w *salvager) rejectText(b []byte, off int64, why string) {

@@ -106,23 +106,31 @@ type Store struct {
 // it, it fails at once with [persistence.ErrLocked]. The lock of a process that
 // ended is taken over.
 func Open(o Options) (*Store, error) {
-	o.defaults()
-	m, err := newMetrics(o.Registerer)
+	s, err := newStore(o)
 	if err != nil {
 		return nil, err
-	}
-	s := &Store{
-		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
-		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, open: map[messages.ChatKey]*chat{},
-		unlock: func() error { return nil },
-	}
-	if o.Dir == "" {
-		return nil, errors.New("open store: no folder given")
 	}
 	if err := s.prepare(); err != nil {
 		return nil, fmt.Errorf("open store in %s: %w", s.dir, err)
 	}
 	return s, nil
+}
+
+// newStore is a store that has touched nothing yet.
+func newStore(o Options) (*Store, error) {
+	if o.Dir == "" {
+		return nil, errors.New("open store: no folder given")
+	}
+	o.defaults()
+	m, err := newMetrics(o.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
+		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, open: map[messages.ChatKey]*chat{},
+		unlock: func() error { return nil },
+	}, nil
 }
 
 // prepare makes the folders and takes the lock.
