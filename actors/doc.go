@@ -10,8 +10,9 @@
 //	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
 //	modelgate                   one per host: bounded, fair admission of model calls
 //
-// A chat restarts alone, three times a minute, and reads itself anew from its
-// store. Runs are stopped, never restarted. Router and shard hold no code that
+// A chat that panics restarts alone, after a wait that grows, and reads itself anew
+// from its store; after six panics in a row it is parked for a while. Runs are
+// stopped, never restarted. Router and shard hold no code that
 // can panic: a panic there would stop every child.
 //
 // # The way of one message
@@ -70,7 +71,9 @@
 //
 // A shard asks an idle chat with AskPassivate. The chat folds its journal, takes
 // itself off the list of chats to wake, and answers PassivateOK, or PassivateBusy.
-// What arrives while it goes waits in the shard. WakeChat makes a chat go on
+// What arrives while it goes waits in the shard. Chats say with ChatSized how much
+// they hold, shards tell the router with ShardLoad, and the router orders Shed when
+// the host holds too much. WakeChat makes a chat go on
 // after a start. Drain goes from the host through router and shards to the
 // chats, Drained comes back when what was under way has ended. StatsQuery and
 // StatsReply count.

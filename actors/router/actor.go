@@ -1,11 +1,12 @@
 package router
 
 import (
-	"fmt"
 	"hash/fnv"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -17,12 +18,17 @@ const Shards = 256
 type Options struct {
 	// Shard makes the actor of one hash bucket.
 	Shard func(n int) *actor.Props
+	// MaxChats is how many chats the host keeps in memory, MaxBytes how much they
+	// may hold as they estimate it; 0: no limit. Chats at work are never stopped for it.
+	MaxChats int
+	MaxBytes int64
 }
 
 // Props makes the router.
 func Props(o Options) *actor.Props {
-	return actor.PropsFromProducer(func() actor.Actor { return &router{opts: o} },
-		actor.WithSupervisor(actor.NewOneForOneStrategy(3, 0, actor.DefaultDecider)))
+	return actor.PropsFromProducer(func() actor.Actor {
+		return &router{opts: o, byPID: map[string]int{}, ceiling: ceiling{maxChats: o.MaxChats, maxBytes: o.MaxBytes}}
+	}, actor.WithSupervisor(actor.NewOneForOneStrategy(3, 0, actor.DefaultDecider)))
 }
 
 // ShardOf is the shard of a chat key.
@@ -35,12 +41,13 @@ func ShardOf(key messages.ChatKey) int {
 type router struct {
 	opts   Options
 	shards [Shards]*actor.PID
+	byPID  map[string]int
 
-	drainer *actor.PID // who asked to drain
-	left    int        // shards that are not empty yet
-	stats   messages.StatsReply
-	asker   *actor.PID
-	asked   int
+	ceiling  ceiling
+	timed    bool       // a look at the ceiling is due
+	drainer  *actor.PID // who asked to drain
+	draining bool
+	left     int // shards that are not empty yet
 }
 
 func (r *router) Receive(ac actor.Context) {
@@ -48,23 +55,57 @@ func (r *router) Receive(ac actor.Context) {
 	case *actor.Started:
 		for i := range r.shards {
 			r.shards[i] = ac.Spawn(r.opts.Shard(i))
+			r.byPID[r.shards[i].Id] = i
 		}
 	case messages.Addressed:
 		ac.Forward(r.shards[ShardOf(msg.Key())])
+	case messages.ShardLoad:
+		r.onLoad(ac, msg)
+	case look:
+		r.timed = false
+		r.shed(ac)
 	case messages.Drain:
+		r.draining = true
 		r.drainer, r.left = ac.Sender(), Shards
 		r.tell(ac, msg)
 	case messages.Drained:
 		r.drained(ac)
 	case messages.StatsQuery:
-		r.asker, r.asked, r.stats = ac.Sender(), Shards, messages.StatsReply{}
-		r.tell(ac, msg)
-	case messages.StatsReply:
-		r.counted(ac, msg)
-	case *actor.Stopping, *actor.Stopped, *actor.Restarting, *actor.Terminated:
+		ac.Respond(messages.StatsReply{Active: r.ceiling.chats})
 	default:
-		ac.Logger().Error("router: unknown message", "kind", fmt.Sprintf("%T", msg))
+		stray.Report(ac)
 	}
+}
+
+// look: see whether the host holds too much.
+type look struct{}
+
+func (r *router) onLoad(ac actor.Context, msg messages.ShardLoad) {
+	if ac.Sender() == nil {
+		return
+	}
+	if n, ok := r.byPID[ac.Sender().Id]; ok {
+		r.ceiling.report(n, msg)
+		r.shed(ac)
+	}
+}
+
+// shed makes shards put chats to rest while the host holds too much. When all
+// that could leave were used just now, it looks again a little later.
+func (r *router) shed(ac actor.Context) {
+	for !r.draining {
+		n, order, ok := r.ceiling.pick(time.Now())
+		if !ok {
+			break
+		}
+		ac.Request(r.shards[n], order)
+	}
+	if over, _ := r.ceiling.over(); !over || r.timed || r.draining {
+		return
+	}
+	r.timed = true
+	root, self := ac.ActorSystem().Root, ac.Self()
+	time.AfterFunc(restAtLeast/4, func() { root.Send(self, look{}) })
 }
 
 func (r *router) tell(ac actor.Context, msg any) {
@@ -76,13 +117,5 @@ func (r *router) tell(ac actor.Context, msg any) {
 func (r *router) drained(ac actor.Context) {
 	if r.left--; r.left == 0 && r.drainer != nil {
 		ac.Send(r.drainer, messages.Drained{})
-	}
-}
-
-func (r *router) counted(ac actor.Context, msg messages.StatsReply) {
-	r.stats.Active += msg.Active
-	r.stats.Running += msg.Running
-	if r.asked--; r.asked == 0 && r.asker != nil {
-		ac.Send(r.asker, r.stats)
 	}
 }

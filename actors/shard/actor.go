@@ -6,15 +6,12 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // DefaultIdle is how long a chat is kept active after its last message.
 const DefaultIdle = 2 * time.Minute
-
-// restarts is how often a chat may restart within a minute before it is stopped;
-// its next message then activates it anew from the store.
-const restarts = 3
 
 // Options of a shard.
 type Options struct {
@@ -30,18 +27,20 @@ func Props(o Options) *actor.Props {
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
 	}
-	strategy := actor.NewOneForOneStrategy(restarts, time.Minute, func(any) actor.Directive {
-		o.Metrics.restarted()
-		return actor.RestartDirective
-	})
-	return actor.PropsFromProducer(func() actor.Actor { return &shard{opts: o, table: newTable()} },
-		actor.WithSupervisor(strategy))
+	return actor.PropsFromProducer(func() actor.Actor { return &shard{opts: o, table: newTable()} })
 }
 
 type shard struct {
 	opts    Options
 	table   *table
 	ticking bool
+	self    *actor.PID
+	root    *actor.RootContext
+	router  *actor.PID       // nil: nobody looks after the load
+	parent  actor.Supervisor // what restarts children; set by the first panic
+
+	shed   uint64 // the newest that is carried out
+	victim *entry // of the one under way
 
 	closing bool       // the host stops
 	drainer *actor.PID // who waits for the bucket to be empty
@@ -52,62 +51,94 @@ type sweep struct{}
 
 func (s *shard) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		s.started(ac)
 	case messages.Addressed:
 		s.deliver(ac, msg.Key(), msg, ac.Sender())
 	case messages.PassivateOK:
 		s.passivate(ac, msg)
 	case messages.PassivateBusy:
 		s.busy(msg.ChatKey)
+	case messages.ChatSized:
+		s.sized(msg)
 	case messages.Drained:
-		s.stop(ac, msg.ChatKey)
+		s.stop(ac, msg.ChatKey, causeStop)
 	case *actor.Terminated:
 		s.gone(ac, msg.Who)
+	case revive:
+		s.onRevive(msg)
 	case sweep:
 		s.sweep(ac)
+	case messages.Shed:
+		s.onShed(ac, msg)
 	case messages.Drain:
 		s.drain(ac)
-	case messages.StatsQuery:
-		ac.Respond(messages.StatsReply{Active: len(s.table.byKey)})
+	case *actor.Stopping, *actor.Restarting:
+		s.ending()
+	default:
+		stray.Report(ac)
+	}
+}
+
+func (s *shard) started(ac actor.Context) {
+	s.self, s.root, s.router = ac.Self(), ac.ActorSystem().Root, ac.Parent()
+}
+
+// ending lets nothing come back to a shard that ends.
+func (s *shard) ending() {
+	for _, e := range s.table.byKey {
+		if e.crash.timer != nil {
+			e.crash.timer.Stop()
+		}
 	}
 }
 
 // deliver sends a message to its chat, activating it if need be.
 func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender *actor.PID) {
-	if s.closing && s.reject(ac, msg, sender) {
+	if s.closing && begins(msg) && s.refuse(ac, msg, sender, reasonStopping) {
 		return
 	}
 	e := s.table.byKey[key]
 	if e == nil {
+		if s.closing {
+			s.refuse(ac, msg, sender, reasonStopping) // a chat that is gone is owed no receipt
+			return
+		}
 		if e = s.spawn(ac, key); e == nil {
+			s.refuse(ac, msg, sender, reasonParked)
 			return
 		}
 	}
 	s.table.touch(e, time.Now())
-	if e.leaving {
-		e.buf = append(e.buf, letter{msg, sender})
+	if e.waits() {
+		s.keep(ac, e, letter{msg, sender})
 		return
 	}
-	e.sent++
-	ac.RequestWithCustomSender(e.pid, msg, sender)
+	s.send(e, letter{msg, sender})
 	s.tick(ac)
 }
 
-// reject answers what must not begin any more. What belongs to work under way
-// (receipts) still goes through.
-func (s *shard) reject(ac actor.Context, msg any, sender *actor.PID) bool {
-	var answer any
-	switch msg := msg.(type) {
-	case messages.AcceptIngress:
-		answer = messages.IngressRejected{ChatKey: msg.ChatKey, RequestID: msg.RequestID, Reason: "stopping"}
-	case messages.DecideApproval:
-		answer = messages.ApprovalDecided{ChatKey: msg.ChatKey, Err: "stopping"}
+func (s *shard) send(e *entry, l letter) {
+	e.sent++
+	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
+}
+
+// keep lets a letter wait for its chat. What may be refused is, beyond a bound.
+func (s *shard) keep(ac actor.Context, e *entry, l letter) {
+	switch {
+	case e.crash.parked && s.refuse(ac, l.msg, l.sender, reasonParked):
+	case len(e.buf) >= waitingMost && s.refuse(ac, l.msg, l.sender, reasonFull):
 	default:
-		return false
+		e.buf = append(e.buf, l)
 	}
-	if sender != nil {
-		ac.Send(sender, answer)
+}
+
+// flush sends what waited.
+func (s *shard) flush(e *entry) {
+	for _, l := range e.buf {
+		s.send(e, l)
 	}
-	return true
+	e.buf = nil
 }
 
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
@@ -116,35 +147,45 @@ func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 		ac.Logger().Error("spawn of a chat failed", "chat_key", string(key), "error", err)
 		return nil
 	}
-	e := &entry{key: key, pid: pid}
+	e := &entry{key: key, pid: pid, last: time.Now()}
 	s.table.add(e)
 	s.opts.Metrics.activated()
+	s.load()
 	return e
+}
+
+// ask asks a chat whether it may be stopped.
+func (s *shard) ask(ac actor.Context, e *entry, why cause) {
+	e.asked = why
+	ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
 }
 
 // passivate stops a chat that has nothing left to do, unless it was sent more.
 func (s *shard) passivate(ac actor.Context, msg messages.PassivateOK) {
 	e := s.table.byKey[msg.ChatKey]
-	if e == nil || e.leaving {
+	if e == nil || e.waits() || e.asked == "" {
 		return
 	}
-	e.asked = false
 	if e.sent == msg.Seq {
-		s.stop(ac, msg.ChatKey)
+		s.stop(ac, msg.ChatKey, e.asked)
+		return
 	}
+	e.asked = ""
+	s.settled(e)
 }
 
-func (s *shard) stop(ac actor.Context, key messages.ChatKey) {
+func (s *shard) stop(ac actor.Context, key messages.ChatKey, why cause) {
 	if e := s.table.byKey[key]; e != nil && !e.leaving {
-		e.leaving = true
+		e.leaving, e.asked = true, why
 		ac.Stop(e.pid)
 	}
 }
 
 func (s *shard) busy(key messages.ChatKey) {
-	if e := s.table.byKey[key]; e != nil {
-		e.asked = false
+	if e := s.table.byKey[key]; e != nil && !e.leaving {
+		e.asked = ""
 		s.table.touch(e, time.Now())
+		s.settled(e)
 	}
 }
 
@@ -154,8 +195,16 @@ func (s *shard) gone(ac actor.Context, who *actor.PID) {
 	if e == nil {
 		return
 	}
+	if e.crash.timer != nil {
+		e.crash.timer.Stop()
+	}
 	s.table.remove(e)
-	s.opts.Metrics.passivated()
+	s.opts.Metrics.passivated(e)
+	if s.victim == e {
+		s.settled(e)
+	} else {
+		s.load()
+	}
 	for _, l := range e.buf {
 		s.deliver(ac, e.key, l.msg, l.sender)
 	}
@@ -165,8 +214,7 @@ func (s *shard) gone(ac actor.Context, who *actor.PID) {
 func (s *shard) sweep(ac actor.Context) {
 	s.ticking = false
 	for _, e := range s.table.idle(time.Now().Add(-s.opts.Idle)) {
-		e.asked = true
-		ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
+		s.ask(ac, e, causeIdle)
 	}
 	s.tick(ac)
 }
@@ -184,6 +232,10 @@ func (s *shard) tick(ac actor.Context) {
 func (s *shard) drain(ac actor.Context) {
 	s.closing, s.drainer = true, ac.Sender()
 	for _, e := range s.table.byKey {
+		if e.crash.down { // it cannot answer; what counts is in its journal
+			s.stop(ac, e.key, causeStop)
+			continue
+		}
 		ac.Request(e.pid, messages.Drain{})
 	}
 	s.finish(ac)

@@ -7,21 +7,41 @@ import (
 
 // Metrics of all shards of a host. A nil *Metrics counts nothing.
 type Metrics struct {
-	active      prometheus.Gauge
-	activations prometheus.Counter
-	restarts    prometheus.Counter
+	active       prometheus.Gauge
+	bytes        prometheus.Gauge
+	parked       prometheus.Gauge
+	activations  prometheus.Counter
+	passivations *prometheus.CounterVec
+	crashes      prometheus.Counter
+	restarts     prometheus.Counter
+	refusals     prometheus.Counter
 }
 
 // NewMetrics registers the metrics of shards.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
-	return &Metrics{
+	m := &Metrics{
 		active:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_active", Help: "Chats that hold memory."}),
+		bytes:       f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_bytes_estimate", Help: "Bytes that active chats hold, as they estimate it."}),
+		parked:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_parked", Help: "Chats that failed again and again and take no messages for a while."}),
 		activations: f.NewCounter(prometheus.CounterOpts{Name: "sma_chat_activations_total", Help: "Chats activated from the store."}),
+		passivations: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_chat_passivations_total", Help: "Chats that left memory: idle, too many chats, too much memory, or a stop.",
+		}, []string{"cause"}),
+		crashes: f.NewCounter(prometheus.CounterOpts{
+			Name: "sma_actor_panics_total", Help: "Panics of actors.", ConstLabels: prometheus.Labels{"actor": "chat"},
+		}),
 		restarts: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_actor_restarts_total", Help: "Actors restarted after a panic.", ConstLabels: prometheus.Labels{"actor": "chat"},
 		}),
+		refusals: f.NewCounter(prometheus.CounterOpts{
+			Name: "sma_shard_refusals_total", Help: "Messages to chats that were refused: the host stops, or the chat is down and too much waits.",
+		}),
 	}
+	for _, c := range []cause{causeIdle, causeChats, causeMemory, causeStop} {
+		m.passivations.WithLabelValues(string(c))
+	}
+	return m
 }
 
 func (m *Metrics) activated() {
@@ -31,14 +51,48 @@ func (m *Metrics) activated() {
 	}
 }
 
-func (m *Metrics) passivated() {
+func (m *Metrics) passivated(e *entry) {
+	if m == nil {
+		return
+	}
+	why := e.asked
+	if why == "" {
+		why = causeStop
+	}
+	m.active.Dec()
+	m.bytes.Sub(float64(e.bytes))
+	m.passivations.WithLabelValues(string(why)).Inc()
+	if e.crash.parked {
+		m.parked.Dec()
+	}
+}
+
+func (m *Metrics) grew(bytes int64) {
 	if m != nil {
-		m.active.Dec()
+		m.bytes.Add(float64(bytes))
+	}
+}
+
+func (m *Metrics) park(n float64) {
+	if m != nil {
+		m.parked.Add(n)
+	}
+}
+
+func (m *Metrics) crashed() {
+	if m != nil {
+		m.crashes.Inc()
 	}
 }
 
 func (m *Metrics) restarted() {
 	if m != nil {
 		m.restarts.Inc()
+	}
+}
+
+func (m *Metrics) refused() {
+	if m != nil {
+		m.refusals.Inc()
 	}
 }

@@ -9,11 +9,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// letter is a message that waits for its chat's next activation.
+// letter is a message that waits for its chat.
 type letter struct {
 	msg    any
 	sender *actor.PID
 }
+
+// cause is why a chat leaves memory. It is a metric label.
+type cause string
+
+// The causes.
+const (
+	causeIdle   cause = "idle"
+	causeChats  cause = "chats"  // the host holds too many chats
+	causeMemory cause = "memory" // the host's chats hold too much memory
+	causeStop   cause = "stop"   // the host stops, or the chat ended by itself
+)
 
 // entry is one chat that is active, or on its way out.
 type entry struct {
@@ -21,17 +32,24 @@ type entry struct {
 	pid     *actor.PID
 	sent    uint64 // messages sent to this activation
 	last    time.Time
-	asked   bool
-	leaving bool // stopped, not gone yet: letters wait
+	asked   cause // why it was asked to leave; empty: it was not
+	leaving bool  // stopped, not gone yet: letters wait
+	bytes   int64 // as it said itself, about
 	buf     []letter
 	place   *list.Element // in the table's order of use
+
+	crash crash
 }
+
+// waits reports whether letters to the chat wait here.
+func (e *entry) waits() bool { return e.leaving || e.crash.down }
 
 // table holds the bucket's chats, by key, by actor and by last use.
 type table struct {
 	byKey map[messages.ChatKey]*entry
 	byPID map[string]*entry
 	used  *list.List // of *entry, the longest unused first
+	bytes int64
 }
 
 func newTable() *table {
@@ -41,12 +59,22 @@ func newTable() *table {
 func (t *table) add(e *entry) {
 	t.byKey[e.key], t.byPID[e.pid.Id] = e, e
 	e.place = t.used.PushBack(e)
+	t.bytes += e.bytes
 }
 
 func (t *table) remove(e *entry) {
 	delete(t.byKey, e.key)
 	delete(t.byPID, e.pid.Id)
 	t.used.Remove(e.place)
+	t.bytes -= e.bytes
+}
+
+// size notes how much a chat holds and returns by how much that changed.
+func (t *table) size(e *entry, bytes int64) (by int64) {
+	by = bytes - e.bytes
+	e.bytes = bytes
+	t.bytes += by
+	return by
 }
 
 // touch notes a use.
@@ -63,9 +91,22 @@ func (t *table) idle(since time.Time) []*entry {
 		if !ok || e.last.After(since) {
 			break
 		}
-		if !e.asked && !e.leaving {
+		if e.free() {
 			out = append(out, e)
 		}
 	}
 	return out
 }
+
+// oldest is the longest unused chat that may be asked to leave, or nil.
+func (t *table) oldest() *entry {
+	for el := t.used.Front(); el != nil; el = el.Next() {
+		if e, ok := el.Value.(*entry); ok && e.free() {
+			return e
+		}
+	}
+	return nil
+}
+
+// free: neither asked nor on its way out nor down.
+func (e *entry) free() bool { return e.asked == "" && !e.waits() }

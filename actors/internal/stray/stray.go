@@ -1,0 +1,28 @@
+// Package stray tells of messages that an actor does not know. Such a message is
+// a mistake of whoever sent it; it changes nothing, and nobody waits to find out.
+package stray
+
+import (
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Event is published to the actor system's event stream for each of them. It
+// names kinds and never contents.
+type Event struct {
+	Actor string // the actor's id
+	Kind  string // of the message
+}
+
+// Report publishes the message under way as stray, unless it is one of the
+// library's own about the life of actors. It belongs into the default branch of
+// Receive.
+func Report(ac actor.Context) {
+	msg := ac.Message()
+	switch msg.(type) {
+	case actor.SystemMessage, actor.AutoReceiveMessage, *actor.Started, *actor.Terminated:
+		return
+	}
+	ac.ActorSystem().EventStream.Publish(Event{Actor: ac.Self().GetId(), Kind: fmt.Sprintf("%T", msg)})
+}

@@ -1,0 +1,126 @@
+package shard
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+const (
+	// backoff is the wait before the second restart in a row; it doubles. The first
+	// one waits for nothing.
+	backoff = time.Second
+	// parkAfter is how many crashes in a row park a chat.
+	parkAfter = 6
+	// parkFor is how long a parked chat rests before it is tried once more.
+	parkFor = 10 * time.Minute
+	// calm is how long a chat must have worked for its crashes to be forgotten.
+	calm = 5 * time.Minute
+)
+
+// crash is what a shard remembers of a chat's panics.
+type crash struct {
+	down   bool // the chat waits for its restart, and letters wait for the chat
+	parked bool // it waits for long
+	count  int  // in a row
+	up     time.Time
+	timer  *time.Timer // nil: it is not down
+}
+
+// next notes a panic and returns how long the chat has to wait now.
+func (c *crash) next(now time.Time) time.Duration {
+	if now.Sub(c.up) > calm {
+		c.count = 0
+	}
+	c.count++
+	c.down, c.parked = true, c.count >= parkAfter
+	switch {
+	case c.parked:
+		return parkFor
+	case c.count == 1:
+		return 0
+	default:
+		return backoff << (c.count - 2)
+	}
+}
+
+// revived notes the restart.
+func (c *crash) revived(now time.Time) {
+	c.down, c.parked, c.up, c.timer = false, false, now, nil
+}
+
+// revive: a chat has waited long enough since a crash.
+type revive struct {
+	id    string
+	count int
+}
+
+// HandleFailure implements [actor.SupervisorStrategy]; the library calls it as it
+// calls Receive. The chat that panicked keeps what waits in its mailbox and is
+// started again there, after a wait that grows.
+func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+	e := s.table.byPID[child.Id]
+	if e == nil { // Unreachable: whoever is no child of ours cannot fail here
+		to.StopChildren(child)
+		return
+	}
+	system.EventStream.Publish(&actor.SupervisorEvent{Child: child, Reason: reason, Directive: actor.RestartDirective})
+	s.opts.Metrics.crashed()
+	s.parent = to
+	if e.crash.timer != nil {
+		e.crash.timer.Stop() // it panicked once more while it waited
+	}
+	if s.closing || e.leaving { // its journal has what counts
+		s.leave(e, to)
+		return
+	}
+	e.asked = ""
+	was := e.crash.parked
+	wait := e.crash.next(time.Now())
+	if e.crash.parked && !was {
+		s.opts.Metrics.park(1)
+		system.Logger().Error("a chat panics again and again; it rests for a while and takes no messages",
+			"chat_key", string(e.key), "panics", e.crash.count, "minutes", wait.Minutes(), "kind", fmt.Sprintf("%T", reason))
+	}
+	s.settled(e)
+	if wait == 0 {
+		s.revive(e)
+		return
+	}
+	s.load()
+	root, self, due := system.Root, s.self, revive{e.pid.Id, e.crash.count}
+	e.crash.timer = time.AfterFunc(wait, func() { root.Send(self, due) })
+}
+
+// leave ends a chat that panicked while it should end. One that panicked in the
+// middle of its end would never be gone; it is started again to end properly.
+func (s *shard) leave(e *entry, to actor.Supervisor) {
+	e.leaving = true
+	if e.crash.count++; e.crash.count > parkAfter {
+		return // a zombie, and everything was tried
+	}
+	to.RestartChildren(e.pid)
+	to.StopChildren(e.pid)
+}
+
+func (s *shard) onRevive(msg revive) {
+	if e := s.table.byPID[msg.id]; e != nil && e.crash.count == msg.count {
+		s.revive(e)
+	}
+}
+
+// revive starts a chat that panicked again, with all that waited for it.
+func (s *shard) revive(e *entry) {
+	if !e.crash.down || e.leaving {
+		return
+	}
+	if e.crash.parked {
+		s.opts.Metrics.park(-1)
+	}
+	e.crash.revived(time.Now())
+	s.opts.Metrics.restarted()
+	s.parent.RestartChildren(e.pid)
+	s.flush(e)
+	s.load()
+}

@@ -1,0 +1,52 @@
+package shard
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// load tells the router what the shard holds now.
+func (s *shard) load() {
+	if s.router == nil {
+		return
+	}
+	load := messages.ShardLoad{Chats: len(s.table.byKey), Bytes: s.table.bytes, Shed: s.shed, Shedding: s.victim != nil}
+	if e := s.table.oldest(); e != nil {
+		load.Oldest = e.last
+	}
+	s.root.Request(s.router, load)
+}
+
+// sized notes how much a chat holds.
+func (s *shard) sized(msg messages.ChatSized) {
+	if e := s.table.byKey[msg.ChatKey]; e != nil {
+		s.opts.Metrics.grew(s.table.size(e, msg.Bytes))
+		s.load()
+	}
+}
+
+// onShed asks the longest unused chat to leave, if it is unused for long enough.
+func (s *shard) onShed(ac actor.Context, msg messages.Shed) {
+	e := s.table.oldest()
+	if e == nil || s.victim != nil || s.closing || e.last.After(msg.NotAfter) {
+		s.shed = msg.Seq
+		s.load()
+		return
+	}
+	why := causeChats
+	if msg.Memory {
+		why = causeMemory
+	}
+	s.shed, s.victim = msg.Seq, e
+	s.ask(ac, e, why)
+}
+
+// settled: a chat that was asked is gone or stays. If the router wanted it away,
+// it hears that the next may be asked.
+func (s *shard) settled(e *entry) {
+	if s.victim == e {
+		s.victim = nil
+		s.load()
+	}
+}

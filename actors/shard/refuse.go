@@ -1,0 +1,61 @@
+package shard
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Why a shard takes a message not. They are for logs and programs.
+const (
+	reasonStopping = "stopping"
+	reasonParked   = "parked: the chat failed again and again, try later"
+	reasonFull     = "too much waits for the chat, try later"
+)
+
+// waitingMost is how many letters wait for one chat; more of them are refused.
+const waitingMost = 256
+
+// refusal is the answer to a message that is not taken; false: it belongs to work
+// under way (receipts) and nobody would send it again, so it must be taken.
+func refusal(msg any, why string) (answer any, ok bool) {
+	switch msg := msg.(type) {
+	case messages.AcceptIngress:
+		return messages.IngressRejected{ChatKey: msg.ChatKey, RequestID: msg.RequestID, Reason: why}, true
+	case messages.DecideApproval:
+		return messages.ApprovalDecided{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.StopRun:
+		return messages.RunStopped{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.ViewQuery:
+		return messages.ViewReply{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.RewindChat:
+		return messages.ChatRewound{ChatKey: msg.ChatKey, Reason: why}, true
+	case messages.QueueEgress:
+		return messages.EgressAnswer{Err: why}, true
+	case messages.WatchChat:
+		return messages.WatchEnded{ChatKey: msg.ChatKey, WatchID: msg.WatchID}, true
+	}
+	return nil, false
+}
+
+// begins reports whether a message begins something that a host which stops must
+// not begin any more.
+func begins(msg any) bool {
+	switch msg.(type) {
+	case messages.AcceptIngress, messages.DecideApproval:
+		return true
+	}
+	return false
+}
+
+// refuse answers a message that is not taken.
+func (s *shard) refuse(ac actor.Context, msg any, sender *actor.PID, why string) bool {
+	answer, ok := refusal(msg, why)
+	if ok {
+		s.opts.Metrics.refused()
+		if sender != nil {
+			ac.Send(sender, answer)
+		}
+	}
+	return ok
+}
