@@ -128,6 +128,7 @@ func (a *BotAPI) getUpdates(ctx context.Context, p Params) (any, *refused) {
 		return nil, badRequest("can't parse allowed_updates")
 	}
 	a.mu.Unlock()
+	a.signal() // what was confirmed just now may be what a test waits for
 	limit, timeout := int(p.Int("limit")), p.Int("timeout")
 	if limit < 1 || limit > 100 || timeout > 50 {
 		return nil, badRequest("limit or timeout out of range")
