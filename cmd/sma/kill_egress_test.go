@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// TestIO6KillsAroundSends kills the process around its sends: before the platform
+// has the message, while it takes it, after it took it and before the host hears
+// so. Every answer arrives; a kill leaves at most one copy, and the ledger says
+// of such a message that there may be two.
+func TestIO6KillsAroundSends(t *testing.T) {
+	var sum tally
+	inWorlds(t, few(8, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		w := newKillWorld(t, path, 1, "direct", modeltest.NewFunc(acknowledge), random)
+		unknown := 0
+		for n := range kills {
+			at := phase(random.IntN(int(phases)))
+			if at != arrived {
+				unknown++
+			}
+			// Every other kill waits for the newest answer: a run that is killed three
+			// times is given up.
+			newest := ""
+			if n%2 == 0 {
+				newest = w.next(1)
+			}
+			c := trap{at: at, wants: sends(newest)}
+			if at == answered {
+				c.delay = time.Duration(random.Int64N(int64(3 * time.Millisecond)))
+			}
+			w.say(1, "please "+w.next(1))
+			w.killAt(t, c, nil)
+			sum.add("at_"+at.String(), 1)
+		}
+		w.checkEgress(t, w.rest(t)[1], unknown, &sum)
+		sum.add("kills", w.kills)
+	})
+	sum.report(t, "IO6")
+}
+
+// sends finds the sends of a text.
+func sends(part string) func(string, map[string]any, []byte) bool {
+	return func(method string, params map[string]any, _ []byte) bool {
+		text, _ := params["text"].(string)
+		return method == "sendMessage" && strings.Contains(text, part)
+	}
+}
+
+// checkEgress holds what people see against what was said. unknown is how many
+// kills may have left a message of which nobody knows that it was sent.
+func (w *killWorld) checkEgress(t *testing.T, b book, unknown int, sum *tally) {
+	t.Helper()
+	b.balanced(t, "the chat", len(w.said[1]))
+	sum.add("acknowledged", len(w.said[1]))
+	maybe := map[string]bool{} // receipts
+	for _, e := range b.Ledger {
+		for _, id := range e.Receipt {
+			maybe[id] = e.Maybe
+		}
+	}
+	var texts []string
+	ids := map[string][]string{}
+	for _, s := range w.api.Sent(1) {
+		if len(ids[s.Text]) == 0 {
+			texts = append(texts, s.Text)
+		} else if texts[len(texts)-1] != s.Text {
+			t.Errorf("a copy of %q came after another message", s.Text)
+		}
+		ids[s.Text] = append(ids[s.Text], strconv.FormatInt(s.ID, 10))
+	}
+	excused := 0
+	for _, text := range texts {
+		copies := ids[text]
+		known := slices.IndexFunc(copies, func(id string) bool { _, ok := maybe[id]; return ok })
+		switch {
+		case known < 0:
+			t.Errorf("%q was sent, and no receipt in the ledger says so", text)
+		case len(copies) > 1 && !maybe[copies[known]]:
+			t.Errorf("%q was sent %d times and is not marked", text, len(copies))
+			sum.add("doubled", len(copies)-1)
+		default:
+			excused += len(copies) - 1
+		}
+	}
+	sum.add("excused", excused)
+	if excused > unknown {
+		t.Errorf("%d copies after %d kills around a send", excused, unknown)
+	}
+	w.checkAnswered(t, texts, sum)
+}
+
+// checkAnswered finds what nobody answered; a notice of the host is an answer
+// for all that was open when it was written.
+func (w *killWorld) checkAnswered(t *testing.T, texts []string, sum *tally) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, text := range texts {
+		found := token.FindAllString(text, -1)
+		if len(found) == 0 {
+			sum.add("notices", 1)
+			t.Errorf("the host gave something up: %q", text)
+		}
+		for _, id := range found {
+			got[id] = true
+		}
+	}
+	missing := 0
+	for _, words := range w.said[1] {
+		if !got[token.FindString(words)] {
+			missing++
+		}
+	}
+	if missing > 0 {
+		sum.add("lost", missing)
+		t.Errorf("%d answers are missing; people see\n%s", missing, fmt.Sprint(texts))
+	}
+}

@@ -1,0 +1,447 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// soaking reports that the long counts are wanted, with the binary as it is
+// released instead of the one that the race detector watches.
+func soaking() bool { return os.Getenv("SOAK") != "" }
+
+// few is the count of a plain test run, many that of a soak.
+func few(plain, many int) int {
+	if soaking() {
+		return many
+	}
+	return plain
+}
+
+// victim runs the binary on a project, again and again.
+type victim struct {
+	dir  string
+	path string
+	env  []string
+	log  *os.File
+	mu   sync.Mutex // a trap kills from elsewhere
+	cmd  *exec.Cmd
+}
+
+// newVictim prepares a binary on a project. Its log is shown if the test fails.
+func newVictim(t *testing.T, dir, path string) *victim {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(t.TempDir(), "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &victim{dir: dir, path: path, log: log, env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE"), // commands end at once
+	}}
+	t.Cleanup(func() {
+		if v.cmd != nil {
+			_ = v.cmd.Process.Kill() // it may be gone
+			_ = v.cmd.Wait()
+		}
+		_ = log.Close() // read below by its name
+		if text, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("the last of the log:\n%s", text[max(0, len(text)-8000):])
+		}
+	})
+	return v
+}
+
+// killable is the binary to kill: the released one in a soak, else this test
+// binary, which is the program when it is called by its name.
+func killable(t *testing.T) string {
+	t.Helper()
+	if soaking() {
+		return binary(t)
+	}
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// command is the binary with arguments.
+func (v *victim) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), v.path)
+	cmd.Args = append([]string{"sma"}, args...)
+	cmd.Env, cmd.Stderr = v.env, v.log
+	return cmd
+}
+
+func (v *victim) start(t *testing.T) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cmd = v.command(t, "run", v.dir)
+	if err := v.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kill sends SIGKILL; anybody may, at any moment.
+func (v *victim) kill() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_ = v.cmd.Process.Signal(syscall.SIGKILL) // it may be gone
+}
+
+// bury waits for the end of a process that was killed.
+func (v *victim) bury(t *testing.T) {
+	t.Helper()
+	err := v.cmd.Wait()
+	if status, ok := v.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the host ended before it was killed: %v", err)
+	}
+	v.cmd = nil
+}
+
+// stop ends the host as a service manager does.
+func (v *victim) stop(t *testing.T) {
+	t.Helper()
+	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v, want exit code 0", err)
+	}
+	v.cmd = nil
+}
+
+// query runs a command that answers in JSON.
+func (v *victim) query(t *testing.T, into any, args ...string) {
+	t.Helper()
+	out, err := v.command(t, append([]string{"--dir", v.dir}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+}
+
+// book is what the binary says of a chat.
+type book struct {
+	Running bool                      `json:"running"`
+	Counts  platform.Counts           `json:"counts"`
+	Ledger  []persistence.LedgerEntry `json:"ledger"`
+	users   []string                  // words of the user turns, in order
+}
+
+func (v *victim) book(t *testing.T, key string) book {
+	t.Helper()
+	var b book
+	var doc struct {
+		Messages []struct {
+			Role  string
+			Parts []struct{ Text string }
+		}
+	}
+	v.query(t, &b, "chats", "show", "--json", "--last", "1000000", "--", key)
+	v.query(t, &doc, "chats", "export", "--json", "--", key)
+	for _, m := range doc.Messages {
+		if m.Role == "user" {
+			b.users = append(b.users, m.Parts[len(m.Parts)-1].Text)
+		}
+	}
+	return b
+}
+
+// settled sums the fates of a chat.
+func (b book) settled() (n int64) {
+	for _, fate := range b.Counts.Fates {
+		n += fate
+	}
+	return n
+}
+
+// balanced holds the conservation of ingresses against what was said.
+func (b book) balanced(t *testing.T, key string, said int) {
+	t.Helper()
+	if c := b.Counts; c.Accepted != int64(said) || c.Open != 0 || b.settled() != int64(said) || c.Pending != 0 || b.Running {
+		t.Errorf("%s: accepted %d = %v + open %d, pending %d, running %v; %d were said", key, c.Accepted, c.Fates, c.Open, c.Pending, b.Running, said)
+	}
+}
+
+// phase is a moment of a call of the platform's API.
+type phase int
+
+const (
+	arrived  phase = iota // nothing has happened; the call is dropped
+	begun                 // nothing has happened yet; it will, although nobody waits for it
+	effected              // it has happened, and nobody was told
+	answered              // the answer is on its way
+	phases
+)
+
+func (p phase) String() string { return [...]string{"arrived", "begun", "effected", "answered"}[p] }
+
+// trap fires once, at a phase of a call that it wants.
+type trap struct {
+	at    phase
+	wants func(method string, params map[string]any, answer []byte) bool
+	delay time.Duration
+	fire  func()
+	fired chan struct{}
+}
+
+// tap stands before a fake platform and knows the moment that a trap wants.
+type tap struct {
+	api    *platformtest.BotAPI
+	server *httptest.Server
+	mu     sync.Mutex
+	trap   *trap
+	offset int64 // the highest that was asked for: what is below is confirmed
+}
+
+func newTap(t *testing.T, api *platformtest.BotAPI) *tap {
+	t.Helper()
+	p := &tap{api: api}
+	p.server = httptest.NewServer(p)
+	t.Cleanup(func() { p.server.CloseClientConnections(); p.server.Close() })
+	return p
+}
+
+// set lays a trap.
+func (p *tap) set(c *trap) *trap {
+	c.fired = make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trap = c
+	return c
+}
+
+// confirmed is the highest offset that the host asked for.
+func (p *tap) confirmed() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.offset
+}
+
+// spring fires the trap if this is its moment.
+func (p *tap) spring(at phase, method string, params map[string]any, answer []byte) bool {
+	p.mu.Lock()
+	c := p.trap
+	if c == nil || c.at != at || !c.wants(method, params, answer) {
+		p.mu.Unlock()
+		return false
+	}
+	p.trap = nil
+	p.mu.Unlock()
+	if c.delay > 0 {
+		time.Sleep(c.delay)
+	}
+	c.fire()
+	close(c.fired)
+	return true
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	_, _ = body.ReadFrom(r.Body) // a caller that was killed sends less, and gets nothing
+	method := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	var params map[string]any
+	_ = json.Unmarshal(body.Bytes(), &params) // files come as forms; no trap is about them
+	p.note(method, params)
+	if p.spring(arrived, method, params, nil) {
+		panic(http.ErrAbortHandler)
+	}
+	p.spring(begun, method, params, nil)
+	r.Body = http.NoBody
+	request := r.Clone(r.Context())
+	request.Body = readCloser{&body}
+	rec := httptest.NewRecorder()
+	p.api.ServeHTTP(rec, request)
+	answer := rec.Body.Bytes()
+	p.spring(effected, method, params, answer)
+	w.Header().Set("Content-Type", rec.Header().Get("Content-Type"))
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // whole before the handler ends
+	w.WriteHeader(rec.Code)
+	_, _ = w.Write(answer) // the caller may be dead by now
+	_ = http.NewResponseController(w).Flush()
+	p.spring(answered, method, params, answer)
+}
+
+func (p *tap) note(method string, params map[string]any) {
+	offset, _ := params["offset"].(float64)
+	if method != "getUpdates" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offset = max(p.offset, int64(offset))
+}
+
+type readCloser struct{ *bytes.Buffer }
+
+func (readCloser) Close() error { return nil }
+
+// killWorld is a project on a fake platform behind a tap, and the process that
+// is killed.
+type killWorld struct {
+	*telegramWorld
+	*victim
+	tap    *tap
+	random *rand.Rand
+	kills  int
+	said   map[int64][]string // words of each chat, in order
+}
+
+func newKillWorld(t *testing.T, path string, chats int, egress string, m model.Model, random *rand.Rand) *killWorld {
+	t.Helper()
+	w := &killWorld{telegramWorld: newTelegramWorld(t, chats, egress, m), random: random, said: map[int64][]string{}}
+	w.tap = newTap(t, w.api)
+	name := filepath.Join(w.telegramWorld.dir, "ship.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.ReplaceAll(text, []byte(strconv.Quote(w.api.URL())), []byte(strconv.Quote(w.tap.server.URL)))
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.victim = newVictim(t, w.telegramWorld.dir, path)
+	return w
+}
+
+// say writes into a chat and keeps what was said.
+func (w *killWorld) say(chat int64, words string) {
+	w.said[chat] = append(w.said[chat], words)
+	w.write(chat, words)
+}
+
+// next is words that no other message has.
+func (w *killWorld) next(chat int64) string { return fmt.Sprintf("m-%d-%d", chat, len(w.said[chat])) }
+
+// killAt starts the host, lays a trap, and returns when the host is dead of it.
+func (w *killWorld) killAt(t *testing.T, c trap, meanwhile func()) {
+	t.Helper()
+	c.fire = w.kill
+	set := w.tap.set(&c)
+	w.start(t)
+	if meanwhile != nil {
+		meanwhile()
+	}
+	late := time.NewTimer(30 * time.Second)
+	defer late.Stop()
+	select {
+	case <-set.fired:
+	case <-late.C:
+		t.Fatalf("kill %d: the host did not come to %v", w.kills, c.at)
+	}
+	w.bury(t)
+	w.kills++
+}
+
+// rest starts the host, waits until everything said is settled, and stops it.
+func (w *killWorld) rest(t *testing.T) map[int64]book {
+	t.Helper()
+	w.start(t)
+	w.api.AwaitPoller(t)
+	w.api.Await(t, "all updates taken", func() bool { return w.api.Pending() == 0 })
+	atRest := func() bool {
+		for chat := range w.said {
+			var b book
+			w.query(t, &b, "chats", "show", "--json", "--", fmt.Sprintf("telegram-chat-%d", chat))
+			if b.Counts.Open > 0 || b.Counts.Pending > 0 || b.Running {
+				return false
+			}
+		}
+		return true
+	}
+	awaitSoon(t, "everything to be settled", atRest)
+	w.stop(t)
+	out := map[int64]book{}
+	for chat := range w.said {
+		out[chat] = w.book(t, fmt.Sprintf("telegram-chat-%d", chat))
+	}
+	return out
+}
+
+// awaitSoon asks again and again, for at most 30 s.
+func awaitSoon(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(30 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited 30 s for %s", what)
+		}
+	}
+}
+
+// inWorlds does the kills of a test in several worlds at once, each with a seed of its own.
+func inWorlds(t *testing.T, kills int, do func(t *testing.T, path string, random *rand.Rand, kills int)) {
+	t.Helper()
+	path := killable(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	worlds := min(few(2, 3), kills)
+	t.Run("worlds", func(t *testing.T) {
+		for n := range worlds {
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				do(t, path, rand.New(rand.NewPCG(seed, uint64(n))), (kills+worlds-1-n)/worlds)
+			})
+		}
+	})
+}
+
+// tally sums up what happened in all worlds of a test.
+type tally struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (y *tally) add(name string, n int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.counts == nil {
+		y.counts = map[string]int{}
+	}
+	y.counts[name] += n
+}
+
+// report prints the line that the soak sums up.
+func (y *tally) report(t *testing.T, row string) {
+	t.Helper()
+	var out strings.Builder
+	for _, name := range []string{"kills", "acknowledged", "lost", "doubled", "excused"} {
+		fmt.Fprintf(&out, " %s=%d", name, y.counts[name])
+	}
+	var more []string
+	for name, n := range y.counts {
+		if !strings.Contains(out.String(), " "+name+"=") {
+			more = append(more, fmt.Sprintf(" %s=%d", name, n))
+		}
+	}
+	slices.Sort(more)
+	t.Logf("soak: row=%s%s%s", row, out.String(), strings.Join(more, ""))
+}
