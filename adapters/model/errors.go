@@ -12,6 +12,7 @@ type Reason string
 // The reasons a call fails for.
 const (
 	ReasonAuth       Reason = "auth"        // key refused: 401, 403
+	ReasonQuota      Reason = "quota"       // nothing left to pay with: 402, or a 429 that says so
 	ReasonNotFound   Reason = "not_found"   // unknown model or address
 	ReasonTooLong    Reason = "too_long"    // the context does not fit
 	ReasonRate       Reason = "rate"        // 429

@@ -171,7 +171,7 @@ func statusOf(e *model.Error) int {
 		return http.StatusUnauthorized
 	case model.ReasonNotFound:
 		return http.StatusNotFound
-	case model.ReasonRate:
+	case model.ReasonRate, model.ReasonQuota:
 		return http.StatusTooManyRequests
 	case model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered:
 		return http.StatusBadRequest
@@ -186,6 +186,8 @@ func codeOf(r model.Reason) string {
 		return "context_length_exceeded"
 	case model.ReasonRate:
 		return "rate_limit_exceeded"
+	case model.ReasonQuota:
+		return "insufficient_quota"
 	case model.ReasonFiltered:
 		return "content_filter"
 	case model.ReasonAuth:

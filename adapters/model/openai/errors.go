@@ -93,7 +93,9 @@ func (m *masker) statusError(status int, header http.Header, body []byte, now ti
 	parsed := parseError(body)
 	e := classify(status, parsed)
 	e.Status = status
-	e.RetryAfter = retryAfter(header, now)
+	if e.RetryAfter = retryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
+		e.RetryAfter = retryIn(parsed.Message)
+	}
 	switch strings.ToLower(header.Get("X-Should-Retry")) {
 	case "true":
 		e.Retryable = true
@@ -111,6 +113,9 @@ func (m *masker) objectError(object json.RawMessage) *model.Error {
 	parsed := parseError(object)
 	e := classify(parsed.Status, parsed)
 	e.Message = m.message(parsed.Message)
+	if e.Retryable {
+		e.RetryAfter = retryIn(parsed.Message)
+	}
 	return e
 }
 
@@ -119,19 +124,21 @@ func classify(status int, a apiError) *model.Error {
 	words := strings.ToLower(a.Code + " " + a.Type + " " + a.Message)
 	e := &model.Error{Reason: reasonOf(status, words)}
 	switch e.Reason {
-	case model.ReasonRate:
-		e.Retryable = !containsAny(words, "insufficient_quota", "exceeded your current quota", "billing", "insufficient balance", "余额不足", "arrearage")
-	case model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle:
+	case model.ReasonRate, model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle:
 		e.Retryable = true
-	case model.ReasonAuth, model.ReasonNotFound, model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
+	case model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
 	}
 	return e
 }
 
 func reasonOf(status int, words string) model.Reason {
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return model.ReasonAuth
+	case status == http.StatusPaymentRequired, isQuota(status, words):
+		return model.ReasonQuota
+	case isThrottle(status, words):
+		return model.ReasonRate
 	case status == http.StatusRequestEntityTooLarge, isTooLong(words):
 		return model.ReasonTooLong
 	case status == http.StatusTooManyRequests:
@@ -144,7 +151,7 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonFiltered
 	case status != 0:
 		return model.ReasonBadRequest
-	case containsAny(words, "rate_limit", "rate limit", "resource_exhausted", "too many requests", "insufficient_quota"):
+	case containsAny(words, "rate_limit", "rate limit", "resource_exhausted", "too many requests"):
 		return model.ReasonRate
 	case containsAny(words, "invalid_api_key", "authentication", "permission"):
 		return model.ReasonAuth
@@ -155,14 +162,32 @@ func reasonOf(status int, words string) model.Reason {
 	}
 }
 
+// isQuota knows how providers say that an account has nothing left. Some use the
+// same words for the quota of a minute, and say when to come back.
+func isQuota(status int, words string) bool {
+	if status != 0 && status != http.StatusTooManyRequests && status != http.StatusBadRequest {
+		return false
+	}
+	return !containsAny(words, "retry in ", "try again in ", "per minute", "perminute") && containsAny(words, "insufficient_quota", "exceeded your current quota", "insufficient balance", "insufficient_balance",
+		"credit balance is too low", "余额不足", "arrearage", "billing_hard_limit", "billing_not_active")
+}
+
+// isThrottle knows refusals that count tokens and yet pass with time.
+func isThrottle(status int, words string) bool {
+	return (status == 0 || status == http.StatusTooManyRequests) &&
+		containsAny(words, "wait before trying", "throttlingexception", "throttling_exception", "throttling.")
+}
+
 // isTooLong knows how providers say that the context does not fit.
 func isTooLong(words string) bool {
 	return containsAny(words,
-		"context_length_exceeded", "context_window_exceeded", "exceed_context_size",
-		"maximum context length", "maximum prompt length", "model's maximum context", "context window",
-		"context length", "context size", "prompt is too long", "prompt too long", "input is too long", "input too long",
-		"too many tokens", "reduce the length of", "exceeds the maximum number of tokens", "model token limit",
-		"range of input length", "input length exceeds", "tokens exceed", "string too long", "request too large for",
+		"context_length_exceeded", "context_window_exceeded", "exceed_context_size", "tokens_limit_reached", "max_prompt_tokens_exceeded",
+		"maximum context length", "maximum prompt length", "maximum model length", "maximum input length", "model's maximum context",
+		"context window", "context length", "context size", "context limit", "max_seq_len", "max input tokens", "max input characters",
+		"prompt is too long", "prompt too long", "input is too long", "input too long", "tokens too long", "too many tokens", "too many input tokens",
+		"reduce the length of", "exceeds the maximum number of tokens", "exceed max message tokens", "model token limit", "token limit exceeded", "exceeds token limit", "prompt token count",
+		"input token count", "range of input length", "input length exceeds", "tokens exceed", "string too long", "request too large for",
+		"`inputs` tokens",
 		"超长", "上下文长度", "输入长度", "token数超过", "tokens超过")
 }
 
@@ -186,6 +211,26 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// retryIn is the wait that a message names where no header does, such as "Please
+// retry in 23.4s" or "try again in 1m2s"; 0 if it names none.
+func retryIn(message string) time.Duration {
+	message = strings.ToLower(message)
+	for _, words := range []string{"try again in ", "retry in "} {
+		_, rest, found := strings.Cut(message, words)
+		if !found {
+			continue
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("0123456789.hms", r) })
+		if end < 0 {
+			end = len(rest)
+		}
+		if d, err := time.ParseDuration(strings.TrimRight(rest[:end], ".")); err == nil && d > 0 {
+			return boundedDuration(d.Seconds())
+		}
 	}
 	return 0
 }

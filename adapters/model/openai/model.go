@@ -129,7 +129,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
 		}
 		return &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
 	}
-	r := retrier{max: e.opts.MaxAttempts, maxWait: e.opts.MaxWait, budget: e.opts.WaitBudget}
+	r := newRetrier(e.opts)
 	for {
 		err := e.attempt(ctx, body, req, s)
 		failure, ok := errors.AsType[*model.Error](err)

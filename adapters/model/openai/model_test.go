@@ -120,7 +120,7 @@ func TestServerShapes(t *testing.T) {
 	}{
 		{"page of a proxy", 502, "text/html", "<html><body>bad gateway</body></html>", model.ReasonOverloaded, "bad gateway"},
 		{"whole answer", 200, "application/json; charset=utf-8", `{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}`, "", "hello"},
-		{"error with status 200", 200, "application/json", `{"error":{"message":"quota","type":"insufficient_quota"}}`, model.ReasonRate, "quota"},
+		{"error with status 200", 200, "application/json", `{"error":{"message":"quota","type":"insufficient_quota"}}`, model.ReasonQuota, "quota"},
 		{"empty answer", 200, "application/json", ``, model.ReasonCut, "without a finish reason"},
 		{"empty stream", 200, "text/event-stream", ``, model.ReasonCut, "without a finish reason"},
 		{"page with status 200", 200, "text/html", "<html>login</html>", model.ReasonCut, ""},
@@ -223,7 +223,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-func TestFallbacks(t *testing.T) {
+// The fallbacks are asked in their order, when a model failed before its first event.
+func TestRL3Fallbacks(t *testing.T) {
 	tests := []struct {
 		name  string
 		first modeltest.Step

@@ -53,13 +53,15 @@ type Options struct {
 
 	// IdleTimeout bounds the silence within an answer: 120 s.
 	IdleTimeout time.Duration
-	// FirstByteTimeout bounds the wait for the first byte of an answer: 180 s.
+	// FirstByteTimeout bounds the wait for the first byte of an answer: 180 s, or
+	// the idle timeout if that is longer.
 	FirstByteTimeout time.Duration
-	// MaxAttempts bounds the requests of one call to one model: 4.
+	// MaxAttempts bounds the requests of one call to one model: 6.
 	MaxAttempts int
 	// MaxWait bounds one wait between attempts, 30 s; a provider that asks for more
-	// is not asked again by this call. WaitBudget bounds all waits of a call: 60 s.
-	MaxWait, WaitBudget time.Duration
+	// is not asked again by this call. WaitBudget bounds all waits of a call, 60 s,
+	// and TimeBudget everything: no attempt begins later than 5 minutes after the first.
+	MaxWait, WaitBudget, TimeBudget time.Duration
 
 	// Transport carries the requests; nil: [NewTransport].
 	Transport http.RoundTripper
@@ -81,9 +83,10 @@ type Options struct {
 const (
 	defaultIdle      = 120 * time.Second
 	defaultFirstByte = 180 * time.Second
-	defaultAttempts  = 4
+	defaultAttempts  = 6
 	defaultMaxWait   = 30 * time.Second
 	defaultBudget    = 60 * time.Second
+	defaultTime      = 5 * time.Minute
 	defaultBaseURL   = "https://api.openai.com/v1"
 )
 
@@ -94,10 +97,11 @@ var (
 
 func (o *Options) setDefaults() {
 	setDefault(&o.IdleTimeout, defaultIdle)
-	setDefault(&o.FirstByteTimeout, defaultFirstByte)
+	setDefault(&o.FirstByteTimeout, max(defaultFirstByte, o.IdleTimeout))
 	setDefault(&o.MaxAttempts, defaultAttempts)
 	setDefault(&o.MaxWait, defaultMaxWait)
 	setDefault(&o.WaitBudget, defaultBudget)
+	setDefault(&o.TimeBudget, defaultTime)
 	if o.Exact {
 		o.MaxAttempts = 1
 	}

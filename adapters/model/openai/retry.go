@@ -19,23 +19,31 @@ type retrier struct {
 	attempts int // made so far
 	max      int
 	maxWait  time.Duration
-	budget   time.Duration
+	budget   time.Duration // left for waits
+	until    time.Time     // no attempt begins later
+}
+
+// newRetrier begins the budgets of a call.
+func newRetrier(o *Options) *retrier {
+	return &retrier{max: o.MaxAttempts, maxWait: o.MaxWait, budget: o.WaitBudget, until: time.Now().Add(o.TimeBudget)}
 }
 
 // next returns the wait before the next attempt; ok is false if there is none.
 // Without the provider's word the wait is drawn evenly from a span that doubles.
+// What the provider asks for is never cut short, and a little is added, so that
+// those who were told the same do not come back together.
 func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	r.attempts++
 	if r.attempts >= r.max || !err.Retryable || err.RetryAfter > r.maxWait {
 		return 0, false
 	}
 	if err.RetryAfter > 0 {
-		wait = err.RetryAfter
+		wait = min(r.maxWait, err.RetryAfter+rand.N(err.RetryAfter/10+time.Millisecond))
 	} else {
 		span := min(r.maxWait, baseWait<<min(r.attempts-1, maxShift))
 		wait = rand.N(span) + time.Millisecond
 	}
-	if wait > r.budget {
+	if wait > r.budget || time.Now().Add(wait).After(r.until) {
 		return 0, false
 	}
 	r.budget -= wait

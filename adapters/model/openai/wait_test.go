@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -85,8 +86,9 @@ func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 	}
 }
 
-// TestWatchdog plays answers in fake time.
-func TestWatchdog(t *testing.T) {
+// TestRL2IdleDeadline plays answers in fake time: silence ends them to the
+// second, and whatever is alive goes on.
+func TestRL2IdleDeadline(t *testing.T) {
 	comment := piece{100 * time.Second, ": wait\n\n"}
 	tests := []struct {
 		name      string
@@ -123,6 +125,28 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
+// A model that answers nobody is given up in time: no attempt begins after the budget.
+func TestRL3SilentServerIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(t, Options{Transport: slow(time.Hour, true)})
+		start := time.Now()
+		_, _, err := said(t.Context(), m, hello())
+		if took := time.Since(start); model.ReasonOf(err) != model.ReasonIdle || took < 6*time.Minute || took > 6*time.Minute+time.Second {
+			t.Errorf("failed with %v after %s, want idle after two attempts of 3 minutes", err, took)
+		}
+	})
+}
+
+// An operator who allows long silences gets them before the first byte too.
+func TestRL2LongIdleTimeoutCountsBeforeTheFirstByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(t, Options{Transport: slow(500*time.Second, true, piece{0, textPiece}, piece{599 * time.Second, lastPiece}), IdleTimeout: 600 * time.Second, MaxAttempts: 1})
+		if text, finished, err := said(t.Context(), m, hello()); text != "a" || !finished {
+			t.Errorf("heard %q, finished %t, error %v", text, finished, err)
+		}
+	})
+}
+
 // hour is an answer of an hour with a piece every 100 seconds.
 func hour() []piece {
 	var out []piece
@@ -142,6 +166,7 @@ type failing struct {
 type failure struct {
 	status  int
 	headers []string // names and values
+	body    string   // empty: an error without words
 	stream  string
 	err     error
 }
@@ -161,7 +186,7 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	case fail.status == 0:
 		return answers{status: 200, body: fail.stream}.RoundTrip(r)
 	}
-	resp, err := answers{status: fail.status, body: `{"error":{"message":"no"}}`}.RoundTrip(r)
+	resp, err := answers{status: fail.status, body: cmp.Or(fail.body, `{"error":{"message":"no"}}`)}.RoundTrip(r)
 	for i := 0; i < len(fail.headers); i += 2 {
 		resp.Header.Set(fail.headers[i], fail.headers[i+1])
 	}
@@ -172,8 +197,8 @@ func status(code int, headers ...string) failure { return failure{status: code, 
 
 func streamed(body string) failure { return failure{stream: body} }
 
-// TestRetries plays failures in fake time: how often and how long it waits.
-func TestRetries(t *testing.T) {
+// TestRL3Retries plays failures in fake time: how often and how long it waits.
+func TestRL3Retries(t *testing.T) {
 	busy, reset := status(503), failure{err: errors.New("connection reset")}
 	tests := []struct {
 		name     string
@@ -185,14 +210,17 @@ func TestRetries(t *testing.T) {
 		{"none", nil, 1, 0, 0, ""},
 		{"once", []failure{busy}, 2, 1, 501 * time.Millisecond, ""},
 		{"reset", []failure{reset, reset}, 3, 1, 1502 * time.Millisecond, ""},
-		{"too often", []failure{busy, busy, busy, busy}, 4, 1, 3503 * time.Millisecond, model.ReasonOverloaded},
-		{"seconds", []failure{status(429, "Retry-After", "7")}, 2, 7 * time.Second, 7 * time.Second, ""},
-		{"milliseconds", []failure{status(429, "Retry-After-Ms", "250")}, 2, 250 * time.Millisecond, 250 * time.Millisecond, ""},
-		{"date", []failure{status(503, "Retry-After", "Sat, 01 Jan 2000 00:00:20 GMT")}, 2, 20 * time.Second, 20 * time.Second, ""},
+		{"too often", []failure{busy, busy, busy, busy, busy, busy}, 6, 1, 15505 * time.Millisecond, model.ReasonOverloaded},
+		{"seconds", []failure{status(429, "Retry-After", "7")}, 2, 7 * time.Second, 7701 * time.Millisecond, ""},
+		{"milliseconds", []failure{status(429, "Retry-After-Ms", "250")}, 2, 250 * time.Millisecond, 276 * time.Millisecond, ""},
+		{"date", []failure{status(503, "Retry-After", "Sat, 01 Jan 2000 00:00:20 GMT")}, 2, 20 * time.Second, 22001 * time.Millisecond, ""},
+		{"in words", []failure{{status: 429, body: `{"error":{"message":"Rate limit reached. Please try again in 6.5s."}}`}}, 2, 6500 * time.Millisecond, 7151 * time.Millisecond, ""},
+		{"in words, in the stream", []failure{streamed("data: {\"error\":{\"message\":\"Overloaded, retry in 4s\",\"code\":529}}\n\n")}, 2, 4 * time.Second, 4401 * time.Millisecond, ""},
 		{"past date", []failure{status(503, "Retry-After", "Sat, 01 Jan 1999 00:00:20 GMT")}, 2, 1, 501 * time.Millisecond, ""},
 		{"asks for too long a wait", []failure{status(429, "Retry-After", "31")}, 1, 0, 0, model.ReasonRate},
 		{"waits use up the budget", []failure{status(429, "Retry-After", "30"), status(429, "Retry-After", "30"), status(429, "Retry-After", "30")}, 3, time.Minute, time.Minute, model.ReasonRate},
 		{"not worth it", []failure{status(400)}, 1, 0, 0, model.ReasonBadRequest},
+		{"nothing to pay with", []failure{{status: 429, body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}}, 1, 0, 0, model.ReasonQuota},
 		{"server says no", []failure{status(503, "X-Should-Retry", "false")}, 1, 0, 0, model.ReasonOverloaded},
 		{"cut before the first word", []failure{streamed(""), streamed("data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n")}, 3, 1, 1502 * time.Millisecond, ""},
 		{"error before the first word", []failure{streamed("data: {\"error\":{\"message\":\"overloaded\"}}\n\n")}, 2, 1, 501 * time.Millisecond, ""},
