@@ -47,8 +47,14 @@
 //
 // The end of a run is one fact: assistant message, fates of the turns, outbox
 // rows. Deliver hands a row to the adapter actor; EgressProgressed,
-// EgressDelivered and EgressFailed come back through the shard. ShowDraft and
+// EgressDelivered and EgressFailed come back through the shard; EgressKept says that
+// the chat has the receipt, and only then is the next part sent. ShowDraft and
 // ShowTyping may be lost, Deliver may not. Turns that wait start the next run.
+//
+// What is owed is seen with OutboxQuery and OutboxReply, an OutboxItem each; how
+// sending goes is told by EgressDelayed. A row that the platform refused for good is
+// parked, and so is a message that the chat panicked over twice: RetryParked
+// or DropParked settles them, ParkedSettled answers.
 //
 // Readers follow a chat with WatchChat and UnwatchChat, are let go with
 // WatchEnded, and see it whole with ViewQuery and ViewReply. RewindChat cuts the

@@ -167,7 +167,8 @@ const (
 // WakeChat makes a chat load and go on with what it left. Sent at start.
 type WakeChat struct{ ChatKey ChatKey }
 
-// EgressProgressed says: one part of a row is with the platform. Sent by an adapter actor.
+// EgressProgressed says: one part of a row is with the platform. Sent by an adapter
+// actor; it may come twice and is answered with [EgressKept].
 type EgressProgressed struct {
 	ChatKey   ChatKey
 	Row       RowID
@@ -176,12 +177,13 @@ type EgressProgressed struct {
 	Draft     bool
 }
 
-// EgressDelivered says: all parts of a row are with the platform; it is answered with
-// nothing and may come twice.
+// EgressDelivered says: all parts of a row are with the platform. It may come
+// twice and is answered with [EgressKept].
 type EgressDelivered struct {
 	ChatKey  ChatKey
 	Row      RowID
 	Receipts []string
+	Maybe    bool // a send without an answer was made again: people may see it twice
 }
 
 // EgressFailed says: the platform refused a row for good, or tries ran out.
@@ -189,6 +191,7 @@ type EgressFailed struct {
 	ChatKey ChatKey
 	Row     RowID
 	Reason  string
+	Tries   int // sends that failed; 0: not known
 }
 
 // RowID names an outbox row within a chat.

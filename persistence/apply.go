@@ -17,21 +17,26 @@ func (s *State) Apply(r Record) error {
 	}
 	switch f := r.Fact.(type) {
 	case TurnAccepted:
-		s.turnAccepted(NewTurn(f.Turn))
+		t := NewTurn(f.Turn)
+		s.turnAccepted(t)
+		s.chain(t.Meta.Depth, t.Meta.TS)
 	case TurnReplaced:
 		s.turnReplaced(r, f)
 	case IngressSettled:
 		s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
-		s.queue(f.Rows)
+		s.queue(r, f.Rows)
 	case TurnsSettled:
 		s.settle(r, f.Fates)
-		s.queue(f.Rows)
+		s.queue(r, f.Rows)
 	case RunStarted:
 		s.runStarted(r, f)
 	case StepResponded, ToolStarted, ToolFinished, TurnsMerged, StopRequested:
 		return s.applyRun(r)
 	case EgressQueued:
-		s.queue([]Row{f.Row})
+		s.queue(r, []Row{f.Row})
+		if f.Row.Depth > 0 {
+			s.chain(max(s.Depth, f.Row.Depth), r.TS)
+		}
 		if s.Run != nil && f.Row.RunID == s.Run.ID {
 			s.Run.Egress = max(s.Run.Egress, f.Row.Key.N)
 			if f.Row.CallID != "" {
@@ -48,6 +53,16 @@ func (s *State) Apply(r Record) error {
 		s.egressSent(f)
 	case EgressSettled:
 		s.egressSettled(r, f)
+	case EgressRetried:
+		if row := s.Row(f.Key); row != nil {
+			row.Parked, row.Reason, row.Tries, row.Queued = false, "", 0, r.TS
+		}
+	case Stumbled:
+		s.stumbled(r, f)
+	case TurnParked:
+		s.turnParked(r, f)
+	case TurnUnparked:
+		s.turnUnparked(f)
 	default:
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
 	}
@@ -61,7 +76,7 @@ func (s *State) applyRun(r Record) error {
 	if run == nil {
 		if f, ok := r.Fact.(TurnsMerged); ok {
 			s.put(NewTurn(f.Closed)) // an earlier fact may have put an earlier version in its place
-			s.queue(f.Rows)          // what it owes may be undelivered all the same
+			s.queue(r, f.Rows)       // what it owes may be undelivered all the same
 		}
 		return nil
 	}
@@ -82,7 +97,7 @@ func (s *State) applyRun(r Record) error {
 		}
 	case TurnsMerged:
 		if f.RunID == run.ID {
-			s.merged(f)
+			s.merged(r, f)
 		}
 	case StopRequested:
 		if f.RunID == run.ID {
@@ -129,7 +144,11 @@ func (s *State) turnReplaced(r Record, f TurnReplaced) {
 
 func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
 	s.ids.add(in.ID)
+	s.settleStumbles("", in.ID)
 	s.Seq = max(s.Seq, in.Seq)
+	if in.Depth > 0 {
+		s.chain(in.Depth, r.TS)
+	}
 	s.enter(LedgerEntry{
 		N: r.N, TS: r.TS, Dir: DirIn, MessageID: in.MessageID, UserID: in.UserID, Username: in.Username,
 		Text: in.Text, Fate: fate, Reason: reason, RequestID: in.RequestID,
@@ -144,6 +163,9 @@ func (s *State) settle(r Record, fates []Settled) {
 			e.MessageID, e.UserID, e.Username, e.RequestID = t.Meta.MessageID, t.Meta.UserID, t.Meta.Username, t.Meta.RequestID
 			e.Text = Text(t.Message)
 		}
+		if p, ok := s.ParkedTurn(f.TurnID); ok {
+			e.Text = Text(p.Turn.Message) // its place in the history holds other words
+		}
 		s.Lane = slices.DeleteFunc(s.Lane, func(t Turn) bool { return t.ID == f.TurnID })
 		s.enter(e)
 	}
@@ -152,9 +174,12 @@ func (s *State) settle(r Record, fates []Settled) {
 // enter adds a ledger entry once.
 func (s *State) enter(e LedgerEntry) {
 	s.ledger = append(s.ledger, e)
-	if e.N <= s.counted {
-		return
+	if e.N > s.counted {
+		s.count(e)
 	}
+}
+
+func (s *State) count(e LedgerEntry) {
 	if e.Dir == DirIn {
 		s.counts.Fates[e.Fate]++
 	} else {
@@ -180,9 +205,9 @@ func (s *State) runStarted(r Record, f RunStarted) {
 	s.Run.Attempt, s.Run.Last = f.Attempt, r.TS
 }
 
-func (s *State) merged(f TurnsMerged) {
+func (s *State) merged(r Record, f TurnsMerged) {
 	s.put(NewTurn(f.Closed))
-	s.queue(f.Rows)
+	s.queue(r, f.Rows)
 	for _, id := range f.Turns {
 		i := slices.IndexFunc(s.Lane, func(t Turn) bool { return t.ID == id })
 		if i < 0 {
@@ -201,7 +226,8 @@ func (s *State) runFinished(r Record, f RunFinished) {
 	}
 	s.put(NewTurn(f.Message))
 	s.settle(r, f.Fates)
-	s.queue(f.Rows)
+	s.queue(r, f.Rows)
+	s.settleStumbles(f.RunID, "")
 	// Turns that waited during the run are open now and the next run's first.
 	s.History = append(s.History, s.Lane...)
 	s.Lane = nil
@@ -216,13 +242,13 @@ func (s *State) put(t Turn) {
 	s.push(t)
 }
 
-func (s *State) queue(rows []Row) {
+func (s *State) queue(r Record, rows []Row) {
 	for _, row := range rows {
 		switch old := s.Row(row.Key); {
 		case old == nil:
-			s.Outbox = append(s.Outbox, OutboxRow{Row: row})
+			s.Outbox = append(s.Outbox, OutboxRow{Row: row, Queued: r.TS})
 		case old.Open:
-			old.Row = row
+			old.Row, old.Queued = row, r.TS
 		}
 	}
 }
@@ -244,7 +270,7 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 		return
 	}
 	if f.Outcome == EgressParked {
-		row.Parked, row.Reason = true, f.Reason
+		row.Parked, row.Reason, row.Tries = true, f.Reason, f.Tries
 		return
 	}
 	s.enter(LedgerEntry{

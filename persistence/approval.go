@@ -311,7 +311,7 @@ func (s *State) decided(r Record, f ApprovalDecided) {
 	if f.Ingress != nil {
 		s.ingressSettled(r, *f.Ingress, FateAnswered, "approval")
 	}
-	s.queue(f.Rows)
+	s.queue(r, f.Rows)
 	if s.Run != nil && s.Run.MessageID == f.MessageID {
 		if !s.Run.answered(f.ApprovalID) {
 			s.Run.Answers = append(s.Run.Answers, RunAnswer{f, r.TS})

@@ -119,6 +119,14 @@ func parseFact(kind string, body []byte) (f Fact, ok bool) {
 		return parseAs[EgressSent](body)
 	case EgressSettled{}.kind():
 		return parseAs[EgressSettled](body)
+	case EgressRetried{}.kind():
+		return parseAs[EgressRetried](body)
+	case Stumbled{}.kind():
+		return parseAs[Stumbled](body)
+	case TurnParked{}.kind():
+		return parseAs[TurnParked](body)
+	case TurnUnparked{}.kind():
+		return parseAs[TurnUnparked](body)
 	case ApprovalDecided{}.kind():
 		return parseAs[ApprovalDecided](body)
 	case OutcomeBegun{}.kind():
@@ -159,6 +167,10 @@ func complete(f Fact) bool {
 		return f.Message.Role != ""
 	case OutcomeBegun:
 		return f.Message.Role != ""
+	case TurnParked:
+		return f.Turn.Role != ""
+	case TurnUnparked:
+		return f.Turn == nil || f.Turn.Role != ""
 	default:
 		return true
 	}

@@ -31,6 +31,10 @@ func everyFact() []Fact {
 		EgressQueued{},
 		EgressSent{},
 		EgressSettled{},
+		EgressRetried{},
+		Stumbled{},
+		TurnParked{},
+		TurnUnparked{},
 		ApprovalDecided{},
 		OutcomeBegun{},
 	}

@@ -16,9 +16,14 @@ func (s *State) Fold(ts int64) Fold {
 	for _, t := range s.History[s.stored:] {
 		f.History = append(f.History, t.Message)
 	}
-	for _, row := range s.Outbox {
-		f.Rest = append(f.Rest, s.rest(row, ts)...)
+	next := func(ts int64, f Fact) Record {
+		s.N++
+		return Record{N: s.N, TS: ts, Fact: f}
 	}
+	for _, row := range s.Outbox {
+		f.Rest = append(f.Rest, rest(row, next)...)
+	}
+	f.Rest = append(f.Rest, s.restAside(ts, next)...)
 	f.Meta = s.Meta()
 	return f
 }
@@ -33,25 +38,23 @@ func (s *State) Folded() {
 func (s *State) Meta() Meta {
 	return Meta{
 		Version: 1, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor,
-		N: s.N, Seq: s.Seq, Counts: s.Counts(),
+		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt,
 	}
 }
 
-// rest is a row that is still owed, as records with fresh numbers.
-func (s *State) rest(row OutboxRow, ts int64) []Record {
-	next := func(f Fact) Record {
-		s.N++
-		return Record{N: s.N, TS: ts, Fact: f}
-	}
-	records := []Record{next(EgressQueued{Row: row.Row})}
+// rest is a row that is still owed, as records with fresh numbers and the time
+// since which it is. What it says of bots is known from the meta file.
+func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
+	row.Depth = 0
+	records := []Record{next(row.Queued, EgressQueued{Row: row.Row})}
 	if row.Draft != "" {
-		records = append(records, next(EgressSent{Key: row.Key, MessageID: row.Draft, Draft: true}))
+		records = append(records, next(row.Queued, EgressSent{Key: row.Key, MessageID: row.Draft, Draft: true}))
 	}
 	for i, id := range row.Sent {
-		records = append(records, next(EgressSent{Key: row.Key, Part: i, MessageID: id}))
+		records = append(records, next(row.Queued, EgressSent{Key: row.Key, Part: i, MessageID: id}))
 	}
 	if row.Parked {
-		records = append(records, next(EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason}))
+		records = append(records, next(row.Queued, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason, Tries: row.Tries}))
 	}
 	return records
 }

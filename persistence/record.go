@@ -76,6 +76,8 @@ type Ingress struct {
 	Username  string `json:"username,omitempty"`
 	Text      string `json:"text,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
+	// Depth is that of a bot that was declined, so that it is known on the next one.
+	Depth int64 `json:"depth,omitempty"`
 }
 
 // RunStarted says: a run begins; all waiting turns are visible to it.
@@ -175,6 +177,42 @@ type EgressSettled struct {
 	Reason   string   `json:"reason,omitempty"`
 	Receipts []string `json:"receipts,omitempty"`
 	Maybe    bool     `json:"maybe,omitempty"`
+	Tries    int      `json:"tries,omitempty"` // sends of a parked row that failed
+	By       string   `json:"by,omitempty"`    // who dropped it
+}
+
+// EgressRetried says: a person wants a parked row to be sent after all.
+type EgressRetried struct {
+	Key RowKey `json:"key"`
+	By  string `json:"by,omitempty"`
+}
+
+// Stumbled says: the chat panicked. It names what it worked on: the run under way,
+// or an ingress that was not durable yet.
+type Stumbled struct {
+	RunID     string `json:"runId,omitempty"`
+	IngressID string `json:"ingressId,omitempty"`
+}
+
+// TurnParked says: a user turn that the chat could not survive is put aside, until
+// a person retries or drops it. Ingress is set when it never became a turn: it ends as
+// declined here. Otherwise the finish of its run settles it, and a placeholder
+// stands in its place in the history.
+type TurnParked struct {
+	Turn    uimessage.Message `json:"turn"`
+	Ingress *Ingress          `json:"ingress,omitempty"`
+	Rows    []Row             `json:"rows,omitempty"` // a notice
+	// Kept: a fold carried it over; all but the keeping has happened before.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// TurnUnparked says: a person retried or dropped a turn that was put aside. When it
+// was retried, Turn is the turn that it became, accepted as if it had just come.
+type TurnUnparked struct {
+	TurnID  string             `json:"turnId"`
+	Outcome string             `json:"outcome"` // retried, dropped
+	By      string             `json:"by,omitempty"`
+	Turn    *uimessage.Message `json:"turn,omitempty"`
 }
 
 // The outcomes of rows.
@@ -183,6 +221,12 @@ const (
 	EgressParked    = "parked"
 	EgressDropped   = "dropped"
 )
+
+// ParkRetried and [EgressDropped] are the outcomes of turns that were put aside.
+const ParkRetried = "retried"
+
+// ReasonParked is the reason of the fate of a turn that was put aside.
+const ReasonParked = "parked"
 
 // RowKey names an outbox row within a chat: the n-th egress of an assistant message.
 type RowKey struct {
@@ -202,6 +246,8 @@ type Row struct {
 	Text        string       `json:"text,omitempty"`
 	ReplyTo     string       `json:"replyTo,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
+	// Depth counts the bots behind it, one answering the other; see [State.Depth].
+	Depth int64 `json:"depth,omitempty"`
 }
 
 // Attachment is a file that goes with a row.
@@ -226,3 +272,7 @@ func (StopRequested) kind() string  { return "stop" }
 func (EgressQueued) kind() string   { return "egress" }
 func (EgressSent) kind() string     { return "sent" }
 func (EgressSettled) kind() string  { return "settled" }
+func (EgressRetried) kind() string  { return "retry" }
+func (Stumbled) kind() string       { return "stumble" }
+func (TurnParked) kind() string     { return "park" }
+func (TurnUnparked) kind() string   { return "unpark" }

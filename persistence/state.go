@@ -37,6 +37,11 @@ type State struct {
 	Lane    []Turn // accepted during the run, not visible to it yet
 	Run     *Run   // nil: none under way
 	Outbox  []OutboxRow
+	Parked  []Parked // turns put aside, the oldest first
+
+	// Depth counts the bots behind the newest thing that was said here, one
+	// answering the other; 0: a person said it. DepthAt is when, in Unix milliseconds.
+	Depth, DepthAt int64
 
 	N   int64 // of the last record
 	Seq int64 // arrival number of the last ingress; equals the number of accepted ingresses
@@ -45,15 +50,16 @@ type State struct {
 	Pinned []string
 	Cursor string
 
-	asked   bool // a turn of the history holds requests for approval
-	ids     *ringSet
-	turns   map[string]struct{} // ids of History and Lane
-	ended   map[string]bool     // runs that the history file holds the end of; on replay only
-	counts  Counts
-	counted int64 // counts hold the ledger as far as this record
-	ledger  []LedgerEntry
-	stored  int                 // how many of History the history file holds
-	dirty   []uimessage.Message // stored turns replaced since
+	asked    bool // a turn of the history holds requests for approval
+	ids      *ringSet
+	turns    map[string]struct{} // ids of History and Lane
+	ended    map[string]bool     // runs that the history file holds the end of; on replay only
+	counts   Counts
+	counted  int64 // counts hold the ledger as far as this record
+	ledger   []LedgerEntry
+	stumbles []Stumble
+	stored   int                 // how many of History the history file holds
+	dirty    []uimessage.Message // stored turns replaced since
 }
 
 // Run is a run under way.
@@ -98,7 +104,9 @@ type OutboxRow struct {
 	Draft  string   // the platform's id of the placeholder; empty: none
 	Parked bool
 	Reason string
-	Maybe  bool // a crash may have hidden a send
+	Maybe  bool  // a crash may have hidden a send
+	Queued int64 // unix milliseconds; of a row that was retried: when
+	Tries  int   // sends that failed, of a parked row
 }
 
 // Replay makes the state of a chat from what its store holds.
@@ -113,6 +121,8 @@ func Replay(snap Snapshot) (*State, error) {
 		ended:   map[string]bool{},
 		counts:  snap.Meta.Counts.clone(),
 		counted: snap.Meta.N,
+		Depth:   snap.Meta.Depth,
+		DepthAt: snap.Meta.DepthAt,
 	}
 	for _, id := range snap.Meta.IngressIDs {
 		s.ids.add(id)
@@ -127,6 +137,9 @@ func Replay(snap Snapshot) (*State, error) {
 			}
 		}
 		s.ids.add(t.Meta.IngressID)
+		if t.Role == uimessage.RoleUser && t.Meta.Seq > s.Seq {
+			s.chain(t.Meta.Depth, t.Meta.TS) // it came after the meta file
+		}
 		s.Seq = max(s.Seq, t.Meta.Seq)
 	}
 	s.stored = len(s.History)
@@ -150,6 +163,7 @@ func (s *State) Known(ingressID string) bool { return s.ids.has(ingressID) }
 func (s *State) AppendOpen(turns ...Turn) {
 	for _, t := range turns {
 		s.accept(t)
+		s.chain(t.Meta.Depth, t.Meta.TS)
 		s.push(t)
 	}
 	s.stored = len(s.History)
@@ -158,7 +172,7 @@ func (s *State) AppendOpen(turns ...Turn) {
 // Clean reports whether nothing waits to be folded, so that an idle turn may go
 // straight to the history.
 func (s *State) Clean() bool {
-	return s.Run == nil && len(s.Lane) == 0 && len(s.Outbox) == 0 &&
+	return s.Run == nil && len(s.Lane) == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 &&
 		len(s.ledger) == 0 && len(s.dirty) == 0 && s.stored == len(s.History)
 }
 
@@ -226,6 +240,7 @@ func (s *State) push(t Turn) {
 
 func (s *State) accept(t Turn) {
 	s.ids.add(t.Meta.IngressID)
+	s.settleStumbles("", t.Meta.IngressID)
 	s.Seq = max(s.Seq, t.Meta.Seq)
 }
 

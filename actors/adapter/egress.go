@@ -187,11 +187,12 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	a.Logger.Info("a send failed and will be tried again", "component", "adapter", "chat_key", string(l.key),
 		"reason", string(e.Reason), "wait", wait.String(), "try", j.tries, "error", err)
 	l.after = time.Now().Add(wait)
+	ac.Send(a.Router, messages.EgressDelayed{ChatKey: l.key, Row: j.row.Row, Tries: j.tries, Reason: string(e.Reason)})
 	a.later(ac, l.key, wait)
 }
 
 func (a *adapter) fail(ac actor.Context, l *lane, reason string) {
 	j := l.queue[0]
 	l.queue = l.queue[1:]
-	ac.Send(a.Router, messages.EgressFailed{ChatKey: l.key, Row: j.row.Row, Reason: reason})
+	ac.Send(a.Router, messages.EgressFailed{ChatKey: l.key, Row: j.row.Row, Reason: reason, Tries: j.tries})
 }

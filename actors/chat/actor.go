@@ -51,7 +51,8 @@ type chat struct {
 	asks     map[persistence.RowKey][]ask
 	handed   map[persistence.RowKey]bool     // rows that the adapter has
 	receipts map[persistence.RowKey][]string // of rows that were sent, until they are kept
-	owed     int                             // rows that the metric counts
+	delayed  map[persistence.RowKey]messages.EgressDelayed
+	owed     int // rows that the metric counts
 	resting  int                             // generation of the fold timer
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
@@ -124,13 +125,21 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.decideApproval(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
 	case messages.EgressProgressed:
-		c.onEgressProgressed(msg)
+		c.onEgressProgressed(ac, msg)
 	case messages.EgressDelivered:
 		c.onEgressDelivered(ac, msg)
 	case messages.EgressFailed:
 		c.onEgressFailed(ac, msg)
 	case messages.QueueEgress:
 		c.queueEgress(ac, msg)
+	case messages.EgressDelayed:
+		c.onEgressDelayed(msg)
+	case messages.OutboxQuery:
+		c.listOutbox(ac)
+	case messages.RetryParked:
+		c.retryParked(ac, msg)
+	case messages.DropParked:
+		c.dropParked(ac, msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed:
 		c.fromRun(ac, msg)
 	}
@@ -155,6 +164,10 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 		ac.Respond(messages.ApprovalDecided{ChatKey: c.key, Err: reason})
 	case messages.QueueEgress:
 		ac.Respond(messages.EgressAnswer{Err: reason})
+	case messages.OutboxQuery:
+		ac.Respond(messages.OutboxReply{ChatKey: c.key, Err: reason})
+	case messages.RetryParked, messages.DropParked:
+		ac.Respond(messages.ParkedSettled{ChatKey: c.key, Err: reason})
 	case messages.WatchChat:
 		ac.Send(ac.Sender(), messages.WatchEnded{ChatKey: c.key, WatchID: msg.WatchID})
 	default:
@@ -164,6 +177,7 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 func (c *chat) started(ac actor.Context) {
 	c.home = pipe.NewHome(ac)
 	c.receipts = map[persistence.RowKey][]string{}
+	c.delayed = map[persistence.RowKey]messages.EgressDelayed{}
 	c.watchers, c.asks = map[string]*actor.PID{}, map[persistence.RowKey][]ask{}
 	if addr, ok := c.key.Address(); ok {
 		name := addr.Platform

@@ -70,8 +70,13 @@ func (c *chat) remind(ac actor.Context) {
 	}
 }
 
-func (c *chat) onEgressProgressed(msg messages.EgressProgressed) {
-	if c.state.Row(rowKey(msg.Row)) == nil {
+func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgressed) {
+	row, parts := c.state.Row(rowKey(msg.Row)), msg.Part+1
+	if msg.Draft {
+		parts = 0
+	}
+	if row == nil || !msg.Draft && len(row.Sent) >= parts {
+		c.kept(ac, msg.Row, parts)
 		return
 	}
 	records := c.state.Next(time.Now().UnixMilli(), persistence.EgressSent{
@@ -82,21 +87,32 @@ func (c *chat) onEgressProgressed(msg messages.EgressProgressed) {
 		return
 	}
 	_ = c.state.Apply(records[0]) // our own fact fits
+	c.kept(ac, msg.Row, parts)
+}
+
+// kept tells the adapter that a receipt is durable, so that it may send on.
+func (c *chat) kept(ac actor.Context, row messages.RowID, parts int) {
+	if ac.Sender() != nil {
+		ac.Respond(messages.EgressKept{ChatKey: c.key, Row: row, Parts: parts})
+	}
 }
 
 func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered) {
 	row := c.state.Row(rowKey(msg.Row))
 	if row == nil {
 		delete(c.receipts, rowKey(msg.Row))
+		c.kept(ac, msg.Row, len(msg.Receipts))
 		return
 	}
 	delete(c.handed, row.Key)
-	maybe, requestID, runID := row.Maybe, row.RequestID, row.RunID
+	delete(c.delayed, row.Key)
+	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
 	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: msg.Receipts, Maybe: maybe}
 	if c.append(ac, fact) != nil {
 		return
 	}
 	delete(c.receipts, fact.Key)
+	c.kept(ac, msg.Row, len(msg.Receipts))
 	c.Metrics.delivered(fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
 	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
@@ -109,8 +125,9 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 		return
 	}
 	delete(c.handed, row.Key)
+	delete(c.delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
-	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason}
+	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: msg.Tries}
 	if c.append(ac, fact) != nil {
 		return
 	}

@@ -1,0 +1,161 @@
+package chat
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// itemID names a row for those who look at the outbox; a turn that was put aside
+// goes by its own id.
+func itemID(key persistence.RowKey) string { return key.MessageID + "/" + strconv.Itoa(key.N) }
+
+// onEgressDelayed notes how sending goes. It is no fact: after a restart the
+// adapter begins to count anew.
+func (c *chat) onEgressDelayed(msg messages.EgressDelayed) {
+	if c.state.Row(rowKey(msg.Row)) != nil {
+		c.delayed[rowKey(msg.Row)] = msg
+	}
+}
+
+// listOutbox answers with all that is owed or was put aside.
+func (c *chat) listOutbox(ac actor.Context) {
+	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}
+	for i, item := range reply.Items {
+		for key, d := range c.delayed {
+			if item.ID == itemID(key) && item.State != messages.OutboxParked {
+				reply.Items[i].Tries, reply.Items[i].LastError = d.Tries, d.Reason
+			}
+		}
+	}
+	c.answer(ac, reply)
+}
+
+// Outbox is what a chat owes and what it put aside, the oldest first.
+func Outbox(s *persistence.State) []messages.OutboxItem {
+	var items []messages.OutboxItem
+	for _, row := range s.Outbox {
+		item := messages.OutboxItem{
+			ID: itemID(row.Key), Kind: messages.OutboxEgress, State: messages.OutboxWaiting, Text: row.Text, Files: len(row.Attachments),
+			Since: row.Queued, Tries: row.Tries, LastError: row.Reason, Parts: len(row.Sent), Maybe: row.Maybe, RequestID: row.RequestID,
+		}
+		switch {
+		case row.Parked:
+			item.State = messages.OutboxParked
+		case row.Open:
+			item.State = messages.OutboxWriting
+		}
+		items = append(items, item)
+	}
+	for _, p := range s.Parked {
+		items = append(items, messages.OutboxItem{
+			ID: p.Turn.ID, Kind: messages.OutboxIngress, State: messages.OutboxParked, Text: persistence.Text(p.Turn.Message),
+			Since: p.At, LastError: "panic", RequestID: p.Turn.Meta.RequestID, From: p.Turn.Meta.UserID,
+		})
+	}
+	slices.SortStableFunc(items, func(a, b messages.OutboxItem) int { return cmp.Compare(a.Since, b.Since) })
+	return items
+}
+
+// pick finds the parked rows and turns that an id names, or all of them. The
+// reason says why there are none.
+func (c *chat) pick(id string) (rows []persistence.OutboxRow, turns []persistence.Parked, reason string) {
+	reason = "not_found"
+	for _, row := range c.state.Outbox {
+		switch {
+		case id != "" && id != itemID(row.Key):
+		case row.Parked:
+			rows = append(rows, row)
+		default:
+			reason = "not_parked"
+		}
+	}
+	for _, p := range c.state.Parked {
+		if id == "" || id == p.Turn.ID {
+			turns = append(turns, p)
+		}
+	}
+	return rows, turns, reason
+}
+
+// retryParked takes parked items up again, durably.
+func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
+	rows, turns, reason := c.pick(msg.ID)
+	var facts []persistence.Fact
+	for _, row := range rows {
+		facts = append(facts, persistence.EgressRetried{Key: row.Key, By: msg.By})
+	}
+	seq := c.state.Seq
+	for _, p := range turns {
+		seq++
+		turn := afresh(p.Turn, seq)
+		facts = append(facts, persistence.TurnUnparked{TurnID: p.Turn.ID, Outcome: persistence.ParkRetried, By: msg.By, Turn: &turn})
+	}
+	if !c.settleParked(ac, facts, rows, turns, reason, persistence.ParkRetried) {
+		return
+	}
+	for _, row := range rows {
+		if now := c.state.Row(row.Key); now != nil {
+			c.deliver(ac, *now)
+		}
+	}
+	c.countOwed()
+	c.next(ac)
+}
+
+// afresh is a turn that was put aside as it is taken up: the same words under ids
+// of their own, since the first attempt has its fate.
+func afresh(t persistence.Turn, seq int64) uimessage.Message {
+	mark := "~" + newID(time.Now())
+	meta := t.Meta
+	meta.Seq, meta.IngressID = seq, cmp.Or(meta.IngressID, t.ID)+mark
+	return uimessage.Message{ID: t.ID + mark, Role: uimessage.RoleUser, Parts: t.Parts, Metadata: meta.Append(nil)}
+}
+
+// dropParked gives parked items up.
+func (c *chat) dropParked(ac actor.Context, msg messages.DropParked) {
+	rows, turns, reason := c.pick(msg.ID)
+	var facts []persistence.Fact
+	for _, row := range rows {
+		facts = append(facts, persistence.EgressSettled{
+			Key: row.Key, Outcome: persistence.EgressDropped, Reason: row.Reason, Receipts: row.Sent, Maybe: row.Maybe, By: msg.By,
+		})
+	}
+	for _, p := range turns {
+		facts = append(facts, persistence.TurnUnparked{TurnID: p.Turn.ID, Outcome: persistence.EgressDropped, By: msg.By})
+	}
+	if c.settleParked(ac, facts, rows, turns, reason, persistence.EgressDropped) && c.state.Run == nil {
+		c.restLater()
+	}
+}
+
+// settleParked makes facts about parked items durable and answers.
+func (c *chat) settleParked(ac actor.Context, facts []persistence.Fact, rows []persistence.OutboxRow, turns []persistence.Parked, reason, outcome string) bool {
+	if len(facts) == 0 {
+		c.answer(ac, messages.ParkedSettled{ChatKey: c.key, Reason: reason})
+		return false
+	}
+	if err := c.wake(ac); err != nil || c.append(ac, facts...) != nil {
+		c.refuse(ac, messages.RetryParked{})
+		return false
+	}
+	done := messages.ParkedSettled{ChatKey: c.key}
+	for _, row := range rows {
+		done.IDs = append(done.IDs, itemID(row.Key))
+		c.Metrics.delivered(outcome)
+		c.audit(AuditEntry{Event: "egress", RequestID: row.RequestID, RunID: row.RunID, Result: outcome})
+	}
+	for _, p := range turns {
+		done.IDs = append(done.IDs, p.Turn.ID)
+		c.audit(AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: persistence.ReasonParked})
+	}
+	c.answer(ac, done)
+	return true
+}
