@@ -110,9 +110,17 @@ func TestRL4OneRequest(t *testing.T) {
 		status int
 		reason model.Reason
 	}{
-		{400, model.ReasonBadRequest}, {401, model.ReasonAuth}, {402, model.ReasonQuota}, {403, model.ReasonAuth}, {404, model.ReasonNotFound},
-		{405, model.ReasonBadRequest}, {410, model.ReasonBadRequest}, {413, model.ReasonTooLong}, {415, model.ReasonBadRequest},
-		{422, model.ReasonBadRequest}, {451, model.ReasonBadRequest},
+		{400, model.ReasonBadRequest},
+		{401, model.ReasonAuth},
+		{402, model.ReasonQuota},
+		{403, model.ReasonAuth},
+		{404, model.ReasonNotFound},
+		{405, model.ReasonBadRequest},
+		{410, model.ReasonBadRequest},
+		{413, model.ReasonTooLong},
+		{415, model.ReasonBadRequest},
+		{422, model.ReasonBadRequest},
+		{451, model.ReasonBadRequest},
 	} {
 		t.Run(strconv.Itoa(tt.status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
