@@ -56,11 +56,7 @@ func (c *chat) loadMeta(ctx context.Context, snap *persistence.Snapshot) error {
 		return err
 	}
 	_, err := c.scan(ctx, c.metaLog, metaLogName, snap, func(_ int64, raw []byte, strict bool) bool {
-		object, s := recordSeal(raw)
-		if s == broken || s != sealed && (strict || hasSum(object)) {
-			return false
-		}
-		return c.meta.apply(object)
+		return c.meta.take(raw, strict)
 	})
 	snap.Meta = cloneMeta(c.meta.last)
 	return err
@@ -74,19 +70,35 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *persistence.Snapshot) err
 	if err != nil {
 		return err
 	}
-	object, s := recordSeal(bytes.TrimSpace(b))
-	var file metaFile
-	m, extra, ok := parseMeta(object)
-	if s == broken || !ok || json.Unmarshal(object, &file) != nil {
+	if !c.meta.read(b) {
 		r := region{n: int64(len(b)), why: whyMeta}
 		c.reportRegion(ctx, metaName, r, snap)
 		if err := c.quarantine(ctx, c.path(metaName), r); err != nil {
 			c.distrust(ctx, "copy to quarantine", metaName, err)
 		}
-		return nil
 	}
-	c.meta.last, c.meta.extra, c.meta.gen, c.meta.folded = m, extra, file.Gen, file.Folded
 	return nil
+}
+
+// read takes the members of a meta file.
+func (s *metaState) read(b []byte) bool {
+	object, sum := recordSeal(bytes.TrimSpace(b))
+	var file metaFile
+	m, extra, ok := parseMeta(object)
+	if sum == broken || !ok || json.Unmarshal(object, &file) != nil {
+		return false
+	}
+	s.last, s.extra, s.gen, s.folded = m, extra, file.Gen, file.Folded
+	return true
+}
+
+// take takes a line of the log.
+func (s *metaState) take(raw []byte, strict bool) bool {
+	object, sum := recordSeal(raw)
+	if sum == broken || sum != sealed && (strict || hasSum(object)) {
+		return false
+	}
+	return s.apply(object)
 }
 
 // apply takes a line of the log. Those of earlier files change nothing.
