@@ -143,9 +143,12 @@ func (d *documents) stamp() string {
 }
 
 // chinese reports that Agent.md is written in Chinese; the host's own words then are, too.
-func (d *documents) chinese() bool {
+func (d *documents) chinese() bool { return Chinese(d.set.Load().agent) }
+
+// Chinese reports whether a good part of a text is Chinese.
+func Chinese(text string) bool {
 	han, letters := 0, 0
-	for _, r := range d.set.Load().agent {
+	for _, r := range text {
 		switch {
 		case unicode.Is(unicode.Han, r):
 			han++

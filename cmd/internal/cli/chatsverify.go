@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// remedyText says what a repair does, or would do.
+func remedyText(r jsonl.Remedy) string {
+	switch r {
+	case jsonl.RemedyMark:
+		return "keeps every intact turn and marks the gap"
+	case jsonl.RemedyClose:
+		return "keeps every intact record"
+	case jsonl.RemedyRebuild:
+		return "makes it anew from history, archives and ledger"
+	default:
+		return "leaves it: restore the file from a backup"
+	}
+}
+
+// verified is the JSON of chats verify.
+type verified struct {
+	OK    bool           `json:"ok"`
+	Chats []jsonl.Report `json:"chats"`
+}
+
+func (a *app) chatsVerifyCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
+		Long: "Reads all files of the chats, of all there are if none is named, checks every record and says what is\n" +
+			"damaged, where, and what a repair would do. Nothing is written; a host may run meanwhile.",
+		Example: "  sma chats verify\n  sma chats verify telegram-chat-42 --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			out, err := verifyChats(c.Context(), state, args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(out)
+			} else {
+				err = a.print(out.text())
+			}
+			if err == nil && !out.OK {
+				err = out.failure()
+			}
+			return err
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func verifyChats(ctx context.Context, state string, names []string) (verified, error) {
+	out := verified{OK: true, Chats: []jsonl.Report{}}
+	inspector, err := jsonl.Inspect(jsonl.Options{Dir: state})
+	if err != nil {
+		return out, &Failure{Code: CodeFailed, What: "the chats cannot be read", Why: err, Help: "sma doctor"}
+	}
+	keys, err := chosen(names, inspector.Chats(ctx))
+	if err != nil {
+		return out, err
+	}
+	for _, key := range keys {
+		report, err := inspector.Verify(ctx, key)
+		if err != nil {
+			return out, chatFailure(key, err)
+		}
+		out.OK = out.OK && report.Refused == "" && len(report.Damage()) == 0
+		out.Chats = append(out.Chats, report)
+	}
+	return out, nil
+}
+
+// chosen are the chats named, each once, or all there are if none is.
+func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.ChatKey, error) {
+	var keys []messages.ChatKey
+	for _, name := range names {
+		key, err := messages.ParseChatKey(name)
+		if err != nil {
+			return nil, &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	if len(names) > 0 {
+		return keys, nil
+	}
+	for key, err := range all {
+		if err != nil {
+			return nil, &Failure{Code: CodeFailed, What: "the chats cannot be listed", Why: err}
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+func chatFailure(key messages.ChatKey, err error) error {
+	if errors.Is(err, persistence.ErrNotFound) {
+		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
+	}
+	return &Failure{Code: CodeFailed, What: "the chat " + string(key) + " cannot be read", Why: err, Help: "sma doctor"}
+}
+
+// text writes the reports for people: a line for a sound chat, more for others.
+func (v verified) text() string {
+	var out strings.Builder
+	for _, r := range v.Chats {
+		records := 0
+		for _, f := range r.Files {
+			records += f.Records
+		}
+		verdict := "sound"
+		if n := len(r.Damage()); n > 0 {
+			verdict = plural(n, "damaged place")
+		}
+		fmt.Fprintf(&out, "%s: %s (%s, %s)\n", r.ChatKey, verdict, plural(r.Turns, "turn"), plural(records, "record"))
+		if r.Refused != "" {
+			fmt.Fprintf(&out, "  this version cannot use it: %s\n", oneLine(r.Refused, 200))
+		}
+		for _, f := range r.Files {
+			for _, d := range f.Damage {
+				fmt.Fprintf(&out, "  %s:%d  %s  %s\n", d.File, d.Offset, plural(int(d.Bytes), "byte"), d.Why)
+			}
+			if len(f.Damage) > 0 {
+				fmt.Fprintf(&out, "      a repair %s\n", remedyText(f.Remedy))
+			}
+		}
+	}
+	if len(v.Chats) == 0 {
+		out.WriteString("there are no chats\n")
+	}
+	return out.String()
+}
+
+// failure says how many chats need something, and what.
+func (v verified) failure() error {
+	var bad, mend []string
+	for _, r := range v.Chats {
+		if r.Refused != "" || len(r.Damage()) > 0 {
+			bad = append(bad, string(r.ChatKey))
+		}
+		if r.Repairable() && r.Refused == "" {
+			mend = append(mend, string(r.ChatKey))
+		}
+	}
+	f := &Failure{Code: CodeFailed, What: plural(len(bad), "chat") + " not sound"}
+	switch {
+	case len(mend) == 1:
+		f.Help = "sma chats repair " + mend[0]
+	case len(mend) > 1:
+		f.Help = "sma chats repair --all"
+	}
+	return f
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
