@@ -34,9 +34,11 @@ func runsStop() actor.SupervisorStrategy {
 // chat is the actor. Its fields are touched in Receive only.
 type chat struct {
 	Options
-	key  messages.ChatKey
-	log  *slog.Logger
-	home pipe.Home
+	key   messages.ChatKey
+	log   *slog.Logger
+	home  pipe.Home
+	shard *actor.PID // who looks after the memory that the chat holds
+	size  size
 
 	store persistence.Chat
 	state *persistence.State // nil: not loaded, or broken
@@ -53,7 +55,7 @@ type chat struct {
 	receipts map[persistence.RowKey][]string // of rows that were sent, until they are kept
 	delayed  map[persistence.RowKey]messages.EgressDelayed
 	owed     int // rows that the metric counts
-	resting  int                             // generation of the fold timer
+	resting  int // generation of the fold timer
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
 	expiry    *time.Timer // nil: no request is open
@@ -175,7 +177,7 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 }
 
 func (c *chat) started(ac actor.Context) {
-	c.home = pipe.NewHome(ac)
+	c.home, c.shard = pipe.NewHome(ac), ac.Parent()
 	c.receipts = map[persistence.RowKey][]string{}
 	c.delayed = map[persistence.RowKey]messages.EgressDelayed{}
 	c.watchers, c.asks = map[string]*actor.PID{}, map[persistence.RowKey][]ask{}

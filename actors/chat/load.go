@@ -71,6 +71,8 @@ func (c *chat) load() error {
 	}
 	c.Metrics.loaded(state)
 	c.countOwed()
+	c.size.turns, c.size.bytes = 0, 0
+	c.weigh()
 	return nil
 }
 
@@ -197,6 +199,7 @@ func (c *chat) fold(ac actor.Context) error {
 
 // restLater arms the fold; whatever happens before disarms it.
 func (c *chat) restLater() {
+	c.weigh()
 	c.resting++
 	gen, home := c.resting, c.home
 	time.AfterFunc(foldAfter, func() { home.Send(foldDue{gen}) })
