@@ -33,7 +33,7 @@ func refusal(msg any, why string) (answer any, ok bool) {
 	case messages.QueueEgress:
 		return messages.EgressAnswer{Err: why}, true
 	case messages.WatchChat:
-		return messages.WatchEnded{ChatKey: msg.ChatKey, WatchID: msg.WatchID}, true
+		return messages.WatchEnded(msg), true
 	}
 	return nil, false
 }
