@@ -22,6 +22,15 @@ type Deliver struct {
 	DraftID  string   // the placeholder to edit into the first part; empty: none
 }
 
+// EgressKept says: the chat knows, durably, what [EgressProgressed] or
+// [EgressDelivered] told of a row. The adapter begins no other send of the chat
+// before it hears so, which makes a crash hide one send at most. It may come twice.
+type EgressKept struct {
+	ChatKey ChatKey
+	Row     RowID
+	Parts   int // of the row that are there; 0: its placeholder
+}
+
 // ShowDraft shows a text under way. It may be lost; the newest wins.
 type ShowDraft struct {
 	ChatKey  ChatKey
@@ -62,6 +71,7 @@ type WatchEnded struct {
 }
 
 func (Deliver) toAdapter()        {}
+func (EgressKept) toAdapter()     {}
 func (ShowDraft) toAdapter()      {}
 func (ShowTyping) toAdapter()     {}
 func (ChatProgressed) toAdapter() {}
