@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -92,6 +93,8 @@ func (c *chat) Receive(ac actor.Context) {
 		c.expire(ac)
 	case runTick:
 		c.onRunTick(ac, msg)
+	default:
+		stray.Report(ac)
 	}
 }
 

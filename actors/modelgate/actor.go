@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -59,6 +60,8 @@ func (g *gate) Receive(ac actor.Context) {
 	case refill:
 		g.timed = false
 		g.admit(ac)
+	default:
+		stray.Report(ac)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -111,6 +112,8 @@ func (r *run) Receive(ac actor.Context) {
 		r.onPreliminary(ac, msg)
 	case toolReturned:
 		r.onToolReturned(ac, msg)
+	default:
+		stray.Report(ac)
 	}
 }
 
