@@ -40,6 +40,8 @@ type AcceptIngress struct {
 	Turn uimessage.Message
 	// EditOf is the platform's id of the message that this one edits.
 	EditOf string
+	// Bot: the platform says that the sender is one.
+	Bot bool
 	// Command and Args are set for commands.
 	Command, Args string
 }
@@ -276,6 +278,7 @@ type QueueEgress struct {
 	Text    string
 	ReplyTo string
 	Files   []FileRef
+	Depth   int64 // of the other chat's run, see [StepInput]
 }
 
 // EgressAnswer answers [QueueEgress].

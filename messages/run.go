@@ -53,6 +53,9 @@ type StepInput struct {
 	Step      int
 	Messages  []modelmessage.Message
 	LaneEmpty bool
+	// Depth counts the bots behind the newest turn; what the run says in another
+	// chat has one more behind it.
+	Depth int64
 }
 
 // ContinueRun makes the next model call. MessageID is set when the message

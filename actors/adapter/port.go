@@ -44,6 +44,9 @@ var _ platform.Live = (*Port)(nil)
 
 // Status implements [platform.Host].
 func (p *Port) Status(up bool, note string) {
+	if up {
+		p.root.Send(p.adapter, reachable{})
+	}
 	if p.opts.OnStatus != nil {
 		p.opts.OnStatus(up, note)
 	}
@@ -82,7 +85,7 @@ func accepted(ctx context.Context, f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Command: in.Command.Name, Args: in.Command.Args,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
 	case in.Gate.Refuse:

@@ -55,8 +55,13 @@ type chat struct {
 	handed   map[persistence.RowKey]bool     // rows that the adapter has
 	receipts map[persistence.RowKey][]string // of rows that were sent, until they are kept
 	delayed  map[persistence.RowKey]messages.EgressDelayed
-	owed     int // rows that the metric counts
-	resting  int // generation of the fold timer
+	told     told // what the metrics know of the chat
+	first    firstWord
+	since    time.Time // the first ingress came that no run has seen; zero: there is none
+	flooded  time.Time // a message was declined because the lane was full
+	holding  time.Time // the chat waits for more messages; zero: it does not
+	holds    int       // generation of that timer
+	resting  int       // generation of the fold timer
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
 	expiry    *time.Timer // nil: no request is open
@@ -67,7 +72,20 @@ type chat struct {
 // foldDue: the chat has rested long enough.
 type foldDue struct{ gen int }
 
+// Receive implements [actor.Actor].
 func (c *chat) Receive(ac actor.Context) {
+	survived := false
+	defer func() {
+		if !survived {
+			c.stumble(ac)
+		}
+	}()
+	c.receive(ac)
+	c.tell()
+	survived = true
+}
+
+func (c *chat) receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		c.started(ac)
@@ -93,6 +111,8 @@ func (c *chat) Receive(ac actor.Context) {
 		c.expire(ac)
 	case runTick:
 		c.onRunTick(ac, msg)
+	case debounceDue:
+		c.onDebounceDue(ac, msg)
 	default:
 		stray.Report(ac)
 	}

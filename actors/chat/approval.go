@@ -147,6 +147,9 @@ func (c *chat) tellDecided(ac actor.Context, d persistence.ApprovalDecided) {
 	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
 		call, _ := a.Turn.Call(a.Request.CallID)
 		e.Name, e.Digest, e.RunID = call.Name, a.Request.Digest, a.Turn.Meta.RunID
+		if d.By != "" {
+			c.Metrics.answered(a.Request.Asked, time.Now().UnixMilli())
+		}
 	}
 	c.audit(e)
 	c.Metrics.approval(string(d.Answer))

@@ -32,7 +32,6 @@ func rowKey(id messages.RowID) persistence.RowKey { return persistence.RowKey(id
 // deliverRows hands fresh rows to the adapter. The state has them: nothing is
 // lost if the adapter is not there.
 func (c *chat) deliverRows(ac actor.Context, rows []persistence.Row) {
-	c.countOwed()
 	for _, r := range rows {
 		if row := c.state.Row(r.Key); row != nil {
 			c.deliver(ac, *row)
@@ -137,18 +136,7 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 	c.afterEgress(ac)
 }
 
-// countOwed brings the metric of what is owed up to date.
-func (c *chat) countOwed() {
-	n := 0
-	if c.state != nil {
-		n = len(c.state.Pending())
-	}
-	c.Metrics.owe(n - c.owed)
-	c.owed = n
-}
-
 func (c *chat) afterEgress(ac actor.Context) {
-	c.countOwed()
 	if c.state.Run == nil {
 		c.restLater()
 		c.drained(ac)
@@ -192,6 +180,7 @@ func (c *chat) rowFor(msg messages.QueueEgress) persistence.Row {
 		}
 	} else {
 		row.Key = persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
+		row.Depth = msg.Depth + 1
 	}
 	for _, f := range msg.Files {
 		row.Attachments = append(row.Attachments, persistence.Attachment(f))

@@ -32,7 +32,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	}
 	c.tellAsked(asked)
 	c.armExpiry()
-	c.Metrics.finished(result, c.run.began, fates)
+	c.Metrics.finished(result, c.run.began)
 	c.Metrics.took(c.run.steps)
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
 	c.eventFrame(ac, "done", run.Step, "")
@@ -59,6 +59,8 @@ func (c *chat) fates(result persistence.Result, reason string) []persistence.Set
 	for _, v := range c.state.Run.Visible {
 		f := persistence.Settled{TurnID: v.TurnID, Fate: persistence.FateAnswered, RunID: c.state.Run.ID, Reason: reason}
 		switch {
+		case c.aside(v.TurnID):
+			f.Fate, f.Reason = persistence.FateDeclined, persistence.ReasonParked
 		case result == persistence.ResultStopped:
 			f.Fate = persistence.FateStopped
 		case v.Step > 1:

@@ -24,12 +24,19 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		c.refuse(ac, msg)
 		return
 	}
+	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
+	if c.state.IngressStumbles(msg.IngressID) >= maxStumbles {
+		c.park(ac, msg, turn)
+		return
+	}
 	c.seen([]persistence.Turn{turn})
-	turn.Meta.Seq = c.state.Seq + 1
 	c.audit(AuditEntry{Event: "ingress", RequestID: msg.RequestID, Result: string(msg.Verdict), Reason: msg.Reason})
 	switch msg.Verdict {
 	case messages.VerdictOpen:
-		if !c.decideInWords(ac, msg, turn) {
+		switch {
+		case turn.Meta.Depth > maxDepth:
+			c.declineBot(ac, msg, turn)
+		case !c.decideInWords(ac, msg, turn):
 			c.acceptTurn(ac, msg, turn)
 		}
 	case messages.VerdictIgnored:
@@ -52,16 +59,11 @@ func (c *chat) answer(ac actor.Context, msg any) {
 // settleAtOnce ends an ingress that becomes no turn, perhaps with words to the chat.
 func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fate persistence.Fate, reason, say string) {
 	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
-	if say != "" && c.via.Outbox {
-		fact.Rows = []persistence.Row{{
-			Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
-		}}
-	}
+	fact.Rows = c.hostRow(msg, turn, say)
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return
 	}
-	c.Metrics.settled(fate, 1)
 	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID}
 	if fate == persistence.FateDeclined {
 		accepted.Declined = reason
@@ -77,7 +79,7 @@ func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn p
 func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) persistence.Ingress {
 	in := persistence.Ingress{
 		ID: msg.IngressID, Seq: turn.Meta.Seq, MessageID: turn.Meta.MessageID,
-		UserID: turn.Meta.UserID, Username: turn.Meta.Username, RequestID: msg.RequestID,
+		UserID: turn.Meta.UserID, Username: turn.Meta.Username, RequestID: msg.RequestID, Depth: turn.Meta.Depth,
 	}
 	if msg.Verdict == messages.VerdictCommand {
 		in.Text = "/" + msg.Command
@@ -109,8 +111,19 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 		c.refuse(ac, msg)
 		return
 	}
-	c.Metrics.opened(1)
+	c.accepted(ac, msg, turn)
+}
+
+// accepted says that a turn is durable and goes on with it.
+func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
+	if c.since.IsZero() {
+		c.since = time.Now()
+	}
+	if c.state.Run == nil && c.Debounce > 0 && !c.closing {
+		c.hold()
+		return
+	}
 	if c.run != nil && c.Mode == ModeInterrupt {
 		c.interrupt(ac, "interrupted by a newer message", msg.RequestID)
 		return
@@ -149,21 +162,10 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 			c.refuse(ac, msg)
 			return true
 		}
-		c.Metrics.settled(persistence.FateMerged, 1)
 		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
 		return true
 	}
 	return false
-}
-
-// laneFull declines a turn, with one notice while the lane stays full.
-func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
-	say := ""
-	if !c.run.toldFull {
-		c.run.toldFull = true
-		say = text(noticeLaneFull(), turn)
-	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "lane_full", say)
 }
 
 // hostCommand obeys a person's order to the host. The command itself is answered
@@ -234,7 +236,6 @@ func (c *chat) stopWith(ac actor.Context, by, requestID string, all bool) {
 		if c.append(ac, persistence.TurnsSettled{Fates: fates}) != nil {
 			return
 		}
-		c.Metrics.ended(persistence.FateStopped, len(fates))
 		for _, f := range fates {
 			c.settledFrame(ac, f.TurnID)
 		}

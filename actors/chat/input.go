@@ -50,7 +50,7 @@ func (c *chat) input(step int) messages.StepInput {
 		history = append(c.settled(history), m)
 	}
 	converted := prompt.Messages(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
-	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0}
+	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth}
 }
 
 // settled is a history without the message that the run works on: one that it

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -45,7 +46,13 @@ func (c *chat) ready(ac actor.Context) bool {
 	return c.state != nil
 }
 
-func (c *chat) load() error {
+// load reads the chat. Data that makes its reader panic is data that cannot be read.
+func (c *chat) load() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("reading the chat panicked: %T", r) // the value may quote people
+		}
+	}()
 	ctx := context.Background()
 	if c.store == nil {
 		store, err := c.Store.OpenChat(ctx, c.key)
@@ -61,7 +68,7 @@ func (c *chat) load() error {
 	for _, d := range snap.Damage {
 		c.log.Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
 	}
-	state, err := persistence.Replay(snap)
+	state, err := c.replay(ctx, snap)
 	if err != nil {
 		return err
 	}
@@ -69,11 +76,31 @@ func (c *chat) load() error {
 	if n := len(state.History); n > 0 {
 		c.seen(state.History)
 	}
-	c.Metrics.loaded(state)
-	c.countOwed()
+	c.told = c.Metrics.loaded(state)
 	c.size.turns, c.size.bytes = 0, 0
 	c.weigh()
 	return nil
+}
+
+// replay makes the state. Counts that do not add up belong to a meta file that was
+// lost: they are made anew from the ledger.
+func (c *chat) replay(ctx context.Context, snap persistence.Snapshot) (*persistence.State, error) {
+	state, err := persistence.Replay(snap)
+	if err != nil || state.Balanced() {
+		return state, err
+	}
+	var ledger []persistence.Tally
+	for e, err := range c.store.Ledger(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		ledger = append(ledger, persistence.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
+	}
+	if snap.Meta, err = persistence.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
+		return nil, err
+	}
+	c.log.Warn("the chat's counts were made anew from its ledger")
+	return persistence.Replay(snap)
 }
 
 // seen notes where the chat is, from its newest user turn.
@@ -98,11 +125,11 @@ func (c *chat) abandon(ac actor.Context) {
 
 // forget drops the state from memory.
 func (c *chat) forget() {
-	if c.state != nil {
-		c.Metrics.forgot(len(c.state.Open()))
-	}
+	c.tell()
+	c.Metrics.forgot(c.told)
+	c.told = told{}
 	c.state, c.cache = nil, nil
-	c.countOwed()
+	clear(c.delayed)
 	c.disarm()
 	c.deadlines = nil // a chat that is read anew goes by the wall clock
 }
@@ -128,9 +155,13 @@ func (c *chat) recover(ac actor.Context) {
 func (c *chat) resume(ac actor.Context) {
 	run := c.state.Run
 	c.log.Info("a run was interrupted", "run_id", run.ID, "request_id", run.RequestID, "attempt", run.Attempt, "step", run.Step)
-	c.run = newRunner(run, nil)
+	if c.state.RunStumbles(run.ID) < maxStumbles {
+		c.run = newRunner(run, nil)
+	}
 	age := time.Since(time.UnixMilli(run.Last))
 	switch {
+	case c.state.RunStumbles(run.ID) >= maxStumbles:
+		c.giveUp(ac, run)
 	case run.Stop != nil:
 		c.finish(ac, persistence.ResultStopped, "stopped")
 	case age > freshFor || age < -freshFor:

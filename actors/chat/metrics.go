@@ -11,10 +11,13 @@ import (
 
 // Metrics of all chats of a host. The conservation equation of a process is
 //
-//	sma_turns_accepted_total + sma_turns_recovered =
-//	    sum over fates of sma_turns_settled_total + sma_turns_open
+//	sma_ingress_accepted_total + sma_ingress_recovered =
+//	    sum over fates of sma_ingress_fates_total + sma_ingress_open
 //
-// A nil *Metrics counts nothing.
+// Counters begin at zero with the process, as Prometheus expects; what earlier
+// processes left open is recovered. All four follow the chats' states and nothing
+// else, so that they hold whatever a handler did or failed to do. A nil *Metrics
+// counts nothing.
 type Metrics struct {
 	accepted    prometheus.Counter
 	recovered   prometheus.Gauge
@@ -26,20 +29,25 @@ type Metrics struct {
 	mergedTurns prometheus.Counter
 	outbox      *prometheus.CounterVec
 	pending     prometheus.Gauge
+	parked      prometheus.Gauge
+	ages        *ages
 	steps       prometheus.Histogram
 	approvals   *prometheus.CounterVec
+	asked       prometheus.Gauge
+	wait        prometheus.Histogram
+	first       prometheus.Histogram
 }
 
 // NewMetrics registers the metrics of chats.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
-	return &Metrics{
-		accepted:  f.NewCounter(prometheus.CounterOpts{Name: "sma_turns_accepted_total", Help: "Ingresses accepted, whatever became of them."}),
-		recovered: f.NewGauge(prometheus.GaugeOpts{Name: "sma_turns_recovered", Help: "Open turns found when chats were read, less those that left memory open."}),
+	m := &Metrics{
+		accepted:  f.NewCounter(prometheus.CounterOpts{Name: "sma_ingress_accepted_total", Help: "Ingresses accepted, whatever became of them."}),
+		recovered: f.NewGauge(prometheus.GaugeOpts{Name: "sma_ingress_recovered", Help: "Open ingresses found when chats were read, less those that left memory open."}),
 		fates: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_turns_settled_total", Help: "Ingresses that ended, by fate.",
+			Name: "sma_ingress_fates_total", Help: "Ingresses that ended, by fate.",
 		}, []string{"fate"}),
-		open:    f.NewGauge(prometheus.GaugeOpts{Name: "sma_turns_open", Help: "Ingresses of active chats without a fate yet."}),
+		open:    f.NewGauge(prometheus.GaugeOpts{Name: "sma_ingress_open", Help: "Ingresses of active chats without a fate yet."}),
 		running: f.NewGauge(prometheus.GaugeOpts{Name: "sma_runs_in_flight", Help: "Runs under way."}),
 		runs: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_runs_finished_total", Help: "Runs that ended, by result.",
@@ -48,64 +56,119 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "gen_ai_invoke_agent_duration_seconds", Help: "Runs, from start to end.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 13),
 		}),
 		mergedTurns: f.NewCounter(prometheus.CounterOpts{Name: "sma_turns_merged_total", Help: "Turns taken into a running run."}),
-		pending:     f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_pending", Help: "Outbox rows of active chats that are neither delivered nor parked."}),
 		steps: f.NewHistogram(prometheus.HistogramOpts{
 			Name: "sma_run_steps", Help: "Model calls of a run.", Buckets: []float64{1, 2, 3, 5, 8, 13, 21, 34, 64},
 		}),
-		outbox: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_outbox_settled_total", Help: "Outbox rows that ended, by outcome.",
-		}, []string{"outcome"}),
-		approvals: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_approvals_total", Help: "Requests for approval: asked, and how they ended.",
-		}, []string{"event"}),
+		first: f.NewHistogram(prometheus.HistogramOpts{
+			Name: "sma_first_egress_seconds", Help: "From the first message that a run answers to the first words that people see of it.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 13),
+		}),
+	}
+	m.registerEgress(f)
+	return m
+}
+
+func (m *Metrics) registerEgress(f promauto.Factory) {
+	m.pending = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_pending", Help: "Outbox rows of active chats that are neither delivered nor parked."})
+	m.parked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_parked", Help: "Outbox rows and messages of active chats that wait for a person to retry or drop them."})
+	m.outbox = f.NewCounterVec(prometheus.CounterOpts{
+		Name: "sma_outbox_settled_total", Help: "Outbox rows that ended, by outcome.",
+	}, []string{"outcome"})
+	m.ages = &ages{}
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sma_outbox_oldest_seconds", Help: "Age of the oldest pending outbox row of active chats, to ten seconds; 0: none.",
+	}, func() float64 { return m.ages.oldest(time.Now()).Seconds() })
+	m.approvals = f.NewCounterVec(prometheus.CounterOpts{
+		Name: "sma_approvals_total", Help: "Requests for approval: asked, and how they ended.",
+	}, []string{"event"})
+	m.asked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_approvals_pending", Help: "Requests of active chats that wait for a person."})
+	m.wait = f.NewHistogram(prometheus.HistogramOpts{
+		Name: "sma_approval_wait_seconds", Help: "From a request for approval to a person's answer.", Buckets: prometheus.ExponentialBuckets(1, 2, 12),
+	})
+}
+
+// told is what the metrics know of a chat.
+type told struct {
+	n, seq int64
+	open   int
+	fates  map[persistence.Fate]int64
+	rows   []int64 // since when each pending row is owed
+	parked int
+	asked  int
+}
+
+func toldOf(s *persistence.State) told {
+	t := told{n: s.N, seq: s.Seq, open: len(s.Open()), fates: s.Counts().Fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
+	for _, row := range s.Outbox {
+		if row.Parked {
+			t.parked++
+		} else {
+			t.rows = append(t.rows, max(row.Queued, time.Now().Add(-longestAge).UnixMilli()))
+		}
+	}
+	return t
+}
+
+// tell brings the metrics up to the chat's state.
+func (c *chat) tell() {
+	if c.state == nil || c.Metrics == nil || c.told.n == c.state.N && c.told.seq == c.state.Seq {
+		return
+	}
+	now := toldOf(c.state)
+	c.Metrics.accepted.Add(float64(now.seq - c.told.seq))
+	for fate, n := range now.fates {
+		if more := n - c.told.fates[fate]; more > 0 {
+			c.Metrics.fates.WithLabelValues(string(fate)).Add(float64(more))
+		}
+	}
+	c.Metrics.hold(c.told, -1)
+	c.Metrics.hold(now, 1)
+	c.told = now
+}
+
+// hold adds what a chat holds to the gauges, or takes it out.
+func (m *Metrics) hold(t told, sign float64) {
+	m.open.Add(sign * float64(t.open))
+	m.pending.Add(sign * float64(len(t.rows)))
+	m.parked.Add(sign * float64(t.parked))
+	m.asked.Add(sign * float64(t.asked))
+	for _, since := range t.rows {
+		m.ages.add(since, int32(sign))
 	}
 }
 
-func (m *Metrics) loaded(s *persistence.State) {
+// loaded takes a chat in that was read.
+func (m *Metrics) loaded(s *persistence.State) told {
+	t := toldOf(s)
 	if m != nil {
-		n := float64(len(s.Open()))
-		m.recovered.Add(n)
-		m.open.Add(n)
+		m.recovered.Add(float64(t.open))
+		m.hold(t, 1)
+	}
+	return t
+}
+
+// forgot: what is open left memory with its chat; the next activation recovers it.
+func (m *Metrics) forgot(t told) {
+	if m != nil {
+		m.recovered.Sub(float64(t.open))
+		m.hold(t, -1)
 	}
 }
 
-// opened counts turns that have no fate yet.
-func (m *Metrics) opened(n int) {
-	if m != nil {
-		m.accepted.Add(float64(n))
-		m.open.Add(float64(n))
-	}
+// firstWord is the run whose first words people have not seen yet.
+type firstWord struct {
+	runID string
+	since time.Time
 }
 
-// settled counts ingresses that ended in the moment they were accepted.
-func (m *Metrics) settled(fate persistence.Fate, n int) {
-	if m != nil {
-		m.accepted.Add(float64(n))
-		m.fates.WithLabelValues(string(fate)).Add(float64(n))
+// firstEgress notes that people see something of a run.
+func (c *chat) firstEgress(runID string) {
+	if runID == "" || runID != c.first.runID {
+		return
 	}
-}
-
-// ended counts open turns that got their fate.
-func (m *Metrics) ended(fate persistence.Fate, n int) {
-	if m != nil {
-		m.open.Sub(float64(n))
-		m.fates.WithLabelValues(string(fate)).Add(float64(n))
+	if c.Metrics != nil {
+		c.Metrics.first.Observe(time.Since(c.first.since).Seconds())
 	}
-}
-
-// forgot: open turns left memory with their chat; the next activation recovers them.
-func (m *Metrics) forgot(n int) {
-	if m != nil {
-		m.open.Sub(float64(n))
-		m.recovered.Sub(float64(n))
-	}
-}
-
-// owe counts rows that came into the outboxes of active chats, or left them.
-func (m *Metrics) owe(n int) {
-	if m != nil {
-		m.pending.Add(float64(n))
-	}
+	c.first = firstWord{}
 }
 
 func (m *Metrics) took(steps int) {
@@ -126,14 +189,10 @@ func (m *Metrics) runEnded() {
 	}
 }
 
-func (m *Metrics) finished(result persistence.Result, began time.Time, fates []persistence.Settled) {
-	if m == nil {
-		return
-	}
-	m.runs.WithLabelValues(string(result)).Inc()
-	m.seconds.Observe(time.Since(began).Seconds())
-	for _, f := range fates {
-		m.ended(f.Fate, 1)
+func (m *Metrics) finished(result persistence.Result, began time.Time) {
+	if m != nil {
+		m.runs.WithLabelValues(string(result)).Inc()
+		m.seconds.Observe(time.Since(began).Seconds())
 	}
 }
 
@@ -152,5 +211,12 @@ func (m *Metrics) delivered(outcome string) {
 func (m *Metrics) approval(event string) {
 	if m != nil {
 		m.approvals.WithLabelValues(event).Inc()
+	}
+}
+
+// answered notes how long a person took to decide.
+func (m *Metrics) answered(asked, at int64) {
+	if m != nil && at > asked {
+		m.wait.Observe(float64(at-asked) / 1000)
 	}
 }

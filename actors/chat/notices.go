@@ -29,6 +29,13 @@ func noticeLaneFull() notice {
 	}
 }
 
+func noticeBots() notice {
+	return notice{
+		"I stop here: this is a talk of bots. A person's message makes me go on.",
+		"我先停在这里：一直是机器人在互相回答。有人发消息我就继续。",
+	}
+}
+
 // failure words the reason of a run that ended without an answer.
 func failure(reason string) notice {
 	switch reason {
@@ -56,6 +63,11 @@ func failure(reason string) notice {
 		return notice{"I stopped: I kept making the same tool call without getting further.", "已停止：我在重复同样的工具调用，没有进展。"}
 	case "schema_failures":
 		return notice{"I stopped: I kept calling tools with inputs they cannot take.", "已停止：我多次用错误的参数调用工具。"}
+	case persistence.ReasonParked:
+		return notice{
+			"I could not handle a message here and put it aside; everything else goes on. The operator finds it with sma outbox list.",
+			"有一条消息我无法处理，已搁置，其他消息不受影响。管理员可以用 sma outbox list 查看。",
+		}
 	case "too_old":
 		return notice{
 			"I was interrupted while working on this and did not go on, since it is a while ago. Please ask again if it still matters.",

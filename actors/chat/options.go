@@ -41,7 +41,12 @@ type Options struct {
 
 	Mode      string // empty: [ModeMerge]
 	MaxQueued int    // turns in the lane; 0: [DefaultMaxQueued]
-	MaxSends  int    // chat_send calls a run; 0: [DefaultMaxSends]
+	// FairToSenders: when the lane is full, whoever has most turns waiting loses one;
+	// otherwise whoever comes last does.
+	FairToSenders bool
+	// Debounce is how long an idle chat waits for more messages; 0: not at all.
+	Debounce time.Duration
+	MaxSends int // chat_send calls a run; 0: [DefaultMaxSends]
 	// Approvers may decide requests for approval in groups, as <platform>-<userId>;
 	// none by default. In a chat of one person it is that person.
 	Approvers []string

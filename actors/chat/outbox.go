@@ -106,7 +106,6 @@ func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
 			c.deliver(ac, *now)
 		}
 	}
-	c.countOwed()
 	c.next(ac)
 }
 

@@ -71,7 +71,7 @@ func (c *chat) takesWords() bool {
 // goes its ordinary way.
 func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
 	words, ok := onlyWords(msg)
-	if !ok || !c.takesWords() {
+	if !ok || !c.takesWords() || msg.Bot {
 		return false
 	}
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
@@ -116,7 +116,6 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 		c.refuse(ac, msg)
 		return
 	}
-	c.Metrics.settled(persistence.FateAnswered, 1)
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID})
 	c.decided(ac, []persistence.Fact{fact})
 	c.settledFrame(ac, turn.ID) // readers see what follows before they may leave

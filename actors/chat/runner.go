@@ -24,7 +24,6 @@ type runner struct {
 	began    time.Time
 	usage    uimessage.Usage
 	steps    int // model calls that responded
-	toldFull bool
 	draft    string
 	lastSent map[string]bool // texts sent since the last turn became visible
 }
@@ -89,6 +88,8 @@ func (c *chat) next(ac actor.Context) {
 	if c.state == nil || c.state.Run != nil {
 		return
 	}
+	c.holding = time.Time{}
+	c.holds++
 	open, due := c.state.Open(), c.state.Due()
 	turn, continues := c.state.Continues()
 	switch {
@@ -128,6 +129,10 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 		return
 	}
 	c.run = newRunner(run, pid)
+	c.first, c.since = firstWord{run.ID, c.since}, time.Time{}
+	if c.first.since.IsZero() {
+		c.first.since = c.run.began
+	}
 	c.Metrics.runStarted()
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: "started"})
 	c.startFrame(ac, c.visible())
@@ -227,6 +232,9 @@ func (c *chat) progress(ac actor.Context, chunks []uistream.Chunk) {
 			c.log.Error("a chunk does not fit the message", "run_id", c.run.id, "error", err)
 			break
 		}
+	}
+	if !c.via.Outbox && c.underWay() != "" {
+		c.firstEgress(c.run.id)
 	}
 	c.chunkFrame(ac, c.state.Run.MessageID, chunks)
 }

@@ -23,10 +23,11 @@ type egress struct {
 	router *actor.PID
 	key    messages.ChatKey
 	runID  string
+	depth  int64
 }
 
 func (r *run) egress() tool.Egress {
-	return egress{root: r.home.Root(), router: r.Router, key: r.start.ChatKey, runID: r.start.RunID}
+	return egress{root: r.home.Root(), router: r.Router, key: r.start.ChatKey, runID: r.start.RunID, depth: r.input.Depth}
 }
 
 // Send implements tool.Egress.
@@ -36,7 +37,7 @@ func (e egress) Send(ctx context.Context, callID string, out tool.Outgoing) (too
 
 // SendTo implements tool.Egress.
 func (e egress) SendTo(ctx context.Context, key messages.ChatKey, callID string, out tool.Outgoing) (tool.Delivery, error) {
-	return e.queue(ctx, messages.QueueEgress{ChatKey: key, CallID: e.runID + "/" + callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files})
+	return e.queue(ctx, messages.QueueEgress{ChatKey: key, CallID: e.runID + "/" + callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files, Depth: e.depth})
 }
 
 func (e egress) queue(ctx context.Context, msg messages.QueueEgress) (tool.Delivery, error) {

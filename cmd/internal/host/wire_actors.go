@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,6 +83,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		},
 		Documents: h.docs.of, Tools: tools.names,
 		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
+		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
 		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, Commands: h.command,

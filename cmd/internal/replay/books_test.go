@@ -360,7 +360,7 @@ func (f figures) sum(name string, labels ...string) int {
 
 // unbalanced reports figures in which ingresses vanish or appear.
 func (f figures) unbalanced() bool {
-	return f.sum("sma_turns_accepted_total")+f.sum("sma_turns_recovered") != f.sum("sma_turns_settled_total")+f.sum("sma_turns_open")
+	return f.sum("sma_ingress_accepted_total")+f.sum("sma_ingress_recovered") != f.sum("sma_ingress_fates_total")+f.sum("sma_ingress_open")
 }
 
 // checkLabels finds labels that grow with chats and people.

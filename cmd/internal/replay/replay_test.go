@@ -110,7 +110,7 @@ func (r *running) awaitRest(t *testing.T, accepted int) (f figures) {
 	t.Helper()
 	until(t, "the host to be at rest", func() bool {
 		f = r.figures(t)
-		return f.sum("sma_turns_accepted_total") >= accepted && f.sum("sma_turns_open") == 0 && f.sum("sma_runs_in_flight") == 0
+		return f.sum("sma_ingress_accepted_total") >= accepted && f.sum("sma_ingress_open") == 0 && f.sum("sma_runs_in_flight") == 0
 	})
 	return f
 }
@@ -154,15 +154,15 @@ func (w *town) checkFirstStart(t *testing.T, dir, egress string, within time.Dur
 	w.awaitAnswers(t)
 	all, asked := w.said()
 	f := h.awaitRest(t, all)
-	t.Logf("settled: %v", f["sma_turns_settled_total"])
+	t.Logf("settled: %v", f["sma_ingress_fates_total"])
 	h.stop(t, w)
 
-	answered, merged := f.sum("sma_turns_settled_total", `"answered"`), f.sum("sma_turns_settled_total", `"merged"`)
+	answered, merged := f.sum("sma_ingress_fates_total", `"answered"`), f.sum("sma_ingress_fates_total", `"merged"`)
 	switch {
-	case f.unbalanced() || f.sum("sma_turns_accepted_total") != all || f.sum("sma_turns_recovered") != 0:
-		t.Errorf("%d were said; the metrics have accepted %d, settled %v, open %d", all, f.sum("sma_turns_accepted_total"), f["sma_turns_settled_total"], f.sum("sma_turns_open"))
-	case answered+merged != asked || f.sum("sma_turns_settled_total", `"ignored"`) != all-asked:
-		t.Errorf("%d of %d address the bot; the metrics have settled %v", asked, all, f["sma_turns_settled_total"])
+	case f.unbalanced() || f.sum("sma_ingress_accepted_total") != all || f.sum("sma_ingress_recovered") != 0:
+		t.Errorf("%d were said; the metrics have accepted %d, settled %v, open %d", all, f.sum("sma_ingress_accepted_total"), f["sma_ingress_fates_total"], f.sum("sma_ingress_open"))
+	case answered+merged != asked || f.sum("sma_ingress_fates_total", `"ignored"`) != all-asked:
+		t.Errorf("%d of %d address the bot; the metrics have settled %v", asked, all, f["sma_ingress_fates_total"])
 	case egress == config.EgressTool && merged == 0:
 		t.Error("nothing was merged")
 	}
@@ -224,8 +224,8 @@ func (w *town) checkSecondStart(t *testing.T, dir string) {
 	if got := f.sum("sma_ingress_total", `"duplicate"`); got != again {
 		t.Errorf("%d ingresses were known, want %d", got, again)
 	}
-	if f.sum("sma_turns_accepted_total") != 1 || f.unbalanced() {
-		t.Errorf("the metrics have accepted %d, settled %v", f.sum("sma_turns_accepted_total"), f["sma_turns_settled_total"])
+	if f.sum("sma_ingress_accepted_total") != 1 || f.unbalanced() {
+		t.Errorf("the metrics have accepted %d, settled %v", f.sum("sma_ingress_accepted_total"), f["sma_ingress_fates_total"])
 	}
 	w.checkRequests(t)
 	w.checkSent(t, func(*place, int) bool { return false })

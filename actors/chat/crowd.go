@@ -1,0 +1,127 @@
+package chat
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// floodRest is how long nothing must have been declined for a flood to be over.
+	// People are told once in a flood.
+	floodRest = time.Minute
+	// maxDepth is how many bots may answer each other before nobody answers any
+	// more; a person's word begins anew.
+	maxDepth = 8
+	// chainRest ends a chain of bots by itself: what comes later answers nobody.
+	chainRest = time.Hour
+	// maxDebounce is how many debounce times a run waits at most.
+	maxDebounce = 5
+)
+
+// debounceDue: nobody has said more for a while.
+type debounceDue struct{ gen int }
+
+// laneFull makes room for a turn, or declines it. Fair is that whoever has most
+// turns waiting loses one: their newest, or the one that just came.
+func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	victim, ok := c.crowding(turn)
+	if !ok {
+		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "lane_full", c.tellFlood(turn))
+		return
+	}
+	settled := persistence.TurnsSettled{
+		Fates: []persistence.Settled{{TurnID: victim.ID, Fate: persistence.FateDeclined, Reason: "lane_full"}},
+		Rows:  c.hostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
+	}
+	turn.Metadata = turn.Meta.Append(nil)
+	if c.offer(ac, settled, persistence.TurnAccepted{Turn: turn.Message}) != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.settledFrame(ac, victim.ID)
+	c.deliverRows(ac, settled.Rows)
+	c.accepted(ac, msg, turn)
+}
+
+// crowding is the newest waiting turn of whoever has most of them, if that are
+// more than the sender of the new turn would have.
+func (c *chat) crowding(turn persistence.Turn) (victim persistence.Turn, ok bool) {
+	if !c.FairToSenders {
+		return victim, false
+	}
+	waiting := map[string]int{}
+	for _, t := range c.state.Lane {
+		waiting[t.Meta.UserID]++
+	}
+	most := waiting[turn.Meta.UserID] + 1
+	for _, t := range c.state.Lane {
+		if n := waiting[t.Meta.UserID]; n > most || ok && n == most && t.Meta.UserID == victim.Meta.UserID {
+			most, victim, ok = n, t, true
+		}
+	}
+	return victim, ok
+}
+
+// tellFlood are the words for somebody whose message was declined, once in a flood.
+func (c *chat) tellFlood(turn persistence.Turn) string {
+	now := time.Now()
+	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
+	c.flooded = now
+	if told {
+		return ""
+	}
+	return text(noticeLaneFull(), turn)
+}
+
+// hostRow are words of the host about an ingress; none where nobody reads an outbox.
+func (c *chat) hostRow(msg messages.AcceptIngress, turn persistence.Turn, say string) []persistence.Row {
+	if say == "" || !c.via.Outbox {
+		return nil
+	}
+	return []persistence.Row{{
+		Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+	}}
+}
+
+// depth counts the bots behind a turn: a bot answers what was said here last.
+func (c *chat) depth(bot bool) int64 {
+	switch {
+	case !bot:
+		return 0
+	case c.state.DepthAt > 0 && time.Since(time.UnixMilli(c.state.DepthAt)) > chainRest:
+		return 1
+	}
+	return c.state.Depth + 1
+}
+
+// declineBot ends a talk of bots, with one notice. The declined ingress keeps its
+// depth, so that the next one is declined in silence, after a restart too.
+func (c *chat) declineBot(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	say := ""
+	if c.state.Depth <= maxDepth {
+		say = text(noticeBots(), turn)
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "bot_loop", say)
+}
+
+// hold lets an idle chat wait for more messages before it begins, not for ever.
+func (c *chat) hold() {
+	now := time.Now()
+	if c.holding.IsZero() {
+		c.holding = now
+	}
+	c.holds++
+	wait := min(c.Debounce, max(c.holding.Add(maxDebounce*c.Debounce).Sub(now), 0))
+	home, gen := c.home, c.holds
+	time.AfterFunc(wait, func() { home.Send(debounceDue{gen}) })
+}
+
+func (c *chat) onDebounceDue(ac actor.Context, msg debounceDue) {
+	if msg.gen == c.holds {
+		c.next(ac)
+	}
+}

@@ -1,0 +1,106 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// maxStumbles is how often a chat may panic over one message; then it is put aside.
+	maxStumbles = 2
+	// numberGap keeps the note of a panic clear of records that may have been
+	// written, but not taken in, when it came.
+	numberGap = 64
+)
+
+// stumble makes durable what the chat worked on when it panicked, so that its
+// next life, in this process or another, knows. It runs while the panic goes on up
+// to the supervisor, which starts the chat again.
+func (c *chat) stumble(ac actor.Context) {
+	if c.state == nil || c.store == nil {
+		return
+	}
+	fact := persistence.Stumbled{}
+	if run := c.state.Run; run != nil {
+		fact.RunID = run.ID
+	}
+	switch msg := ac.Message().(type) {
+	case messages.AcceptIngress:
+		if !c.state.Known(msg.IngressID) {
+			fact = persistence.Stumbled{IngressID: msg.IngressID}
+			c.refuse(ac, msg) // it comes again; nobody has to wait until a deadline
+		}
+	case messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery:
+		return // says nothing about what is under way
+	}
+	if fact == (persistence.Stumbled{}) {
+		return
+	}
+	records := c.state.Next(time.Now().UnixMilli(), fact)
+	records[0].N += numberGap
+	if err := c.store.Append(context.Background(), records...); err != nil {
+		c.log.Error("a panic could not be noted", "error", err)
+	}
+}
+
+// park puts an ingress aside that the chat panicked over again and again.
+func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	c.log.Error("a message is put aside: the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
+	if msg.Verdict != messages.VerdictOpen {
+		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, persistence.ReasonParked, "")
+		return
+	}
+	in := c.ingressOf(msg, turn)
+	turn.Metadata = turn.Meta.Append(nil)
+	fact := persistence.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, text(failure(persistence.ReasonParked), turn))}
+	if c.offer(ac, fact) != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: persistence.ReasonParked})
+	c.deliverRows(ac, fact.Rows)
+	c.settledFrame(ac, turn.ID)
+	c.restLater()
+}
+
+// giveUp ends a run that the chat panicked over again and again. Its turns are put
+// aside; of what it made nothing stays but the names of calls that had begun, since
+// anything else may be what the chat cannot bear.
+func (c *chat) giveUp(ac actor.Context, run *persistence.Run) {
+	c.log.Error("a run is given up: the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
+	var parts []uimessage.Part
+	for _, p := range run.Parts {
+		if t, ok := p.(uimessage.Tool); ok && run.Begun[t.ToolCallID] {
+			parts = append(parts, interrupted(uimessage.Tool{ToolCallID: t.ToolCallID, Name: t.Name, Input: []byte(`{}`)}))
+		}
+	}
+	bare := *run
+	bare.Parts, bare.Base = parts, 0
+	c.run = newRunner(&bare, nil)
+	if run.Stop != nil {
+		c.finish(ac, persistence.ResultStopped, "stopped")
+		return
+	}
+	var facts []persistence.Fact
+	for _, v := range run.Visible {
+		if t, ok := c.state.Turn(v.TurnID); ok {
+			facts = append(facts, persistence.TurnParked{Turn: t.Message})
+		}
+	}
+	if len(facts) > 0 && c.append(ac, facts...) != nil {
+		return
+	}
+	c.finish(ac, persistence.ResultFailed, persistence.ReasonParked)
+}
+
+// aside reports whether a turn of the run was put aside.
+func (c *chat) aside(turnID string) bool {
+	return slices.ContainsFunc(c.state.Parked, func(p persistence.Parked) bool { return p.Turn.ID == turnID })
+}
