@@ -3,12 +3,12 @@ package adapter
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -27,55 +27,48 @@ type Options struct {
 // that chats can address it by the first word of their key.
 func Name(platformName string) string { return "adapter-" + platformName }
 
-// Props makes the adapter actor of one platform.
+// Props makes the adapter actor of one platform. They are for one spawn: what is
+// owed and how fast may be sent outlives a panic of the actor, so that a restart
+// goes on at once and no quicker than the service allows.
 func Props(o Options) *actor.Props {
 	if o.Jitter == nil {
 		o.Jitter = fullJitter
 	}
+	sender, _ := o.Platform.(platform.Sender)
+	editor, _ := o.Platform.(platform.Editor)
+	typer, _ := o.Platform.(platform.Typer)
+	caps := o.Platform.Capabilities()
+	owed := newBook(caps.Rates)
 	return actor.PropsFromProducer(func() actor.Actor {
-		sender, _ := o.Platform.(platform.Sender)
-		editor, _ := o.Platform.(platform.Editor)
-		typer, _ := o.Platform.(platform.Typer)
-		caps := o.Platform.Capabilities()
 		return &adapter{
-			Options: o, caps: caps, sender: sender, editor: editor, typer: typer,
-			lanes: map[messages.ChatKey]*lane{}, watches: map[string]watch{}, all: window{rate: caps.Rates.PerSender},
+			Options: o, book: owed, caps: caps, sender: sender, editor: editor, typer: typer, watches: map[string]watch{},
 		}
 	})
 }
 
+// adapter is one incarnation of the actor.
 type adapter struct {
 	Options
-	caps   platform.Capabilities
-	sender platform.Sender
-	editor platform.Editor
-	typer  platform.Typer
-
-	ctx     context.Context //nolint:containedctx // the actor's own life
-	cancel  context.CancelFunc
+	*book
+	caps    platform.Capabilities
+	sender  platform.Sender
+	editor  platform.Editor
+	typer   platform.Typer
 	home    pipe.Home
-	lanes   map[messages.ChatKey]*lane
-	all     window
 	watches map[string]watch
 }
 
 func (a *adapter) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
-		a.ctx, a.cancel = context.WithCancel(context.Background())
-		a.home = pipe.NewHome(ac)
-	case *actor.Stopping, *actor.Restarting:
-		a.stop()
-	case messages.Deliver:
-		a.deliver(ac, msg)
-	case messages.ShowDraft:
-		a.showDraft(ac, msg)
-	case messages.ShowTyping:
-		a.showTyping(msg)
-	case messages.ChatProgressed:
-		a.progress(ac, msg)
-	case messages.WatchEnded:
-		a.endWatch(msg.WatchID)
+		a.started(ac)
+	case *actor.Restarting:
+		a.closeWatches()
+	case *actor.Stopping:
+		a.cancel()
+		a.closeWatches()
+	case messages.ToAdapter:
+		a.command(ac, msg)
 	case watchOpened:
 		a.openWatch(ac, msg)
 	case watchClosed:
@@ -87,51 +80,69 @@ func (a *adapter) Receive(ac actor.Context) {
 	case draftShown:
 		a.draftShown(ac, msg)
 	case due:
-		a.pump(ac, a.lanes[msg.key])
+		a.onDue(ac, msg)
+	case lineDue:
+		a.onLineDue(ac)
+	case keptDue:
+		a.onKeptDue(ac, msg)
+	case reachable:
+		a.hurry(ac)
+	default:
+		stray.Report(ac)
+	}
+	a.at = nil
+}
+
+func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
+	switch msg := msg.(type) {
+	case messages.Deliver:
+		a.deliver(ac, msg)
+	case messages.EgressKept:
+		a.onKept(ac, msg)
+	case messages.ShowDraft:
+		a.showDraft(ac, msg)
+	case messages.ShowTyping:
+		a.showTyping(msg)
+	case messages.ChatProgressed:
+		a.progress(ac, msg)
+	case messages.WatchEnded:
+		a.endWatch(msg.WatchID)
 	}
 }
 
-func (a *adapter) stop() {
-	if a.cancel != nil {
-		a.cancel()
+// started begins, or goes on where a panic left off. Calls under way go on and
+// come home to this incarnation.
+func (a *adapter) started(ac actor.Context) {
+	a.home = pipe.NewHome(ac)
+	if a.cancel == nil {
+		a.ctx, a.cancel = context.WithCancel(context.Background())
+		return
 	}
+	a.Logger.Error("the adapter was restarted", "component", "adapter", "platform", a.Platform.Name(), "chats_owed", len(a.lanes))
+	if l := a.at; l != nil {
+		a.at = nil
+		a.strike(ac, l)
+	}
+	a.lined = false // the timer's message may have been lost
+	a.armLine(ac, time.Now())
+	for _, key := range a.keys() {
+		a.pump(ac, a.lanes[key])
+	}
+}
+
+// strike counts a panic against the row that the actor was at. A row that keeps
+// breaking it is parked.
+func (a *adapter) strike(ac actor.Context, l *lane) {
+	if len(l.queue) == 0 || l.kept != nil {
+		return
+	}
+	if l.queue[0].strikes++; l.queue[0].strikes >= maxStrikes {
+		a.fail(ac, l, "panic")
+	}
+}
+
+func (a *adapter) closeWatches() {
 	for id := range a.watches {
 		a.endWatch(id)
-	}
-}
-
-// lane finds or makes the lane of a chat.
-func (a *adapter) lane(key messages.ChatKey, chatType string) *lane {
-	l := a.lanes[key]
-	if l == nil {
-		addr, _ := key.Address()
-		l = &lane{key: key, target: platform.Target{ChatKey: key, Chat: addr.Chat, Topic: addr.Topic}}
-		l.chat.rate = a.caps.Rates.PerChat
-		a.lanes[key] = l
-	}
-	if chatType != "" {
-		l.target.ChatType = chatType
-	}
-	if isGroup(l.target) {
-		l.group.rate = a.caps.Rates.PerGroup
-	}
-	return l
-}
-
-// isGroup: negative ids are groups where the type is not known yet.
-func isGroup(t platform.Target) bool {
-	switch t.ChatType {
-	case "group", "supergroup", "channel":
-		return true
-	case "":
-		return strings.HasPrefix(t.Chat, "-")
-	}
-	return false
-}
-
-// forget drops a lane that holds nothing and whose windows no longer count.
-func (a *adapter) forget(l *lane, now time.Time) {
-	if len(l.queue) == 0 && !l.busy && l.draft == nil && l.chat.idle(now) && l.group.idle(now) {
-		delete(a.lanes, l.key)
 	}
 }

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -11,25 +12,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// draftShown: a placeholder was sent or edited; failures are of no consequence,
-// since the final text is sent regardless.
+// draftShown: a placeholder was sent or edited. Failures are of no consequence,
+// since the final text is sent regardless, but for a wait that the service asks for.
 type draftShown struct {
-	key messages.ChatKey
-	row messages.RowID
-	id  string // empty: it failed
+	key  messages.ChatKey
+	call uint64
+	row  messages.RowID
+	id   string // empty: it failed
+	err  error
 }
 
-func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, sendDeadline)
-}
-
-// draftOf is the placeholder that a row replaces; empty: none.
-func (l *lane) draftOf(row messages.Deliver) string {
-	if l.draft != nil && l.draft.row == row.Row && l.draft.id != "" {
-		return l.draft.id
-	}
-	return row.DraftID
-}
+// draftDeadline bounds a call that may as well fail.
+const draftDeadline = 10 * time.Second
 
 func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	if a.editor == nil || !a.caps.Drafts {
@@ -43,63 +37,77 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	a.pump(ac, l)
 }
 
-// pumpDraft shows the newest text under way, if the limits leave room; finals
-// go first, since the lane's queue is empty here.
+// pumpDraft shows the newest text under way, if the limits leave room to spare;
+// finals go first, since the lane's queue is empty here.
 func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	d := l.draft
 	if d == nil || d.text == d.last {
 		return
 	}
-	if wait := max(a.wait(l, now), d.next.Sub(now)); wait > 0 {
-		a.later(ac, l.key, wait)
+	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
+	if wait <= 0 && !(len(a.line) == 0 && l.group.spare(now) && a.limits.all.spare(now)) {
+		wait = time.Second
+	}
+	if wait > 0 {
+		a.look(ac, l, wait)
 		return
 	}
-	l.busy = true
-	a.note(l, now)
+	l.call = a.nextCall()
+	l.note(now)
+	a.limits.all.note(now)
 	every, ok := a.caps.DraftEvery[l.target.ChatType]
 	if !ok {
 		every = a.caps.DraftEvery[""]
 	}
 	d.next, d.last = now.Add(every), d.text
 	out := platform.Outbound{To: l.target, Text: d.text, Draft: true}
-	shown := draftShown{key: l.key, row: d.row, id: d.id}
+	shown := draftShown{key: l.key, call: l.call, row: d.row, id: d.id}
 	ctx, sender, editor, target := a.ctx, a.sender, a.editor, l.target
 	a.home.Go(func() any {
-		ctx, cancel := withDeadline(ctx)
+		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
 		defer cancel()
 		parts := sender.Plan(out)
 		if len(parts) == 0 {
 			return shown
 		}
 		if shown.id != "" {
-			_ = editor.Edit(ctx, target, shown.id, parts[0]) // the final text comes regardless
+			shown.err = editor.Edit(ctx, target, shown.id, parts[0])
 			return shown
 		}
-		shown.id, _ = sender.Send(ctx, target, parts[0]) // likewise
+		shown.id, shown.err = sender.Send(ctx, target, parts[0])
 		return shown
 	}, func(pipe.Panicked) any { return shown })
 }
 
 func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
-	l := a.lanes[msg.key]
-	l.busy = false
+	l := a.ended(msg.key, msg.call)
+	if l == nil {
+		return
+	}
+	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
+		a.told(l, e, time.Now())
+	}
 	if l.draft != nil && l.draft.row == msg.row && l.draft.id == "" && msg.id != "" {
 		l.draft.id = msg.id
-		ac.Send(a.Router, messages.EgressProgressed{ChatKey: l.key, Row: msg.row, MessageID: msg.id, Draft: true})
+		l.kept = &receipt{progressed: messages.EgressProgressed{ChatKey: l.key, Row: msg.row, MessageID: msg.id, Draft: true}}
+		a.tell(ac, l)
+		return
 	}
 	a.pump(ac, l)
 }
 
-// showTyping is best effort and counts for no limit.
+// showTyping is best effort and counts for no limit, but keeps still while the
+// service wants to hear nothing.
 func (a *adapter) showTyping(msg messages.ShowTyping) {
-	if a.typer == nil {
+	now := time.Now()
+	if l := a.find(msg.ChatKey); a.typer == nil || a.limits.until.After(now) || l != nil && l.after.After(now) {
 		return
 	}
 	addr, _ := msg.ChatKey.Address()
 	target := platform.Target{ChatKey: msg.ChatKey, Chat: addr.Chat, Topic: addr.Topic, ChatType: msg.ChatType}
 	ctx, typer := a.ctx, a.typer
 	a.home.Go(func() any {
-		ctx, cancel := withDeadline(ctx)
+		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
 		defer cancel()
 		_ = typer.Typing(ctx, target) // optional: any error from it is of no consequence
 		return nil

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -11,136 +12,163 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// sendDeadline bounds one call of the platform.
-const sendDeadline = 60 * time.Second
+// Deadlines of one call of the platform.
+const (
+	sendDeadline  = 30 * time.Second
+	fileDeadline  = 5 * time.Minute
+	probeDeadline = 8 * time.Second
+)
 
 // planned: a row was rendered and split, away from Receive since that may take long.
 type planned struct {
 	key   messages.ChatKey
-	row   messages.RowID
+	call  uint64
 	parts []platform.Part
 	err   error
 }
 
 // partSent: one call has ended.
 type partSent struct {
-	key messages.ChatKey
-	row messages.RowID
-	id  string
-	err error
+	key  messages.ChatKey
+	call uint64
+	id   string
+	err  error
 }
-
-// due: a lane may go on.
-type due struct{ key messages.ChatKey }
 
 func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 	l := a.lane(msg.ChatKey, msg.ChatType)
-	if l.has(msg.Row) {
+	switch {
+	case l.has(msg.Row):
+		return
+	case l.kept != nil && l.kept.row() == msg.Row: // the chat was read anew and has not heard
+		a.tell(ac, l)
 		return
 	}
 	l.queue = append(l.queue, &job{row: msg, sent: msg.Sent})
 	a.pump(ac, l)
 }
 
-// pump begins the lane's next call, if nothing holds it back.
-func (a *adapter) pump(ac actor.Context, l *lane) {
-	if l == nil || l.busy {
-		return
-	}
-	now := time.Now()
-	if len(l.queue) == 0 {
-		a.pumpDraft(ac, l, now)
-		a.forget(l, now)
-		return
-	}
-	j := l.queue[0]
-	if j.parts == nil {
-		a.plan(l, j)
-		return
-	}
-	if wait := a.wait(l, now); wait > 0 {
-		a.later(ac, l.key, wait)
-		return
-	}
-	a.send(l, j, now)
-}
-
-// wait is how long the limits hold the lane back.
-func (a *adapter) wait(l *lane, now time.Time) time.Duration {
-	return max(l.after.Sub(now), l.chat.wait(now), l.group.wait(now), a.all.wait(now))
-}
-
-func (a *adapter) note(l *lane, now time.Time) {
-	l.chat.note(now)
-	l.group.note(now)
-	a.all.note(now)
-}
-
-func (a *adapter) later(ac actor.Context, key messages.ChatKey, wait time.Duration) {
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(wait, func() { root.Send(self, due{key}) })
-}
-
 func (a *adapter) plan(l *lane, j *job) {
-	l.busy = true
+	l.call = a.nextCall()
 	out := platform.Outbound{To: l.target, Text: j.row.Text, ReplyTo: j.row.ReplyTo}
 	for _, f := range j.row.Files {
 		out.Attachments = append(out.Attachments, platform.Attachment(f))
 	}
-	key, row, sender := l.key, j.row.Row, a.sender
+	done, sender := planned{key: l.key, call: l.call}, a.sender
 	a.home.Go(func() any {
-		return planned{key: key, row: row, parts: sender.Plan(out)}
-	}, func(p pipe.Panicked) any { return planned{key: key, row: row, err: p} })
+		done.parts = sender.Plan(out)
+		return done
+	}, func(p pipe.Panicked) any {
+		done.err = p
+		return done
+	})
+}
+
+// ended takes note that a call of a lane has ended; nil: it was not the one under way.
+func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
+	l := a.find(key)
+	if l == nil || l.call != call {
+		return nil
+	}
+	l.call = 0
+	return l
 }
 
 func (a *adapter) planned(ac actor.Context, msg planned) {
-	l := a.lanes[msg.key]
-	l.busy = false
-	if len(l.queue) == 0 || l.queue[0].row.Row != msg.row {
+	l := a.ended(msg.key, msg.call)
+	if l == nil {
 		return
 	}
 	j := l.queue[0]
-	j.parts = msg.parts
-	if msg.err != nil || len(j.sent) >= len(j.parts) {
-		if msg.err != nil {
-			a.Logger.Error("rendering panicked", "component", "adapter", "chat_key", string(msg.key), "error", msg.err)
-			a.fail(ac, l, "render")
-		} else {
-			a.delivered(ac, l)
-		}
+	switch {
+	case msg.err != nil:
+		a.Logger.Error("rendering panicked", "component", "adapter", "chat_key", string(msg.key), "error", msg.err)
+		a.fail(ac, l, "render")
+	case len(j.sent) >= len(msg.parts):
+		a.delivered(ac, l)
+	default:
+		j.parts = msg.parts
 	}
 	a.pump(ac, l)
 }
 
 // send begins the call of a row's next part.
 func (a *adapter) send(l *lane, j *job, now time.Time) {
-	l.busy = true
-	a.note(l, now)
-	part, key, row, target := j.parts[len(j.sent)], l.key, j.row.Row, l.target
-	draftID := ""
-	if len(j.sent) == 0 && a.editor != nil && part.Attachment == nil {
-		draftID = l.draftOf(j.row)
+	l.call, l.away = a.nextCall(), false
+	l.note(now)
+	a.limits.all.note(now)
+	s := sending{adapter: a, to: l.target, part: j.parts[len(j.sent)], probe: j.unsure}
+	if len(j.sent) == 0 && a.editor != nil && s.part.Attachment == nil {
+		s.draftID = l.draftOf(j.row)
 	}
-	ctx, sender, editor := a.ctx, a.sender, a.editor
+	done, ctx := partSent{key: l.key, call: l.call}, a.ctx
 	a.home.Go(func() any {
-		ctx, cancel := withDeadline(ctx)
-		defer cancel()
-		if draftID != "" {
-			err := editor.Edit(ctx, target, draftID, part)
-			if e, ok := errors.AsType[*platform.Error](err); err == nil || ok && e.Retryable {
-				return partSent{key: key, row: row, id: draftID, err: err}
-			}
-			// The placeholder is gone or cannot be edited: people get the text anew.
+		done.id, done.err = s.do(ctx)
+		return done
+	}, func(p pipe.Panicked) any {
+		done.err = p
+		return done
+	})
+}
+
+// sending is one call, away from Receive; it reads only what never changes.
+type sending struct {
+	*adapter
+	to      platform.Target
+	part    platform.Part
+	draftID string
+	probe   bool
+}
+
+// do makes the call. After one that got no answer it first asks for something
+// harmless, so that an outage does not make people see a text many times.
+func (s sending) do(ctx context.Context) (string, error) {
+	if s.probe && s.typer != nil {
+		probe, cancel := context.WithTimeout(ctx, probeDeadline)
+		err := s.typer.Typing(probe, s.to)
+		cancel()
+		if e, ok := errors.AsType[*platform.Error](err); ok && (e.Reason == platform.SendNetwork || e.Reason == platform.SendServer) {
+			return "", &notTried{platform.Error{Reason: e.Reason, Retryable: true, Err: e.Err}}
 		}
-		id, err := sender.Send(ctx, target, part)
-		return partSent{key: key, row: row, id: id, err: err}
-	}, func(p pipe.Panicked) any { return partSent{key: key, row: row, err: p} })
+	}
+	deadline := sendDeadline
+	if s.part.Attachment != nil {
+		deadline = fileDeadline
+	}
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	if s.draftID != "" {
+		err := s.editor.Edit(ctx, s.to, s.draftID, s.part)
+		if e, ok := errors.AsType[*platform.Error](err); err == nil || ok && e.Retryable {
+			return s.draftID, harmless(err)
+		}
+		// The placeholder is gone or cannot be edited: people get the text anew.
+	}
+	return s.sender.Send(ctx, s.to, s.part)
+}
+
+// notTried is the failure of a part that was not even tried, since nobody is
+// there yet. What is known about the try before it stays so.
+type notTried struct{ of platform.Error }
+
+func (e *notTried) Error() string { return e.of.Error() }
+
+// Unwrap gives the failure in the form of all others.
+func (e *notTried) Unwrap() error { return &e.of }
+
+// harmless: an edit made twice is seen once.
+func harmless(err error) error {
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Unknown {
+		known := *e
+		known.Unknown = false
+		return &known
+	}
+	return err
 }
 
 func (a *adapter) partSent(ac actor.Context, msg partSent) {
-	l := a.lanes[msg.key]
-	l.busy = false
-	if len(l.queue) == 0 || l.queue[0].row.Row != msg.row {
+	l := a.ended(msg.key, msg.call)
+	if l == nil {
 		return
 	}
 	j := l.queue[0]
@@ -148,15 +176,17 @@ func (a *adapter) partSent(ac actor.Context, msg partSent) {
 		a.sendFailed(ac, l, j, msg.err)
 		return
 	}
+	j.arrived(msg.id)
+	a.limits.sent()
 	a.Metrics.sent(a.Platform.Name(), "ok")
-	j.tries, j.failing = 0, time.Time{}
-	j.sent = append(j.sent, msg.id)
 	if len(j.sent) == len(j.parts) {
 		a.delivered(ac, l)
-	} else {
-		ac.Send(a.Router, messages.EgressProgressed{ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, MessageID: msg.id})
+		return
 	}
-	a.pump(ac, l)
+	l.kept = &receipt{parts: len(j.sent), progressed: messages.EgressProgressed{
+		ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, MessageID: msg.id,
+	}}
+	a.tell(ac, l)
 }
 
 func (a *adapter) delivered(ac actor.Context, l *lane) {
@@ -165,7 +195,10 @@ func (a *adapter) delivered(ac actor.Context, l *lane) {
 	if l.draft != nil && l.draft.row == j.row.Row {
 		l.draft = nil
 	}
-	ac.Send(a.Router, messages.EgressDelivered{ChatKey: l.key, Row: j.row.Row, Receipts: j.sent})
+	l.kept = &receipt{parts: len(j.sent), whole: true, delivered: messages.EgressDelivered{
+		ChatKey: l.key, Row: j.row.Row, Receipts: j.sent, Maybe: j.unknown > 0,
+	}}
+	a.tell(ac, l)
 }
 
 func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
@@ -176,19 +209,37 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	if !ok {
 		e = &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
+	now, unsure := time.Now(), j.unsure
 	a.Metrics.sent(a.Platform.Name(), string(e.Reason))
-	wait, again := j.retry(e, time.Now(), a.Jitter)
+	wait, again := j.retry(e, now, a.Jitter)
+	if _, probed := errors.AsType[*notTried](err); probed {
+		j.unsure = unsure
+	}
+	log := a.Logger.With("component", "adapter", "chat_key", string(l.key), "reason", string(e.Reason), "try", j.tries, "error", err)
 	if !again {
-		a.Logger.Warn("an answer could not be sent and is parked", "component", "adapter", "chat_key", string(l.key), "reason", string(e.Reason), "error", err)
+		log.Warn("an answer could not be sent and is parked")
 		a.fail(ac, l, string(e.Reason))
 		a.pump(ac, l)
 		return
 	}
-	a.Logger.Info("a send failed and will be tried again", "component", "adapter", "chat_key", string(l.key),
-		"reason", string(e.Reason), "wait", wait.String(), "try", j.tries, "error", err)
-	l.after = time.Now().Add(wait)
+	l.after, l.away = now.Add(wait), e.Reason == platform.SendNetwork
+	a.told(l, e, now)
 	ac.Send(a.Router, messages.EgressDelayed{ChatKey: l.key, Row: j.row.Row, Tries: j.tries, Reason: string(e.Reason)})
-	a.later(ac, l.key, wait)
+	a.look(ac, l, wait)
+	log.Info("a send failed and will be tried again", "wait", wait.String())
+}
+
+// told takes note of a wait that the service asks for.
+func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
+	if e.Reason != platform.SendRate {
+		return
+	}
+	if until := now.Add(e.RetryAfter); until.After(l.after) {
+		l.after, l.away = until, false
+	}
+	if a.limits.refused(l.key, now, e.RetryAfter) {
+		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", e.RetryAfter.String())
+	}
 }
 
 func (a *adapter) fail(ac actor.Context, l *lane, reason string) {

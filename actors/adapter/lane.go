@@ -15,6 +15,10 @@ const (
 	longestRetry = 10 * time.Second
 	maxTries     = 8
 	maxOutage    = 24 * time.Hour
+	// maxUnknown is how many sends of a row may end without an answer: each may have arrived.
+	maxUnknown = 4
+	// maxStrikes is how many panics a row may cause.
+	maxStrikes = 3
 )
 
 // lane is what one chat is owed, in order.
@@ -23,8 +27,12 @@ type lane struct {
 	target platform.Target
 	queue  []*job
 	draft  *draft
-	busy   bool      // a call of this chat is under way
+	call   uint64    // the call of this chat that is under way; 0: none
+	kept   *receipt  // the chat has not said yet that it has it; nil: none
 	after  time.Time // not before
+	away   bool      // after holds because the service could not be reached
+	timer  time.Time // when a look at the lane is due; zero: none is
+	inLine bool
 	chat   window
 	group  window
 }
@@ -36,6 +44,9 @@ type job struct {
 	sent    []string
 	tries   int
 	failing time.Time // since when; zero: not
+	unsure  bool      // the last send may have arrived: ask whether anybody is there before the next
+	unknown int       // how many sends may have arrived, without an answer
+	strikes int
 }
 
 // draft is a text under way that people can see.
@@ -57,10 +68,34 @@ func (l *lane) has(row messages.RowID) bool {
 	return false
 }
 
+// free reports whether the lane may begin a call, as far as it knows itself.
+func (l *lane) free() bool { return l.call == 0 && l.kept == nil && !l.inLine }
+
+// wait is how long the chat's own limits hold the lane back.
+func (l *lane) wait(now time.Time) time.Duration {
+	return max(l.after.Sub(now), l.chat.wait(now), l.group.wait(now))
+}
+
+func (l *lane) note(now time.Time) {
+	l.chat.note(now)
+	l.group.note(now)
+}
+
+// draftOf is the placeholder that a row replaces; empty: none.
+func (l *lane) draftOf(row messages.Deliver) string {
+	if l.draft != nil && l.draft.row == row.Row && l.draft.id != "" {
+		return l.draft.id
+	}
+	return row.DraftID
+}
+
 // retry decides what becomes of a failed send: the wait before the next try, or
 // that there is none.
 func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration) time.Duration) (time.Duration, bool) {
-	if !e.Retryable {
+	if j.unsure = e.Unknown; e.Unknown {
+		j.unknown++
+	}
+	if !e.Retryable || j.unknown >= maxUnknown {
 		return 0, false
 	}
 	if j.failing.IsZero() {
@@ -79,6 +114,12 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 	}
 	wait := min(longestRetry, firstRetry<<min(j.tries, 5))
 	return max(e.RetryAfter, jitter(wait)), true
+}
+
+// arrived notes a part that is with the platform.
+func (j *job) arrived(id string) {
+	j.sent = append(j.sent, id)
+	j.tries, j.failing, j.unsure = 0, time.Time{}, false
 }
 
 // fullJitter is a random part of d, at least a tenth of it.

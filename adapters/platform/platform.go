@@ -49,6 +49,9 @@ type Rates struct {
 	PerChat   Rate // of any one chat
 	PerGroup  Rate // of any one group, beside PerChat
 	PerSender Rate // of the whole account
+	// Burst is how many times PerChat a chat of one person may send at once, with
+	// as long a pause after it; 0 is 1.
+	Burst int
 }
 
 // Rate is N sends in a time.

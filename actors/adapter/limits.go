@@ -1,0 +1,100 @@
+package adapter
+
+import (
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// floodChats is how many chats are told to wait, with no send succeeding in
+	// between and within floodWithin, before that is taken for the whole account:
+	// the service does not say which of its limits was hit.
+	floodChats  = 5
+	floodWithin = 2 * time.Second
+)
+
+// limits are those of the whole account.
+type limits struct {
+	all   window
+	until time.Time // nobody sends before
+	told  map[messages.ChatKey]time.Time
+}
+
+// wait is how long the account has to wait.
+func (l *limits) wait(now time.Time) time.Duration { return max(l.until.Sub(now), l.all.wait(now)) }
+
+// sent notes that the service took something.
+func (l *limits) sent() { clear(l.told) }
+
+// refused notes that the service told a chat to wait. It reports whether all
+// chats are to wait as long.
+func (l *limits) refused(key messages.ChatKey, now time.Time, wait time.Duration) bool {
+	if l.told == nil {
+		l.told = map[messages.ChatKey]time.Time{}
+	}
+	for k, at := range l.told {
+		if now.Sub(at) > floodWithin {
+			delete(l.told, k)
+		}
+	}
+	l.told[key] = now
+	if len(l.told) < floodChats {
+		return false
+	}
+	if until := now.Add(wait); until.After(l.until) {
+		l.until = until
+	}
+	clear(l.told)
+	return true
+}
+
+// window is an exact sliding window: at most N events in any stretch of Per.
+// The zero rate allows everything.
+type window struct {
+	rate platform.Rate
+	at   []time.Time // of the last N events, oldest first
+}
+
+// wait is how long the next event has to wait.
+func (w *window) wait(now time.Time) time.Duration {
+	if w.rate.N <= 0 || len(w.at) < w.rate.N {
+		return 0
+	}
+	return max(0, w.rate.Per-now.Sub(w.at[len(w.at)-w.rate.N]))
+}
+
+// note counts an event.
+func (w *window) note(now time.Time) {
+	if w.rate.N <= 0 {
+		return
+	}
+	if over := len(w.at) - w.rate.N + 1; over > 0 {
+		w.at = w.at[over:]
+	}
+	w.at = append(w.at, now)
+}
+
+// spare reports whether more than half of the window is free, which is what
+// optional events may use.
+func (w *window) spare(now time.Time) bool {
+	if w.rate.N < 2 {
+		return w.wait(now) == 0
+	}
+	used := 0
+	for _, at := range w.at {
+		if now.Sub(at) < w.rate.Per {
+			used++
+		}
+	}
+	return used < w.rate.N/2
+}
+
+// rest is how long until the window holds nothing that still counts.
+func (w *window) rest(now time.Time) time.Duration {
+	if len(w.at) == 0 {
+		return 0
+	}
+	return max(0, w.rate.Per-now.Sub(w.at[len(w.at)-1]))
+}

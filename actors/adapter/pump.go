@@ -1,0 +1,120 @@
+package adapter
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// due: a lane may go on.
+type due struct {
+	key messages.ChatKey
+	at  time.Time
+}
+
+// lineDue: the account may send again.
+type lineDue struct{}
+
+// reachable: the platform works again.
+type reachable struct{}
+
+// pump begins the lane's next call, if nothing holds it back.
+func (a *adapter) pump(ac actor.Context, l *lane) {
+	if l == nil || !l.free() {
+		return
+	}
+	now := time.Now()
+	if len(l.queue) == 0 {
+		a.pumpDraft(ac, l, now)
+		a.forget(ac, l, now)
+		return
+	}
+	j := l.queue[0]
+	if j.parts == nil {
+		a.plan(l, j)
+		return
+	}
+	if wait := l.wait(now); wait > 0 {
+		a.look(ac, l, wait)
+		return
+	}
+	if len(a.line) > 0 || a.limits.wait(now) > 0 {
+		l.inLine = true
+		a.line = append(a.line, l)
+		a.armLine(ac, now)
+		return
+	}
+	a.send(l, j, now)
+}
+
+// look comes back to a lane after a while. An earlier look that is due already does as well.
+func (a *adapter) look(ac actor.Context, l *lane, wait time.Duration) {
+	at := time.Now().Add(wait)
+	if !l.timer.IsZero() && !l.timer.After(at) {
+		return
+	}
+	l.timer = at
+	root, self, msg := ac.ActorSystem().Root, ac.Self(), due{l.key, at}
+	time.AfterFunc(wait, func() { root.Send(self, msg) })
+}
+
+func (a *adapter) onDue(ac actor.Context, msg due) {
+	l := a.find(msg.key)
+	if l == nil || !l.timer.Equal(msg.at) {
+		return
+	}
+	l.timer = time.Time{}
+	a.pump(ac, l)
+}
+
+// armLine comes back to the line when the account's limits allow the next send.
+func (a *adapter) armLine(ac actor.Context, now time.Time) {
+	if a.lined || len(a.line) == 0 {
+		return
+	}
+	a.lined = true
+	root, self := ac.ActorSystem().Root, ac.Self()
+	time.AfterFunc(a.limits.wait(now), func() { root.Send(self, lineDue{}) })
+}
+
+// onLineDue lets those go on who stand first, one send each.
+func (a *adapter) onLineDue(ac actor.Context) {
+	a.lined = false
+	now := time.Now()
+	for len(a.line) > 0 && a.limits.wait(now) == 0 {
+		l := a.line[0]
+		a.line[0] = nil
+		a.line, l.inLine, a.at = a.line[1:], false, l
+		switch {
+		case !l.free() || len(l.queue) == 0 || l.queue[0].parts == nil || l.wait(now) > 0:
+			a.pump(ac, l)
+		default:
+			a.send(l, l.queue[0], now)
+		}
+	}
+	a.armLine(ac, now)
+}
+
+// hurry goes on with what waits only because the platform was away.
+func (a *adapter) hurry(ac actor.Context) {
+	for _, key := range a.keys() {
+		if l := a.find(key); l.away {
+			l.after, l.away = time.Time{}, false
+			a.pump(ac, l)
+		}
+	}
+}
+
+// forget drops a lane that holds nothing, once its windows no longer count.
+func (a *adapter) forget(ac actor.Context, l *lane, now time.Time) {
+	if len(l.queue) > 0 || !l.free() || l.draft != nil {
+		return
+	}
+	if rest := max(l.after.Sub(now), l.chat.rest(now), l.group.rest(now)); rest > 0 {
+		a.look(ac, l, rest)
+		return
+	}
+	delete(a.lanes, l.key)
+}
