@@ -12,8 +12,8 @@
 //
 // A chat that panics restarts alone, after a wait that grows, and reads itself anew
 // from its store; after six panics in a row it is parked for a while. Runs are
-// stopped, never restarted. Router and shard hold no code that
-// can panic: a panic there would stop every child.
+// stopped, never restarted. Router and shard are guarded
+// against panics: one there would stop every child.
 //
 // # The way of one message
 //

@@ -51,6 +51,7 @@ type router struct {
 }
 
 func (r *router) Receive(ac actor.Context) {
+	defer stray.Guard(ac)
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		for i := range r.shards {

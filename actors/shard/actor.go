@@ -50,6 +50,7 @@ type shard struct {
 type sweep struct{}
 
 func (s *shard) Receive(ac actor.Context) {
+	defer stray.Guard(ac)
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		s.started(ac)

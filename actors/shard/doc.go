@@ -23,6 +23,6 @@
 // letters wait here; beyond a bound, and always when parked, what a sender can
 // send again is refused with a reason. Other chats notice nothing of it.
 //
-// The code here is small on purpose and cannot panic: a panic would stop every chat
-// of the bucket.
+// The code here is small on purpose, and guarded: a panic would stop every chat of
+// the bucket.
 package shard

@@ -32,6 +32,12 @@ func refusal(msg any, why string) (answer any, ok bool) {
 		return messages.ChatRewound{ChatKey: msg.ChatKey, Reason: why}, true
 	case messages.QueueEgress:
 		return messages.EgressAnswer{Err: why}, true
+	case messages.OutboxQuery:
+		return messages.OutboxReply{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.RetryParked:
+		return messages.ParkedSettled{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.DropParked:
+		return messages.ParkedSettled{ChatKey: msg.ChatKey, Err: why}, true
 	case messages.WatchChat:
 		return messages.WatchEnded(msg), true
 	}

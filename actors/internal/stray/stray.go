@@ -1,5 +1,6 @@
 // Package stray tells of messages that an actor does not know. Such a message is
 // a mistake of whoever sent it; it changes nothing, and nobody waits to find out.
+// Actors whose end would end many others can guard themselves against panics.
 package stray
 
 import (
@@ -25,4 +26,13 @@ func Report(ac actor.Context) {
 		return
 	}
 	ac.ActorSystem().EventStream.Publish(Event{Actor: ac.Self().GetId(), Kind: fmt.Sprintf("%T", msg)})
+}
+
+// Guard is deferred by an actor that must not fail, because its children would be
+// stopped. A panic is told as the library tells those that it catches itself, and
+// the message under way is given up.
+func Guard(ac actor.Context) {
+	if v := recover(); v != nil {
+		ac.ActorSystem().EventStream.Publish(&actor.SupervisorEvent{Child: ac.Self(), Reason: v, Directive: actor.ResumeDirective})
+	}
 }
