@@ -7,16 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -263,162 +260,6 @@ func checkDisk(t *testing.T, dir string, acked []int64, kill int) {
 		if n > 0 && !strings.Contains(fmt.Sprint(waking), string(killKey(i))) {
 			t.Fatalf("kill %d: chat %d is not to be woken", kill, i)
 		}
-	}
-}
-
-func TestTwoProcesses(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	for round := range 3 {
-		cmd, in, out := start(t, "lock", dir)
-		if line, err := out.ReadString('\n'); err != nil || line != "locked\n" {
-			t.Fatalf("the other process says %q, %v: %s", line, err, cmd.Stderr)
-		}
-		begin := time.Now()
-		if _, err := Open(Options{Dir: dir}); !errors.Is(err, persistence.ErrLocked) {
-			t.Fatalf("got %v, want ErrLocked", err)
-		}
-		if took := time.Since(begin); took > time.Second {
-			t.Errorf("refused after %v", took)
-		}
-		if round == 0 {
-			must(t, in.Close()) // it ends by itself
-			must(t, cmd.Wait())
-		} else {
-			must(t, cmd.Process.Kill()) // its lock is taken over
-			_ = cmd.Wait()
-		}
-		s, err := Open(Options{Dir: dir})
-		must(t, err)
-		if _, err := Open(Options{Dir: dir}); !errors.Is(err, persistence.ErrLocked) {
-			t.Fatalf("a second store in one process: %v, want ErrLocked", err)
-		}
-		must(t, s.Close())
-	}
-}
-
-// childDescriptors writes to many chats with few descriptors.
-func childDescriptors(ctx context.Context, dir string) error {
-	const chats, each = 200, 3
-	s, err := Open(Options{Dir: dir})
-	if err != nil {
-		return err
-	}
-	failed := make(chan error, chats)
-	for i := range chats {
-		go func() {
-			failed <- func() error {
-				c, err := s.OpenChat(ctx, killKey(i))
-				if err != nil {
-					return err
-				}
-				for n := 1; n <= each; n++ {
-					fold := persistence.Fold{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Rest: storetest.Facts(int64(n), int64(n))}
-					if err := errors.Join(c.Wake(ctx), c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Fold(ctx, fold)); err != nil {
-						return err
-					}
-				}
-				snap, err := c.Load(ctx)
-				if err == nil && len(snap.History) != each {
-					err = fmt.Errorf("%d turns, want %d", len(snap.History), each)
-				}
-				return err
-			}()
-		}()
-	}
-	for range chats {
-		if err := <-failed; err != nil {
-			return err
-		}
-	}
-	return s.Close()
-}
-
-func TestFewDescriptors(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no ulimit")
-	}
-	cmd, _, _ := start(t, "descriptors", filepath.Join(t.TempDir(), "state"), "/bin/sh", "-c", `ulimit -n 64 && exec "$0"`)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, cmd.Stderr)
-	}
-}
-
-func TestModes(t *testing.T) {
-	old := syscall.Umask(0)
-	defer syscall.Umask(old)
-	for _, umask := range []int{0, 0o777} {
-		dir := filepath.Join(t.TempDir(), "state")
-		syscall.Umask(umask)
-		s := openStore(t, Options{Dir: dir, LedgerBytes: 1})
-		key := messages.ChatKey(strings.Repeat("Long", 100))
-		c, err := s.OpenChat(t.Context(), key)
-		must(t, err)
-		must(t, c.Wake(t.Context()))
-		must(t, c.AppendHistory(t.Context(), storetest.Turns(1, 3)...))
-		must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "x", To: 1}))
-		must(t, c.Fold(t.Context(), persistence.Fold{Ledger: storetest.Entries(1, 1), Rest: storetest.Facts(1, 1)}))
-		must(t, c.Fold(t.Context(), persistence.Fold{Ledger: storetest.Entries(2, 2)}))
-		must(t, c.Close())
-		folder, err := s.ChatDir(key)
-		must(t, err)
-		f, err := os.OpenFile(filepath.Join(folder, historyName), os.O_APPEND|os.O_WRONLY, 0)
-		must(t, err)
-		_, err = f.WriteString("torn")
-		must(t, errors.Join(err, f.Close()))
-		c, err = s.OpenChat(t.Context(), key)
-		must(t, err)
-		_, err = c.Load(t.Context())
-		must(t, err)
-		names := 0
-		must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			want := fs.FileMode(0o600)
-			if d.IsDir() {
-				want = fs.ModeDir | 0o700
-			}
-			if names++; err == nil && info.Mode() != want {
-				t.Errorf("umask %03o: %s has mode %v, want %v", umask, name, info.Mode(), want)
-			}
-			return err
-		}))
-		if names < 15 {
-			t.Errorf("only %d files and folders", names)
-		}
-	}
-}
-
-func TestSymbolicLinksAreRefused(t *testing.T) {
-	elsewhere := t.TempDir()
-	key := messages.ChatKey(testKey)
-	for _, link := range []string{".", "chat", "open", "chat/" + testKey, "chat/" + testKey + "/messages", "chat/" + testKey + "/messages/journal.jsonl", "lock"} {
-		t.Run(link, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "state")
-			name := filepath.Join(dir, link)
-			must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-			must(t, os.Symlink(elsewhere, name))
-			s, err := Open(Options{Dir: dir})
-			if err == nil {
-				c, openErr := s.OpenChat(t.Context(), key)
-				must(t, openErr)
-				_, loadErr := c.Load(t.Context())
-				err = errors.Join(loadErr, c.Append(t.Context(), storetest.Facts(1, 1)...))
-				must(t, s.Close())
-			}
-			if err == nil {
-				t.Error("a symbolic link was followed")
-			}
-		})
-	}
-	left, err := os.ReadDir(elsewhere)
-	must(t, err)
-	if len(left) > 0 {
-		t.Errorf("written elsewhere: %v", left)
-	}
-	if _, err := Open(Options{}); err == nil {
-		t.Error("a store without a folder was opened")
 	}
 }
 

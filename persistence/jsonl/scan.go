@@ -176,8 +176,10 @@ func candidate(b []byte, fresh bool) int {
 			return -1
 		}
 		at += n
-		if rest := b[at+2:]; bytes.HasPrefix(rest, []byte(`id":`)) || bytes.HasPrefix(rest, []byte(`n":`)) {
-			return at
+		for _, member := range []string{`id":`, `n":`, `gen":`} { // of a turn; a fact or ledger entry; the meta's log
+			if bytes.HasPrefix(b[at+2:], []byte(member)) {
+				return at
+			}
 		}
 	}
 }
