@@ -57,11 +57,12 @@ type chat struct {
 	delayed  map[persistence.RowKey]messages.EgressDelayed
 	told     told // what the metrics know of the chat
 	first    firstWord
-	since    time.Time // the first ingress came that no run has seen; zero: there is none
-	flooded  time.Time // a message was declined because the lane was full
-	holding  time.Time // the chat waits for more messages; zero: it does not
-	holds    int       // generation of that timer
-	resting  int       // generation of the fold timer
+	since    time.Time   // the first ingress came that no run has seen; zero: there is none
+	flooded  time.Time   // a message was declined because the lane was full
+	holding  time.Time   // the chat waits for more messages; zero: it does not
+	holds    int         // generation of that timer
+	resting  int         // generation of the fold timer
+	rest     *time.Timer // of the next fold; nil: there was none yet
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
 	expiry    *time.Timer // nil: no request is open

@@ -233,7 +233,10 @@ func (c *chat) restLater() {
 	c.weigh()
 	c.resting++
 	gen, home := c.resting, c.home
-	time.AfterFunc(foldAfter, func() { home.Send(foldDue{gen}) })
+	if c.rest != nil {
+		c.rest.Stop() // one that has fired already is of an older generation
+	}
+	c.rest = time.AfterFunc(foldAfter, func() { home.Send(foldDue{gen}) })
 }
 
 func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
