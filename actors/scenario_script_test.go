@@ -56,6 +56,7 @@ type scenario struct {
 	store   *faulty
 	model   *modeltest.Script
 	sends   *sendFaults
+	panics  *panics
 	key     messages.ChatKey
 	keys    []messages.ChatKey
 	in      []platform.Inbound
@@ -104,11 +105,12 @@ func (f *sendFaults) set(reason platform.SendReason, skip, times int) {
 
 func newScenario(t *testing.T, disk persistence.Store) *scenario {
 	t.Helper()
-	s := &scenario{t: t, store: &faulty{Store: disk}, model: modeltest.NewScript(), sends: &sendFaults{}, gates: map[string]chan struct{}{}}
+	s := &scenario{t: t, store: &faulty{Store: disk}, model: modeltest.NewScript(), sends: &sendFaults{}, panics: &panics{}, gates: map[string]chan struct{}{}}
 	s.o = actortest.Options{
 		Store: s.store, Model: s.model,
 		Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: s.sends.fail},
 	}
+	s.o.Chat.Audit = s.panics.audit
 	s.key = alice
 	return s
 }
@@ -168,7 +170,7 @@ func (s *scenario) do(verb, rest string) (string, error) {
 		s.use(messages.ChatKey(rest))
 	case "release":
 		close(s.gate(rest))
-	case "say", "ignored", "refused", "edit", "again":
+	case "say", "bot", "ignored", "refused", "edit", "again":
 		return s.ingress(verb, rest)
 	case "stop":
 		was, err := s.world().Port.Stop(context.Background(), s.key, platform.Person{ID: "button"}, rest == "all")
@@ -188,7 +190,7 @@ func (s *scenario) do(verb, rest string) (string, error) {
 	case "active", "stands", "running", "waiting":
 		return "", s.check(verb, rest)
 	default:
-		return "", errors.New("no such word")
+		return s.more(verb, rest)
 	}
 	return "", nil
 }
@@ -224,7 +226,7 @@ func (s *scenario) setting(rest string) error {
 			s.o.Tools = append(s.o.Tools, actortest.Send())
 		}
 	default:
-		return errors.New("no such setting")
+		return s.moreSettings(name, value)
 	}
 	return nil
 }
@@ -248,6 +250,7 @@ func (s *scenario) ingress(verb, rest string) (string, error) {
 	default:
 		in = s.world().Inbound(s.key, who, text)
 	}
+	in.Sender.IsBot = verb == "bot"
 	switch verb {
 	case "ignored":
 		in.Gate = platform.Gate{Reason: "unaddressed"}

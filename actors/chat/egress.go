@@ -126,7 +126,7 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 	delete(c.handed, row.Key)
 	delete(c.delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
-	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: msg.Tries}
+	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1)}
 	if c.append(ac, fact) != nil {
 		return
 	}
