@@ -1,0 +1,91 @@
+package host
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// All mishaps are counted; the log tells each kind once a minute and how many
+// there were, and never what was in them.
+func TestCL10MishapsAreCountedAndTold(t *testing.T) {
+	reg, out := prometheus.NewRegistry(), &logBuffer{}
+	m := newMishaps(reg, slog.New(slog.NewTextHandler(out, nil)))
+	clock := time.Unix(1e9, 0)
+	m.now = func() time.Time { return clock }
+	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+	t.Cleanup(system.Shutdown)
+	pid := system.NewLocalPID("router/$a/telegram-chat-1")
+	all := func() {
+		for _, e := range []any{
+			&actor.DeadLetterEvent{PID: pid, Message: "canary words"},
+			&actor.DeadLetterEvent{Message: nil},
+			messages.Stray{Actor: "adapter-telegram", Kind: "string"},
+			&actor.SupervisorEvent{Child: pid, Reason: errors.New("canary error")},
+			"something else",
+		} {
+			m.hear(e)
+		}
+		for len(m.queue) > 0 {
+			m.tell(t.Context(), <-m.queue)
+		}
+	}
+	for range 50 {
+		all()
+	}
+	clock = clock.Add(mishapEvery)
+	all()
+	want := `
+# HELP sma_actor_panics_total Panics of actors.
+# TYPE sma_actor_panics_total counter
+sma_actor_panics_total{actor="chat"} 51
+# HELP sma_dead_letters_total Messages to actors that were gone.
+# TYPE sma_dead_letters_total counter
+sma_dead_letters_total 102
+# HELP sma_stray_messages_total Messages that their actor does not know.
+# TYPE sma_stray_messages_total counter
+sma_stray_messages_total{actor="adapter"} 51
+`
+	if err := testutil.GatherAndCompare(reg, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 8 || !strings.Contains(lines[7], "more_since_last=49") || strings.Contains(out.String(), "canary") {
+		t.Errorf("log:\n%s", out.String())
+	}
+}
+
+// A flood of mishaps holds nobody up.
+func TestCL10FloodOfMishapsIsCounted(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	m := newMishaps(reg, slog.New(slog.DiscardHandler))
+	for range 10_000 { // nobody reads the queue
+		m.hear(messages.Stray{Actor: "router", Kind: "int"})
+	}
+	if got := testutil.ToFloat64(m.strays.WithLabelValues("router")); got != 10_000 {
+		t.Errorf("%v counted, want 10000", got)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	got := map[string]string{}
+	for _, id := range []string{"router", "router/$1", "router/$1/web-chat-1", "router/$1/web-chat-1/$9", "router/$1/a/b/c", "adapter-web", "future12", "$3", ""} {
+		got[id] = role(id)
+	}
+	want := map[string]string{
+		"router": "router", "router/$1": "shard", "router/$1/web-chat-1": "chat", "router/$1/web-chat-1/$9": "run", "router/$1/a/b/c": "run",
+		"adapter-web": "adapter", "future12": "future", "$3": "other", "": "other",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

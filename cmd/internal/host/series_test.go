@@ -1,0 +1,83 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+// Whatever the number of chats, people and tools, and whatever names a model
+// makes up: the scrape stays small, and names no chat and no text. SOAK makes it
+// 10,000 chats.
+func TestOV4SeriesAreBounded(t *testing.T) {
+	chats := 60
+	if os.Getenv("SOAK") != "" {
+		chats = 10_000
+	}
+	p := newProject(t)
+	h := p.start(t, Options{Model: modeltest.NewFunc(inventive)}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true", "limits.activeChats": "20000"}))
+	for chat := range int64(chats) {
+		p.api.AddChat(platformtest.Chat{ID: 7_700_000 + chat, Type: "private"})
+		p.api.Say(7_700_000+chat, 7_700_000+chat, fmt.Sprintf("canary-text-%d", chat), nil)
+	}
+	p.api.Await(t, "an answer in every chat", func() bool { return p.answered(7_700_000, chats) })
+	for n := range 20 {
+		get(t, fmt.Sprintf("%s/canary-route-%d", h.webAddr, n))
+	}
+	_, text := get(t, "http://"+h.metricsAddr+"/metrics")
+	series := 0
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#") {
+			series++
+		}
+	}
+	t.Logf("soak: test=OV4 chats=%d series=%d", chats, series)
+	if series > 300 {
+		t.Errorf("%d series, want at most 300", series)
+	}
+	for _, never := range []string{"canary", "77000", "telegram-chat", p.api.Token()} {
+		if strings.Contains(text, never) {
+			t.Errorf("the scrape holds %q", never)
+		}
+	}
+}
+
+func merged(a, b map[string]string) map[string]string {
+	for k, v := range b {
+		a[k] = v
+	}
+	return a
+}
+
+func (p *project) answered(first int64, chats int) bool {
+	for chat := range int64(chats) {
+		if len(p.api.Sent(first+chat)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inventive is a model that first calls every tool there is, and some that it
+// made up, and then answers.
+func inventive(req model.Request) []model.Event {
+	last := req.Messages[len(req.Messages)-1]
+	if last.Role != "user" {
+		return append(modeltest.TextEvents("done"), modeltest.Finish("stop"))
+	}
+	calls := []modeltest.Call{}
+	for n := range 5 {
+		calls = append(calls, modeltest.Call{ID: fmt.Sprintf("x%d", n), Name: fmt.Sprintf("canary_tool_%d_%d", len(req.Messages), n), Input: `{}`})
+	}
+	for n, tool := range req.Tools {
+		if tool.Name != "chat_send" {
+			calls = append(calls, modeltest.Call{ID: fmt.Sprintf("t%d", n), Name: tool.Name, Input: `{"canary-input": 1}`})
+		}
+	}
+	return append(modeltest.CallEvents(calls...), modeltest.Finish("tool-calls"))
+}
