@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -74,15 +75,21 @@ type run struct {
 	input     messages.StepInput
 	asker     messages.Asker
 	messageID string
-	gen       int // of the model call; what comes from an older one is dropped
-	tries     int
+	gen       int  // of the model call; what comes from an older one is dropped
+	heard     bool // something came of it
+	tries     int  // of the step, whose streams were cut
+	shares    int  // how often the step's request was shortened
+	asked     time.Time
+	trim      prompt.Trim      // what requests leave out; the run keeps it
 	unsaid    []uistream.Chunk // of the stream, not told to the chat yet
 	said      time.Time
 	flushing  bool
 
-	calls   []loop.Call // of the step, to execute
-	open    int         // of them, still without outcome
-	waiting []loop.Call // ordered ones that have not begun
+	calls   []loop.Call         // of the step, to execute
+	open    int                 // of them, still without outcome
+	begun   int                 // calls so far
+	under   map[int]*time.Timer // calls under way, and when they are given up
+	waiting []loop.Call         // ordered ones that have not begun
 	final   bool
 	// between: the calls belong to no step of this loop: a crash interrupted their
 	// step, or a person approved them since.
@@ -112,6 +119,8 @@ func (r *run) Receive(ac actor.Context) {
 		r.onPreliminary(ac, msg)
 	case toolReturned:
 		r.onToolReturned(ac, msg)
+	case toolOverdue:
+		r.onToolOverdue(ac, msg)
 	default:
 		stray.Report(ac)
 	}
@@ -138,6 +147,9 @@ func (r *run) stop(ac actor.Context) {
 	r.unsaid = nil
 	if r.cancel != nil {
 		r.cancel()
+	}
+	for _, timer := range r.under {
+		timer.Stop()
 	}
 	if r.start.RunID != "" {
 		ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
@@ -195,7 +207,7 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 	}
 	c := loop.Config{
 		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
-		ErrorText: func(err error) string { return err.Error() },
+		ErrorText: errorText,
 		Metadata:  r.metadata,
 	}
 	for _, name := range msg.Tools {
@@ -206,7 +218,7 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 		spec := t.Spec()
 		r.specs = append(r.specs, spec)
 		c.Tools = append(c.Tools, loop.Tool{
-			Name: spec.Name, Title: spec.Title,
+			Name: spec.Name, CallName: r.Tools.WireName(spec.Name), Title: spec.Title,
 			Check: func(in json.RawMessage) error { return r.Tools.Validate(spec.Name, in) },
 			Asks:  func(c loop.Call) bool { return r.asks(t, c) },
 		})

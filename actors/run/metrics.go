@@ -11,13 +11,18 @@ import (
 // conventions. Model calls are measured by the model itself. A nil *Metrics
 // counts nothing.
 type Metrics struct {
-	tool *prometheus.HistogramVec
+	tool   *prometheus.HistogramVec
+	prefix *prometheus.CounterVec
 }
 
 // NewMetrics registers the metrics of runs.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
+	f := promauto.With(reg)
 	return &Metrics{
-		tool: promauto.With(reg).NewHistogramVec(prometheus.HistogramOpts{
+		prefix: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_prompt_prefix_broken_total", Help: "Model requests that do not begin with the one before, by cause.",
+		}, []string{"cause"}),
+		tool: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "gen_ai_execute_tool_duration_seconds", Help: "Tool calls, by tool and result.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14), // 0.01 doubling to 81.92
 		}, []string{"tool", "result"}),
@@ -33,4 +38,11 @@ func (m *Metrics) toolCalled(name string, d time.Duration, failed bool) {
 		result = "error"
 	}
 	m.tool.WithLabelValues(name, result).Observe(d.Seconds())
+}
+
+// prefixBroken counts a request whose beginning is not that of the one before.
+func (m *Metrics) prefixBroken(cause string) {
+	if m != nil {
+		m.prefix.WithLabelValues(cause).Inc()
+	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -20,6 +19,10 @@ const (
 	// before its first event is the model's own to repeat.
 	maxTries   = 4
 	firstRetry = 500 * time.Millisecond
+	// maxRetryAfter is the longest wait that a provider may ask for, and retryFor how
+	// long after its first request a step may be asked for again.
+	maxRetryAfter = 30 * time.Second
+	retryFor      = 10 * time.Minute
 	// flushEvery coalesces chunks: what comes faster travels to the chat together,
 	// and nothing that has come waits longer.
 	flushEvery = 50 * time.Millisecond
@@ -51,7 +54,7 @@ func (r *run) acquire(ac actor.Context) {
 
 func (r *run) request() model.Request {
 	req := model.Request{
-		ID: r.start.RequestID, System: r.start.System, Messages: r.input.Messages, MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
+		ID: r.start.RequestID, System: r.start.System, Messages: r.trim.Apply(r.input.Messages), MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
 	}
 	for _, s := range r.specs {
 		req.Tools = append(req.Tools, model.ToolSpec{Name: r.Tools.WireName(s.Name), Description: s.Description, InputSchema: s.InputSchema})
@@ -64,7 +67,11 @@ func (r *run) ask() {
 	if r.ctx.Err() != nil {
 		return
 	}
+	if r.tries == 0 && r.shares == 0 {
+		r.asked = time.Now()
+	}
 	r.gen++
+	r.heard = false
 	gen, ctx, home, m, req := r.gen, r.ctx, r.home, r.Model, r.request()
 	home.Go(func() any {
 		rest, err := stream(ctx, m, req, func(events []model.Event) { home.Send(streamed{gen, events}) })
@@ -96,6 +103,7 @@ func visible(k model.EventKind) bool {
 
 func (r *run) feed(events []model.Event) []uistream.Chunk {
 	var chunks []uistream.Chunk
+	r.heard = r.heard || len(events) > 0
 	for _, ev := range events {
 		if ev.ToolName != "" {
 			ev.ToolName = r.Tools.Name(ev.ToolName)
@@ -139,7 +147,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		r.stepFailed(ac, out)
 		return
 	}
-	r.tries = 0
+	r.tries, r.shares = 0, 0
 	chunks = append(chunks, out.Chunks...)
 	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage)}
 	r.calls = out.Calls
@@ -173,33 +181,6 @@ func ends(d loop.Decision) (how, reason string) {
 		return "failed", string(model.ReasonInternal)
 	}
 	return "done", ""
-}
-
-// stepFailed asks again when nothing of the step took effect and the failure may
-// pass, otherwise ends the run.
-func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
-	err := out.Err
-	if err == nil {
-		err = &model.Error{Reason: model.ReasonCut, Retryable: true}
-	}
-	if p, ok := errors.AsType[pipe.Panicked](err); ok {
-		r.Logger.Error("the model client panicked", "component", "run", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
-	}
-	e, ok := errors.AsType[*model.Error](err)
-	again := ok && e.Retryable && (e.Reason == model.ReasonCut || e.Reason == model.ReasonIdle || e.Reason == model.ReasonOverloaded || e.Reason == model.ReasonNetwork)
-	r.tries++
-	if !again || r.tries >= maxTries {
-		r.fail(ac, string(model.ReasonOf(err)), err)
-		return
-	}
-	r.Logger.Info("a model answer was cut off and is asked for again", "component", "run", "chat_key", string(r.start.ChatKey),
-		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "error", err)
-	r.loop.RestartStep()
-	r.gate.restart()
-	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(e.Reason)})
-	wait := max(e.RetryAfter, r.Jitter(firstRetry<<r.tries))
-	gen, home := r.gen, r.home
-	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
 }
 
 func (r *run) onRetry(ac actor.Context, msg retry) {

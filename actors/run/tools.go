@@ -16,8 +16,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// toolDeadline bounds a call whose tool does not say.
-const toolDeadline = 2 * time.Minute
+const (
+	// toolDeadline bounds a call whose tool does not say.
+	toolDeadline = 2 * time.Minute
+	// toolGrace is how long a tool may take to obey the end of its deadline. Then
+	// the run goes on without it, and what it says later is dropped.
+	toolGrace = 10 * time.Second
+	// maxErrorText bounds what a model reads of a failure, and maxSummary what
+	// people read of a result, in bytes.
+	maxErrorText = 4 << 10
+	maxSummary   = 500
+)
 
 // toolPreliminary: a tool shows how far it is.
 type toolPreliminary struct {
@@ -27,11 +36,22 @@ type toolPreliminary struct {
 
 // toolReturned: a call has ended.
 type toolReturned struct {
+	n      int // which of the run's calls
 	call   loop.Call
 	result tool.Result
 	err    error
 	took   time.Duration
 }
+
+// toolOverdue: a call should have ended by now.
+type toolOverdue struct {
+	n    int
+	call loop.Call
+	took time.Duration
+}
+
+// errorText is a failure as the model reads it.
+func errorText(err error) string { return tool.Shorten(err.Error(), maxErrorText) }
 
 // repeatable says that a call may begin again after a crash.
 func (r *run) repeatable(name string) bool {
@@ -79,17 +99,19 @@ func (r *run) call(c loop.Call) tool.Call {
 }
 
 func (r *run) invoke(c loop.Call) {
+	r.begun++
+	n := r.begun
 	t, ok := r.Tools.Find(c.Name)
-	if !ok {
-		r.home.Send(toolReturned{call: c, err: fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)})
-		return
-	}
 	err := c.Err
-	if err == nil {
+	switch {
+	case !ok:
+		err = fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)
+	case err == nil:
 		err = r.gate.refuse(r.judge(t, c), c)
 	}
 	if err != nil {
-		r.home.Send(toolReturned{call: c, err: err})
+		r.pending(n, nil)
+		r.home.Send(toolReturned{n: n, call: c, err: err})
 		return
 	}
 	call := r.call(c)
@@ -98,18 +120,44 @@ func (r *run) invoke(c loop.Call) {
 		deadline = toolDeadline
 	}
 	began, ctx, home, tools := time.Now(), r.ctx, r.home, r.Tools
+	overdue := toolOverdue{n: n, call: c, took: deadline + toolGrace}
+	r.pending(n, time.AfterFunc(overdue.took, func() { home.Send(overdue) }))
 	home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
-		res, err := perform(ctx, t, call, func(out json.RawMessage) { home.Send(toolPreliminary{c.ID, out}) })
+		res, err := perform(ctx, t, call, func(out json.RawMessage) { home.Send(toolPreliminary{c.ID, preview(ctx, out)}) })
 		if err == nil {
 			res.Output = tools.Cap(ctx, call, res.Output)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("the tool took longer than %s and was stopped", deadline)
 		}
-		return toolReturned{call: c, result: res, err: err, took: time.Since(began)}
-	}, func(p pipe.Panicked) any { return toolReturned{call: c, err: p, took: time.Since(began)} })
+		return toolReturned{n: n, call: c, result: res, err: err, took: time.Since(began)}
+	}, func(p pipe.Panicked) any { return toolReturned{n: n, call: c, err: p, took: time.Since(began)} })
+}
+
+// pending notes a call that is under way; the timer gives it up.
+func (r *run) pending(n int, timer *time.Timer) {
+	if r.under == nil {
+		r.under = map[int]*time.Timer{}
+	}
+	r.under[n] = timer
+}
+
+// settle takes a call off those under way; false: it was given up already.
+func (r *run) settle(n int) bool {
+	timer, ok := r.under[n]
+	if timer != nil {
+		timer.Stop()
+	}
+	delete(r.under, n)
+	return ok
+}
+
+// preview bounds a preliminary result. It stores nothing: another one follows.
+func preview(ctx context.Context, out json.RawMessage) json.RawMessage {
+	short, _ := tool.Cap{}.Apply(ctx, "", out) // fails only where something is stored
+	return short
 }
 
 func perform(ctx context.Context, t tool.Tool, call tool.Call, show func(json.RawMessage)) (tool.Result, error) {
@@ -127,13 +175,20 @@ func (r *run) onPreliminary(ac actor.Context, msg toolPreliminary) {
 	}
 }
 
+// onToolOverdue goes on without a tool that does not end.
+func (r *run) onToolOverdue(ac actor.Context, msg toolOverdue) {
+	r.Logger.Error("a tool did not end with its deadline and is left behind", "component", "run", "run_id", r.start.RunID, "tool", msg.call.Name)
+	err := fmt.Errorf("the tool took longer than %s and could not be stopped; it may still be at work", msg.took)
+	r.onToolReturned(ac, toolReturned{n: msg.n, call: msg.call, err: err, took: msg.took})
+}
+
 func (r *run) onToolReturned(ac actor.Context, msg toolReturned) {
-	if r.ctx.Err() != nil {
+	if r.ctx.Err() != nil || !r.settle(msg.n) {
 		return
 	}
 	done := messages.ToolDone{
 		RunID: r.start.RunID, CallID: msg.call.ID, Final: msg.result.Final,
-		Summary: msg.result.Summary, Forced: !r.repeatable(msg.call.Name), Failed: msg.err != nil,
+		Summary: tool.Shorten(msg.result.Summary, maxSummary), Forced: !r.repeatable(msg.call.Name), Failed: msg.err != nil,
 	}
 	if p, ok := errors.AsType[pipe.Panicked](msg.err); ok {
 		r.Logger.Error("a tool panicked", "component", "run", "run_id", r.start.RunID, "tool", msg.call.Name, "error", p.Error(), "stack", p.Stack)
@@ -169,7 +224,7 @@ func (r *run) outcome(msg toolReturned) []uistream.Chunk {
 	case len(chunks) > 0:
 		return chunks
 	case msg.err != nil:
-		return []uistream.Chunk{uistream.ToolOutputError{ToolCallID: msg.call.ID, ErrorText: msg.err.Error()}}
+		return []uistream.Chunk{uistream.ToolOutputError{ToolCallID: msg.call.ID, ErrorText: errorText(msg.err)}}
 	}
 	return []uistream.Chunk{uistream.ToolOutputAvailable{ToolCallID: msg.call.ID, Output: output}}
 }

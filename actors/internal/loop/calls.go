@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,7 +213,7 @@ func (l *Loop) available() []string {
 	names := make([]string, 0, len(l.cfg.Tools))
 	for _, t := range l.cfg.Tools {
 		if _, ok := l.active(t.Name); ok {
-			names = append(names, t.Name)
+			names = append(names, cmp.Or(t.CallName, t.Name))
 		}
 	}
 	return names

@@ -48,7 +48,9 @@ type Config struct {
 
 // Tool is what the engine knows of a tool.
 type Tool struct {
-	Name     string
+	Name string
+	// CallName is the name that the model calls it by; empty: its name.
+	CallName string
 	Title    string          // empty: none
 	Metadata json.RawMessage // shown beside its calls; nil: none
 	// Dynamic tools are known at run time only; their parts are of type dynamic-tool.

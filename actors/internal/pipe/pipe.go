@@ -43,15 +43,27 @@ func NewHome(ac actor.Context) Home {
 func (h Home) Send(msg any) { h.root.Send(h.pid, msg) }
 
 // Go runs work in a goroutine of its own and sends what it returns home, unless
-// that is nil. A panic comes home as what failed makes of it. Work must end when
-// its context does; whose that is, is the caller's business.
+// that is nil. A panic, or an end of the goroutine, comes home as what failed makes
+// of it. Work must end when its context does; whose that is, is the caller's business.
 func (h Home) Go(work func() any, failed func(Panicked) any) {
 	whole := func() any { return guarded(work, failed) }
 	if h.starter != nil {
 		h.starter.Start(whole, h.deliver)
 		return
 	}
-	go func() { h.deliver(whole()) }()
+	go func() {
+		ended := Panicked{Value: "the work ended its goroutine"}
+		var result any
+		returned := false
+		defer func() {
+			if !returned {
+				result = failed(ended)
+			}
+			h.deliver(result)
+		}()
+		result = whole()
+		returned = true
+	}()
 }
 
 func guarded(work func() any, failed func(Panicked) any) (result any) {

@@ -1,0 +1,83 @@
+package run
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// stepFailed decides about a step whose model call failed: nothing of it took
+// effect, so it may be asked for again if that can help. Otherwise the run ends.
+func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
+	err := out.Err
+	if err == nil {
+		err = &model.Error{Reason: model.ReasonCut, Retryable: true}
+	}
+	if p, ok := errors.AsType[pipe.Panicked](err); ok {
+		r.Logger.Error("the model client panicked", "component", "run", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
+	}
+	reason := model.ReasonOf(err)
+	if reason == model.ReasonTooLong && r.shorten() {
+		r.again(ac, reason, err, 0)
+		return
+	}
+	if wait, ok := r.retryIn(err); ok {
+		r.again(ac, reason, err, wait)
+		return
+	}
+	r.fail(ac, string(reason), err)
+}
+
+// retryIn says whether a step whose stream broke off is asked for again, and how
+// long from now. What failed before its first event was repeated by the model as
+// often as that makes sense.
+func (r *run) retryIn(err error) (time.Duration, bool) {
+	e, ok := errors.AsType[*model.Error](err)
+	if r.tries++; !ok || !e.Retryable || !r.heard || r.tries >= maxTries || e.RetryAfter > maxRetryAfter {
+		return 0, false
+	}
+	wait := max(e.RetryAfter, rand.N(firstRetry<<r.tries)) // jitter needs no secrecy
+	return wait, time.Since(r.asked)+wait < retryFor
+}
+
+// shares are what is left of a request after it was too long once, and twice, as
+// parts of its size.
+func shares() []int { return []int{2, 8} }
+
+// shorten leaves more out of the step's request; false: it cannot, or has done so
+// too often.
+func (r *run) shorten() bool {
+	if r.shares >= len(shares()) {
+		return false
+	}
+	trim, ok := r.trim.Further(r.input.Messages, shares()[r.shares])
+	if !ok {
+		return false
+	}
+	r.trim = trim
+	r.shares++
+	r.Metrics.prefixBroken("too_long")
+	return true
+}
+
+// again asks for the step once more. What came of it so far is void.
+func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
+	r.Logger.Info("a model answer failed and is asked for again", "component", "run", "chat_key", string(r.start.ChatKey),
+		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)
+	r.loop.RestartStep()
+	r.gate.restart()
+	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason)})
+	if wait == 0 {
+		r.acquire(ac)
+		return
+	}
+	gen, home := r.gen, r.home
+	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
+}
