@@ -36,6 +36,9 @@ type Options struct {
 	Chat     chat.Options // what is set here wins over the defaults
 	Idle     time.Duration
 	Slots    int
+	// MaxChats and MaxBytes are what the chats in memory may be and hold; 0: no limit.
+	MaxChats int
+	MaxBytes int64
 	// Validate checks inputs of tools; nil: all are taken.
 	Validate func(name string, input json.RawMessage) error
 	// Fail may refuse a call of the store.
@@ -97,8 +100,11 @@ func (w *World) spawn() {
 		Idle: w.o.Idle, Metrics: shard.NewMetrics(w.Registry),
 		Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
 	}
+	chatsOf := router.Options{
+		Shard: func(int) *actor.Props { return shard.Props(shards) }, MaxChats: w.o.MaxChats, MaxBytes: w.o.MaxBytes,
+	}
 	var err error
-	if w.Router, err = root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), "router"); err != nil {
+	if w.Router, err = root.SpawnNamed(router.Props(chatsOf), "router"); err != nil {
 		w.t.Fatal(err)
 	}
 	metrics := adapter.NewMetrics(w.Registry)

@@ -15,7 +15,7 @@ func (s *shard) load() {
 	if e := s.table.oldest(); e != nil {
 		load.Oldest = e.last
 	}
-	s.root.Request(s.router, load)
+	s.root.RequestWithCustomSender(s.router, load, s.self)
 }
 
 // sized notes how much a chat holds.
