@@ -75,8 +75,11 @@ func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOption
 		return Repaired{}, errors.New("not a chat of this store") // Unreachable: OpenChat makes no other.
 	}
 	err = c.change(ctx, "repair", func(ctx context.Context) error {
-		if err := s.checkDir(c.dir); isMissing(err) {
+		switch err := s.checkDir(c.dir); {
+		case isMissing(err):
 			return &undone{persistence.ErrNotFound}
+		case err != nil:
+			return harmless(err)
 		}
 		done, err = c.repair(ctx, o)
 		return err

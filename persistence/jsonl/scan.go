@@ -198,7 +198,7 @@ func (w *salvager) record(b []byte, done, at int, off int64) int {
 	}
 	end := at + int(dec.InputOffset())
 	w.budget -= len(raw)
-	whole := end == len(b) || b[end] == '{'
+	whole := blank(b[end:]) || b[end] == '{'
 	if !whole && within(b[done:at]) {
 		return -1
 	}
