@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -55,27 +56,45 @@ func rounds(t *rapid.T) []round {
 	}), 1, 60).Draw(t, "rounds")
 }
 
-func TestScenarioPassivationRaces(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		plan := rounds(rt)
-		fault := ""
-		synctest.Test(t, func(t *testing.T) {
-			c := &crowd{w: actortest.New(t, actortest.Options{
-				Store: memstore.New(), Model: slow{}, Idle: time.Minute,
-			})}
-			for _, r := range plan {
-				c.play(r)
+// A message that comes while its chat is put to rest is one turn and has one
+// answer, whether its chat was idle for long or had to make room. SOAK makes it
+// 10,000 rounds and more.
+func TestCL2PassivationRacesAMessage(t *testing.T) {
+	want, all, said := 1, 0, 0
+	if os.Getenv("SOAK") != "" {
+		want = 10_000
+	}
+	rests := 0.0
+	for all < want {
+		rapid.Check(t, func(rt *rapid.T) {
+			plan := rounds(rt)
+			ceiling := rapid.SampledFrom([]int{0, 1, 5}).Draw(rt, "ceiling")
+			fault := ""
+			synctest.Test(t, func(t *testing.T) {
+				c := &crowd{w: actortest.New(t, actortest.Options{
+					Store: memstore.New(), Model: slow{}, Idle: time.Minute, MaxChats: ceiling,
+				})}
+				for _, r := range plan {
+					c.play(r)
+					said += len(r.chats)
+				}
+				fault = c.fault()
+				rests += c.w.Metric("sma_chat_activations_total")
+			})
+			if fault != "" {
+				rt.Fatal(fault)
 			}
-			fault = c.fault()
+			all += len(plan)
 		})
-		if fault != "" {
-			rt.Fatal(fault)
+		if t.Failed() {
+			return
 		}
-	})
+	}
+	t.Logf("soak: test=CL2 rounds=%d messages=%d activations=%.0f lost=0 double=0", all, said, rests)
 }
 
 // Everybody writes to everybody's chat at the moment of every sweep.
-func TestScenarioPassivationCrowd(t *testing.T) {
+func TestCL2EverybodyWritesAtEverySweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &crowd{w: actortest.New(t, actortest.Options{Store: memstore.New(), Model: slow{}, Idle: time.Minute})}
 		for n := range 20 {
