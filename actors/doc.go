@@ -13,7 +13,8 @@
 // A chat that panics restarts alone, after a wait that grows, and reads itself anew
 // from its store; after six panics in a row it is parked for a while. Runs are
 // stopped, never restarted. Router and shard are guarded
-// against panics: one there would stop every child.
+// against panics: one there would stop every child. A message of a kind that an
+// actor does not know changes nothing and is told as Stray.
 //
 // # The way of one message
 //

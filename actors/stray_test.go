@@ -10,7 +10,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -28,7 +27,7 @@ func everyKind() []any {
 		messages.OutboxQuery{}, messages.OutboxReply{}, messages.RetryParked{}, messages.DropParked{}, messages.ParkedSettled{},
 		messages.StartRun{}, messages.ContinueRun{}, messages.ExecuteCalls{}, messages.CancelRun{}, messages.SlotGranted{},
 		messages.AskPassivate{}, messages.PassivateOK{}, messages.PassivateBusy{}, messages.ChatSized{}, messages.ShardLoad{}, messages.Shed{},
-		messages.Drained{}, messages.StatsQuery{}, messages.StatsReply{},
+		messages.Drained{}, messages.StatsQuery{}, messages.StatsReply{}, messages.Stray{},
 		messages.Decision{}, messages.DecisionOutcome{}, messages.OpenRequest{}, messages.ApprovedCall{}, messages.OutboxItem{},
 		&messages.StartRun{}, &messages.Deliver{}, (*messages.AcceptIngress)(nil),
 		nobodys{}, &nobodys{}, (*nobodys)(nil), "text", 42, []byte(nil), map[string]int(nil), struct{}{}, error(nil) == nil,
@@ -127,7 +126,7 @@ func listen(system *actor.ActorSystem) *listener {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		switch e := e.(type) {
-		case stray.Event:
+		case messages.Stray:
 			l.stray[e.Actor]++
 		case *actor.SupervisorEvent:
 			if e.Directive != actor.ResumeDirective { // a guarded one: the typed nil

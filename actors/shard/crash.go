@@ -66,7 +66,6 @@ func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, ch
 		return
 	}
 	system.EventStream.Publish(&actor.SupervisorEvent{Child: child, Reason: reason, Directive: actor.RestartDirective})
-	s.opts.Metrics.crashed()
 	s.parent = to
 	if e.crash.timer != nil {
 		e.crash.timer.Stop() // it panicked once more while it waited

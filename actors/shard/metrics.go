@@ -12,7 +12,6 @@ type Metrics struct {
 	parked       prometheus.Gauge
 	activations  prometheus.Counter
 	passivations *prometheus.CounterVec
-	crashes      prometheus.Counter
 	restarts     prometheus.Counter
 	refusals     prometheus.Counter
 }
@@ -28,9 +27,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		passivations: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_chat_passivations_total", Help: "Chats that left memory: idle, too many chats, too much memory, or a stop.",
 		}, []string{"cause"}),
-		crashes: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_actor_panics_total", Help: "Panics of actors.", ConstLabels: prometheus.Labels{"actor": "chat"},
-		}),
 		restarts: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_actor_restarts_total", Help: "Actors restarted after a panic.", ConstLabels: prometheus.Labels{"actor": "chat"},
 		}),
@@ -76,12 +72,6 @@ func (m *Metrics) grew(bytes int64) {
 func (m *Metrics) park(n float64) {
 	if m != nil {
 		m.parked.Add(n)
-	}
-}
-
-func (m *Metrics) crashed() {
-	if m != nil {
-		m.crashes.Inc()
 	}
 }
 

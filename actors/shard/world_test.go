@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -31,7 +30,6 @@ type world struct {
 	starts map[messages.ChatKey]int
 	poison func(key messages.ChatKey, n int) bool // panics instead of taking the n-th message; nil: never
 	sick   map[messages.ChatKey]bool              // panics as soon as it starts
-	strays []stray.Event
 	loads  []messages.ShardLoad
 }
 
@@ -42,13 +40,6 @@ func newWorld(t *testing.T) *world {
 		registry: prometheus.NewRegistry(),
 		system:   actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })),
 	}
-	w.system.EventStream.Subscribe(func(e any) {
-		if s, ok := e.(stray.Event); ok {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.strays = append(w.strays, s)
-		}
-	})
 	props := shard.Props(shard.Options{
 		Metrics: shard.NewMetrics(w.registry),
 		Chat: func(key messages.ChatKey) *actor.Props {

@@ -7,16 +7,11 @@ import (
 	"fmt"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Event is published to the actor system's event stream for each of them. It
-// names kinds and never contents.
-type Event struct {
-	Actor string // the actor's id
-	Kind  string // of the message
-}
-
-// Report publishes the message under way as stray, unless it is one of the
+// Report publishes the message under way as [messages.Stray], unless it is one of the
 // library's own about the life of actors. It belongs into the default branch of
 // Receive.
 func Report(ac actor.Context) {
@@ -25,7 +20,7 @@ func Report(ac actor.Context) {
 	case actor.SystemMessage, actor.AutoReceiveMessage, *actor.Started, *actor.Terminated:
 		return
 	}
-	ac.ActorSystem().EventStream.Publish(Event{Actor: ac.Self().GetId(), Kind: fmt.Sprintf("%T", msg)})
+	ac.ActorSystem().EventStream.Publish(messages.Stray{Actor: ac.Self().GetId(), Kind: fmt.Sprintf("%T", msg)})
 }
 
 // Guard is deferred by an actor that must not fail, because its children would be

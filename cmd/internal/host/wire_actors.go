@@ -5,13 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
@@ -57,7 +54,11 @@ func (h *Host) startActors(context.Context) error {
 		Chat:    func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
-	if _, err := root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), routerName); err != nil {
+	chatsOf := router.Options{
+		Shard:    func(int) *actor.Props { return shard.Props(shards) },
+		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20,
+	}
+	if _, err := root.SpawnNamed(router.Props(chatsOf), routerName); err != nil {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
 	h.cleanups.add("actors", h.stopActors)
@@ -122,63 +123,9 @@ func (h *Host) wake(ctx context.Context) error {
 	return nil
 }
 
-// watchActors counts dead letters and tells of panics, without their contents:
-// both may hold what people wrote.
+// watchActors counts and tells what goes wrong between actors.
 func (h *Host) watchActors() {
-	letters := promauto.With(h.registry).NewCounter(prometheus.CounterOpts{
-		Name: "sma_dead_letters_total", Help: "Messages to actors that were gone.",
-	})
-	events := make(chan any, 256)
-	h.system.EventStream.Subscribe(func(e any) { // runs in the publisher's goroutine: only hand over
-		switch e.(type) {
-		case *actor.DeadLetterEvent:
-			letters.Inc()
-		case *actor.SupervisorEvent:
-		default:
-			return
-		}
-		select {
-		case events <- e:
-		default:
-		}
-	})
-	h.background("actor events", func(ctx context.Context) {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case e := <-events:
-				h.actorEvent(e)
-			}
-		}
-	})
+	m := newMishaps(h.registry, h.log)
+	h.system.EventStream.Subscribe(m.hear)
+	h.background("actor events", m.run)
 }
-
-func (h *Host) actorEvent(e any) {
-	switch e := e.(type) {
-	case *actor.DeadLetterEvent:
-		_, envelope := e.Message.(*actor.MessageEnvelope)
-		h.log.Debug("a dead letter", "to", e.PID.GetId(), "kind", fmt.Sprintf("%T", e.Message), "envelope", envelope)
-	case *actor.SupervisorEvent:
-		reason := fmt.Sprintf("%T", e.Reason)
-		if err, ok := e.Reason.(interface{ RuntimeError() }); ok {
-			reason = fmt.Sprint(err) // of the runtime: names no contents
-		}
-		h.log.Error("an actor panicked", "actor", e.Child.GetId(), "directive", e.Directive.String(), "reason", reason)
-	}
-}
-
-// loud lets warnings and errors of the actor library through; what it says
-// below that may hold messages.
-type loud struct{ slog.Handler }
-
-// Enabled implements [slog.Handler].
-func (l loud) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && l.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs implements [slog.Handler].
-func (l loud) WithAttrs(attrs []slog.Attr) slog.Handler { return loud{l.Handler.WithAttrs(attrs)} }
-
-// WithGroup implements [slog.Handler].
-func (l loud) WithGroup(name string) slog.Handler { return loud{l.Handler.WithGroup(name)} }

@@ -1,0 +1,149 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// mishapEvery is how often one and the same mishap is logged at most; those in
+// between are counted.
+const mishapEvery = time.Minute
+
+// mishap is what went wrong between actors. It names kinds and never contents:
+// those may hold what people wrote.
+type mishap struct {
+	level slog.Level
+	what  string
+	actor string // its role
+	kind  string // of the message, or the panic's reason
+}
+
+// mishaps counts messages that reached nobody or were not understood, and panics,
+// and tells of them.
+type mishaps struct {
+	log     *slog.Logger
+	letters prometheus.Counter
+	strays  *prometheus.CounterVec
+	panics  *prometheus.CounterVec
+	queue   chan mishap
+	now     func() time.Time
+
+	told map[mishap]*telling // touched by run alone
+}
+
+// telling is when a mishap was logged last, and how often it came since.
+type telling struct {
+	at   time.Time
+	more int
+}
+
+func newMishaps(reg prometheus.Registerer, log *slog.Logger) *mishaps {
+	f := promauto.With(reg)
+	return &mishaps{
+		log: log, queue: make(chan mishap, 256), now: time.Now, told: map[mishap]*telling{},
+		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages to actors that were gone."}),
+		strays: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_stray_messages_total", Help: "Messages that their actor does not know.",
+		}, []string{"actor"}),
+		panics: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_actor_panics_total", Help: "Panics of actors."}, []string{"actor"}),
+	}
+}
+
+// hear takes an event of the actor system. It runs in the goroutine of whoever
+// caused it: it only counts and hands over.
+func (m *mishaps) hear(event any) {
+	var is mishap
+	switch e := event.(type) {
+	case *actor.DeadLetterEvent:
+		m.letters.Inc()
+		is = mishap{slog.LevelInfo, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
+	case messages.Stray:
+		is = mishap{slog.LevelWarn, "an actor got a message that it does not know", role(e.Actor), e.Kind}
+		m.strays.WithLabelValues(is.actor).Inc()
+	case *actor.SupervisorEvent:
+		is = mishap{slog.LevelError, "an actor panicked", role(e.Child.GetId()), panicked(e.Reason)}
+		m.panics.WithLabelValues(is.actor).Inc()
+	default:
+		return
+	}
+	select {
+	case m.queue <- is:
+	default: // counted, that must do
+	}
+}
+
+// panicked names a panic: what the runtime says itself, of others only the kind.
+func panicked(reason any) string {
+	if err, ok := reason.(interface{ RuntimeError() }); ok {
+		return fmt.Sprint(err)
+	}
+	return fmt.Sprintf("%T", reason)
+}
+
+// role is what an actor is, by its place in the tree.
+func role(id string) string {
+	path := strings.Split(id, "/")
+	switch {
+	case path[0] == routerName:
+		return []string{"router", "shard", "chat", "run"}[min(len(path)-1, 3)]
+	case strings.HasPrefix(id, "adapter-"):
+		return "adapter"
+	case strings.HasPrefix(id, "future"):
+		return "future"
+	default:
+		return "other"
+	}
+}
+
+// run logs what is heard until ctx ends.
+func (m *mishaps) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case is := <-m.queue:
+			m.tell(ctx, is)
+		}
+	}
+}
+
+func (m *mishaps) tell(ctx context.Context, is mishap) {
+	now := m.now()
+	t := m.told[is]
+	if t == nil {
+		if len(m.told) > 500 { // reasons of panics may differ in figures
+			clear(m.told)
+		}
+		t = &telling{}
+		m.told[is] = t
+	} else if now.Sub(t.at) < mishapEvery {
+		t.more++
+		return
+	}
+	m.log.Log(ctx, is.level, is.what, "actor", is.actor, "kind", is.kind, "more_since_last", t.more)
+	t.at, t.more = now, 0
+}
+
+// loud lets warnings and errors of the actor library through; what it says
+// below that may hold messages.
+type loud struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (l loud) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && l.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements [slog.Handler].
+func (l loud) WithAttrs(attrs []slog.Attr) slog.Handler { return loud{l.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (l loud) WithGroup(name string) slog.Handler { return loud{l.Handler.WithGroup(name)} }
