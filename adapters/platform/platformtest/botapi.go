@@ -91,6 +91,9 @@ type BotAPI struct {
 	poller  chan struct{} // closed when a newer poller comes
 	waiting int
 	webhook string
+	secret  string // of the webhook
+	away    bool
+	limits  *limiter // nil: none
 	faults  []*Fault
 	calls   []*Call
 }
@@ -105,7 +108,7 @@ type queued struct {
 // NewBotAPI starts a fake.
 func NewBotAPI(tb testing.TB) *BotAPI {
 	tb.Helper()
-	a := &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000}
+	a := newBotAPI()
 	a.server = httptest.NewServer(a)
 	tb.Cleanup(func() {
 		close(a.quit)
@@ -115,8 +118,17 @@ func NewBotAPI(tb testing.TB) *BotAPI {
 	return a
 }
 
+func newBotAPI() *BotAPI {
+	return &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000}
+}
+
 // URL is the root to give to a platform.
-func (a *BotAPI) URL() string { return a.server.URL }
+func (a *BotAPI) URL() string {
+	if a.server == nil {
+		return "http://bot.invalid"
+	}
+	return a.server.URL
+}
 
 // Token is the one token that the fake accepts.
 func (a *BotAPI) Token() string { return botToken }
@@ -185,6 +197,12 @@ func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	a.calls = append(a.calls, c)
 	fault := a.fault(method, params)
+	if limited := a.limits != nil && (strings.HasPrefix(method, "send") && method != "sendChatAction" || method == "editMessageText"); limited {
+		a.limits.before(params.Int("chat_id"))
+		if fault != nil && fault.RetryAfter > 0 {
+			a.limits.told(params.Int("chat_id"), fault.RetryAfter)
+		}
+	}
 	a.mu.Unlock()
 	a.signal()
 	if err != nil {
@@ -289,8 +307,12 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	case "deleteWebhook":
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.webhook = ""
+		a.webhook, a.secret = "", ""
 		return true, nil
+	case "setWebhook":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.setWebhook(c.Params)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

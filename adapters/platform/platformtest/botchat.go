@@ -135,6 +135,11 @@ func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
 		}
 		to = 0
 	}
+	if a.limits != nil {
+		if no := a.limits.take(c.ID, c.Type == "private"); no != nil {
+			return nil, no
+		}
+	}
 	m := &Sent{ID: a.newMessageID(c), Topic: topic, Text: text, ReplyTo: to}
 	c.sent = append(c.sent, m)
 	return map[string]any{
@@ -157,6 +162,11 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 	text, no := readText(p, "text", 4096)
 	if no != nil {
 		return nil, no
+	}
+	if a.limits != nil {
+		if no := a.limits.take(c.ID, c.Type == "private"); no != nil {
+			return nil, no
+		}
 	}
 	id := p.Int("message_id")
 	for _, m := range c.sent {

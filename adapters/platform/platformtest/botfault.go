@@ -95,6 +95,10 @@ func (a *BotAPI) before(w http.ResponseWriter, r *http.Request, c *Call, f *Faul
 
 // reset breaks the connection hard.
 func reset(w http.ResponseWriter) {
+	if here, ok := w.(*answer); ok {
+		here.abort()
+		return
+	}
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return

@@ -72,6 +72,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"parts are shown in order", testSend},
 		{"a draft is edited to the end", testEditOut},
 		{"failures are told precisely", testTroubles},
+		{"a wait that is asked for is told", testLimited},
 		{"refused markup is sent as plain text", testBadMarkup},
 		{"typing harms nobody", testTyping},
 	} {
@@ -327,7 +328,6 @@ func testTroubles(t *testing.T, h Harness) {
 		reason                    platform.SendReason
 		retryable, unknown, shown bool
 	}{
-		{Limited, platform.SendRate, true, false, false},
 		{Broken, platform.SendServer, true, false, false},
 		{CutBefore, platform.SendNetwork, true, true, false},
 		{CutAfter, platform.SendNetwork, true, true, true},
@@ -350,15 +350,28 @@ func testTroubles(t *testing.T, h Harness) {
 		if e.Reason != c.reason || e.Retryable != c.retryable || e.Unknown != c.unknown {
 			t.Errorf("%s: reason %s, retryable %t, unknown %t; want %s, %t, %t", c.trouble, e.Reason, e.Retryable, e.Unknown, c.reason, c.retryable, c.unknown)
 		}
-		if c.trouble == Limited && e.RetryAfter.Seconds() != 7 {
-			t.Errorf("retry after %v", e.RetryAfter)
-		}
 		if c.trouble == Moved && e.NewChat == "" {
 			t.Error("the new id is missing")
 		}
 		if shown := len(h.Shown(h.Chat)) > before; shown != c.shown {
 			t.Errorf("%s: shown is %t", c.trouble, shown)
 		}
+	}
+}
+
+// testLimited: until the time is over the platform may answer by itself.
+func testLimited(t *testing.T, h Harness) {
+	t.Helper()
+	if h.Make == nil || !h.Make(Limited) {
+		t.Skip("this service never limits")
+	}
+	_, err := sender(t, h).Send(t.Context(), h.Chat, platform.Part{Text: "x"})
+	e, ok := errors.AsType[*platform.Error](err)
+	if !ok || e.Reason != platform.SendRate || !e.Retryable || e.Unknown || e.RetryAfter.Seconds() != 7 {
+		t.Errorf("got %#v", err)
+	}
+	if got := h.Shown(h.Chat); len(got) != 0 {
+		t.Errorf("shown %q", got)
 	}
 }
 

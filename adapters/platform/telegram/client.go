@@ -135,7 +135,7 @@ func (c *client) post(ctx context.Context, method string, body []byte) (answer [
 	if n := resp.ContentLength; n > 0 && n < maxAnswer {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	if _, err = buf.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+	if _, err = buf.ReadFrom(io.LimitReader(watched(ctx, resp.Body), maxAnswer)); err != nil {
 		return nil, resp.StatusCode, &callError{Method: method, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
 	}
 	return buf.Bytes(), resp.StatusCode, nil

@@ -2,8 +2,8 @@ package telegram
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -12,55 +12,113 @@ import (
 
 const (
 	// asideAfter is how long chats that the host refuses hold up the others.
-	asideAfter = 10 * time.Second
-	// asideEvery is how often a chat set aside is tried again.
-	asideEvery = 15 * time.Second
-	// maxAside is how many messages are set aside; then everything waits.
-	maxAside = 1000
+	asideAfter = 2 * time.Second
+	// Chats set aside are tried again after asideFirst, then less often.
+	asideFirst = time.Second
+	asideMost  = 15 * time.Second
 )
 
-// intake hands inbounds to the host until they are durable.
-type intake struct {
-	p      *Platform
-	host   platform.Host
-	status *status
-	aside  []platform.Inbound // in order; confirmed to the server, but not durable
-	chats  map[messages.ChatKey]bool
-	retry  time.Time
+// arrival is an update with what the core is handed for it.
+type arrival struct {
+	update update
+	in     platform.Inbound
 }
 
-func newIntake(p *Platform, host platform.Host, s *status) *intake {
-	return &intake{p: p, host: host, status: s, chats: map[messages.ChatKey]bool{}}
+// arrivalID is what arrivals are told apart by.
+type arrivalID struct {
+	chat messages.ChatKey
+	id   string
 }
 
-// patience is how long a poll may wait: less while chats are set aside.
-func (in *intake) patience(usual time.Duration) time.Duration {
-	if len(in.aside) > 0 {
-		return min(usual, asideEvery)
+func (a arrival) id() arrivalID { return arrivalID{a.in.ChatKey, a.in.IngressID} }
+
+// minus is a batch without some.
+func minus(batch, without []arrival) []arrival {
+	gone := make(map[arrivalID]bool, len(without))
+	for _, x := range without {
+		gone[x.id()] = true
 	}
-	return usual
+	return slices.DeleteFunc(slices.Clone(batch), func(x arrival) bool { return gone[x.id()] })
 }
 
-// deliver returns once each inbound is durable or set aside, or with the error of
-// ctx. peek gives what waits behind the batch: with nothing else at hand, it tells
+// intake hands inbounds to the host until they are durable: with their chats, or
+// on disk, set aside. It is safe for concurrent use.
+type intake struct {
+	p    *Platform
+	host platform.Host
+
+	mu    sync.Mutex
+	spool spool
+	aside []arrival // in order; on disk
+	chats map[messages.ChatKey]int
+	told  bool // that nothing can be set aside
+
+	more chan struct{} // something was set aside
+	done chan struct{} // closed when the goroutine has ended; nil: none was begun
+}
+
+func newIntake(p *Platform, host platform.Host) *intake {
+	return &intake{
+		p: p, host: host, spool: spool{dir: p.opts.StateDir}, chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1),
+	}
+}
+
+// open takes up what an earlier run has set aside, once, and goes on trying until ctx ends.
+func (in *intake) open(ctx context.Context, arrivals func([]update) []arrival) error {
+	if in.done != nil {
+		return nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	updates, damaged, err := in.spool.load()
+	if damaged > 0 {
+		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spoolFile+".damaged", "lines", damaged)
+	}
+	if err != nil {
+		return err
+	}
+	for _, a := range arrivals(updates) {
+		in.keep(a)
+	}
+	if len(in.aside) > 0 {
+		in.p.log.Info("going on with messages that were set aside", "messages", len(in.aside))
+		in.more <- struct{}{}
+	}
+	in.done = make(chan struct{})
+	go in.again(ctx)
+	return nil
+}
+
+// close waits until nothing is tried any more.
+func (in *intake) close() {
+	if in.done != nil {
+		<-in.done
+	}
+}
+
+// deliver returns nil once each arrival is durable, with its chat or set aside,
+// and otherwise the error of ctx. While nobody is served nothing is set aside,
+// unless held is nil: then the service does not wait for long. held gives what
+// waits at the service behind the batch: with nothing else at hand, it tells
 // whether the host takes messages at all.
-func (in *intake) deliver(ctx context.Context, batch []platform.Inbound, peek func() []platform.Inbound) error {
-	in.again(ctx)
-	in.makeRoom(ctx)
-	batch = in.behind(batch)
-	since, takes := in.p.opts.Now(), false
-	for tries := 0; len(batch) > 0 && ctx.Err() == nil; tries++ {
-		left, err := in.offer(ctx, batch)
-		takes = takes || len(left) < len(batch)
-		if batch = left; len(batch) == 0 || ctx.Err() != nil {
-			break
+func (in *intake) deliver(ctx context.Context, batch []arrival, held func() []arrival) error {
+	since, takes := in.p.opts.Now(), held == nil
+	for tries := 0; ctx.Err() == nil; tries++ {
+		rest, stuck := in.behind(batch)
+		left, err := in.offer(ctx, rest)
+		takes = takes || len(left) < len(rest)
+		if batch = append(stuck, left...); len(batch) == 0 {
+			return nil
 		}
 		if tries == 0 {
 			in.p.log.Warn("the host does not take messages now", "waiting", len(batch), "error", err)
 		}
-		if in.p.opts.Now().Sub(since) >= asideAfter && (takes || in.takesOthers(ctx, batch, peek())) {
-			in.setAside(batch, err)
-			return nil
+		if ctx.Err() == nil && in.p.opts.Now().Sub(since) >= asideAfter && (takes || in.takesOthers(ctx, batch, held())) {
+			in.setAside(left, err)
+			batch = append(stuck, in.notAside(left)...)
+			if len(batch) == 0 {
+				return nil
+			}
 		}
 		wait(ctx, backoff(tries))
 	}
@@ -69,93 +127,186 @@ func (in *intake) deliver(ctx context.Context, batch []platform.Inbound, peek fu
 
 // takesOthers offers messages of chats that have none in the batch and tells
 // whether one was taken.
-func (in *intake) takesOthers(ctx context.Context, batch, others []platform.Inbound) bool {
+func (in *intake) takesOthers(ctx context.Context, batch, others []arrival) bool {
 	stuck := map[messages.ChatKey]bool{}
 	for _, x := range batch {
-		stuck[x.ChatKey] = true
+		stuck[x.in.ChatKey] = true
 	}
-	others = slices.DeleteFunc(others, func(x platform.Inbound) bool { return stuck[x.ChatKey] || in.chats[x.ChatKey] })
+	in.mu.Lock()
+	others = slices.DeleteFunc(others, func(x arrival) bool { return stuck[x.in.ChatKey] || in.chats[x.in.ChatKey] > 0 })
+	in.mu.Unlock()
 	left, _ := in.offer(ctx, others)
 	return len(left) < len(others)
 }
 
-// makeRoom waits until not too much is set aside.
-func (in *intake) makeRoom(ctx context.Context) {
-	for tries := 0; len(in.aside) >= maxAside && ctx.Err() == nil; tries++ {
-		wait(ctx, backoff(tries))
-		in.retry = time.Time{}
-		in.again(ctx)
-	}
-}
-
 // offer hands a batch over once. What is left is, per chat, all from the first
 // refusal on, so that order holds; what was taken after it is known as a duplicate.
-func (in *intake) offer(ctx context.Context, batch []platform.Inbound) (left []platform.Inbound, err error) {
-	results := in.host.Accept(ctx, batch)
+func (in *intake) offer(ctx context.Context, batch []arrival) (left []arrival, err error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	inbounds := make([]platform.Inbound, len(batch))
+	for i, x := range batch {
+		inbounds[i] = x.in
+	}
+	results := in.host.Accept(ctx, inbounds)
 	refused := map[messages.ChatKey]bool{}
-	for i := range batch {
+	for i, x := range batch {
 		switch {
 		case i >= len(results):
 			err = platform.ErrUnavailable
 		case results[i].Err != nil:
 			err = results[i].Err
-		case !refused[batch[i].ChatKey]:
+		case !refused[x.in.ChatKey]:
 			continue
 		}
-		refused[batch[i].ChatKey] = true
-		left = append(left, batch[i])
+		refused[x.in.ChatKey] = true
+		left = append(left, x)
 	}
 	return left, err
 }
 
-// behind queues what belongs to chats that are set aside and returns the rest.
-func (in *intake) behind(batch []platform.Inbound) []platform.Inbound {
+// behind sets aside what belongs to chats that are set aside, and returns the
+// rest and what could not be set aside.
+func (in *intake) behind(batch []arrival) (rest, stuck []arrival) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	if len(in.aside) == 0 {
-		return batch
+		return batch, nil
 	}
-	var rest []platform.Inbound
+	var join []arrival
 	for _, x := range batch {
-		if in.chats[x.ChatKey] {
-			in.aside = append(in.aside, x)
+		if in.chats[x.in.ChatKey] > 0 {
+			join = append(join, x)
 		} else {
 			rest = append(rest, x)
 		}
 	}
-	in.count()
-	return rest
-}
-
-func (in *intake) setAside(batch []platform.Inbound, err error) {
-	for _, x := range batch {
-		in.chats[x.ChatKey] = true
-		in.p.log.Error("a chat takes no messages; they are kept in memory while others go on", "chat_key", string(x.ChatKey), "error", err)
+	if in.add(join) != nil {
+		stuck = join
 	}
-	in.aside = append(in.aside, batch...)
-	in.retry = in.p.opts.Now().Add(asideEvery)
-	in.count()
+	return rest, stuck
 }
 
-// again tries the chats that were set aside, when it is time.
-func (in *intake) again(ctx context.Context) {
-	if len(in.aside) == 0 || in.p.opts.Now().Before(in.retry) {
+// setAside makes messages durable beside their chats, if the disk lets it.
+func (in *intake) setAside(batch []arrival, cause error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	err := in.add(batch)
+	if err != nil && !in.told {
+		in.p.log.Error("messages cannot be set aside; they wait at the service", "messages", len(batch), "error", err)
+	}
+	if in.told = err != nil; in.told {
 		return
 	}
-	in.aside, _ = in.offer(ctx, in.aside)
-	clear(in.chats)
-	for _, x := range in.aside {
-		in.chats[x.ChatKey] = true
+	for _, x := range batch {
+		in.p.log.Error("a chat takes no messages; they are set aside while others go on", "chat_key", string(x.in.ChatKey), "error", cause)
 	}
-	in.retry = in.p.opts.Now().Add(asideEvery)
-	in.count()
 }
 
-func (in *intake) count() { in.p.metrics.parked.Set(float64(len(in.aside))) }
+// notAside is what of a batch is not set aside.
+func (in *intake) notAside(batch []arrival) []arrival {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return minus(batch, in.aside)
+}
 
-// errAside: Receive ended before chats that were set aside took their messages.
-var errAside = errors.New("messages of chats that took none were not stored")
+// add sets messages aside that are not yet. The lock is held.
+func (in *intake) add(batch []arrival) error {
+	batch = minus(batch, in.aside)
+	if len(batch) == 0 {
+		return nil
+	}
+	if err := in.spool.add(updatesOf(in.aside), updatesOf(batch)); err != nil {
+		return err
+	}
+	for _, x := range batch {
+		in.keep(x)
+	}
+	select {
+	case in.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
 
-func (in *intake) close() {
+func (in *intake) keep(x arrival) {
+	in.aside = append(in.aside, x)
+	in.chats[x.in.ChatKey]++
+	in.p.metrics.parked.Set(float64(len(in.aside)))
+}
+
+func updatesOf(batch []arrival) []update {
+	out := make([]update, len(batch))
+	for i, x := range batch {
+		out[i] = x.update
+	}
+	return out
+}
+
+// again tries the chats that were set aside until ctx ends. It is apart from what
+// arrives, so that a chat that hangs holds nobody up.
+func (in *intake) again(ctx context.Context) {
+	defer close(in.done)
+	for tries := 0; ctx.Err() == nil; tries++ {
+		if in.try(ctx) {
+			tries = 0
+		}
+		if in.waiting() == 0 {
+			select {
+			case <-ctx.Done():
+			case <-in.more:
+			}
+			tries = 0
+		}
+		wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
+	}
+}
+
+func (in *intake) waiting() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.aside)
+}
+
+// try offers the first message of each chat that is set aside and, where that is
+// taken, the rest. It reports whether anything was taken.
+func (in *intake) try(ctx context.Context) bool {
+	in.mu.Lock()
+	all := slices.Clone(in.aside)
+	in.mu.Unlock()
+	var heads []arrival
+	seen, shut := map[messages.ChatKey]bool{}, map[messages.ChatKey]bool{}
+	for _, x := range all {
+		if !seen[x.in.ChatKey] {
+			seen[x.in.ChatKey] = true
+			heads = append(heads, x)
+		}
+	}
+	left, _ := in.offer(ctx, heads)
+	for _, x := range left {
+		shut[x.in.ChatKey] = true
+	}
+	if len(left) == len(heads) {
+		return false
+	}
+	open := slices.DeleteFunc(all, func(x arrival) bool { return shut[x.in.ChatKey] })
+	left, _ = in.offer(ctx, minus(open, heads))
+	in.taken(minus(open, left))
+	return true
+}
+
+// taken forgets what chats have made durable.
+func (in *intake) taken(gone []arrival) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.aside = minus(in.aside, gone)
+	clear(in.chats)
 	for _, x := range in.aside {
-		in.p.log.Error("a message was not stored", "chat_key", string(x.ChatKey), "message_id", x.MessageID, "error", errAside)
+		in.chats[x.in.ChatKey]++
+	}
+	in.p.metrics.parked.Set(float64(len(in.aside)))
+	if err := in.spool.replace(updatesOf(in.aside)); err != nil {
+		in.p.log.Error("the list of messages set aside cannot be written; chats will be asked about them once more", "error", err)
 	}
 }

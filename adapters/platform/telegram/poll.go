@@ -18,8 +18,10 @@ const (
 	pollLimit  = 100
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
-	// pollGrace is how much longer than its timeout a poll may take.
-	pollGrace = 15 * time.Second
+	// pollGrace is how much longer than its timeout a poll may take to begin its
+	// answer, and how long the answer may pause. With the usual timeout it bounds
+	// how long a connection that died without a word goes unnoticed.
+	pollGrace = 5 * time.Second
 	// conflictPause keeps two pollers from chasing each other.
 	conflictPause = 2 * time.Second
 )
@@ -37,10 +39,20 @@ type receiver struct {
 
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
-	r := &receiver{p: p, status: &status{host: host}}
-	r.intake = newIntake(p, host, r.status)
-	defer r.intake.close()
+	ctx, cancel := context.WithCancel(ctx)
+	in := newIntake(p, host)
+	defer in.close()
+	defer cancel()
+	if p.opts.Webhook != nil {
+		return p.receiveHook(ctx, host, in)
+	}
+	return (&receiver{p: p, status: &status{host: host}, intake: in}).run(ctx)
+}
+
+// run polls until ctx ends.
+func (r *receiver) run(ctx context.Context) error {
 	for ctx.Err() == nil {
+		began := time.Now()
 		err := r.step(ctx)
 		switch {
 		case err == nil:
@@ -48,11 +60,11 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 		case ctx.Err() != nil:
 			return nil
 		case isTokenRefused(err):
-			p.metrics.polls.WithLabelValues(string(platform.SendAuth)).Inc()
+			r.p.metrics.polls.WithLabelValues(string(platform.SendAuth)).Inc()
 			r.status.set(false, ErrToken.Error())
 			return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
 		default:
-			r.failed(ctx, err)
+			r.failed(ctx, err, began)
 		}
 	}
 	return nil
@@ -62,9 +74,12 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 // trouble it asks who the bot is, whose name may have changed.
 func (r *receiver) step(ctx context.Context) error {
 	if r.p.me.Load() == nil || r.tries > 0 {
-		if err := r.identify(ctx); err != nil {
+		if err := r.p.identify(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.intake.open(ctx, func(us []update) []arrival { return r.p.arrivals(ctx, us) }); err != nil {
+		return err
 	}
 	updates, bad, err := r.poll(ctx)
 	if err != nil {
@@ -80,21 +95,21 @@ func (r *receiver) step(ctx context.Context) error {
 	return r.confirm(updates, bad)
 }
 
-func (r *receiver) identify(ctx context.Context) error {
+func (p *Platform) identify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	me, err := call[identity](ctx, r.p.client, "getMe", struct{}{})
+	me, err := call[identity](ctx, p.client, "getMe", struct{}{})
 	if err != nil {
 		return err
 	}
-	r.p.me.Store(&me)
+	p.me.Store(&me)
 	return nil
 }
 
 // poll asks for updates. Until one poll has succeeded it does not wait for any,
 // so that being back is known at once.
 func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
-	wait := r.intake.patience(r.p.opts.PollTimeout)
+	wait := r.p.opts.PollTimeout
 	if !r.status.up() {
 		wait = 0
 	}
@@ -102,7 +117,7 @@ func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 }
 
 func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
+	ctx, cancel := whileAlive(ctx, wait+pollGrace, pollGrace)
 	defer cancel()
 	raw, err := call[json.RawMessage](ctx, r.p.client, "getUpdates", pollParams{
 		Offset: r.offset, Limit: pollLimit, Timeout: int(wait / time.Second), Allowed: allowedUpdates(),
@@ -117,34 +132,35 @@ func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int
 	return updates, bad, nil
 }
 
-// take maps a batch and hands it over; it returns once all of it is durable or set aside.
+// take maps a batch and hands it over; it returns once all of it is durable.
 func (r *receiver) take(ctx context.Context, updates []update) error {
 	last := int64(0)
 	for _, u := range updates {
 		last = max(last, u.ID)
 	}
-	return r.intake.deliver(ctx, r.inbounds(ctx, updates), func() []platform.Inbound { return r.peek(ctx, last) })
+	return r.intake.deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
 }
 
-func (r *receiver) inbounds(ctx context.Context, updates []update) []platform.Inbound {
-	m := mapper{account: r.p.opts.Account, me: *r.p.me.Load(), commands: r.p.commands}
-	batch := make([]platform.Inbound, 0, len(updates))
+// arrivals maps updates and puts them through the gate.
+func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
+	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands}
+	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
 		if x, ok := m.inbound(u); ok {
-			batch = append(batch, r.p.admit(ctx, x))
+			batch = append(batch, arrival{u, p.admit(ctx, x)})
 		}
 	}
 	return batch
 }
 
 // peek gets what waits behind an update and confirms nothing; all of it comes again.
-func (r *receiver) peek(ctx context.Context, last int64) []platform.Inbound {
+func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	updates, _, err := r.get(ctx, 0)
 	if err != nil {
 		return nil
 	}
 	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last })
-	return r.inbounds(ctx, updates)
+	return r.p.arrivals(ctx, updates)
 }
 
 // errNoProgress: the server goes on sending an update without a readable id.
@@ -170,8 +186,9 @@ func (r *receiver) confirm(updates []update, bad []int64) error {
 	return nil
 }
 
-// failed says what is wrong and waits before the next try.
-func (r *receiver) failed(ctx context.Context, err error) {
+// failed says what is wrong and waits before the next try; what the failure took
+// counts as waiting.
+func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 	pause := backoff(r.tries)
 	r.tries++
 	var note, reason string
@@ -191,6 +208,7 @@ func (r *receiver) failed(ctx context.Context, err error) {
 		note, reason = errNoProgress.Error(), "server"
 	default:
 		note, reason = "the server cannot be reached", "network"
+		pause = max(firstPause, pause-time.Since(began))
 	}
 	r.p.metrics.polls.WithLabelValues(reason).Inc()
 	if r.status.set(false, note) {

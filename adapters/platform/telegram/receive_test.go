@@ -195,7 +195,7 @@ func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	var hurry atomic.Int64 // each look at the clock is a minute later
 	b := newBench(t, func(o *telegram.Options) {
-		o.PollTimeout = time.Second
+		o.PollTimeout, o.StateDir = time.Second, t.TempDir()
 		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
 	})
 	host := platformtest.NewHost()
@@ -233,6 +233,7 @@ func TestAHostThatTakesNothingIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var hurry atomic.Int64
 	b := newBench(t, func(o *telegram.Options) {
+		o.StateDir = t.TempDir()
 		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
 	})
 	host := platformtest.NewHost()
@@ -287,8 +288,8 @@ func TestPollAsksForWhatItReads(t *testing.T) {
 	if got := calls[0].Params.Text("allowed_updates"); got != `["message","edited_message","channel_post","edited_channel_post"]` {
 		t.Errorf("allowed_updates %s", got)
 	}
-	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 50 {
-		t.Errorf("timeouts %d and %d, want 0 and 50", a, z)
+	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 4 {
+		t.Errorf("timeouts %d and %d, want 0 and 4", a, z)
 	}
 	if b.bot.Username() != platformtest.BotName {
 		t.Errorf("username %q", b.bot.Username())

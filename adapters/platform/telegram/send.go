@@ -133,12 +133,20 @@ func replyTo(id string) *replyParameters {
 
 // Send implements [platform.Sender].
 func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
-	if part.Attachment != nil {
-		return p.sendFile(ctx, to, part)
-	}
 	out, err := address(to)
 	if err != nil {
 		return "", err
+	}
+	if err := p.pauses.check(string(out.Chat)); err != nil {
+		return "", err
+	}
+	id, err := p.sendPart(ctx, to, part, out)
+	return id, p.pauses.note(string(out.Chat), err)
+}
+
+func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platform.Part, out outgoing) (string, error) {
+	if part.Attachment != nil {
+		return p.sendFile(ctx, to, part)
 	}
 	out.Reply = replyTo(part.ReplyTo)
 	sent, err := posting[sentMessage](ctx, p, "sendMessage", out, part)
@@ -154,6 +162,10 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	if err != nil {
 		return err
 	}
+	chat := string(out.Chat)
+	if err := p.pauses.check(chat); err != nil {
+		return err
+	}
 	out.Thread = 0 // a message is known by its chat and id
 	if out.Message, err = strconv.ParseInt(messageID, 10, 64); err != nil {
 		return &platform.Error{Reason: platform.SendNotFound, Err: errNoID}
@@ -162,7 +174,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	if isUnchanged(err) {
 		return nil
 	}
-	return err
+	return p.pauses.note(chat, err)
 }
 
 // posting sends a text with its markup, and without when the server refuses that.

@@ -62,7 +62,13 @@ type Options struct {
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore AccessStore
-	// PollTimeout is how long a poll waits for updates; 50 s by default.
+	// StateDir is a folder of the bot's own, made when needed: for messages whose
+	// chats do not take them. Empty: such messages hold up all that come after them.
+	StateDir string
+	// Webhook makes the service bring updates instead of being polled; nil: poll.
+	Webhook *Webhook
+	// PollTimeout is how long a poll waits for updates; 4 s by default, so that a
+	// connection that died without a word is noticed soon.
 	PollTimeout time.Duration
 	Now         func() time.Time
 }
@@ -76,6 +82,7 @@ type Platform struct {
 	me       atomic.Pointer[identity]
 	commands map[string]bool
 	notices  *hourly
+	pauses   *pauses
 	metrics  *metrics
 	log      *slog.Logger
 }
@@ -87,9 +94,13 @@ var (
 	_ platform.Typer    = (*Platform)(nil)
 )
 
+// burst is how many messages a person may get at once: more of them than one a
+// second is what the service takes for a moment only.
+const burst = 3
+
 const (
 	defaultBaseURL     = "https://api.telegram.org"
-	defaultPollTimeout = 50 * time.Second
+	defaultPollTimeout = 4 * time.Second
 )
 
 // New checks the options. It talks to nobody.
@@ -117,6 +128,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, notices: newHourly(o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
+	p.pauses = newPauses(o.StateDir, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -162,6 +174,9 @@ func (o Options) check() error {
 			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
 		}
 	}
+	if err := o.Webhook.check(); err != nil {
+		errs = append(errs, err)
+	}
 	if o.Access != AccessOpen && o.AccessStore == nil {
 		errs = append(errs, errors.New("telegram: closed access needs a store of who is paired"))
 	}
@@ -184,7 +199,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	default:
 		c.Rates = platform.Rates{
 			PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute},
-			PerSender: platform.Rate{N: 30, Per: time.Second},
+			PerSender: platform.Rate{N: 30, Per: time.Second}, Burst: burst,
 		}
 	}
 	return c
