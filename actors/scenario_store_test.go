@@ -32,6 +32,9 @@ type faulty struct {
 	// for good.
 	failAt int
 	full   bool
+	// panicOn is an operation that panics, that many times.
+	panicOn string
+	panics  int
 }
 
 // fault makes an operation fail a number of times; a negative number: always.
@@ -52,6 +55,11 @@ func (s *faulty) do(ops []string, op func() error) error {
 		s.dead = true
 		s.mu.Unlock()
 		return persistence.ErrClosed
+	}
+	if s.panics > 0 && slices.Contains(ops, s.panicOn) {
+		s.panics--
+		s.mu.Unlock()
+		panic("scripted: " + s.panicOn)
 	}
 	err := s.refuse(ops)
 	if s.failAt == len(s.trace) {
