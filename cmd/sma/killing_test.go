@@ -398,12 +398,11 @@ func awaitSoon(t *testing.T, what string, ok func() bool) {
 }
 
 // inWorlds does the kills of a test in several worlds at once, each with a seed of its own.
-func inWorlds(t *testing.T, kills int, do func(t *testing.T, path string, random *rand.Rand, kills int)) {
+func inWorlds(t *testing.T, worlds, kills int, do func(t *testing.T, path string, random *rand.Rand, kills int)) {
 	t.Helper()
 	path := killable(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	worlds := min(few(2, 3), kills)
 	t.Run("worlds", func(t *testing.T) {
 		for n := range worlds {
 			t.Run(strconv.Itoa(n), func(t *testing.T) {
