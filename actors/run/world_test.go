@@ -1,0 +1,186 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+)
+
+// No test leaves a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	alice messages.ChatKey = "telegram-chat-1"
+	bob   messages.ChatKey = "telegram-chat-2"
+	key                    = "sk-canary-0123456789"
+)
+
+// provider is a real HTTP server and a real client of it, in a bubble: what lies
+// between them is a pipe in place of a socket.
+type provider struct {
+	handle func(w http.ResponseWriter, r *http.Request, n int)
+	conns  chan net.Conn
+	closed chan struct{}
+
+	mu    sync.Mutex
+	asked []time.Time
+}
+
+// newProvider starts a server; n counts the requests from 1.
+func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *provider {
+	t.Helper()
+	p := &provider{handle: handle, conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: p, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), ReadHeaderTimeout: time.Hour}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(p) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	return p
+}
+
+// model is the real model, with this provider at the other end.
+func (p *provider) model(t *testing.T, o openai.Options) *openai.Model {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		here, there := net.Pipe()
+		select {
+		case p.conns <- there:
+			return here, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	o.Endpoint = openai.Endpoint{BaseURL: "http://provider.test/v1", Model: "m", APIKey: key}
+	o.Transport = transport
+	m, err := openai.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.asked = append(p.asked, time.Now())
+	n := len(p.asked)
+	p.mu.Unlock()
+	p.handle(w, r, n)
+}
+
+// times are when requests came.
+func (p *provider) times() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// Accept implements [net.Listener].
+func (p *provider) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (p *provider) Close() error {
+	close(p.closed)
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (*provider) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// sse begins an answer and says some of it.
+func sse(w http.ResponseWriter, body string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = w.Write([]byte(body)) // the client may be gone
+	_ = http.NewResponseController(w).Flush()
+}
+
+// say is a whole answer of words.
+func say(words ...string) string {
+	var b strings.Builder
+	for _, word := range words {
+		b.WriteString(`data: {"id":"x","choices":[{"index":0,"delta":{"content":"` + word + `"}}]}` + "\n\n")
+	}
+	return b.String() + `data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+}
+
+// callPay is a whole answer of words and a call, its arguments in pieces.
+const callPay = `data: {"id":"x","choices":[{"index":0,"delta":{"role":"assistant","content":"I will "}}]}
+
+data: {"id":"x","choices":[{"index":0,"delta":{"content":"pay."}}]}
+
+: a comment
+
+data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"pay","arguments":""}}]}}]}
+
+data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"n\""}}]}}]}
+
+data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}}]}
+
+data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+
+data: {"id":"x","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}
+
+data: [DONE]
+
+`
+
+// newWorld is a tree of actors on a store in memory.
+func newWorld(t *testing.T, o actortest.Options) *actortest.World {
+	t.Helper()
+	if o.Store == nil {
+		o.Store = memstore.New()
+	}
+	return actortest.New(t, o)
+}
+
+// answers are the texts and results of the assistant's messages in a history.
+func answers(list []uimessage.Message) []string {
+	var out []string
+	for _, m := range list {
+		if m.Role == uimessage.RoleAssistant {
+			turn := persistence.NewTurn(m)
+			out = append(out, persistence.Text(m)+" = "+turn.Meta.Result+" "+turn.Meta.Reason)
+		}
+	}
+	return out
+}
+
+// outcomes are the states of the calls in a history.
+func outcomes(list []uimessage.Message) []string {
+	var out []string
+	for _, m := range list {
+		for _, p := range m.Parts {
+			if t, ok := p.(uimessage.Tool); ok {
+				out = append(out, t.Name+" "+string(t.State)+" "+t.ErrorText.Or(string(t.Output)))
+			}
+		}
+	}
+	return out
+}
+
+var errScripted = errors.New("scripted")
