@@ -52,6 +52,8 @@ func child(mode, dir string) error {
 		return childWrite(ctx, dir)
 	case "descriptors":
 		return childDescriptors(ctx, dir)
+	case "huge":
+		return childHuge(ctx, dir)
 	default:
 		return fmt.Errorf("unknown mode %q", mode)
 	}
