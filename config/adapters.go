@@ -23,6 +23,14 @@ type Telegram struct {
 	Drafts       string `json:"drafts" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
+	Webhook      Hook   `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
+}
+
+// Hook configures a webhook: plain HTTP on this machine, behind a proxy that speaks TLS.
+type Hook struct {
+	URL    string `json:"url,omitempty" jsonschema_description:"Public https address that Telegram calls. Empty: the bot polls."`
+	Listen string `json:"listen" jsonschema_description:"Address that the proxy in front passes requests on to."`
+	Secret Secret `json:"secret,omitzero" variable:"TELEGRAM_WEBHOOK_SECRET" jsonschema_description:"Word that every request carries: letters, digits, _ and -. Unset: a random one for each start."`
 }
 
 // Feishu configures the Feishu or Lark app.

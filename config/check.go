@@ -75,6 +75,13 @@ func (l *loader) warnOpenness() {
 	if a.Telegram.Enabled && a.Telegram.Access == AccessOpen && !isLoopbackURL(a.Telegram.BaseURL) {
 		l.warn("adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`)
 	}
+	hook := a.Telegram.Webhook
+	if a.Telegram.Enabled && hook.URL != "" && isAddress(hook.Listen) && !IsLoopback(hook.Listen) {
+		l.warn("adapters.telegram.webhook.listen", "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1")
+	}
+	if t := hook.Secret; a.Telegram.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
+		l.warn("adapters.telegram.webhook.secret", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	}
 	if a.Feishu.Enabled && a.Feishu.Access == AccessOpen {
 		l.warn("adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`)
 	}

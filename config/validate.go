@@ -195,6 +195,7 @@ func (c *checker) adapters(s *Settings) {
 	if a.Telegram.Enabled && strings.ContainsAny(a.Telegram.BotToken.Reveal(), "/?#%") {
 		c.fault("adapters.telegram.botToken", "is no token of BotFather, which looks like 123456:letters-and-digits")
 	}
+	c.hook(s)
 	if a.Feishu.Enabled && a.Feishu.AppID == "" {
 		c.fault("adapters.feishu.appId", "is not set, but the adapter is on")
 	}
@@ -209,6 +210,30 @@ func (c *checker) adapters(s *Settings) {
 	}
 	if s.LLM.Provider == ProviderDemo {
 		c.demo(a)
+	}
+}
+
+// hook checks Telegram's webhook, if there is one.
+func (c *checker) hook(s *Settings) {
+	const block = "adapters.telegram.webhook"
+	hook := s.Adapters.Telegram.Webhook
+	if !isAddress(hook.Listen) {
+		c.fault(block+".listen", `wants host:port, such as "127.0.0.1:8443"`)
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9_-]{0,256}$`).MatchString(hook.Secret.Reveal()) {
+		c.fault(block+".secret", "wants at most 256 letters, digits, _ and -")
+	}
+	if hook.URL == "" {
+		return
+	}
+	if u, err := url.Parse(hook.URL); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.fault(block+".url", `wants the public https address that Telegram calls, such as "https://bot.example.com/telegram"`)
+	}
+	switch web := s.Adapters.Web; {
+	case web.Enabled && sameAddress(hook.Listen, web.Listen):
+		c.fault(block+".listen", "takes the port of adapters.web.listen; each needs its own")
+	case s.Metrics.Listen != Off && sameAddress(hook.Listen, s.Metrics.Listen):
+		c.fault(block+".listen", "takes the port of metrics.listen; each needs its own")
 	}
 }
 

@@ -153,3 +153,37 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestWebhook: an address that Telegram can call, and a port of its own.
+func TestWebhook(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		set  func(*Settings, *Hook)
+		want string // the key of the only fault; empty: none
+	}{
+		{"none", func(*Settings, *Hook) {}, ""},
+		{"usual", func(_ *Settings, h *Hook) { h.URL = "https://bot.example.com/telegram" }, ""},
+		{"not https", func(_ *Settings, h *Hook) { h.URL = "http://bot.example.com/telegram" }, "adapters.telegram.webhook.url"},
+		{"with a name", func(_ *Settings, h *Hook) { h.URL = "https://a:b@bot.example.com/" }, "adapters.telegram.webhook.url"},
+		{"no host", func(_ *Settings, h *Hook) { h.URL = "https:///telegram" }, "adapters.telegram.webhook.url"},
+		{"listen", func(_ *Settings, h *Hook) { h.Listen = "8443" }, "adapters.telegram.webhook.listen"},
+		{"the port of the web chat", func(_ *Settings, h *Hook) { h.URL, h.Listen = "https://b.example", "127.0.0.1:3000" }, "adapters.telegram.webhook.listen"},
+		{"the port of the metrics", func(_ *Settings, h *Hook) { h.URL, h.Listen = "https://b.example", "127.0.0.1:9464" }, "adapters.telegram.webhook.listen"},
+		{"the web chat's port while that is off", func(s *Settings, h *Hook) {
+			s.Adapters.Web.Enabled, h.URL, h.Listen = false, "https://b.example", "127.0.0.1:3000"
+		}, ""},
+		{"secret", func(_ *Settings, h *Hook) { h.Secret = NewSecret("not+allowed") }, "adapters.telegram.webhook.secret"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := Default()
+			tt.set(&s, &s.Adapters.Telegram.Webhook)
+			got := ""
+			for _, f := range s.faults() {
+				got += f.Key
+			}
+			if got != tt.want {
+				t.Errorf("faults at %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

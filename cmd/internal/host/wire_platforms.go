@@ -250,7 +250,7 @@ func (h *Host) cliPlace(context.Context) (place, error) {
 	}, nil
 }
 
-func (h *Host) telegramPlace(context.Context) (place, error) {
+func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 	s := h.opts.Settings.Settings.Adapters.Telegram
 	if h.demo() {
 		return place{}, &Failure{
@@ -267,6 +267,10 @@ func (h *Host) telegramPlace(context.Context) (place, error) {
 	if h.toolEgress(nameTelegram, s.Egress, true) {
 		egress = config.EgressTool
 	}
+	hook, err := h.telegramHook(ctx)
+	if err != nil {
+		return place{}, err
+	}
 	return place{
 		name: nameTelegram, egress: s.Egress,
 		build: func(platform.Live) (platform.Platform, error) {
@@ -274,7 +278,26 @@ func (h *Host) telegramPlace(context.Context) (place, error) {
 				Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
 				Commands: chatCommands(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 			})
 		},
 	}, nil
+}
+
+// telegramHook listens at once, like webPlace; nil: the bot polls.
+func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
+	s := h.opts.Settings.Settings.Adapters.Telegram.Webhook
+	if s.URL == "" {
+		return nil, nil
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.Listen)
+	if err != nil {
+		return nil, &Failure{
+			Kind: KindUnreachable, What: "Telegram's webhook cannot listen on " + s.Listen, Why: err,
+			Help: "choose another port: --set adapters.telegram.webhook.listen=127.0.0.1:8444",
+		}
+	}
+	h.cleanups.add("telegram webhook listener", func(context.Context) error { _ = l.Close(); return nil })
+	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
 }
