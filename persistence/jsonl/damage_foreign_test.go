@@ -15,7 +15,7 @@ import (
 
 // Lines that stay are copied byte for byte, foreign ones and unknown members
 // too, and so are those that go to the archive.
-func TestRewriteKeepsBytes(t *testing.T) {
+func TestST18RewriteKeepsBytes(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	foreign := []string{
 		`{ "role" : "user", "id":"f1", "new":{"x":[1.50,1e3]}, "parts":[{"type":"text","text":"\u0041\/"}] }`,
@@ -51,7 +51,7 @@ func TestRewriteKeepsBytes(t *testing.T) {
 	}
 }
 
-func TestMetaFile(t *testing.T) {
+func TestST18MetaFile(t *testing.T) {
 	whole := appendSealed(nil, func(b []byte) []byte { return append(b, `{"v":1,"ingressIds":["a"],"counts":{"accepted":3}}`...) })
 	want := persistence.Meta{Version: 1, IngressIDs: []string{"a"}, Counts: persistence.Counts{Accepted: 3}}
 	for _, tc := range []struct {
@@ -90,4 +90,74 @@ func TestMetaFile(t *testing.T) {
 		must(t, json.Unmarshal(file, &all))
 		equal(t, "kept", `{"z":[1]} "x" 2 1`, fmt.Sprintf("%s %s %s %s", all["newer"], all["also"], all["v"], all["gen"]))
 	})
+}
+
+// Facts of a newer version, and known ones with members that are not known,
+// survive every load and fold byte for byte, and the chat's state is refused.
+func TestST18NewerFactsAreRefused(t *testing.T) {
+	for _, tc := range []struct{ name, object string }{
+		{"a kind", `{"n":3,"ts":5,"kind":"later","deep":{"x":[1.50,1e3]},"b":"\u0041<"}`},
+		{"a member", `{"n":3,"ts":5,"kind":"call","runId":"r","callId":"c","later":true}`},
+		{"a type", `{"n":3,"ts":5,"kind":"call","runId":7}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, Options{FS: lazyFS()})
+			newer := string(appendSealed(nil, func(b []byte) []byte { return append(b, tc.object...) }))
+			file := string(appendRecordLine(nil, storetest.Facts(2, 2)[0])) + newer
+			b.spoil(t, journalName, []byte(file))
+			snap := b.load(t)
+			equal(t, "damage", 0, len(snap.Damage))
+			equal(t, "facts", 2, len(snap.Journal))
+			if _, err := persistence.Replay(snap); err == nil {
+				t.Error("a state was made of facts that are not known")
+			}
+			if r := b.inspect(t); r.Refused == "" || len(r.Damage()) > 0 {
+				t.Errorf("verified: %+v", r)
+			}
+			equal(t, "file after loading", file, b.read(t, journalName))
+			c := b.chat(t)
+			must(t, c.Fold(t.Context(), persistence.Fold{Rest: snap.Journal[1:]}))
+			must(t, c.Close())
+			equal(t, "file after a fold", newer, b.read(t, journalName))
+		})
+	}
+}
+
+// Lines of a newer version in history, ledger and the meta's log stay as they
+// are through loads, appends and a repair of the file around them.
+func TestST18NewerLinesAreKept(t *testing.T) {
+	seal := func(object string) string {
+		return string(appendSealed(nil, func(b []byte) []byte { return append(b, object...) }))
+	}
+	turn := uimessage.Metadata{TS: 1, Seq: 1, Extra: []uimessage.Member{{Name: "later", Value: json.RawMessage(`{"z":[1.50]}`)}}}
+	m := uimessage.Message{ID: "n1", Role: uimessage.RoleUser, Metadata: turn.Raw(), Extra: []uimessage.Member{{Name: "also", Value: json.RawMessage(`"<x>"`)}}}
+	for _, tc := range []struct{ name, line string }{
+		{historyName, string(appendTurn(nil, m))},
+		{historyName, `{"id":"f1","role":"user","metadata":{"createdAt":1.50},"parts":[{"type":"later","x":{"a":[ ]}}],"next": null}` + "\n"},
+		{ledgerName, seal(`{"n":1,"ts":1,"dir":"in","later":{"x":1.0},"fate":"answered"}`)},
+		{ledgerName, `{"n":1, "dir":"sideways", "later":[1e3]}` + "\n"},
+		{metaLogName, seal(`{"gen":0,"folded":0,"ids":["a"],"meta":{"v":2,"later":{"x":[1.50]},"counts":{"accepted":1}},"also":1}`)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, Options{FS: lazyFS()})
+			b.spoil(t, tc.name, []byte(tc.line))
+			snap := b.load(t)
+			equal(t, "damage", 0, len(snap.Damage))
+			b.goOn(t, snap)
+			if now := b.read(t, tc.name); !strings.HasPrefix(now, tc.line) {
+				t.Errorf("the line is now\n%s", now)
+			}
+			b.spoil(t, tc.name, []byte("x\n"+tc.line))
+			b.repair(t)
+			if tc.name == metaLogName { // the members are in the meta file now
+				if now := b.read(t, metaName); !strings.Contains(now, `"later":{"x":[1.50]}`) {
+					t.Errorf("the meta is now\n%s", now)
+				}
+				return
+			}
+			if now := b.read(t, tc.name); !strings.HasSuffix(now, tc.line) {
+				t.Errorf("after a repair the line is\n%s", now)
+			}
+		})
+	}
 }
