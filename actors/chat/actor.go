@@ -91,7 +91,7 @@ func (c *chat) receive(ac actor.Context) {
 	case *actor.Started:
 		c.started(ac)
 	case *actor.Stopping, *actor.Restarting:
-		c.release()
+		c.release(ac)
 	case messages.Drain:
 		c.drain(ac)
 	case messages.AskPassivate:
@@ -286,8 +286,10 @@ func (c *chat) storeFailed(ac actor.Context, err error) {
 	c.reloadLater()
 }
 
-// release lets everything go; what counts is on the disk.
-func (c *chat) release() {
+// release lets everything go; what counts is on the disk. The run goes first: its
+// end is heard when there is no state any more.
+func (c *chat) release(ac actor.Context) {
+	c.dropRun(ac)
 	for id, pid := range c.watchers {
 		c.home.Root().Send(pid, messages.WatchEnded{ChatKey: c.key, WatchID: id})
 	}
