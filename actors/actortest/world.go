@@ -32,7 +32,9 @@ type Options struct {
 	Store    persistence.Store
 	Model    model.Model
 	Platform *Platform
-	Tools    []tool.Tool
+	// Real takes the place of Platform, for example a bot whose service is a fake.
+	Real  platform.Platform
+	Tools []tool.Tool
 	Chat     chat.Options // what is set here wins over the defaults
 	Idle     time.Duration
 	Slots    int
@@ -108,12 +110,20 @@ func (w *World) spawn() {
 		w.t.Fatal(err)
 	}
 	metrics := adapter.NewMetrics(w.Registry)
-	props := adapter.Props(adapter.Options{Platform: w.Platform, Router: w.Router, Logger: w.o.Log, Metrics: metrics})
+	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics})
 	pid, err := root.SpawnNamed(props, adapter.Name("telegram"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.Port = adapter.NewPort(w.System, w.Router, pid, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
+}
+
+// real is what the adapter actor works with.
+func (w *World) real() platform.Platform {
+	if w.o.Real != nil {
+		return w.o.Real
+	}
+	return w.Platform
 }
 
 func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Options {
@@ -134,7 +144,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		if name != "telegram" {
 			return chat.Adapter{}, false
 		}
-		caps := w.Platform.Caps
+		caps := w.real().Capabilities()
 		return chat.Adapter{PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts}, true
 	}
 	return o
