@@ -49,6 +49,8 @@ func (c *control) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /control/chats", c.list)
 	mux.HandleFunc("GET /control/chat", c.show)
+	mux.HandleFunc("GET /control/outbox", c.outbox)
+	mux.HandleFunc("POST /control/outbox", c.settle)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })
 	return mux
 }

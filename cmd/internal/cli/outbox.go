@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func (a *app) outboxCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "outbox", Short: "List what chats owe to people, and retry or drop what was put aside",
+		Long: "What a platform refuses for good, and a message that a chat cannot survive, is put aside (parked) until a\n" +
+			"person retries or drops it. Nothing else is lost or delayed by it.",
+		Example: "  sma outbox list\n  sma outbox retry telegram-chat-42 --all\n  sma outbox drop telegram-chat-42 ID",
+	}, a.outboxListCmd(), a.outboxSettleCmd(false), a.outboxSettleCmd(true))
+}
+
+func (a *app) outboxListCmd() *cobra.Command {
+	var asJSON, parked bool
+	cmd := &cobra.Command{
+		Use: "list [CHAT]", Short: "List what is to be sent and what was put aside, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
+		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
+		RunE: func(c *cobra.Command, args []string) error {
+			key, err := chatArg(args)
+			if err != nil {
+				return err
+			}
+			return a.withChats(c.Context(), func(s source, _ string) error {
+				lines, err := s.outbox(c.Context(), key)
+				if err != nil {
+					return outboxFailure(key, err)
+				}
+				if parked {
+					lines = onlyParked(lines)
+				}
+				if asJSON {
+					return a.printJSON(struct {
+						Outbox []host.OutboxLine `json:"outbox"`
+					}{lines})
+				}
+				return a.print(a.outboxWords().table(lines, time.Now()))
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&parked, "parked", false, "only what waits for a person")
+	return cmd
+}
+
+// outboxSettleCmd is retry, or drop.
+func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use: "retry CHAT ID|--all", Short: "Try again what was put aside",
+		Long:    "Takes up what was put aside: an answer is sent from its first part that people do not have, a message is\ntaken in as a new one. The host has to run.",
+		Example: "  sma outbox retry telegram-chat-42 --all\n  sma outbox retry telegram-chat-42 ID",
+	}
+	if drop {
+		cmd.Use, cmd.Short = "drop CHAT ID|--all", "Give up what was put aside"
+		cmd.Long = "Gives up what was put aside, for good. The ledger of the chat keeps what it was. The host has to run."
+		cmd.Example = "  sma outbox drop telegram-chat-42 ID\n  sma outbox drop telegram-chat-42 --all"
+	}
+	cmd.Args = cobra.RangeArgs(1, 2)
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		key, err := chatArg(args)
+		if err != nil {
+			return err
+		}
+		if all == (len(args) == 2) {
+			return &Failure{Code: CodeUsage, What: "say which one, or --all", Help: "sma outbox list " + string(key)}
+		}
+		order := host.OutboxOrder{ChatKey: key, Drop: drop}
+		if !all {
+			order.ID = args[1]
+		}
+		result, err := a.settleOutbox(c.Context(), order)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(result)
+		}
+		return a.print(a.outboxWords().settled(drop, len(result.IDs)))
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&all, "all", false, "everything that the chat put aside")
+	return cmd
+}
+
+// settleOutbox gives the order to the host. Only its chat may settle what it owes.
+func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.OutboxResult, error) {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return host.OutboxResult{}, err
+	}
+	result, err := newControl(state).settle(ctx, order)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return result, &Failure{Code: CodeFailed, What: "no host is running here, and only a running one settles what a chat put aside", Help: "sma run"}
+	case err != nil:
+		return result, outboxFailure(order.ChatKey, err)
+	case result.Reason == "not_parked":
+		return result, &Failure{Code: CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: "sma outbox list " + string(order.ChatKey)}
+	case result.Reason != "" && order.ID != "":
+		return result, &Failure{Code: CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: "sma outbox list " + string(order.ChatKey)}
+	default:
+		return result, nil
+	}
+}
+
+func (s source) outbox(ctx context.Context, key messages.ChatKey) ([]host.OutboxLine, error) {
+	if s.store != nil {
+		return host.ReadOutbox(ctx, s.store, key)
+	}
+	lines, err := s.control.outbox(ctx, key)
+	if errors.Is(err, errNotRunning) && key == "" {
+		return []host.OutboxLine{}, nil
+	}
+	return lines, err
+}
+
+// chatArg is the chat that is named, if any.
+func chatArg(args []string) (messages.ChatKey, error) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	key, err := messages.ParseChatKey(args[0])
+	if err != nil {
+		return "", &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
+	}
+	return key, nil
+}
+
+func outboxFailure(key messages.ChatKey, err error) error {
+	if errors.Is(err, platform.ErrNotFound) || errors.Is(err, errNoChat) || errors.Is(err, errNotRunning) {
+		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
+	}
+	return &Failure{Code: CodeFailed, What: "the outbox cannot be read", Why: err, Help: "sma doctor"}
+}
+
+func onlyParked(lines []host.OutboxLine) []host.OutboxLine {
+	out := []host.OutboxLine{}
+	for _, l := range lines {
+		if l.State == messages.OutboxParked {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// outboxWords are what the commands say to people, in one language.
+type outboxWords struct {
+	empty, retried, dropped, tries, parts, maybe, help string
+	states                                             map[messages.OutboxState]string
+	kinds                                              map[messages.OutboxKind]string
+}
+
+// outboxWords are those of the terminal's language.
+func (a *app) outboxWords() outboxWords {
+	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+		return outboxWords{
+			empty: "发件箱为空\n", retried: "已重新处理 %d 条\n", dropped: "已放弃 %d 条\n",
+			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 会话 编号\n",
+			states: map[messages.OutboxState]string{messages.OutboxWriting: "书写中", messages.OutboxWaiting: "待发送", messages.OutboxParked: "已搁置"},
+			kinds:  map[messages.OutboxKind]string{messages.OutboxEgress: "发出", messages.OutboxIngress: "收到"},
+		}
+	}
+	return outboxWords{
+		empty: "nothing is owed\n", retried: "%d taken up again\n", dropped: "%d given up\n",
+		tries: "failed %d times", parts: "%d parts are sent", maybe: "people may have it already", help: "settle one: sma outbox retry|drop CHAT ID\n",
+		states: map[messages.OutboxState]string{messages.OutboxWriting: "writing", messages.OutboxWaiting: "waiting", messages.OutboxParked: "parked"},
+		kinds:  map[messages.OutboxKind]string{messages.OutboxEgress: "to people", messages.OutboxIngress: "from people"},
+	}
+}
+
+func (w outboxWords) settled(drop bool, n int) string {
+	if drop {
+		return fmt.Sprintf(w.dropped, n)
+	}
+	return fmt.Sprintf(w.retried, n)
+}
+
+// table writes one item a line, and below it its text.
+func (w outboxWords) table(lines []host.OutboxLine, now time.Time) string {
+	if len(lines) == 0 {
+		return w.empty
+	}
+	var out strings.Builder
+	parked := false
+	for _, l := range lines {
+		parked = parked || l.State == messages.OutboxParked
+		age := max(0, now.Sub(l.Since)).Round(time.Second)
+		fmt.Fprintf(&out, "%s  %s  %s  %s  %s", l.ChatKey, l.ID, w.kinds[l.Kind], w.states[l.State], age)
+		for _, more := range []struct {
+			on   bool
+			text string
+		}{{l.Tries > 0, fmt.Sprintf(w.tries, l.Tries)}, {l.LastError != "", l.LastError}, {l.Parts > 0, fmt.Sprintf(w.parts, l.Parts)}, {l.Maybe, w.maybe}} {
+			if more.on {
+				out.WriteString(", " + oneLine(more.text, 80))
+			}
+		}
+		out.WriteString("\n    " + oneLine(l.Text, 100) + "\n")
+	}
+	if parked {
+		out.WriteString(w.help)
+	}
+	return out.String()
+}
