@@ -111,6 +111,9 @@ type OutboxRow struct {
 
 // Replay makes the state of a chat from what its store holds.
 func Replay(snap Snapshot) (*State, error) {
+	if snap.Meta.Version > MetaVersion {
+		return nil, fmt.Errorf("replay meta of version %d: written by a newer version", snap.Meta.Version)
+	}
 	s := &State{
 		N:       max(snap.Meta.N, snap.LedgerN),
 		Seq:     snap.Meta.Seq,

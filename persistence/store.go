@@ -96,6 +96,10 @@ type Damage struct {
 	Why    string `json:"why"`
 }
 
+// MetaVersion is the version of the meta that this program writes. [Replay]
+// refuses a chat with a higher one.
+const MetaVersion = 1
+
 // Meta is a cache beside the history. All of it can be rebuilt, but for the
 // members that say otherwise.
 type Meta struct {
