@@ -1,6 +1,9 @@
 package jsonltest
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
@@ -29,4 +32,28 @@ func Open(d *Disk, o jsonl.Options) (*jsonl.Store, error) {
 		o.OpenFiles = 256
 	}
 	return jsonl.Open(o)
+}
+
+// Files describes every file as it reads now, a line each and sorted by name:
+// name, size and contents, shortened when they are long.
+func (d *Disk) Files() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []string
+	d.root.files("", &out)
+	return out
+}
+
+func (n *node) files(name string, out *[]string) {
+	const longest = 4000
+	if n.entries == nil {
+		b := make([]byte, n.file.size)
+		n.file.read(b, 0)
+		text := fmt.Sprintf("%q", b[:min(len(b), longest)])
+		*out = append(*out, fmt.Sprintf("%s (%d bytes) %s", name, len(b), text))
+		return
+	}
+	for _, e := range slices.Sorted(maps.Keys(n.entries)) {
+		n.entries[e].files(name+"/"+e, out)
+	}
 }
