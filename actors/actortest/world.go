@@ -35,9 +35,9 @@ type Options struct {
 	// Real takes the place of Platform, for example a bot whose service is a fake.
 	Real  platform.Platform
 	Tools []tool.Tool
-	Chat     chat.Options // what is set here wins over the defaults
-	Idle     time.Duration
-	Slots    int
+	Chat  chat.Options // what is set here wins over the defaults
+	Idle  time.Duration
+	Slots int
 	// MaxChats and MaxBytes are what the chats in memory may be and hold; 0: no limit.
 	MaxChats int
 	MaxBytes int64
