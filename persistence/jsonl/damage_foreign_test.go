@@ -123,6 +123,27 @@ func TestST18NewerFactsAreRefused(t *testing.T) {
 	}
 }
 
+// A meta of a higher version is kept as it is, and the chat is not used.
+func TestST18NewerMetaIsRefused(t *testing.T) {
+	b := newBench(t, Options{FS: lazyFS()})
+	for _, file := range []string{
+		`{"v":2,"counts":{"accepted":3},"later":1.50}`,
+		`{"v":2,"ingressIds":{"of":"another type"}}`,
+		string(appendSealed(nil, func(b []byte) []byte { return append(b, `{"v":3,"counts":[]}`...) })),
+	} {
+		b.spoil(t, metaName, []byte(file))
+		snap := b.load(t)
+		equal(t, "damage", 0, len(snap.Damage))
+		if _, err := persistence.Replay(snap); err == nil {
+			t.Error("a state was made of a meta that is not known")
+		}
+		if r := b.inspect(t); r.Refused == "" {
+			t.Errorf("verified: %+v", r)
+		}
+		equal(t, "file", file, b.read(t, metaName))
+	}
+}
+
 // Lines of a newer version in history, ledger and the meta's log stay as they
 // are through loads, appends and a repair of the file around them.
 func TestST18NewerLinesAreKept(t *testing.T) {
@@ -136,7 +157,7 @@ func TestST18NewerLinesAreKept(t *testing.T) {
 		{historyName, `{"id":"f1","role":"user","metadata":{"createdAt":1.50},"parts":[{"type":"later","x":{"a":[ ]}}],"next": null}` + "\n"},
 		{ledgerName, seal(`{"n":1,"ts":1,"dir":"in","later":{"x":1.0},"fate":"answered"}`)},
 		{ledgerName, `{"n":1, "dir":"sideways", "later":[1e3]}` + "\n"},
-		{metaLogName, seal(`{"gen":0,"folded":0,"ids":["a"],"meta":{"v":2,"later":{"x":[1.50]},"counts":{"accepted":1}},"also":1}`)},
+		{metaLogName, seal(`{"gen":0,"folded":0,"ids":["a"],"meta":{"v":1,"later":{"x":[1.50]},"counts":{"accepted":1}},"also":1}`)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t, Options{FS: lazyFS()})

@@ -83,13 +83,28 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *persistence.Snapshot) err
 // read takes the members of a meta file.
 func (s *metaState) read(b []byte) bool {
 	object, sum := recordSeal(bytes.TrimSpace(b))
+	if sum == broken {
+		return false
+	}
 	var file metaFile
 	m, extra, ok := parseMeta(object)
-	if sum == broken || !ok || json.Unmarshal(object, &file) != nil {
-		return false
+	if !ok || json.Unmarshal(object, &file) != nil {
+		s.last.Version = newerMeta(object) // enough to be refused
+		return s.last.Version > 0
 	}
 	s.last, s.extra, s.gen, s.folded = m, extra, file.Gen, file.Folded
 	return true
+}
+
+// newerMeta is the version of a meta that this program does not know, or 0.
+func newerMeta(object []byte) int {
+	var head struct {
+		Version int `json:"v"`
+	}
+	if json.Unmarshal(object, &head) != nil || head.Version <= persistence.MetaVersion {
+		return 0
+	}
+	return head.Version
 }
 
 // take takes a line of the log.
