@@ -44,6 +44,16 @@ func failure(reason string) notice {
 			"I cannot reach my model: its key was refused. The operator has to set a valid key (llm.apiKey).",
 			"无法使用模型：密钥被拒绝。请管理员设置有效的密钥（llm.apiKey）。",
 		}
+	case "quota":
+		return notice{
+			"I cannot use my model: its account has nothing left to pay with. The operator has to look at the account's balance.",
+			"无法使用模型：账户余额或额度已用完。请管理员检查账户。",
+		}
+	case "bad_request":
+		return notice{
+			"My model refused this request, and the same one would be refused again. The operator finds the reason in the log.",
+			"模型拒绝了这个请求，重试也不会成功。请管理员查看日志中的原因。",
+		}
 	case "not_found":
 		return notice{
 			"I cannot reach my model: its name or address is unknown. The operator has to check llm.model and llm.baseUrl.",
