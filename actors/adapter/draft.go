@@ -31,6 +31,9 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	}
 	l := a.lane(msg.ChatKey, msg.ChatType)
 	if l.draft == nil || l.draft.row != msg.Row {
+		if l.draft != nil {
+			l.placeholder(l.draft.row, l.draft.id)
+		}
 		l.draft = &draft{row: msg.Row, id: msg.DraftID}
 	}
 	l.draft.text = msg.Text
@@ -93,7 +96,18 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 		a.tell(ac, l)
 		return
 	}
+	l.placeholder(msg.row, msg.id)
 	a.pump(ac, l)
+}
+
+// placeholder hands the placeholder of a row that waits in the lane over to it,
+// when the draft of the next one takes its place.
+func (l *lane) placeholder(row messages.RowID, id string) {
+	for _, j := range l.queue {
+		if j.row.Row == row && j.row.DraftID == "" {
+			j.row.DraftID = id
+		}
+	}
 }
 
 // showTyping is best effort and counts for no limit, but keeps still while the
