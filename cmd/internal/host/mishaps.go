@@ -65,7 +65,10 @@ func (m *mishaps) hear(event any) {
 	switch e := event.(type) {
 	case *actor.DeadLetterEvent:
 		m.letters.Inc()
-		is = mishap{slog.LevelInfo, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
+		is = mishap{slog.LevelDebug, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
+		if strings.HasPrefix(is.kind, "messages.") { // else a timer of the actor's own, or a word of the library
+			is.level = slog.LevelInfo
+		}
 	case messages.Stray:
 		is = mishap{slog.LevelWarn, "an actor got a message that it does not know", role(e.Actor), e.Kind}
 		m.strays.WithLabelValues(is.actor).Inc()

@@ -19,7 +19,7 @@ import (
 // there were, and never what was in them.
 func TestCL10MishapsAreCountedAndTold(t *testing.T) {
 	reg, out := prometheus.NewRegistry(), &logBuffer{}
-	m := newMishaps(reg, slog.New(slog.NewTextHandler(out, nil)))
+	m := newMishaps(reg, slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	clock := time.Unix(1e9, 0)
 	m.now = func() time.Time { return clock }
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
