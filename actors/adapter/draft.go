@@ -89,6 +89,9 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	}
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
 		a.told(l, e, time.Now())
+		if e.Unknown && msg.id == "" {
+			l.doubtful(msg.row)
+		}
 	}
 	if l.draft != nil && l.draft.row == msg.row && l.draft.id == "" && msg.id != "" {
 		l.draft.id = msg.id
@@ -98,6 +101,19 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	}
 	l.placeholder(msg.row, msg.id)
 	a.pump(ac, l)
+}
+
+// doubtful notes that a placeholder of the row may stand there, unknown to us.
+func (l *lane) doubtful(row messages.RowID) {
+	if l.draft != nil && l.draft.row == row {
+		l.draft.unknown++
+		return
+	}
+	for _, j := range l.queue {
+		if j.row.Row == row {
+			j.unknown++
+		}
+	}
 }
 
 // placeholder hands the placeholder of a row that waits in the lane over to it,

@@ -44,7 +44,11 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 		a.tell(ac, l)
 		return
 	}
-	l.queue = append(l.queue, &job{row: msg, sent: msg.Sent})
+	j := &job{row: msg, sent: msg.Sent}
+	if l.draft != nil && l.draft.row == msg.Row {
+		j.unknown = l.draft.unknown
+	}
+	l.queue = append(l.queue, j)
 	a.pump(ac, l)
 }
 

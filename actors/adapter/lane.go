@@ -56,6 +56,8 @@ type draft struct {
 	text string
 	last string // as shown
 	next time.Time
+	// unknown: how many times it may have been sent without an answer.
+	unknown int
 }
 
 // has reports whether a row is in the lane already.
