@@ -241,7 +241,7 @@ bot robo hello back`)
 // another's message in the same chat still gets in. Others are answered as before.
 func TestOV2OneChatFloods(t *testing.T) {
 	flood, disk := 2000, persistence.Store(memstore.New())
-	if soak() {
+	if soaking() {
 		flood, disk = 10000, newStore(t) // so that its journal is not in memory
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
-// soak reports that the full counts are wanted.
-func soak() bool { return os.Getenv("SOAK") != "" }
+// soaking reports that the full counts are wanted.
+func soaking() bool { return os.Getenv("SOAK") != "" }
 
 // meter counts how often each call began, across processes.
 type meter struct {

@@ -86,6 +86,7 @@ func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgresse
 		return
 	}
 	_ = c.state.Apply(records[0]) // our own fact fits
+	c.firstEgress(row.RunID)
 	c.kept(ac, msg.Row, parts)
 }
 
@@ -112,6 +113,7 @@ func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered)
 	}
 	delete(c.receipts, fact.Key)
 	c.kept(ac, msg.Row, len(msg.Receipts))
+	c.firstEgress(runID)
 	c.Metrics.delivered(fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
 	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
