@@ -27,6 +27,7 @@ import (
 func TestRL10KillsInEachState(t *testing.T) {
 	var sum tally
 	inWorlds(t, few(2, 6), few(4, 120), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		t.Helper()
 		w := newNoteWorld(t, path, random)
 		w.start(t)
 		for chat := 0; w.kills < kills; chat++ {
@@ -117,7 +118,7 @@ func (w *noteWorld) judge(t *testing.T, chat string, end chatView, notes int, su
 // die kills the host after a while and starts it again.
 func (w *noteWorld) die(t *testing.T, after time.Duration, state string, sum *tally) {
 	t.Helper()
-	time.Sleep(after)
+	pause(after)
 	w.kill()
 	w.bury(t)
 	w.kills++

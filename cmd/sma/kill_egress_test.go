@@ -19,6 +19,7 @@ import (
 func TestIO6KillsAroundSends(t *testing.T) {
 	var sum tally
 	inWorlds(t, few(2, 3), few(8, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		t.Helper()
 		w := newKillWorld(t, path, 1, "direct", modeltest.NewFunc(acknowledge), random)
 		unknown := 0
 		for n := range kills {

@@ -18,6 +18,7 @@ func TestIO1KillsBetweenFetchAndConfirm(t *testing.T) {
 	const chats = 4
 	var sum tally
 	inWorlds(t, few(2, 3), few(6, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		t.Helper()
 		w := newKillWorld(t, path, chats, "direct", modeltest.NewFunc(acknowledge), random)
 		for range kills {
 			w.talk(1+random.IntN(5), chats)

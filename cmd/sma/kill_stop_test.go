@@ -15,6 +15,7 @@ import (
 func TestRL13KillsAfterStop(t *testing.T) {
 	var sum tally
 	inWorlds(t, few(2, 3), few(4, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		t.Helper()
 		silent := modeltest.NewScript()
 		silent.Otherwise = &modeltest.Step{Stall: true}
 		w := newKillWorld(t, path, 1, "direct", silent, random)

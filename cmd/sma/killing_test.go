@@ -234,6 +234,9 @@ func (p *tap) set(c *trap) *trap {
 	return c
 }
 
+// pause lets the host go on for a moment that chance has chosen.
+func pause(d time.Duration) { <-time.After(d) }
+
 // confirmed is the highest offset that the host asked for.
 func (p *tap) confirmed() int64 {
 	p.mu.Lock()
@@ -251,9 +254,7 @@ func (p *tap) spring(at phase, method string, params map[string]any, answer []by
 	}
 	p.trap = nil
 	p.mu.Unlock()
-	if c.delay > 0 {
-		time.Sleep(c.delay)
-	}
+	pause(c.delay)
 	c.fire()
 	close(c.fired)
 	return true
