@@ -42,10 +42,11 @@ func TestCL4StopUnderLoad(t *testing.T) {
 	}
 	var longest time.Duration
 	for range stops {
+		before, sent := said.Load(), len(w.api.Calls("sendMessage"))
 		v.start(t)
-		before := said.Load()
-		w.api.AwaitPoller(t)
-		w.api.Await(t, "load", func() bool { return said.Load() >= before+int64(2*chats) })
+		w.api.Await(t, "load", func() bool {
+			return said.Load() >= before+int64(2*chats) && len(w.api.Calls("sendMessage")) >= sent+chats
+		})
 		began := time.Now()
 		v.term(t)
 		longest = max(longest, time.Since(began))
