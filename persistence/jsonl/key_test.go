@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 func TestEncodeKey(t *testing.T) {
@@ -45,7 +47,7 @@ func TestEncodeKey(t *testing.T) {
 	}
 }
 
-func TestRefusedKeys(t *testing.T) {
+func TestST15RefusedKeys(t *testing.T) {
 	for _, key := range []string{"", strings.Repeat("a", messages.MaxChatKey+1), "a\xff", "\xed\xa0\x80"} {
 		if got, err := EncodeKey(messages.ChatKey(key)); !errors.Is(err, messages.ErrChatKey) {
 			t.Errorf("%q: got %q, %v, want ErrChatKey", key, got, err)
@@ -118,8 +120,12 @@ func keyCases(t *testing.T) []keyCase {
 	return list
 }
 
-func TestChatKeyCases(t *testing.T) {
+// Hostile keys are told apart, also where letter case and Unicode forms are not,
+// come back as they were, stay inside of the folder and work as folders.
+// CHATKEY_CASES names a file with more of them.
+func TestST15ChatKeyCases(t *testing.T) {
 	root := t.TempDir()
+	accepted := 0
 	fold := cases.Fold()
 	seen := map[string]string{} // folded path to key
 	for _, c := range keyCases(t) {
@@ -144,10 +150,60 @@ func TestChatKeyCases(t *testing.T) {
 			}
 		}
 		dir := filepath.Join(root, filepath.FromSlash(folder))
+		if !strings.HasPrefix(dir, root+string(filepath.Separator)) || !filepath.IsLocal(filepath.FromSlash(folder)) {
+			t.Errorf("%s: %q is outside of the folder", c.ID, dir)
+		}
 		if err := os.MkdirAll(filepath.Join(dir, "messages"), 0o700); err != nil {
 			t.Errorf("%s: %v", c.ID, err)
 		}
+		accepted++
 	}
+	t.Logf("%d keys", accepted)
+}
+
+// Keys made at random from pieces that other systems stumble over, in one store:
+// each is its own chat and is listed again.
+func TestST15HostileKeysInOneStore(t *testing.T) {
+	pieces := []string{
+		"a", "A", "é", "e\u0301", "É", ".", "..", "/", "\\", "~", "~/", "%", "%2f", "+", "+a", " ", "\x00", "\n", "\u202e", "\ufeff", "ﬁ", "ß",
+		"K", "\u212a", "İ", "ı", "世界", "👩‍👩‍👧", "con", "messages", "-", ":", "*", "?", "\"", "<", "|", strings.Repeat("x", 197), strings.Repeat("字", 70),
+	}
+	random := rand.New(rand.NewPCG(15, 15))
+	s := openStore(t, Options{Dir: filepath.Join(t.TempDir(), "state"), FS: lazyFS()})
+	want := map[messages.ChatKey]bool{}
+	folded := map[string]messages.ChatKey{}
+	fold := cases.Fold()
+	for len(want) < often(300, 20_000) {
+		var key messages.ChatKey
+		for range 1 + random.IntN(8) {
+			key += messages.ChatKey(pieces[random.IntN(len(pieces))])
+		}
+		if want[key] || len(key) > messages.MaxChatKey {
+			continue
+		}
+		want[key] = true
+		folder, err := EncodeKey(key)
+		must(t, err)
+		same := norm.NFD.String(fold.String(norm.NFD.String(folder)))
+		if other, ok := folded[same]; ok {
+			t.Fatalf("%q and %q share the folder %q", key, other, folder)
+		}
+		folded[same] = key
+		c, err := s.OpenChat(t.Context(), key)
+		must(t, err)
+		must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
+		must(t, c.Wake(t.Context()))
+		must(t, c.Close())
+	}
+	got := map[messages.ChatKey]bool{}
+	for key, err := range s.Chats(t.Context()) {
+		must(t, err)
+		got[key] = true
+	}
+	equal(t, "listed", want, got)
+	waking, err := s.Waking(t.Context())
+	must(t, err)
+	equal(t, "to be woken", len(want), len(waking))
 }
 
 func FuzzKey(f *testing.F) {
