@@ -58,8 +58,8 @@ func TestVerifyChangesNothing(t *testing.T) {
 func TestVerifyOfNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	i := inspector(t, dir)
-	for key := range i.Chats(t.Context()) {
-		t.Errorf("a chat %q", key)
+	for key, err := range i.Chats(t.Context()) {
+		t.Errorf("a chat %q, %v", key, err)
 	}
 	if _, err := i.Verify(t.Context(), testKey); !errors.Is(err, persistence.ErrNotFound) {
 		t.Errorf("%v, want ErrNotFound", err)
@@ -81,30 +81,33 @@ func TestVerifyBesideAWriter(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS(), LedgerBytes: 4000})
 	c := b.chat(t)
 	must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
-	ctx, cancel := context.WithCancel(t.Context())
 	written := make(chan error, 1)
-	go func() { written <- writeOn(ctx, c) }()
-	i := inspector(t, b.dir)
-	for range often(60, 3000) {
+	go func() { written <- writeOn(t.Context(), c, often(200, 3000)) }()
+	i, looks := inspector(t, b.dir), 0
+	for done := false; !done; looks++ {
+		select {
+		case err := <-written:
+			must(t, err)
+			done = true // and one more look
+		default:
+		}
 		report, err := i.Verify(t.Context(), testKey)
 		if err != nil || len(report.Damage()) > 0 || report.Refused != "" {
-			t.Errorf("%v, %+v", err, report)
-			break
+			t.Fatalf("%v, %+v", err, report)
 		}
 	}
-	cancel()
-	must(t, <-written)
 	must(t, c.Close())
+	t.Logf("verified %d times", looks)
 }
 
-// writeOn appends, folds and rewrites until ctx ends.
-func writeOn(ctx context.Context, c persistence.Chat) error {
-	for n := 2; ctx.Err() == nil; n++ {
+// writeOn appends, folds and rewrites.
+func writeOn(ctx context.Context, c persistence.Chat, turns int) error {
+	for n := 2; n < turns; n++ {
 		meta := persistence.Meta{Version: 1, N: int64(n), IngressIDs: []string{fmt.Sprint(n)}}
 		fold := persistence.Fold{History: storetest.Turns(n, n), Ledger: storetest.Entries(int64(n), int64(n)), Meta: meta}
-		err := errors.Join(c.Append(context.WithoutCancel(ctx), storetest.Facts(int64(n), int64(n))...), c.Fold(context.WithoutCancel(ctx), fold))
+		err := errors.Join(c.Append(ctx, storetest.Facts(int64(n), int64(n))...), c.Fold(ctx, fold))
 		if err == nil && n%50 == 0 {
-			err = c.Rewrite(context.WithoutCancel(ctx), persistence.Rewrite{ArchiveID: fmt.Sprint("a", n), To: 40, Meta: meta})
+			err = c.Rewrite(ctx, persistence.Rewrite{ArchiveID: fmt.Sprint("a", n), To: 40, Meta: meta})
 		}
 		if err != nil {
 			return fmt.Errorf("turn %d: %w", n, err)
