@@ -79,7 +79,22 @@ func through(t *testing.T, rt http.RoundTripper) model.Model {
 }
 
 // boom is a step with a call of the tool that panics.
-func boom() model.Model { return modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "boom", Input: "{}"})) }
+func boom(*testing.T) model.Model {
+	return modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "boom", Input: "{}"}))
+}
+
+// the is a model that no test has to be named for.
+func the(m model.Model) func(*testing.T) model.Model {
+	return func(*testing.T) model.Model { return m }
+}
+
+// over is the real model on a transport.
+func over(rt http.RoundTripper) func(*testing.T) model.Model {
+	return func(t *testing.T) model.Model {
+		t.Helper()
+		return through(t, rt)
+	}
+}
 
 // A panic anywhere in what a run calls fails that call or that run, with a notice;
 // a run of another chat that is under way ends well, and so does the next message
@@ -98,23 +113,21 @@ func TestRL16OneRunFails(t *testing.T) {
 		validate func(string, json.RawMessage) error
 		want     string
 	}{
-		{name: "tool", model: func(*testing.T) model.Model { return boom() }, tool: fn(func() { panic("in the tool") }), want: "After the tool."},
-		{name: "tool, nil map", model: func(*testing.T) model.Model { return boom() }, tool: fn(func() { var m map[string]int; m["a"] = 1 }), want: "After the tool."},
-		{name: "tool, end of its goroutine", model: func(*testing.T) model.Model { return boom() }, tool: fn(runtime.Goexit), want: "After the tool."},
-		{name: "policy", model: func(*testing.T) model.Model { return boom() }, tool: judged{actortest.Func{Says: tool.Spec{Name: "boom"}}}, want: went},
-		{name: "schema", model: func(*testing.T) model.Model { return boom() }, tool: fn(func() {}), validate: func(string, json.RawMessage) error { panic("in the schema") }, want: went},
-		{name: "model", model: func(*testing.T) model.Model { return streams(func(func(model.Event, error) bool) { panic("in the model") }) }, want: went},
-		{name: "model, in the middle", model: func(*testing.T) model.Model {
-			return streams(func(yield func(model.Event, error) bool) {
-				for _, e := range modeltest.TextEvents("half an ")[:2] {
-					yield(e, nil)
-				}
-				panic("in the model")
-			})
-		}, want: went},
-		{name: "model, end of its goroutine", model: func(*testing.T) model.Model { return streams(func(func(model.Event, error) bool) { runtime.Goexit() }) }, want: went},
-		{name: "transport", model: func(t *testing.T) model.Model { return through(t, trips{}) }, want: went},
-		{name: "parser", model: func(t *testing.T) model.Model { return through(t, trips{atBody: true}) }, want: went},
+		{name: "tool", model: boom, tool: fn(func() { panic("in the tool") }), want: "After the tool."},
+		{name: "tool, out of range", model: boom, tool: fn(func() { _ = []int(nil)[len(went)] }), want: "After the tool."},
+		{name: "tool, end of its goroutine", model: boom, tool: fn(runtime.Goexit), want: "After the tool."},
+		{name: "policy", model: boom, tool: judged{actortest.Func{Says: tool.Spec{Name: "boom"}}}, want: went},
+		{name: "schema", model: boom, tool: fn(func() {}), validate: func(string, json.RawMessage) error { panic("in the schema") }, want: went},
+		{name: "model", model: the(streams(func(func(model.Event, error) bool) { panic("in the model") })), want: went},
+		{name: "model, in the middle", model: the(streams(func(yield func(model.Event, error) bool) {
+			for _, e := range modeltest.TextEvents("half an ")[:2] {
+				yield(e, nil)
+			}
+			panic("in the model")
+		})), want: went},
+		{name: "model, end of its goroutine", model: the(streams(func(func(model.Event, error) bool) { runtime.Goexit() })), want: went},
+		{name: "transport", model: over(trips{}), want: went},
+		{name: "parser", model: over(trips{atBody: true}), want: went},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

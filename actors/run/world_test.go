@@ -51,7 +51,9 @@ func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Reques
 	go func() { ended <- server.Serve(p) }()
 	t.Cleanup(func() {
 		_ = server.Close()
-		<-ended
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the server ended with %v", err)
+		}
 	})
 	return p
 }
@@ -182,5 +184,3 @@ func outcomes(list []uimessage.Message) []string {
 	}
 	return out
 }
-
-var errScripted = errors.New("scripted")
