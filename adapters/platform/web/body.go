@@ -77,6 +77,7 @@ type chatRequest struct {
 	Trigger   string
 	MessageID string // to regenerate or to edit; empty: none
 	Last      uimessage.Message
+	Ingress   string // the client's key, as an ingress id; empty: none
 }
 
 // parseChat reads the body of POST /api/chat: with all messages, or with the

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
@@ -25,6 +26,9 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req, refusal := parseChat(body)
+	if refusal == nil {
+		req.Ingress, refusal = keyOf(r)
+	}
 	if refusal != nil {
 		refusal.write(w)
 		return
@@ -144,7 +148,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 		}
 	}
 	in := p.inbound(key, req.ID)
-	pl.fill(&in)
+	pl.fill(&in, req.Ingress)
 	turn, refusal := p.accept(ctx, in)
 	return taken{turn: turn}, refusal
 }
@@ -159,8 +163,8 @@ func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatReque
 }
 
 // fill makes the inbound of a plan. An edit and a second answer keep the turn's
-// id; what happened is told by a fresh ingress id.
-func (pl plan) fill(in *platform.Inbound) {
+// id; what happened is told by a fresh ingress id, or by the client's key.
+func (pl plan) fill(in *platform.Inbound, ingress string) {
 	in.TurnID = pl.turn
 	in.Text, in.Parts = pl.words.text, pl.words.parts
 	switch pl.do {
@@ -175,6 +179,7 @@ func (pl plan) fill(in *platform.Inbound) {
 	case actEdit, actRepeat, actNothing, actDecide:
 		in.IngressID = newID(pl.turn + "~")
 	}
+	in.IngressID = cmp.Or(ingress, in.IngressID)
 	in.MessageID = in.TurnID
 }
 
@@ -203,10 +208,11 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (string, *pr
 		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
 		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
-	case res.TurnID != "":
-		return res.TurnID, nil
+	case res.Duplicate:
+		turn, refusal := p.repeated(ctx, in)
+		return cmp.Or(turn, res.TurnID, in.TurnID), refusal
 	default:
-		return in.TurnID, nil
+		return cmp.Or(res.TurnID, in.TurnID), nil
 	}
 }
 

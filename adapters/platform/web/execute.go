@@ -83,7 +83,12 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
-	id := cmp.Or(req.MessageID, r.Header.Get("Idempotency-Key"), newID("m-"))
+	ingress, refusal := keyOf(r)
+	if refusal != nil {
+		return platform.Inbound{}, refusal
+	}
+	ingress = strings.TrimPrefix(ingress, keyPrefix) // a messageId says the same here
+	id := cmp.Or(req.MessageID, ingress, newID("m-"))
 	if len(id) > maxMessageID || hasControl(id) {
 		return platform.Inbound{}, badRequest("bad_message_id",
 			"A message id is at most 256 bytes of text without control characters.")
@@ -91,7 +96,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	in := p.inbound(key, req.ChatID)
 	in.Chat.Type = "api"
 	in.Sender = platform.Person{ID: cmp.Or(req.UserID, req.ActorID, "api")}
-	in.IngressID, in.MessageID, in.Text = id, id, req.Instructions
+	in.IngressID, in.MessageID, in.Text = cmp.Or(ingress, id), id, req.Instructions
 	return in, nil
 }
 

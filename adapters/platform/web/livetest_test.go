@@ -95,7 +95,11 @@ func (l *fakeLive) accept(in platform.Inbound) platform.Result {
 		if in.Text != "" {
 			parts = append(parts, uimessage.Text{Text: in.Text})
 		}
-		c.waiting = append(c.waiting, uimessage.Message{ID: turn, Role: uimessage.RoleUser, Parts: append(parts, in.Parts...)})
+		m := uimessage.Message{ID: turn, Role: uimessage.RoleUser, Parts: append(parts, in.Parts...)}
+		if strings.HasPrefix(in.IngressID, keyPrefix) { // only those are looked for
+			m.Metadata = uimessage.Metadata{IngressID: in.IngressID}.Append(nil)
+		}
+		c.waiting = append(c.waiting, m)
 	} else {
 		c.running = true
 	}

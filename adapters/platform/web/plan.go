@@ -37,6 +37,9 @@ type plan struct {
 
 // decide is pure: the same request and view always give the same plan.
 func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
+	if known, ok := byIngress(view, req.Ingress); ok {
+		return decideRepeated(req, known)
+	}
 	if req.Trigger == triggerRegenerate {
 		return decideRegenerate(req, view)
 	}
@@ -53,6 +56,9 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 			return plan{}, badRequest("bad_edit", "An edited message keeps its id.")
 		}
 		id = req.MessageID
+	}
+	if id == "" && req.Ingress != "" {
+		id = keyedID(req.Ingress)
 	}
 	if len(id) > maxMessageID || hasControl(id) {
 		return plan{}, badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
@@ -84,6 +90,20 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 }
 
 const maxMessageID = 256
+
+// decideRepeated gives the answer of a request that came before, by its key.
+func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
+	if req.Trigger != triggerRegenerate {
+		said, refusal := wordsOf(req.Last)
+		if refusal != nil {
+			return plan{}, refusal
+		}
+		if req.Last.Role != uimessage.RoleUser || !sameWords(known, said) {
+			return plan{}, keyReused()
+		}
+	}
+	return plan{do: actRepeat, turn: known.ID}, nil
+}
 
 // decideRegenerate finds the user turn whose answer is asked for again: that of
 // the message named, else of the client's last message, else of the last one.

@@ -173,7 +173,7 @@ func FuzzChatBody(f *testing.F) {
 			return
 		}
 		var in platform.Inbound
-		if pl.fill(&in); pl.do != actNothing && (in.TurnID == "" || in.IngressID == "") {
+		if pl.fill(&in, ""); pl.do != actNothing && (in.TurnID == "" || in.IngressID == "") {
 			t.Errorf("a plan without ids: %+v", pl)
 		}
 		for _, part := range in.Parts {

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// submitted is a message without an id, as clients without a history send it.
+func submitted(text string) string {
+	return `{"id":"c1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
+}
+
+// The same key is one turn and one answer, whatever ids the client makes up; the
+// same key with other words is a mistake that the client hears of.
+func TestIdempotencyKeyIsOneTurn(t *testing.T) {
+	s := newServer(t, nil)
+	s.live.onAccept = s.live.echo
+	first := readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k1"))
+	in := s.live.next(t)
+	if in.IngressID != "key:k1" || in.TurnID == "" || !strings.Contains(first, "You said: hi") {
+		t.Fatalf("inbound %+v answered %s", in, first)
+	}
+	for name, body := range map[string]string{
+		"without an id":   submitted("hi"),
+		"with another id": submit("c1", "u-other", "hi"),
+		"with all of them": `{"id":"c1","messages":[{"id":"x","role":"user","parts":[{"type":"text","text":"hi"}]}],` +
+			`"trigger":"submit-message"}`,
+		"asked for again": `{"id":"c1","trigger":"regenerate-message"}`,
+	} {
+		if got := readAll(t, s.do(t, "POST", "/api/chat", body, keyHeader, "k1")); !strings.Contains(got, "You said: ") || !strings.Contains(got, `"messageId":"`+answerID(first)) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if res := s.do(t, "POST", "/api/chat", submitted("other words"), keyHeader, "k1"); res.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("other words answered %d", res.StatusCode)
+	}
+	if res := s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, strings.Repeat("k", 300)); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("an endless key answered %d", res.StatusCode)
+	}
+	if len(s.live.accepted) != 0 {
+		t.Error("the repeated request was taken again")
+	}
+	readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k2"))
+	if in := s.live.next(t); in.IngressID != "key:k2" {
+		t.Errorf("another key made %+v", in)
+	}
+}
+
+// answerID is the id of the message that a stream begins with.
+func answerID(stream string) string {
+	_, rest, _ := strings.Cut(stream, `"messageId":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+// Requests that come at the same moment look at a chat that has none of them. One
+// is taken, and all get its answer.
+func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
+	s := newServer(t, nil)
+	s.live.onAccept = s.live.echo
+	bodies := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range bodies {
+		wg.Go(func() {
+			bodies[i] = readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u"+string(rune('a'+i)), "hi"), keyHeader, "k"))
+		})
+	}
+	wg.Wait()
+	for _, body := range bodies {
+		if !strings.Contains(body, "You said: hi") || answerID(body) != answerID(bodies[0]) {
+			t.Errorf("answered %s", body)
+		}
+	}
+	s.live.next(t)
+	if len(s.live.accepted) != 0 {
+		t.Error("it was taken twice")
+	}
+}
+
+// A key that the chat knows and whose turn the history no longer holds, as after a
+// compaction, is never taken anew.
+func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
+	s := newServer(t, nil)
+	s.live.mu.Lock()
+	s.live.chat(key).ingress["key:k1"] = "gone"
+	s.live.mu.Unlock()
+	if res := s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k1"); res.StatusCode != http.StatusGone {
+		t.Errorf("answered %d", res.StatusCode)
+	}
+}
+
+// A key on the API: one run, whatever messageId comes with it.
+func TestIdempotencyKeyOnExecute(t *testing.T) {
+	s := apiServer(t)
+	s.live.onAccept = func(in platform.Inbound) { s.answerAPI(in) }
+	for _, body := range []string{`{"instructions":"what time?","userId":"ann"}`, `{"instructions":"what time?","userId":"ann"}`} {
+		if got := readAll(t, s.execute(t, body, keyHeader, "k1")); !strings.Contains(got, "noon for ann") {
+			t.Errorf("answered %s", got)
+		}
+	}
+	s.live.next(t)
+	if len(s.live.accepted) != 0 {
+		t.Error("it ran twice")
+	}
+}
