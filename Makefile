@@ -7,8 +7,9 @@
 #   make lint    the linters alone
 #   make bench   the figures, against the harness in BENCH_DIR
 #   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each
-#   make soak    the same for SOAK_FUZZ (default 5m), then kills and faults for SOAK
-#                (default 10m), against the same harness
+#   make soak    kills, faults, crash states, fuzzing, and load by the harness if BENCH_DIR
+#                is set, for at most SOAK_TIME (default 60m), with one table at the end
+#   make soak-short   the same in five minutes, with lower floors
 
 GO            ?= go
 BIN           := bin
@@ -16,11 +17,11 @@ PKGS          ?= ./...
 GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 BENCH_DIR     ?=
-SOAK          ?= 10m
-SOAK_FUZZ     ?= 5m
+SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
-                 adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody
+                 adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
+                 persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated
 
 # The race detector needs a C compiler. Without one the tests run without it,
 # unless everything is required.
@@ -29,7 +30,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: demo build test check lint bench fuzz soak go-present npm
+.PHONY: demo build test check lint bench fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -71,5 +72,7 @@ fuzz: go-present
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME) $(FUZZ)
 
 soak: build
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(SOAK_FUZZ)
-	@BENCH_DIR='$(BENCH_DIR)' SOAK='$(SOAK)' .ci/bench soak
+	@GO='$(GO)' BENCH_DIR='$(abspath $(BENCH_DIR))' SOAK_TIME='$(SOAK_TIME)' .ci/soak $(FUZZ)
+
+soak-short:
+	@$(MAKE) --no-print-directory soak SOAK_TIME=5m

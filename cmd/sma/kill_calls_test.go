@@ -26,7 +26,7 @@ import (
 // says so; every chat comes to rest and the next message is answered.
 func TestRL10KillsInEachState(t *testing.T) {
 	var sum tally
-	inWorlds(t, few(2, 6), few(4, 120), func(t *testing.T, path string, random *rand.Rand, kills int) {
+	inWorlds(t, worlds(2, 6), few(4, 120), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
 		w := newNoteWorld(t, path, random)
 		w.start(t)

@@ -18,7 +18,7 @@ import (
 // of such a message that there may be two.
 func TestIO6KillsAroundSends(t *testing.T) {
 	var sum tally
-	inWorlds(t, few(2, 3), few(8, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
+	inWorlds(t, worlds(2, 3), few(8, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
 		w := newKillWorld(t, path, 1, "direct", modeltest.NewFunc(acknowledge), random)
 		unknown := 0

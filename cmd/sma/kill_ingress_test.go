@@ -17,7 +17,7 @@ import (
 func TestIO1KillsBetweenFetchAndConfirm(t *testing.T) {
 	const chats = 4
 	var sum tally
-	inWorlds(t, few(2, 3), few(6, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
+	inWorlds(t, worlds(2, 3), few(6, 300), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
 		w := newKillWorld(t, path, chats, "direct", modeltest.NewFunc(acknowledge), random)
 		for range kills {

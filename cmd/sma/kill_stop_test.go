@@ -14,7 +14,7 @@ import (
 // has the fate stopped.
 func TestRL13KillsAfterStop(t *testing.T) {
 	var sum tally
-	inWorlds(t, few(2, 3), few(4, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
+	inWorlds(t, worlds(2, 3), few(4, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
 		silent := modeltest.NewScript()
 		silent.Otherwise = &modeltest.Step{Stall: true}

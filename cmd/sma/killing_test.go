@@ -24,14 +24,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// soaking reports that the long counts are wanted, with the binary as it is
-// released instead of the one that the race detector watches.
+// soaking reports that long counts are wanted, with the binary as it is released
+// instead of the one that the race detector watches.
 func soaking() bool { return os.Getenv("SOAK") != "" }
 
-// few is the count of a plain test run, many that of a soak.
+// few is the count of a plain test run, many that of a soak; a short one has a
+// fifth of it.
 func few(plain, many int) int {
-	if soaking() {
+	switch os.Getenv("SOAK") {
+	case "":
+		return plain
+	case "short":
+		return max(plain, many/5)
+	default:
 		return many
+	}
+}
+
+// worlds is how many worlds are killed at once.
+func worlds(plain, soak int) int {
+	if soaking() {
+		return soak
 	}
 	return plain
 }
