@@ -44,6 +44,8 @@ type chat struct {
 	// suspect says that the process that last wrote here may have died in the
 	// middle, so nothing on the disk is taken to be durable.
 	suspect bool
+	// unclean says that the chat was marked to be woken when it was read.
+	unclean bool
 	made    map[string]bool // folders known to be there
 	pending []string        // folders that must be forced before the next success
 
@@ -177,7 +179,7 @@ func (c *chat) note(ctx context.Context, records []persistence.Record) error {
 	buf := c.store.buffer()
 	defer c.store.release(buf)
 	for _, r := range records {
-		buf.b = appendRecordLine(buf.b, r)
+		buf.b = appendRecordLine(append(buf.b, joint), r)
 	}
 	if err := c.journal.write(ctx, buf.b); err != nil {
 		return err

@@ -14,7 +14,8 @@
 //	chat/<enc>/conversations/history.jsonl the ledger; full files are history.<n>.jsonl
 //	open/<shard>/<enc>                     chats that a start must wake
 //
-// [EncodeKey] makes <enc>. Every line of ours ends in a checksum.
+// [EncodeKey] makes <enc>. Every line of ours ends in a checksum. A line that
+// begins with a space was written before what stands in front of it was forced.
 //
 // # Promises
 //
@@ -26,7 +27,10 @@
 //
 // Loading keeps everything that is intact, wherever it stands. The rest is
 // copied to quarantine, reported, and stays in place, but for a torn tail, which
-// is cut off before anything is appended. A history with damage in it can be
+// is cut off before anything is appended. In a chat that did not come to rest a
+// hole is a torn tail too, with all behind it, if no line behind it was written
+// after a force: a power cut leaves some pages of the last write and not others,
+// and of that write nobody was promised anything. A history with damage in it can be
 // loaded and appended to, and not rewritten.
 //
 // What is left to others: the meaning of facts, and repair.

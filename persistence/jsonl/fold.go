@@ -142,7 +142,7 @@ func (f *folding) writeMeta(ctx context.Context) (err error) {
 	c := f.chat
 	ok := c.metaLog.size < metaLogLimit
 	if ok {
-		f.meta.b, ok = c.meta.logLine(f.meta.b, f.fold.Meta, f.folded)
+		f.meta.b, ok = c.meta.logLine(append(f.meta.b, joint), f.fold.Meta, f.folded)
 	}
 	if ok {
 		return c.metaLog.write(ctx, f.meta.b)

@@ -80,34 +80,45 @@ func (c *chat) loadRotated(ctx context.Context) error {
 // scanTail reads a ledger file from its end until all entries of its last
 // record are seen.
 func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
-	const first = 16 << 10
 	var found scan
 	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err
 		}
-		for block := int64(first); ; block *= 8 {
-			begin := max(0, size-block)
-			if begin, err = lineStart(f, begin, size); err != nil {
-				return err
-			}
-			c.tail = ledgerTail{}
-			before := false // an entry of an earlier record was seen
-			found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
-				e, ok := parseLedger(raw, strict)
-				if ok {
-					before = before || c.tail.last > 0 && e.N > c.tail.last
-					c.tail.add(e, raw)
-				}
-				return ok
-			})
-			if err != nil || before || begin == 0 {
-				return err
-			}
+		if found, err = c.scanBack(f, size); err != nil || !c.unclean {
+			return err
 		}
+		if off, torn := found.unforced(); torn {
+			found, err = c.scanBack(f, off)
+			found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+		}
+		return err
 	})
 	return found, err
+}
+
+func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
+	const first = 16 << 10
+	for block := int64(first); ; block *= 8 {
+		begin := max(0, size-block)
+		if begin, err = lineStart(f, begin, size); err != nil {
+			return found, err
+		}
+		c.tail = ledgerTail{}
+		before := false // an entry of an earlier record was seen
+		found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := parseLedger(raw, strict)
+			if ok {
+				before = before || c.tail.last > 0 && e.N > c.tail.last
+				c.tail.add(e, raw)
+			}
+			return ok
+		})
+		if err != nil || before || begin == 0 {
+			return found, err
+		}
+	}
 }
 
 // lineStart finds the first line that begins at or behind off.
@@ -166,14 +177,14 @@ func rotation(name string) int {
 func (c *chat) ledgerLines(buf *buffer, entries []persistence.LedgerEntry) (first int64, tail ledgerTail) {
 	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
 	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
-		at := len(buf.b)
-		buf.b = appendLedgerLine(buf.b, e)
+		at := len(buf.b) + 1
+		buf.b = appendLedgerLine(append(buf.b, joint), e)
 		line := buf.b[at : len(buf.b)-1]
 		if e.N < c.tail.last || e.N == c.tail.last && c.tail.lines[string(line)] {
-			buf.b = buf.b[:at]
+			buf.b = buf.b[:at-1]
 			continue
 		}
-		if at == 0 {
+		if at == 1 {
 			first = e.N
 		}
 		tail.add(e, line)
@@ -203,10 +214,11 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if err := c.store.fs.Rename(c.ledger.h.name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
 		return harmless(err)
 	}
-	c.mustForce(c.path(conversationsDir))
 	c.ledger.replaced(0)
 	c.ledger.exists = false
-	return nil
+	c.mustForce(c.path(conversationsDir)) // for the name of the new file
+	// The full file must have its new name before another one gets the old one.
+	return c.syncDir(ctx, c.path(conversationsDir))
 }
 
 // Ledger implements [persistence.Journal]. Damage is passed over and copied to

@@ -36,6 +36,9 @@ func (c *chat) load(ctx context.Context) (persistence.Snapshot, error) {
 	if err := c.checkFolders(); err != nil {
 		return snap, err
 	}
+	marker, _ := c.marker()
+	_, err := c.store.fs.Lstat(marker)
+	c.unclean = err == nil
 	for _, read := range []func(context.Context, *persistence.Snapshot) error{
 		c.loadHistory, c.loadMeta, c.loadJournal, c.loadLedger,
 	} {
@@ -72,6 +75,9 @@ func (c *chat) loadHistory(ctx context.Context, snap *persistence.Snapshot) erro
 			snap.History[i] = m
 		}
 		return true
+	}, func() {
+		c.index.reset()
+		snap.History = nil
 	})
 	c.damaged = len(found.bad) > 0
 	return err
@@ -87,7 +93,7 @@ func (c *chat) loadJournal(ctx context.Context, snap *persistence.Snapshot) erro
 			snap.Journal = append(snap.Journal, r)
 		}
 		return ok
-	})
+	}, func() { c.last, snap.Journal = c.meta.folded, nil })
 	c.live = len(snap.Journal)
 	if err != nil || len(snap.Journal) > 0 || len(found.bad) > 0 || c.journal.size == 0 || c.journal.torn.n > 0 {
 		return err
@@ -97,15 +103,20 @@ func (c *chat) loadJournal(ctx context.Context, snap *persistence.Snapshot) erro
 }
 
 // scan reads a file of lines. What it cannot read goes to quarantine, and its
-// torn tail is cut off, now or before the next write.
-func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *persistence.Snapshot, take record) (scan, error) {
+// torn tail is cut off, now or before the next write. reset makes take forget
+// what it was given.
+func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *persistence.Snapshot, take record, reset func()) (scan, error) {
 	var found scan
 	err := l.read(ctx, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err
 		}
-		found, err = scanLines(f, 0, size, take)
+		if c.unclean {
+			found, err = scanEnded(f, size, take, reset)
+		} else {
+			found, err = scanLines(f, 0, size, take)
+		}
 		return err
 	})
 	l.torn = region{}
@@ -158,11 +169,17 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 	if err := c.quarantine(ctx, l.h.name, l.torn); err != nil {
 		return err
 	}
-	err := l.read(ctx, func(f vfs.File) error { return f.Truncate(l.size) })
+	// Forced at once: what is written next must not be mixed with what was cut off.
+	err := l.read(ctx, func(f vfs.File) error {
+		if err := f.Truncate(l.size); err != nil {
+			return harmless(err)
+		}
+		return f.Datasync()
+	})
 	if err == nil {
-		l.torn, l.unforced = region{}, true
+		l.torn, l.unforced = region{}, false
 	}
-	return harmless(err)
+	return err
 }
 
 // index says where the lines of a history are.
@@ -210,8 +227,8 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 			return nil, errNoTurn
 		}
-		at := len(buf.b)
-		buf.b = appendTurn(buf.b, m)
+		at := len(buf.b) + 1
+		buf.b = appendTurn(append(buf.b, joint), m)
 		line := buf.b[at : len(buf.b)-1]
 		same := false
 		if i, ok := c.index.byID[m.ID]; ok && !here[m.ID] {
@@ -221,7 +238,7 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 			}
 		}
 		if same {
-			buf.b = buf.b[:at]
+			buf.b = buf.b[:at-1]
 			continue
 		}
 		here[m.ID] = true

@@ -75,8 +75,9 @@ func (l *logFile) create(ctx context.Context) error {
 	return harmless(err)
 }
 
-// write adds lines, not forced yet. A write that fails is cut off again, and if
-// that works for want of space it may be repeated.
+// write adds lines, not forced yet. Each of them begins with a joint, which is
+// left out of the first one when all before it is forced. A write that fails is
+// cut off again, and if that works for want of space it may be repeated.
 func (l *logFile) write(ctx context.Context, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
@@ -98,6 +99,9 @@ func (l *logFile) write(ctx context.Context, lines []byte) error {
 
 func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	at := l.size
+	if !l.unforced {
+		lines = lines[1:]
+	}
 	l.unforced = true
 	if l.open {
 		if err := writeFull(f, []byte{'\n'}, at); err != nil {

@@ -55,9 +55,10 @@ func (c *chat) loadMeta(ctx context.Context, snap *persistence.Snapshot) error {
 	if err := c.loadMetaFile(ctx, snap); err != nil {
 		return err
 	}
+	file := c.meta
 	_, err := c.scan(ctx, c.metaLog, metaLogName, snap, func(_ int64, raw []byte, strict bool) bool {
 		return c.meta.take(raw, strict)
-	})
+	}, func() { c.meta = file })
 	snap.Meta = cloneMeta(c.meta.last)
 	return err
 }

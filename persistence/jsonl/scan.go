@@ -11,6 +11,8 @@ import (
 type region struct {
 	off, n int64
 	why    string
+	// hole says that there are NUL bytes in it, as where a disk lost its blocks.
+	hole bool
 }
 
 // The kinds of damage.
@@ -40,6 +42,43 @@ type scan struct {
 	torn region
 	// open says that the last line lacks its newline.
 	open bool
+	// begins is where the last intact line begins that is not marked as joined to
+	// what is before it; -1 if there is none.
+	begins int64
+}
+
+// joint begins a line that was written before what stands in front of it was
+// forced: both may be missing after a power cut, each without the other.
+const joint = ' '
+
+// unforced finds where a hole begins that a power cut may have left in what was
+// never forced: no line behind it was written after a force. Nobody was promised
+// anything from there on.
+func (s scan) unforced() (off int64, found bool) {
+	for _, r := range s.bad {
+		if r.hole && r.off > s.begins {
+			return r.off, true
+		}
+	}
+	return 0, false
+}
+
+// scanEnded is scanLines for the whole of a file whose writer may have ended in
+// the middle: what an unforced hole leaves is a torn tail. reset makes take
+// forget what it was given.
+func scanEnded(file io.ReaderAt, size int64, take record, reset func()) (scan, error) {
+	found, err := scanLines(file, 0, size, take)
+	if err != nil {
+		return found, err
+	}
+	off, torn := found.unforced()
+	if !torn {
+		return found, nil
+	}
+	reset()
+	found, err = scanLines(file, 0, off, take)
+	found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+	return found, err
 }
 
 // record is called with each intact record in the order of the file. It may
@@ -51,7 +90,7 @@ type record func(off int64, raw []byte, strict bool) bool
 // Everything intact is handed to take; what else there is, but for blank lines,
 // is in the result.
 func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
-	s := scan{size: end}
+	s := scan{size: end, begins: -1}
 	lines := newLineReader(file, begin, end)
 	for {
 		line, off, ended, err := lines.next()
@@ -70,8 +109,13 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 		return
 	}
 	length := int64(len(line))
-	if take(off, line, false) {
+	plain := bytes.TrimLeft(line, string(joint))
+	at := off + length - int64(len(plain))
+	if take(at, plain, false) {
 		s.open = !ended
+		if at == off {
+			s.begins = off
+		}
 		return
 	}
 	bad := salvage(line, off, take)
@@ -112,6 +156,9 @@ func salvage(line []byte, off int64, take record) []region {
 		}
 		run := len(line) - n - len(bytes.TrimLeft(line[n:], "\x00"))
 		w.reject(off+int64(n), int64(run), whyNUL)
+		if run > 0 {
+			w.bad[len(w.bad)-1].hole = true
+		}
 		line, off = line[n+run:], off+int64(n+run)
 	}
 	return w.bad

@@ -45,7 +45,7 @@ func (d *Disk) Files() []string {
 }
 
 func (n *node) files(name string, out *[]string) {
-	const longest = 4000
+	const longest = 700
 	if n.entries == nil {
 		b := make([]byte, n.file.size)
 		n.file.read(b, 0)
