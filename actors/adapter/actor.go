@@ -64,6 +64,7 @@ func (a *adapter) Receive(ac actor.Context) {
 		a.started(ac)
 	case *actor.Restarting:
 		a.closeWatches()
+		return // the next incarnation wants to know what this one was at
 	case *actor.Stopping:
 		a.cancel()
 		a.closeWatches()

@@ -48,7 +48,7 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 		return
 	}
 	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
-	if wait <= 0 && !(len(a.line) == 0 && l.group.spare(now) && a.limits.all.spare(now)) {
+	if tight := len(a.line) > 0 || !l.group.spare(now) || !a.limits.all.spare(now); wait <= 0 && tight {
 		wait = time.Second
 	}
 	if wait > 0 {
@@ -87,8 +87,10 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	if l == nil {
 		return
 	}
+	now := time.Now()
+	l.over(now)
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
-		a.told(l, e, time.Now())
+		a.told(l, e, now)
 		if e.Unknown && msg.id == "" {
 			l.doubtful(msg.row)
 		}

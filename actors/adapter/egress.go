@@ -175,6 +175,7 @@ func (a *adapter) partSent(ac actor.Context, msg partSent) {
 	if l == nil {
 		return
 	}
+	l.over(time.Now())
 	j := l.queue[0]
 	if msg.err != nil {
 		a.sendFailed(ac, l, j, msg.err)

@@ -83,6 +83,12 @@ func (l *lane) note(now time.Time) {
 	l.group.note(now)
 }
 
+// over notes that what was noted last has ended.
+func (l *lane) over(now time.Time) {
+	l.chat.over(now)
+	l.group.over(now)
+}
+
 // draftOf is the placeholder that a row replaces; empty: none.
 func (l *lane) draftOf(row messages.Deliver) string {
 	if l.draft != nil && l.draft.row == row.Row && l.draft.id != "" {

@@ -76,6 +76,14 @@ func (w *window) note(now time.Time) {
 	w.at = append(w.at, now)
 }
 
+// over moves the last event to its end: the service counts it when it arrives,
+// which is not before it began and not after it ended.
+func (w *window) over(now time.Time) {
+	if n := len(w.at); n > 0 && now.After(w.at[n-1]) {
+		w.at[n-1] = now
+	}
+}
+
 // spare reports whether more than half of the window is free, which is what
 // optional events may use.
 func (w *window) spare(now time.Time) bool {

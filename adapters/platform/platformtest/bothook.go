@@ -45,15 +45,18 @@ func (a *BotAPI) Waiting() [][]byte {
 }
 
 // Bring posts a body to a webhook as the service does, wherever the proxy in
-// front of it would lead, and returns the status of the answer.
-func (a *BotAPI) Bring(ctx context.Context, target string, body []byte) (int, error) {
+// front of it would lead, and returns the status of the answer. client may be nil.
+func (a *BotAPI) Bring(ctx context.Context, client *http.Client, target string, body []byte) (int, error) {
+	if client == nil {
+		client = http.DefaultClient
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set(SecretHeader, a.Secret())
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/google/renameio/v2"
@@ -73,7 +74,7 @@ func (s *spool) add(all, more []update) error {
 	case len(all)+len(more) > maxSpool:
 		return errSpoolFull
 	case s.dirty:
-		return s.replace(append(all[:len(all):len(all)], more...))
+		return s.replace(append(slices.Clip(all), more...))
 	}
 	raw, err := lines(more)
 	if err != nil {

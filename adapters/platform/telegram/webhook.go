@@ -261,7 +261,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) int {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
-	default:
+	case <-r.Context().Done():
 		return http.StatusServiceUnavailable
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxUpdate))
