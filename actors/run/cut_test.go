@@ -105,6 +105,71 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	t.Logf("%d cut points", len(points))
 }
 
+// A cut behind a call that took effect repeats the step that was cut, and nothing
+// before it.
+func TestRL1CutBehindTheCall(t *testing.T) {
+	said := say("Pa", "id.")
+	for i, at := range cutPoints(strings.Index(said, `"finish_reason"`)) {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+					switch n {
+					case 1:
+						sse(w, callPay)
+					case 2:
+						cut(w, said, at, i%2 == 0)
+					default:
+						sse(w, said)
+					}
+				})
+				var paid atomic.Int32
+				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
+				w.Say(alice, "alice", "pay")
+				<-time.After(time.Minute)
+				if diff := cmp.Diff([]string{"I will pay.\nPaid. = done "}, answers(w.View(alice).Messages)); diff != "" {
+					t.Errorf("answers (-want +got):\n%s", diff)
+				}
+				if n := len(p.times()); paid.Load() != 1 || n != 3 || len(w.Platform.Texts(alice)) != 1 {
+					t.Errorf("paid %d times in %d requests; in the chat stands %q", paid.Load(), n, w.Platform.Texts(alice))
+				}
+			})
+		})
+	}
+}
+
+// An overload that comes in the middle of an answer is waited out as long as the
+// provider asks for, and the answer begins anew.
+func TestRL3OverloadInTheStream(t *testing.T) {
+	for _, code := range []string{"429", "503", "529"} {
+		t.Run(code, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+					if n < 3 {
+						sse(w, strings.SplitAfter(say("Hel"), "\n\n")[0]+`data: {"error":{"message":"Too busy, please retry in 7s","code":`+code+"}}\n\n")
+						return
+					}
+					sse(w, say("Hello."))
+				})
+				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{})})
+				w.Say(alice, "alice", "hi")
+				<-time.After(time.Minute)
+				if diff := cmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)); diff != "" {
+					t.Errorf("sent (-want +got):\n%s", diff)
+				}
+				times := p.times()
+				for i := 1; i < len(times); i++ {
+					if wait := times[i].Sub(times[i-1]); wait < 7*time.Second || wait > 8*time.Second {
+						t.Errorf("asked again after %v", wait)
+					}
+				}
+				if len(times) != 3 {
+					t.Errorf("%d requests, want 3", len(times))
+				}
+			})
+		})
+	}
+}
+
 // A stream that is always cut ends with a notice and nothing else: no partial text
 // is stored as an answer or left visible as one, and no call has run.
 func TestRL1CutForEver(t *testing.T) {

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -262,6 +263,36 @@ func TestRL3Fallbacks(t *testing.T) {
 				t.Errorf("%d series of fallbacks", n)
 			}
 		})
+	}
+}
+
+// TestRL3FallbacksInOrder asks one after the other, each once, until one answers;
+// the next call begins with the first again.
+func TestRL3FallbacksInOrder(t *testing.T) {
+	var order []string
+	answers := roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		var req struct{ Model string }
+		if err := json.Unmarshal(body, &req); err != nil {
+			return nil, err
+		}
+		order = append(order, req.Model)
+		if req.Model != "third" {
+			return answers{status: 404, body: `{"error":{"message":"no such model"}}`}.RoundTrip(r)
+		}
+		return answers{status: 200, body: textPiece + lastPiece}.RoundTrip(r)
+	})
+	m := newModel(t, Options{Endpoint: Endpoint{Model: "first"}, Transport: answers, Fallbacks: []Endpoint{{Model: "second"}, {Model: "third"}, {Model: "fourth"}}})
+	for range 2 {
+		if text, finished, err := said(t.Context(), m, hello()); text != "a" || !finished {
+			t.Errorf("heard %q, finished %t, %v", text, finished, err)
+		}
+	}
+	if got := strings.Join(order, " "); got != "first second third first second third" {
+		t.Errorf("asked %s", got)
 	}
 }
 
