@@ -27,6 +27,7 @@ func (s *State) Apply(r Record) error {
 		s.queue(r, f.Rows)
 	case TurnsSettled:
 		s.settle(r, f.Fates)
+		s.drop(f.Fates)
 		s.queue(r, f.Rows)
 	case RunStarted:
 		s.runStarted(r, f)
@@ -169,6 +170,19 @@ func (s *State) settle(r Record, fates []Settled) {
 		s.Lane = slices.DeleteFunc(s.Lane, func(t Turn) bool { return t.ID == f.TurnID })
 		s.enter(e)
 	}
+}
+
+// drop takes out turns that waited and were settled without a run. Live they were
+// in the lane; replayed over a fold that was not cut, with the run over already,
+// they stand behind what the history file holds.
+func (s *State) drop(fates []Settled) {
+	kept := s.History[:s.stored:s.stored]
+	for _, t := range s.History[s.stored:] {
+		if !slices.ContainsFunc(fates, func(f Settled) bool { return f.TurnID == t.ID }) {
+			kept = append(kept, t)
+		}
+	}
+	s.History = kept
 }
 
 // enter adds a ledger entry once.

@@ -45,7 +45,7 @@ func (s *State) Meta() Meta {
 // rest is a row that is still owed, as records with fresh numbers and the time
 // since which it is. What it says of bots is known from the meta file.
 func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
-	row.Depth = 0
+	row.Depth, row.Seq = 0, 0
 	records := []Record{next(row.Queued, EgressQueued{Row: row.Row})}
 	if row.Draft != "" {
 		records = append(records, next(row.Queued, EgressSent{Key: row.Key, MessageID: row.Draft, Draft: true}))
@@ -100,7 +100,13 @@ func (s *State) Cut(n int, more ...uimessage.Message) {
 	s.stored = len(s.History)
 }
 
-// EndsWithUser reports whether the last of the first n turns is a user's.
-func (s *State) EndsWithUser(n int) bool {
-	return n > 0 && s.History[n-1].Role == uimessage.RoleUser
+// EndsOpen reports whether the first n turns hold a user turn that no assistant
+// turn with a result follows among them: it would be open once the rest is cut.
+func (s *State) EndsOpen(n int) bool {
+	for ; n > 0 && !ended(s.History[n-1]); n-- {
+		if s.History[n-1].Role == uimessage.RoleUser {
+			return true
+		}
+	}
+	return false
 }

@@ -291,9 +291,9 @@ func (c *chat) rewind(ac actor.Context, msg messages.RewindChat) {
 	ac.Respond(messages.ChatRewound{ChatKey: c.key})
 }
 
-// cut archives the history from a place on. A user turn that then ends the
-// history had its answer, which is in the archive now; an empty one closes it, so
-// that it is not answered again. Who asks it again hands it over as a new ingress.
+// cut archives the history from a place on. User turns that would be open then had
+// their answer, which is in the archive now; an empty one closes them, so that
+// they are not answered again. Who asks it again hands it over as a new ingress.
 func (c *chat) cut(ac actor.Context, from int) error {
 	if from == len(c.state.History) {
 		return nil
@@ -305,7 +305,7 @@ func (c *chat) cut(ac actor.Context, from int) error {
 	rewrite := persistence.Rewrite{
 		ArchiveID: now.UTC().Format("20060102T150405.000Z") + "-rewind", At: now, From: from, To: len(c.state.History),
 	}
-	if c.state.EndsWithUser(from) {
+	if c.state.EndsOpen(from) {
 		meta := uimessage.Metadata{
 			TS: now.UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
 			Result: string(persistence.ResultRewound), Seq: c.state.Seq,
