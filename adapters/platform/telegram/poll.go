@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
@@ -146,11 +148,28 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands}
 	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
-		if x, ok := m.inbound(u); ok {
-			batch = append(batch, arrival{u, p.admit(ctx, x)})
+		if in, ok := p.arrival(ctx, m, u); ok {
+			batch = append(batch, arrival{u, in})
 		}
 	}
 	return batch
+}
+
+// arrival maps one update. One that makes it panic is skipped, as those are that
+// cannot be read: it would come again for ever.
+func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform.Inbound, ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.metrics.unread.Inc()
+			p.log.Error("an update made the mapper panic and is skipped", "update_id", u.ID, "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			ok = false
+		}
+	}()
+	x, ok := m.inbound(u)
+	if ok {
+		in = p.admit(ctx, x)
+	}
+	return in, ok
 }
 
 // peek gets what waits behind an update and confirms nothing; all of it comes again.

@@ -1,0 +1,41 @@
+package telegram
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// touchy is a store that panics about one person.
+type touchy struct{ AccessStore }
+
+func (touchy) Role(_, person string) Role {
+	if person == "13" {
+		panic("about a person")
+	}
+	return RoleOwner
+}
+
+func (touchy) GroupAllowed(string, string) bool { return true }
+
+// A panic about one update costs that update; those before and behind it arrive.
+func TestRL16MapperPanics(t *testing.T) {
+	p, err := New(Options{Token: func() string { return "1:a" }, AccessStore: touchy{}, BaseURL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.me.Store(&identity{ID: 9, Username: "Sample_Bot"})
+	var updates []update
+	for i, person := range []int{7, 13, 8} {
+		var u update
+		raw := fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1700000000,"text":"hi","chat":{"id":%d,"type":"private"},"from":{"id":%d}}}`, i+1, i+1, person, person)
+		if err := json.Unmarshal([]byte(raw), &u); err != nil {
+			t.Fatal(err)
+		}
+		updates = append(updates, u)
+	}
+	got := p.arrivals(t.Context(), updates)
+	if len(got) != 2 || got[0].in.Sender.ID != "7" || got[1].in.Sender.ID != "8" || !got[1].in.Gate.Open {
+		t.Errorf("arrived: %+v", got)
+	}
+}
