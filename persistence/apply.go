@@ -19,7 +19,7 @@ func (s *State) Apply(r Record) error {
 	case TurnAccepted:
 		t := NewTurn(f.Turn)
 		s.turnAccepted(t)
-		s.chain(t.Meta.Depth, t.Meta.TS)
+		s.came(t)
 	case TurnReplaced:
 		s.turnReplaced(r, f)
 	case IngressSettled:
@@ -36,7 +36,7 @@ func (s *State) Apply(r Record) error {
 	case EgressQueued:
 		s.queue(r, []Row{f.Row})
 		if f.Row.Depth > 0 {
-			s.chain(max(s.Depth, f.Row.Depth), r.TS)
+			s.chain(max(s.Depth, f.Row.Depth), r.TS, f.Row.Seq)
 		}
 		if s.Run != nil && f.Row.RunID == s.Run.ID {
 			s.Run.Egress = max(s.Run.Egress, f.Row.Key.N)
@@ -148,7 +148,7 @@ func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
 	s.settleStumbles("", in.ID)
 	s.Seq = max(s.Seq, in.Seq)
 	if in.Depth > 0 {
-		s.chain(in.Depth, r.TS)
+		s.chain(in.Depth, r.TS, in.Seq)
 	}
 	s.enter(LedgerEntry{
 		N: r.N, TS: r.TS, Dir: DirIn, MessageID: in.MessageID, UserID: in.UserID, Username: in.Username,

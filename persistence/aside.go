@@ -93,7 +93,7 @@ func (s *State) turnUnparked(f TurnUnparked) {
 	if f.Turn != nil {
 		t := NewTurn(*f.Turn)
 		s.turnAccepted(t)
-		s.chain(t.Meta.Depth, t.Meta.TS)
+		s.came(t)
 	}
 }
 
@@ -118,12 +118,24 @@ func (s *State) restAside(now int64, next func(ts int64, f Fact) Record) (record
 	return records
 }
 
-// chain notes how many bots stand behind the newest thing that was said here; a
-// person has none behind them.
-func (s *State) chain(depth, at int64) {
+// chain notes how many bots stand behind what was said here at an arrival number; a
+// person has none behind them. What came before the newest changes nothing: a
+// replay may meet it later.
+func (s *State) chain(depth, at, seq int64) {
+	if seq < s.chained {
+		return
+	}
+	s.chained = seq
 	if s.Depth, s.DepthAt = depth, at; depth == 0 {
 		s.DepthAt = 0
 	}
+}
+
+// came notes what a turn says by having come, whether the history holds it already
+// or not.
+func (s *State) came(t Turn) {
+	s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq)
+	s.settleStumbles("", t.Meta.IngressID)
 }
 
 // Balanced reports whether the chat's conservation equation holds.

@@ -248,6 +248,8 @@ type Row struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Depth counts the bots behind it, one answering the other; see [State.Depth].
 	Depth int64 `json:"depth,omitempty"`
+	// Seq is the arrival number of the newest ingress when a row with a depth came.
+	Seq int64 `json:"seq,omitempty"`
 }
 
 // Attachment is a file that goes with a row.

@@ -58,6 +58,7 @@ type State struct {
 	counted  int64 // counts hold the ledger as far as this record
 	ledger   []LedgerEntry
 	stumbles []Stumble
+	chained  int64               // arrival number that Depth is of
 	stored   int                 // how many of History the history file holds
 	dirty    []uimessage.Message // stored turns replaced since
 }
@@ -126,6 +127,7 @@ func Replay(snap Snapshot) (*State, error) {
 		counted: snap.Meta.N,
 		Depth:   snap.Meta.Depth,
 		DepthAt: snap.Meta.DepthAt,
+		chained: snap.Meta.Seq,
 	}
 	for _, id := range snap.Meta.IngressIDs {
 		s.ids.add(id)
@@ -141,7 +143,7 @@ func Replay(snap Snapshot) (*State, error) {
 		}
 		s.ids.add(t.Meta.IngressID)
 		if t.Role == uimessage.RoleUser && t.Meta.Seq > s.Seq {
-			s.chain(t.Meta.Depth, t.Meta.TS) // it came after the meta file
+			s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq) // it came after the meta file
 		}
 		s.Seq = max(s.Seq, t.Meta.Seq)
 	}
@@ -166,7 +168,7 @@ func (s *State) Known(ingressID string) bool { return s.ids.has(ingressID) }
 func (s *State) AppendOpen(turns ...Turn) {
 	for _, t := range turns {
 		s.accept(t)
-		s.chain(t.Meta.Depth, t.Meta.TS)
+		s.came(t)
 		s.push(t)
 	}
 	s.stored = len(s.History)
@@ -243,7 +245,6 @@ func (s *State) push(t Turn) {
 
 func (s *State) accept(t Turn) {
 	s.ids.add(t.Meta.IngressID)
-	s.settleStumbles("", t.Meta.IngressID)
 	s.Seq = max(s.Seq, t.Meta.Seq)
 }
 

@@ -253,13 +253,77 @@ func (c *chatMachine) Receipt(t *rapid.T) {
 		t.Skip("nothing owed")
 	}
 	row := c.state.Outbox[rapid.IntRange(0, len(c.state.Outbox)-1).Draw(t, "row")]
-	switch rapid.IntRange(0, 2).Draw(t, "what") {
+	switch rapid.IntRange(0, 4).Draw(t, "what") {
+	case 3:
+		c.do(t, EgressRetried{Key: row.Key, By: "op"})
+	case 4:
+		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressDropped, By: "op"})
 	case 0:
 		c.do(t, EgressSent{Key: row.Key, Part: len(row.Sent), MessageID: c.id("m")})
 	case 1:
 		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressDelivered, Receipts: []string{"m"}})
 	default:
-		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: "forbidden"})
+		c.do(t, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: "forbidden", Tries: 3})
+	}
+}
+
+// Stumble notes a panic over a run or an ingress.
+func (c *chatMachine) Stumble(t *rapid.T) {
+	f := Stumbled{IngressID: fmt.Sprintf("in%d", rapid.IntRange(c.turns+1, c.turns+2).Draw(t, "ingress"))}
+	if c.state.Run != nil {
+		f = Stumbled{RunID: c.state.Run.ID}
+	}
+	c.do(t, f)
+}
+
+// Park puts an ingress aside that never was a turn, or a turn of the run, which
+// then ends.
+func (c *chatMachine) Park(t *rapid.T) {
+	if run := c.state.Run; run != nil {
+		for _, v := range run.Visible {
+			turn, _ := c.state.Turn(v.TurnID)
+			c.do(t, TurnParked{Turn: turn.Message})
+		}
+		c.finish(run, ResultFailed, nil).do(t)
+		return
+	}
+	turn := c.userTurn()
+	c.do(t, TurnParked{Turn: turn.Message, Ingress: &Ingress{ID: turn.Meta.IngressID, Seq: turn.Meta.Seq}})
+}
+
+// Unpark retries or drops what was put aside.
+func (c *chatMachine) Unpark(t *rapid.T) {
+	if len(c.state.Parked) == 0 {
+		t.Skip("nothing was put aside")
+	}
+	p := c.state.Parked[rapid.IntRange(0, len(c.state.Parked)-1).Draw(t, "turn")]
+	f := TurnUnparked{TurnID: p.Turn.ID, Outcome: EgressDropped}
+	if rapid.Bool().Draw(t, "retry") {
+		again := c.userTurn().Message
+		f.Outcome, f.Turn = ParkRetried, &again
+	}
+	c.do(t, f)
+}
+
+// Chain lets a bot speak, or another chat.
+func (c *chatMachine) Chain(t *rapid.T) {
+	depth := c.state.Depth + 1
+	switch rapid.IntRange(0, 2).Draw(t, "who") {
+	case 0: // declined
+		c.turns++
+		c.do(t, IngressSettled{Ingress: Ingress{ID: fmt.Sprintf("in%d", c.turns), Seq: c.state.Seq + 1, Depth: depth}, Fate: FateDeclined})
+	case 1:
+		c.do(t, EgressQueued{Row: Row{Key: RowKey{c.id("x"), 1}, Text: "from afar", Depth: depth, Seq: c.state.Seq}})
+	default:
+		turn := c.userTurn()
+		turn.Meta.Depth, turn.Meta.TS = depth, int64(c.turns)
+		turn.Metadata = turn.Meta.Append(nil)
+		if c.state.Clean() {
+			c.disk.history = append(c.disk.history, turn.Message)
+			c.state.AppendOpen(turn)
+			return
+		}
+		c.do(t, TurnAccepted{Turn: turn.Message})
 	}
 }
 
@@ -327,14 +391,21 @@ func picture(s *State) map[string]any {
 		lane = append(lane, t.ID)
 	}
 	for _, r := range s.Outbox {
-		outbox = append(outbox, fmt.Sprint(r.Key, r.Sent, r.Parked))
+		outbox = append(outbox, fmt.Sprint(r.Key, r.Sent, r.Parked, r.Queued, r.Tries))
+	}
+	var aside []string
+	for _, p := range s.Parked {
+		aside = append(aside, fmt.Sprint(p.At, string(uimessage.AppendJSON(nil, p.Turn.Message))))
+	}
+	for _, st := range s.stumbles {
+		aside = append(aside, fmt.Sprint(st))
 	}
 	run := ""
 	if s.Run != nil {
 		run = fmt.Sprint(s.Run.ID, s.Run.MessageID, s.Run.Step, len(s.Run.Parts), s.Run.Visible, s.Run.Egress, s.Run.Begun, s.Run.Base, s.Run.Answers)
 	}
 	counts := s.Counts()
-	return map[string]any{"history": history, "lane": lane, "outbox": outbox, "run": run, "seq": s.Seq, "fates": maps.Clone(counts.Fates)}
+	return map[string]any{"aside": aside, "depth": []int64{s.Depth, s.DepthAt}, "history": history, "lane": lane, "outbox": outbox, "run": run, "seq": s.Seq, "fates": maps.Clone(counts.Fates)}
 }
 
 // Check holds after every step: conservation, and that a crash now changes nothing.
@@ -371,6 +442,7 @@ func TestStateSurvivesEveryCrash(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"arrive": c.Arrive, "ignore": c.Ignore, "start": c.Start, "step": c.Step, "send": c.Send,
 			"merge": c.Merge, "finish": c.Finish, "receipt": c.Receipt, "fold": c.Fold,
+			"stumble": c.Stumble, "park": c.Park, "unpark": c.Unpark, "chain": c.Chain,
 			"ask": c.Ask, "decide": c.Decide, "go on": c.GoOn, "": c.Check,
 		})
 	})

@@ -182,7 +182,7 @@ func (c *chat) rowFor(msg messages.QueueEgress) persistence.Row {
 		}
 	} else {
 		row.Key = persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
-		row.Depth = msg.Depth + 1
+		row.Depth, row.Seq = msg.Depth+1, c.state.Seq
 	}
 	for _, f := range msg.Files {
 		row.Attachments = append(row.Attachments, persistence.Attachment(f))
