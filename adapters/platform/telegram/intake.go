@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -271,7 +272,12 @@ func (in *intake) waiting() int {
 
 // try offers the first message of each chat that is set aside and, where that is
 // taken, the rest. It reports whether anything was taken.
-func (in *intake) try(ctx context.Context) bool {
+func (in *intake) try(ctx context.Context) (took bool) {
+	defer func() {
+		if v := recover(); v != nil { // it goes on later
+			in.p.log.Error("a panic while messages that were set aside were tried", "panic", fmt.Sprintf("%T", v))
+		}
+	}()
 	in.mu.Lock()
 	all := slices.Clone(in.aside)
 	in.mu.Unlock()
