@@ -34,16 +34,7 @@ func (s *State) Apply(r Record) error {
 	case StepResponded, ToolStarted, ToolFinished, TurnsMerged, StopRequested:
 		return s.applyRun(r)
 	case EgressQueued:
-		s.queue(r, []Row{f.Row})
-		if f.Row.Depth > 0 {
-			s.chain(max(s.Depth, f.Row.Depth), r.TS, f.Row.Seq)
-		}
-		if s.Run != nil && f.Row.RunID == s.Run.ID {
-			s.Run.Egress = max(s.Run.Egress, f.Row.Key.N)
-			if f.Row.CallID != "" {
-				s.Run.Rows[f.Row.CallID], s.Run.Spoke = f.Row.Key, true
-			}
-		}
+		s.egressQueued(r, f)
 	case RunFinished:
 		s.runFinished(r, f)
 	case ApprovalDecided:
@@ -263,6 +254,19 @@ func (s *State) queue(r Record, rows []Row) {
 			s.Outbox = append(s.Outbox, OutboxRow{Row: row, Queued: r.TS})
 		case old.Open:
 			old.Row, old.Queued = row, r.TS
+		}
+	}
+}
+
+func (s *State) egressQueued(r Record, f EgressQueued) {
+	s.queue(r, []Row{f.Row})
+	if f.Row.Depth > 0 {
+		s.chain(max(s.Depth, f.Row.Depth), r.TS, f.Row.Seq)
+	}
+	if s.Run != nil && f.Row.RunID == s.Run.ID {
+		s.Run.Egress = max(s.Run.Egress, f.Row.Key.N)
+		if f.Row.CallID != "" {
+			s.Run.Rows[f.Row.CallID], s.Run.Spoke = f.Row.Key, true
 		}
 	}
 }

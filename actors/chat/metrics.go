@@ -30,7 +30,7 @@ type Metrics struct {
 	outbox      *prometheus.CounterVec
 	pending     prometheus.Gauge
 	parked      prometheus.Gauge
-	ages        *ages
+	ages        *persistence.Ages
 	steps       prometheus.Histogram
 	approvals   *prometheus.CounterVec
 	asked       prometheus.Gauge
@@ -73,10 +73,10 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 	m.outbox = f.NewCounterVec(prometheus.CounterOpts{
 		Name: "sma_outbox_settled_total", Help: "Outbox rows that ended, by outcome.",
 	}, []string{"outcome"})
-	m.ages = &ages{}
+	m.ages = &persistence.Ages{}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sma_outbox_oldest_seconds", Help: "Age of the oldest pending outbox row of active chats, to ten seconds; 0: none.",
-	}, func() float64 { return m.ages.oldest(time.Now()).Seconds() })
+	}, func() float64 { return m.ages.Oldest(time.Now()).Seconds() })
 	m.approvals = f.NewCounterVec(prometheus.CounterOpts{
 		Name: "sma_approvals_total", Help: "Requests for approval: asked, and how they ended.",
 	}, []string{"event"})
@@ -102,7 +102,7 @@ func toldOf(s *persistence.State) told {
 		if row.Parked {
 			t.parked++
 		} else {
-			t.rows = append(t.rows, max(row.Queued, time.Now().Add(-longestAge).UnixMilli()))
+			t.rows = append(t.rows, max(row.Queued, time.Now().Add(-persistence.LongestAge).UnixMilli()))
 		}
 	}
 	return t
@@ -132,7 +132,7 @@ func (m *Metrics) hold(t told, sign float64) {
 	m.parked.Add(sign * float64(t.parked))
 	m.asked.Add(sign * float64(t.asked))
 	for _, since := range t.rows {
-		m.ages.add(since, int32(sign))
+		m.ages.Add(since, int32(sign))
 	}
 }
 

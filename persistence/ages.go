@@ -1,0 +1,40 @@
+package persistence
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Ages counts outbox rows by when they were queued, for all chats of a host: each
+// chat adds its own and takes them out again, and nobody waits for anybody. Times
+// are known to ten seconds, and for two days: callers add what is older than
+// [LongestAge] as that old. It is safe for concurrent use; the zero value is empty.
+type Ages struct {
+	slots [agesSlots]atomic.Int32
+}
+
+const (
+	agesSlot  = 10 * time.Second
+	agesSlots = int(48 * time.Hour / agesSlot)
+)
+
+// LongestAge leaves time for a row to be taken out again before its slot comes round.
+const LongestAge = 24 * time.Hour
+
+func slotOf(at time.Time) int64 { return at.Unix() / int64(agesSlot/time.Second) }
+
+// Add counts n more rows that were queued at a time, in Unix milliseconds.
+func (a *Ages) Add(queued int64, n int32) {
+	a.slots[slotOf(time.UnixMilli(max(queued, 0)))%int64(agesSlots)].Add(n)
+}
+
+// Oldest is the age of the oldest row; 0: there is none, or it is new.
+func (a *Ages) Oldest(now time.Time) time.Duration {
+	for age := agesSlots - 1; age >= 0; age-- {
+		i := slotOf(now) - int64(age)
+		if i >= 0 && a.slots[i%int64(agesSlots)].Load() > 0 {
+			return time.Duration(age) * agesSlot
+		}
+	}
+	return 0
+}
