@@ -115,6 +115,17 @@ func (v *victim) start(t *testing.T) {
 	}
 }
 
+// ready waits until the host takes orders: before, commands read the store
+// themselves, and keep a host from starting meanwhile.
+func (v *victim) ready(t *testing.T) {
+	t.Helper()
+	awaitSoon(t, "the host to be ready", func() bool {
+		cmd := v.command(t, "status", "--probe", "--dir", v.dir)
+		cmd.Stderr = nil // it is not ready, time and again
+		return cmd.Run() == nil
+	})
+}
+
 // kill sends SIGKILL; anybody may, at any moment.
 func (v *victim) kill() {
 	v.mu.Lock()
@@ -375,7 +386,7 @@ func (w *killWorld) killAt(t *testing.T, c trap, meanwhile func()) {
 func (w *killWorld) rest(t *testing.T) map[int64]book {
 	t.Helper()
 	w.start(t)
-	w.api.AwaitPoller(t)
+	w.ready(t)
 	w.api.Await(t, "all updates taken", func() bool { return w.api.Pending() == 0 })
 	atRest := func() bool {
 		for chat := range w.said {

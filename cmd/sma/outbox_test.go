@@ -18,6 +18,7 @@ func TestOutboxCommands(t *testing.T) {
 	w := newTelegramWorld(t, 1, "direct", modeltest.NewFunc(acknowledge))
 	v := newVictim(t, w.dir, killable(t))
 	v.start(t)
+	v.ready(t)
 	refuse := platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: this chat takes nothing", N: -1}
 	w.api.Fail(refuse)
 	for _, words := range []string{"please m-1-0", "please m-1-1"} {
@@ -41,7 +42,7 @@ func TestOutboxCommands(t *testing.T) {
 
 	w.api.Heal()
 	v.start(t)
-	w.api.AwaitPoller(t)
+	v.ready(t)
 	if shown, _, _ := outboxRun(t, v, []string{"LANG=zh_CN.UTF-8"}, "list"); !strings.Contains(shown, "已搁置") || !strings.Contains(shown, "m-1-1") {
 		t.Errorf("the list in Chinese is\n%s", shown)
 	}

@@ -48,11 +48,24 @@ func (c *control) routes() http.Handler {
 		writeJSON(w, http.StatusOK, c.host.Status(r.Context()))
 	})
 	mux.HandleFunc("GET /control/chats", c.list)
-	mux.HandleFunc("GET /control/chat", c.show)
-	mux.HandleFunc("GET /control/outbox", c.outbox)
-	mux.HandleFunc("POST /control/outbox", c.settle)
+	mux.HandleFunc("GET /control/chat", c.started(c.show))
+	mux.HandleFunc("GET /control/outbox", c.started(c.outbox))
+	mux.HandleFunc("POST /control/outbox", c.started(c.settle))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })
 	return mux
+}
+
+// started keeps a route closed until everything is built: the socket is there
+// before the platforms are.
+func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var s Status
+		if c.host.board.fill(&s); s.State == StateStarting {
+			writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the host is still starting"})
+			return
+		}
+		next(w, r)
+	}
 }
 
 // ChatLine is one chat of a list.
