@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -116,14 +115,19 @@ func (c *checker) output(i int, r modelmessage.ToolResult) {
 // checker collects faults.
 type checker struct {
 	faults []error
-	name   *regexp.Regexp
 	seen   map[string]bool // ids of calls
 	open   map[string]bool // calls of the last assistant turn without an answer
 	order  []string        // the calls of the last assistant turn
 }
 
+// wellNamed reports whether a name matches ^[a-zA-Z0-9_-]{1,64}$.
+func wellNamed(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
+}
+
 func newChecker() *checker {
-	return &checker{name: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), seen: map[string]bool{}, open: map[string]bool{}}
+	return &checker{seen: map[string]bool{}, open: map[string]bool{}}
 }
 
 func (c *checker) fault(i int, rule, format string, args ...any) {
@@ -190,7 +194,7 @@ func (c *checker) calls(i int, calls []turnCall) {
 		case c.seen[call.id]:
 			c.fault(i, ruleUnique, "id %q was used before", call.id)
 		}
-		if !c.name.MatchString(call.name) {
+		if !wellNamed(call.name) {
 			c.fault(i, ruleCall, "call %q has name %q", call.id, call.name)
 		}
 		var object map[string]json.RawMessage
@@ -223,7 +227,7 @@ func (c *checker) answered(i int) {
 func (c *checker) tools(tools []offer, choice string) {
 	offered := map[string]bool{}
 	for _, t := range tools {
-		if !c.name.MatchString(t.name) || offered[t.name] {
+		if !wellNamed(t.name) || offered[t.name] {
 			c.faults = append(c.faults, fmt.Errorf("%s: name %q is bad or taken", ruleTools, t.name))
 		}
 		offered[t.name] = true
