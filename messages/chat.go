@@ -225,6 +225,7 @@ type StepDone struct {
 	Ends   string
 	Reason string
 	Usage  uimessage.Usage
+	Trim   Trim // of the step's request; the chat hands it to its next run
 }
 
 // CallIntent is a call about to be executed.

@@ -36,7 +36,14 @@ type StartRun struct {
 	Waiting []OpenRequest
 	// NextRequest is the number that the run's first own request will get.
 	NextRequest int
+	// Trim is what the requests of the chat leave out, since the model said that
+	// they are too long.
+	Trim Trim
 }
+
+// Trim is what requests leave out: messages before Drop, and large outputs of
+// tools before Shorten, both counted in the messages of a [StepInput].
+type Trim struct{ Drop, Shorten int }
 
 // OpenRequest is a call that waits for a person.
 type OpenRequest struct {

@@ -45,8 +45,9 @@ type chat struct {
 	state *persistence.State // nil: not loaded, or broken
 	cache *prompt.Cache
 	memo  *model.Memo // what the model remembers of the chat's last request
-	run   *runner     // nil: none under way
-	via   Adapter     // how the chat's people are reached
+	trim  messages.Trim
+	run   *runner // nil: none under way
+	via   Adapter // how the chat's people are reached
 
 	chatType, title string // as last seen
 

@@ -320,6 +320,6 @@ func (c *chat) cut(ac actor.Context, from int) error {
 		return err
 	}
 	c.state.Cut(from, rewrite.Insert...)
-	c.cache = &prompt.Cache{}
+	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	return nil
 }

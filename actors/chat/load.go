@@ -72,6 +72,7 @@ func (c *chat) load() (err error) {
 	if err != nil {
 		return err
 	}
+	c.trim = messages.Trim{}
 	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[persistence.RowKey]bool{}
 	if n := len(state.History); n > 0 {
 		c.seen(state.History)

@@ -143,7 +143,7 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 	start := messages.StartRun{
 		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), System: c.system(),
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
-		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(),
+		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 	}
 	ac.Request(pid, start)
 	if c.via.Typing || c.via.Drafts {
@@ -243,6 +243,7 @@ func (c *chat) progress(ac actor.Context, chunks []uistream.Chunk) {
 func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	c.progress(ac, msg.Chunks)
 	c.addUsage(msg.Usage)
+	c.trim = msg.Trim
 	c.run.steps++
 	if msg.Ends != "" {
 		c.endRun(ac, msg.Ends, msg.Reason)

@@ -158,6 +158,7 @@ func (r *run) stop(ac actor.Context) {
 
 func (r *run) begin(ac actor.Context, msg messages.StartRun) {
 	r.start, r.input, r.asker, r.messageID = msg, msg.Input, msg.Asker, msg.Continue.ID
+	r.trim = prompt.Trim(msg.Trim)
 	r.loop = loop.New(r.config(msg))
 	var before []uimessage.Message
 	if len(msg.Continue.Parts) > 0 {

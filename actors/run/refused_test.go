@@ -197,22 +197,34 @@ func TestRL5TooLong(t *testing.T) {
 	}
 }
 
-// The run keeps what it left out: its later requests begin with the shortened one,
-// and it is not told again that they are too long.
-func TestRL5TheRunStaysShort(t *testing.T) {
+// The chat keeps what was left out: later requests, of the next run too, begin with
+// the shortened one, and the model does not say again that they are too long. What
+// is cut off by a rewind is no reason any more.
+func TestRL5TheChatStaysShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m, before := talk(t, 20_000)
 		m.calls.Store(2)
 		w.Say(alice, "alice", "the newest question")
 		<-time.After(time.Minute)
+		w.Say(alice, "alice", "and another")
+		<-time.After(time.Minute)
 		sent := m.since(before)
-		if len(sent) != 4 || prefixBroken(t, w) != 1 {
-			t.Fatalf("%d requests, %v prefixes broken; want one that is too long, and three steps", len(sent), prefixBroken(t, w))
+		if len(sent) != 5 || prefixBroken(t, w) != 1 {
+			t.Fatalf("%d requests, %v prefixes broken; want one that is too long, three steps and one of the next run", len(sent), prefixBroken(t, w))
 		}
 		for i := 2; i < len(sent); i++ {
 			if head := bytes.TrimSuffix(sent[i-1], []byte("]")); !bytes.HasPrefix(sent[i], head) {
 				t.Errorf("request %d does not begin with the one before:\n%s\n%s", i+1, sent[i-1], sent[i])
 			}
+		}
+		v := w.View(alice)
+		if err := w.Port.Rewind(t.Context(), alice, v.Messages[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		w.Say(alice, "alice", "after the rewind")
+		<-time.After(time.Minute)
+		if last := m.since(before + 5); len(last) != 1 || !bytes.Contains(last[0], []byte("question 0")) || bytes.Contains(last[0], []byte("too long")) {
+			t.Errorf("after the rewind the model reads %s", last)
 		}
 	})
 }

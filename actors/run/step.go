@@ -149,7 +149,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	r.tries, r.shares = 0, 0
 	chunks = append(chunks, out.Chunks...)
-	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage)}
+	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim)}
 	r.calls = out.Calls
 	if len(out.Calls) == 0 {
 		more, decision := r.loop.EndStep()

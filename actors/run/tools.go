@@ -129,7 +129,7 @@ func (r *run) invoke(c loop.Call) {
 		if err == nil {
 			res.Output = tools.Cap(ctx, call, res.Output)
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 			err = fmt.Errorf("the tool took longer than %s and was stopped", deadline)
 		}
 		return toolReturned{n: n, call: c, result: res, err: err, took: time.Since(began)}

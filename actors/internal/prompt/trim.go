@@ -21,11 +21,11 @@ const (
 
 // Trim is what requests leave out after the model said that they are too long.
 // The zero value leaves out nothing. It names messages by their place in the
-// conversation, which only grows during a run, so that the requests of the run
-// extend each other again. The history is not touched by it.
+// conversation, which only grows, so that the requests that follow extend each
+// other again; after a rewrite of the history it has to be dropped. The history is not touched by it.
 type Trim struct {
-	drop    int // messages before this one are left out; it is a user's
-	shorten int // large outputs of tools before this one are replaced by a pointer
+	Drop    int // messages before this one are left out; it is a user's
+	Shorten int // large outputs of tools before this one are replaced by a pointer
 }
 
 // Further is the trim to try after a request with this one was too long, aiming
@@ -38,7 +38,7 @@ func (t Trim) Further(list []modelmessage.Message, share int) (Trim, bool) {
 	target := now / share
 	next := t
 	for _, shorten := range []int{newestOutcome(list), len(list)} {
-		next.shorten = max(next.shorten, shorten)
+		next.Shorten = max(next.Shorten, shorten)
 		if next = next.dropTo(list, target); size(next.Apply(list)) <= target {
 			break
 		}
@@ -48,16 +48,16 @@ func (t Trim) Further(list []modelmessage.Message, share int) (Trim, bool) {
 
 // dropTo leaves out whole turns, as few as bring the rest down to the target.
 func (t Trim) dropTo(list []modelmessage.Message, target int) Trim {
-	whole := Trim{shorten: t.shorten}.Apply(list) // in the places of the list
-	left := size(whole[t.drop:])
+	whole := Trim{Shorten: t.Shorten}.Apply(list) // in the places of the list
+	left := size(whole[t.Drop:])
 	last := waitingSince(list)
-	for at := t.drop; left > target && at < last; {
+	for at := t.Drop; left > target && at < last; {
 		next := at + 1
 		for list[next].Role != modelmessage.RoleUser {
 			next++ // a user message stands at last
 		}
 		left -= size(whole[at:next])
-		at, t.drop = next, next
+		at, t.Drop = next, next
 	}
 	return t
 }
@@ -89,13 +89,13 @@ func (t Trim) Apply(list []modelmessage.Message) []modelmessage.Message {
 	if t == (Trim{}) {
 		return list
 	}
-	from := t.drop
+	from := t.Drop
 	if from >= len(list) || list[from].Role != modelmessage.RoleUser {
 		from = 0 // another conversation than the trim was made for
 	}
 	out := slices.Clone(list[from:])
 	for i := range out {
-		if from+i < t.shorten && out[i].Role == modelmessage.RoleTool {
+		if from+i < t.Shorten && out[i].Role == modelmessage.RoleTool {
 			out[i].Parts = shortened(out[i].Parts)
 		}
 	}
