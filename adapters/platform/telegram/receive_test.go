@@ -43,7 +43,7 @@ func TestConfirmsOnlyWhatIsDurable(t *testing.T) {
 	b.api.Await(t, "the update to be confirmed", func() bool { return b.api.Pending() == 0 })
 }
 
-func TestUpdateIDsMayFallAndJump(t *testing.T) {
+func TestIO3IDsFallAndJump(t *testing.T) {
 	b := newBench(t, nil)
 	host := platformtest.NewHost()
 	b.receive(t, host)
@@ -62,7 +62,7 @@ func TestUpdateIDsMayFallAndJump(t *testing.T) {
 	}
 }
 
-func TestIDsThatFallAfterAQuietPoll(t *testing.T) {
+func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *telegram.Options) { o.PollTimeout = time.Second })
 	host := platformtest.NewHost()

@@ -65,7 +65,7 @@ type entity struct {
 type replied struct {
 	ID           int64           `json:"message_id"`
 	From         *user           `json:"from"`
-	TopicCreated json.RawMessage `json:"forum_topic_created"`
+	TopicCreated json.RawMessage `json:"forum_topic_created,omitempty"`
 }
 
 type message struct {
@@ -127,7 +127,7 @@ type media struct {
 		Emoji string `json:"emoji"`
 		Value int    `json:"value"`
 	} `json:"dice"`
-	Story json.RawMessage `json:"story"`
+	Story json.RawMessage `json:"story,omitempty"` // empty, not null, when it is written down
 }
 
 // decodeUpdates reads a batch. Updates that cannot be read are left out and

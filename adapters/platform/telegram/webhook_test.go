@@ -1,0 +1,295 @@
+package telegram_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+const hookSecret = "a-secret_of-32-characters-000000"
+
+// hooked is a bot behind a webhook, and where that is served.
+func hooked(t *testing.T, secret string) (b *bench, host *platformtest.Host, root string) {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = newBench(t, func(o *telegram.Options) {
+		o.StateDir = t.TempDir()
+		o.Webhook = &telegram.Webhook{URL: "https://bot.example/hook/telegram", Secret: func() string { return secret }, Listener: l}
+	})
+	host = platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	return b, host, "http://" + l.Addr().String()
+}
+
+// request is what somebody sends to a webhook; zero fields are as they should be.
+type request struct {
+	method, path, kind string
+	secret             []string
+	body               string
+	reader             io.Reader
+}
+
+func (r request) send(t *testing.T, root string) int {
+	t.Helper()
+	set := func(s *string, usual string) {
+		if *s == "" {
+			*s = usual
+		}
+	}
+	set(&r.method, http.MethodPost)
+	set(&r.path, "/hook/telegram")
+	set(&r.kind, "application/json")
+	if r.reader == nil {
+		r.reader = strings.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), r.method, root+r.path, r.reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", r.kind)
+	for _, s := range r.secret {
+		req.Header.Add(platformtest.SecretHeader, s)
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing was written
+	if text, _ := io.ReadAll(resp.Body); len(text) > 0 {
+		t.Errorf("the answer says %q", text)
+	}
+	return resp.StatusCode
+}
+
+func textUpdate(id int, text string) string {
+	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1700000000,"chat":{"id":77,"type":"private"},"from":{"id":77,"first_name":"Ann"},"text":%q}}`, id, id, text)
+}
+
+// endless is a body of which nothing ever comes.
+func endless(t *testing.T) io.Reader {
+	t.Helper()
+	r, w := io.Pipe()
+	t.Cleanup(func() { _ = w.Close() }) // it never fails
+	return r
+}
+
+// TestIO4Webhook: thirty requests. Without the secret nothing is looked at, let
+// alone handed over; a replay is known.
+func TestIO4Webhook(t *testing.T) {
+	b, host, root := hooked(t, hookSecret)
+	good, update := []string{hookSecret}, textUpdate(1, "first")
+	for i, c := range []struct {
+		name  string
+		r     request
+		want  int
+		taken int // so far
+	}{
+		{"no secret", request{body: update}, 401, 0},
+		{"no secret and a body that never comes", request{reader: endless(t)}, 401, 0},
+		{"no secret, broken body", request{body: "{"}, 401, 0},
+		{"no secret, another path", request{path: "/", body: update}, 401, 0},
+		{"no secret, another method", request{method: http.MethodGet}, 401, 0},
+		{"empty secret", request{secret: []string{""}, body: update}, 401, 0},
+		{"wrong secret", request{secret: []string{"wrong"}, body: update}, 401, 0},
+		{"wrong secret and a body that never comes", request{secret: []string{"wrong"}, reader: endless(t)}, 401, 0},
+		{"secret cut", request{secret: []string{hookSecret[:31]}, body: update}, 401, 0},
+		{"secret with more", request{secret: []string{hookSecret + "0"}, body: update}, 401, 0},
+		{"secret in capitals", request{secret: []string{strings.ToUpper(hookSecret)}, body: update}, 401, 0},
+		{"secret with one bit wrong", request{secret: []string{hookSecret[:31] + "1"}, body: update}, 401, 0},
+		{"secret twice", request{secret: []string{hookSecret, hookSecret}, body: update}, 401, 0},
+		{"a wrong one, then the right one", request{secret: []string{"wrong", hookSecret}, body: update}, 401, 0},
+		{"both in one line", request{secret: []string{"wrong, " + hookSecret}, body: update}, 401, 0},
+		{"the bot's token as secret", request{secret: []string{b.api.Token()}, body: update}, 401, 0},
+		{"secret in the address", request{path: "/hook/telegram?secret_token=" + hookSecret, body: update}, 401, 0},
+		{"another path", request{secret: good, path: "/other", body: update}, 404, 0},
+		{"a path below", request{secret: good, path: "/hook/telegram/x", body: update}, 404, 0},
+		{"another method", request{secret: good, method: http.MethodGet}, 405, 0},
+		{"a form", request{secret: good, kind: "application/x-www-form-urlencoded", body: update}, 415, 0},
+		{"no JSON", request{secret: good, body: "<html>"}, 400, 0},
+		{"JSON that ends early", request{secret: good, body: update[:len(update)-1]}, 400, 0},
+		{"two updates", request{secret: good, body: update + "," + update}, 400, 0},
+		{"no update", request{secret: good, body: `{"message":{"text":"x"}}`}, 400, 0},
+		{"too long", request{secret: good, body: textUpdate(1, strings.Repeat("x", 2<<20))}, 413, 0},
+		{"too long, of unknown length", request{secret: good, reader: io.MultiReader(strings.NewReader(textUpdate(1, strings.Repeat("x", 2<<20))))}, 413, 0},
+		{"an update that cannot be read", request{secret: good, body: `{"update_id":9,"message":{"message_id":"x"}}`}, 200, 0},
+		{"good", request{secret: good, body: update}, 200, 1},
+		{"replayed", request{secret: good, body: update}, 200, 1},
+	} {
+		if got := c.r.send(t, root); got != c.want || len(host.Taken()) != c.taken {
+			t.Errorf("%d %s: answered %d, want %d; %d messages are taken, want %d", i, c.name, got, c.want, len(host.Taken()), c.taken)
+		}
+	}
+	if offered := len(host.Offered()); offered != 2 {
+		t.Errorf("%d messages were handed over, want the good one and its replay", offered)
+	}
+	if log := b.log.String(); strings.Contains(log, hookSecret) {
+		t.Errorf("the secret is in the log: %s", log)
+	}
+}
+
+func TestWebhookIsSet(t *testing.T) {
+	t.Run("with the secret", func(t *testing.T) {
+		b, _, _ := hooked(t, hookSecret)
+		p := b.api.Calls("setWebhook")[0].Params
+		if b.api.Webhook() != "https://bot.example/hook/telegram" || b.api.Secret() != hookSecret ||
+			p.Text("allowed_updates") != `["message","edited_message","channel_post","edited_channel_post"]` {
+			t.Errorf("set with %v", p)
+		}
+		if n := len(b.api.Calls("getUpdates")); n != 0 {
+			t.Errorf("polled %d times", n)
+		}
+	})
+	t.Run("with a secret of its own", func(t *testing.T) {
+		b, host, root := hooked(t, "")
+		if len(b.api.Secret()) < 20 {
+			t.Fatalf("the secret is %q", b.api.Secret())
+		}
+		if code, err := b.api.Bring(t.Context(), nil, root+"/hook/telegram", []byte(textUpdate(1, "hi"))); err != nil || code != http.StatusOK {
+			t.Errorf("%d, %v", code, err)
+		}
+		host.AwaitTaken(t, 1)
+	})
+	t.Run("after trouble", func(t *testing.T) {
+		var lc net.ListenConfig
+		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
+		b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: 2})
+		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
+		host := platformtest.NewHost()
+		b.receive(t, host)
+		host.AwaitUp(t)
+		var notes []string
+		for _, s := range host.States() {
+			notes = append(notes, s.Note)
+		}
+		if diff := cmp.Diff([]string{"the server cannot be reached", "the server refuses the webhook: Bad Request: bad webhook", ""}, notes); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("token refused", func(t *testing.T) {
+		var lc net.ListenConfig
+		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
+		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
+		if err := b.bot.Receive(t.Context(), platformtest.NewHost()); !errors.Is(err, telegram.ErrToken) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestPollingTakesTheWebhookAway: the two ways exclude each other.
+func TestPollingTakesTheWebhookAway(t *testing.T) {
+	b, _, _ := hooked(t, hookSecret)
+	poller := newBench(t, func(o *telegram.Options) { o.BaseURL = b.api.URL() })
+	host := platformtest.NewHost()
+	poller.receive(t, host)
+	host.AwaitUp(t)
+	if b.api.Webhook() != "" {
+		t.Error("the webhook is still set")
+	}
+}
+
+// TestWebhookWhileTheHostTakesNothing: what one chat refuses is set aside and
+// confirmed; it is taken when the chat does, also by the next process.
+func TestWebhookWhileAChatTakesNothing(t *testing.T) {
+	b, host, root := hooked(t, hookSecret)
+	host.Refuse(func(in platform.Inbound) error {
+		if in.Chat.ID == "77" {
+			return platform.ErrUnavailable
+		}
+		return nil
+	})
+	for i, text := range []string{"one", "two"} {
+		if code, err := b.api.Bring(t.Context(), nil, root+"/hook/telegram", []byte(textUpdate(i+1, text))); err != nil || code != http.StatusOK {
+			t.Errorf("%d, %v", code, err)
+		}
+	}
+	if n := len(host.Taken()); n != 0 {
+		t.Fatalf("%d are taken", n)
+	}
+	host.Refuse(nil)
+	if diff := cmp.Diff([]string{"one", "two"}, texts(host.AwaitTaken(t, 2))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWebhookOptions(t *testing.T) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it took no connection
+	for _, c := range []struct {
+		name string
+		hook telegram.Webhook
+		want string
+	}{
+		{"http", telegram.Webhook{URL: "http://bot.example/", Listener: l}, "https"},
+		{"no host", telegram.Webhook{URL: "https:///x", Listener: l}, "https"},
+		{"no listener", telegram.Webhook{URL: "https://bot.example/"}, "listener"},
+		{"secret", telegram.Webhook{URL: "https://bot.example/", Listener: l, Secret: func() string { return "with space CANARY" }}, "secret"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: telegram.AccessOpen, Webhook: &c.hook})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzWebhookBody: whatever comes with the right secret, the answer is one of few
+// and the receiver lives.
+func FuzzWebhookBody(f *testing.F) {
+	f.Add([]byte(textUpdate(1, "hi")))
+	f.Add([]byte(`{"update_id":1},{"update_id":2}`))
+	f.Add([]byte(`null`))
+	pipe := platformtest.NewPipe(f)
+	api := platformtest.NewBotAPIInProcess(f)
+	bot, err := telegram.New(telegram.Options{
+		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: telegram.AccessOpen, Groups: telegram.GroupsAll,
+		Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	host := platformtest.NewHost()
+	done := make(chan error, 1)
+	go func() { done <- bot.Receive(f.Context(), host) }()
+	f.Cleanup(func() {
+		if err := <-done; err != nil {
+			f.Error(err)
+		}
+	})
+	host.AwaitUp(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		code, err := api.Bring(t.Context(), pipe.Client(), "http://bot.example/", bytes.Clone(body))
+		if err != nil || !slices.Contains([]int{200, 400, 413}, code) {
+			t.Errorf("%d, %v", code, err)
+		}
+	})
+}
