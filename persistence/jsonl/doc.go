@@ -33,5 +33,8 @@
 // and of that write nobody was promised anything. A history with damage in it can be
 // loaded and appended to, and not rewritten.
 //
-// What is left to others: the meaning of facts, and repair.
+// [Inspector.Verify] finds all damage and changes nothing; [Store.Repair] sets it
+// aside and makes the files whole.
+//
+// What is left to others: the meaning of facts.
 package jsonl

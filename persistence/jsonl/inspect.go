@@ -19,6 +19,7 @@ import (
 // inspection reads all files of a chat and changes none.
 type inspection struct {
 	chat   *chat
+	ended  bool // the writer may have ended in the middle, see [scanEnded]
 	report Report
 	files  []*fileScan // in the order of the report
 
@@ -43,7 +44,9 @@ func (c *chat) inspect(ctx context.Context) (*inspection, error) {
 	if err := c.checkFolders(); err != nil {
 		return nil, err
 	}
-	in := &inspection{chat: c, meta: metaState{fresh: true}, report: Report{ChatKey: c.key, Files: []FileReport{}}}
+	marker, _ := c.marker()
+	_, unmarked := c.store.fs.Lstat(marker)
+	in := &inspection{chat: c, ended: unmarked == nil, meta: metaState{fresh: true}, report: Report{ChatKey: c.key, Files: []FileReport{}}}
 	for _, step := range []func(context.Context) error{in.readMeta, in.readHistory, in.readJournal, in.readLedger, in.readArchives} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -59,21 +62,31 @@ func (c *chat) inspect(ctx context.Context) (*inspection, error) {
 	return in, nil
 }
 
-// lines reads one file of lines. A missing one is left out of the report.
-func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, take record) error {
+// lines reads one file of lines. A missing one is left out of the report. reset
+// makes take forget what it was given; it is nil for a file that was forced.
+func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, take record, reset func()) error {
 	scanned := &fileScan{name: name}
 	var size int64
 	err := in.chat.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
 		if size, err = f.Size(); err != nil {
 			return err
 		}
-		found, err := scanLines(f, 0, size, func(off int64, raw []byte, strict bool) bool {
+		note := func(off int64, raw []byte, strict bool) bool {
 			ok := take(off, raw, strict)
 			if ok {
 				scanned.records = append(scanned.records, extent{off, int64(len(raw))})
 			}
 			return ok
-		})
+		}
+		var found scan
+		if in.ended && reset != nil {
+			found, err = scanEnded(f, size, note, func() {
+				scanned.records = nil
+				reset()
+			})
+		} else {
+			found, err = scanLines(f, 0, size, note)
+		}
 		scanned.bad = found.bad
 		if found.torn.n > 0 {
 			scanned.bad = append(scanned.bad, found.torn)
@@ -129,9 +142,10 @@ func (in *inspection) readMeta(ctx context.Context) error {
 	case !isMissing(err):
 		return fmt.Errorf("read %s: %w", metaName, err)
 	}
+	file := in.meta
 	err = in.lines(ctx, in.chat.path(metaLogName), RemedyRebuild, func(_ int64, raw []byte, strict bool) bool {
 		return in.meta.take(raw, strict)
-	})
+	}, func() { in.meta = file })
 	in.snap.Meta = cloneMeta(in.meta.last)
 	return err
 }
@@ -150,6 +164,9 @@ func (in *inspection) readHistory(ctx context.Context) error {
 		places[m.ID] = len(in.snap.History)
 		in.snap.History = append(in.snap.History, m)
 		return true
+	}, func() {
+		clear(places)
+		in.snap.History = nil
 	})
 }
 
@@ -162,7 +179,7 @@ func (in *inspection) readJournal(ctx context.Context) error {
 			in.snap.Journal = append(in.snap.Journal, r)
 		}
 		return ok
-	})
+	}, func() { last, in.snap.Journal = in.meta.folded, nil })
 }
 
 func (in *inspection) readLedger(ctx context.Context) error {
@@ -170,20 +187,23 @@ func (in *inspection) readLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append(names, in.chat.ledger.h.name) {
-		err := in.lines(ctx, name, RemedyClose, func(_ int64, raw []byte, strict bool) bool {
-			e, ok := parseLedger(raw, strict)
-			if ok {
-				in.tallies = append(in.tallies, persistence.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
-				in.snap.LedgerN = max(in.snap.LedgerN, e.N)
-			}
-			return ok
-		})
-		if err != nil {
+	take := func(_ int64, raw []byte, strict bool) bool {
+		e, ok := parseLedger(raw, strict)
+		if ok {
+			in.tallies = append(in.tallies, persistence.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
+			in.snap.LedgerN = max(in.snap.LedgerN, e.N)
+		}
+		return ok
+	}
+	for _, name := range names {
+		if err := in.lines(ctx, name, RemedyClose, take, nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	before, n := len(in.tallies), in.snap.LedgerN
+	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, take, func() {
+		in.tallies, in.snap.LedgerN = in.tallies[:before], n
+	})
 }
 
 // readArchives checks each line in each archive.

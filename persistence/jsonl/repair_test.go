@@ -279,6 +279,30 @@ func TestRepairEveryOperationFails(t *testing.T) {
 	}
 }
 
+// What a power cut left of the last write, of which nobody was promised anything,
+// is a torn tail for a repair as it is for a load: no gap is marked.
+func TestRepairAfterAPowerCut(t *testing.T) {
+	for _, kind := range lineFiles() {
+		t.Run(kind.name, func(t *testing.T) {
+			b := newBench(t, Options{FS: lazyFS()})
+			c := b.chat(t)
+			must(t, c.Wake(t.Context()))
+			must(t, c.Close())
+			joined := append([]byte{joint}, kind.line(3)...)
+			file := slices.Concat(kind.line(1), kind.line(2)[:9], make([]byte, 40), []byte("\n"), joined)
+			b.spoil(t, kind.name, file)
+			found := b.inspect(t).Damage()
+			tail := int64(len(kind.line(1)))
+			equal(t, "found", []persistence.Damage{{File: kind.name, Offset: tail, Bytes: int64(len(file)) - tail, Why: whyTorn}}, found)
+			b.repair(t)
+			snap := b.load(t)
+			equal(t, "records", []int{1}, kind.held(snap))
+			equal(t, "damage", 0, len(snap.Damage))
+			b.goOn(t, snap)
+		})
+	}
+}
+
 func TestRepairRefuses(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	if _, err := b.Repair(t.Context(), testKey, RepairOptions{}); !errors.Is(err, persistence.ErrNotFound) {
