@@ -1,0 +1,137 @@
+package simtest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
+)
+
+// Disk outlives the process.
+type Disk interface {
+	// Open opens the store of a new process.
+	Open() (persistence.Store, error)
+	// Crash ends the process that has the store open, at once; after a power cut
+	// what was not forced is there or not, as choose decides (a number below n).
+	Crash(power bool, choose func(n int) int)
+	// Fault makes an operation of the disk under the store fail soon, one of the
+	// kinds that it has by its number; false: it has none.
+	Fault(choose func(n int) int) (kind string, ok bool)
+	// Heal ends what Fault began.
+	Heal()
+}
+
+var (
+	errInput = errors.New("k is missing")
+	errGone  = errors.New("the process is gone")
+	errIO    = errors.New("input/output error")
+)
+
+// disk is the store as the actors have it: it fails by the seed, and tells the
+// witness what becomes durable.
+type disk struct {
+	persistence.Store
+	life *life
+}
+
+func newDisk(l *life, s persistence.Store) *disk {
+	d := &disk{life: l}
+	d.Store = storetest.NewFaulty(s, d.plan)
+	return d
+}
+
+// plan decides about an operation before it reaches the store.
+func (d *disk) plan(_ int, op string, key messages.ChatKey) error {
+	s := d.life.sim
+	switch {
+	case s.life != d.life || s.crash != "":
+		return storetest.Broken(key, errGone)
+	case s.dieIn > 0:
+		if s.dieIn--; s.dieIn == 0 {
+			s.crash = s.dieHow
+			s.trace.addf("  dies before %s of %s", op, key)
+			return storetest.Broken(key, errGone)
+		}
+	}
+	if !s.faulty() || !s.chance(30) {
+		return nil
+	}
+	switch s.rnd.IntN(5) {
+	case 0, 1:
+		s.fault("disk full", op+" "+string(key))
+		return storetest.Full(key)
+	case 2, 3:
+		s.fault("disk error", op+" "+string(key))
+		return storetest.Broken(key, errIO)
+	default:
+		s.fault("store panic", op+" "+string(key))
+		s.witness(key).stumbled = true
+		panic("a fault in the store")
+	}
+}
+
+// OpenChat implements [persistence.Store].
+func (d *disk) OpenChat(ctx context.Context, key messages.ChatKey) (persistence.Chat, error) {
+	c, err := d.Store.OpenChat(ctx, key)
+	if err != nil {
+		d.life.sim.trace.addf("  %s does not open: %v", key, err)
+		return nil, err
+	}
+	return &followed{Chat: c, w: d.life.sim.witness(key)}, nil
+}
+
+// followed is a chat's handle whose writes the witness hears of.
+type followed struct {
+	persistence.Chat
+	w *witness
+}
+
+// Load implements [persistence.Chat].
+func (c *followed) Load(ctx context.Context) (persistence.Snapshot, error) {
+	snap, err := c.Chat.Load(ctx)
+	c.w.loaded(snap, err)
+	return snap, err
+}
+
+// Append implements [persistence.Journal].
+func (c *followed) Append(ctx context.Context, records ...persistence.Record) error {
+	c.w.begin()
+	err := c.Chat.Append(ctx, records...)
+	c.w.appended(records, true, err)
+	return err
+}
+
+// Note implements [persistence.Journal].
+func (c *followed) Note(ctx context.Context, records ...persistence.Record) error {
+	c.w.begin()
+	err := c.Chat.Note(ctx, records...)
+	c.w.appended(records, false, err)
+	return err
+}
+
+// AppendHistory implements [persistence.Journal].
+func (c *followed) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
+	c.w.begin()
+	err := c.Chat.AppendHistory(ctx, turns...)
+	c.w.added(turns, err)
+	return err
+}
+
+// Fold implements [persistence.Journal].
+func (c *followed) Fold(ctx context.Context, f persistence.Fold) error {
+	c.w.begin()
+	err := c.Chat.Fold(ctx, f)
+	c.w.folded(f, err)
+	return err
+}
+
+// Rewrite implements [persistence.Rewriter].
+func (c *followed) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+	c.w.begin()
+	err := c.Chat.Rewrite(ctx, r)
+	c.w.rewritten(r, err)
+	return err
+}

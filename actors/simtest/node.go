@@ -1,0 +1,131 @@
+package simtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/modelgate"
+	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/actors/shard"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// node is what a process is made of.
+type node struct {
+	store  *disk
+	router *actor.PID
+	port   *adapter.Port
+	set    map[string]tool.Tool
+	names  []string
+	runs   int
+}
+
+// boot starts a process: the actors, and what waits on the platform.
+func (s *Sim) boot() {
+	s.sched.next()
+	l := &life{sim: s, n: s.sched.life, ended: make(chan struct{})}
+	s.life = l
+	store, err := s.o.Disk.Open()
+	if err != nil {
+		s.failf("the store does not open: %v", err)
+		return
+	}
+	l.store = newDisk(l, store)
+	l.tools()
+	l.spawn()
+	waking, err := store.Waking(context.Background())
+	if err != nil {
+		s.failf("the chats to wake cannot be listed: %v", err)
+	}
+	for _, key := range waking {
+		s.system.Root.Send(l.router, messages.WakeChat{ChatKey: key})
+	}
+	s.trace.addf("boot %d, waking %v", l.n, waking)
+	l.start("receiver", l.receive)
+	s.sched.settle()
+}
+
+func (l *life) spawn() {
+	s, root, quiet := l.sim, l.sim.system.Root, slog.New(slog.DiscardHandler)
+	suffix := "-" + itoa(l.n)
+	routerPID := s.system.NewLocalPID("router" + suffix)
+	adapterPID := s.system.NewLocalPID(adapter.Name("telegram") + suffix)
+	gate := root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Max: s.setup.slots})))
+	runs := run.Options{
+		Model: simModel{l}, Gate: gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
+	}
+	o := chat.Options{
+		Store: l.store, Logger: quiet, Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
+		Run: func(memo *model.Memo) *actor.Props {
+			l.runs++
+			return l.props("run "+itoa(l.runs), run.Props(runs, memo))
+		},
+		Adapter: func(string) (chat.Adapter, bool) {
+			return chat.Adapter{PID: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
+		},
+		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} },
+		Tools:     func(messages.ChatKey, bool) []string { return l.names },
+		Commands:  func(chat.Command) (string, bool) { return "At your command: " + s.token(), true },
+	}
+	shards := shard.Options{
+		Idle: s.setup.idle,
+		Chat: func(key messages.ChatKey) *actor.Props { return l.props("chat "+string(key), chat.Props(key, o)) },
+	}
+	routes := router.Options{Shard: func(n int) *actor.Props { return l.props("shard "+itoa(n), shard.Props(shards)) }}
+	l.router = l.named(l.props("router", router.Props(routes)), "router"+suffix)
+	to := adapter.Options{Platform: simPlatform{l}, Router: l.router, Logger: quiet, Jitter: half}
+	pid := l.named(l.props("adapter", adapter.Props(to)), adapter.Name("telegram")+suffix)
+	l.port = adapter.NewPort(s.system, l.router, pid, adapter.PortOptions{Platform: "telegram"})
+}
+
+func (l *life) named(p *actor.Props, name string) *actor.PID {
+	pid, err := l.sim.system.Root.SpawnNamed(p, name)
+	if err != nil {
+		l.sim.failf("spawn of %s: %v", name, err)
+	}
+	return pid
+}
+
+// half is a jitter without chance.
+func half(d time.Duration) time.Duration { return d / 2 }
+
+// Find implements [run.Tools].
+func (l *life) Find(name string) (tool.Tool, bool) {
+	t, ok := l.set[name]
+	return t, ok
+}
+
+// Validate implements [run.Tools]: an input is an object with a number.
+func (*life) Validate(_ string, input json.RawMessage) error {
+	var in struct {
+		K *int `json:"k"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return err
+	}
+	if in.K == nil {
+		return errInput
+	}
+	return nil
+}
+
+// Cap implements [run.Tools].
+func (*life) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage {
+	return output
+}
+
+// WireName implements [run.Tools].
+func (*life) WireName(name string) string { return name }
+
+// Name implements [run.Tools].
+func (*life) Name(wire string) string { return wire }

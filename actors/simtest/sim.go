@@ -1,0 +1,263 @@
+package simtest
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Options of a simulation.
+type Options struct {
+	Seed   uint64
+	Faults int // how many are injected before everything must come to rest
+	Disk   Disk
+	Trace  io.Writer // takes every line of the trace; may be nil
+}
+
+// Result is what came of a simulation.
+type Result struct {
+	Faults map[string]int // by kind
+	Steps  int
+	Lives  int
+	Turns  int
+	Shown  int
+	Sum    uint64 // of the trace
+	Tail   string // the trace's last lines
+	Err    string // the first promise that was broken; empty: none
+}
+
+// Total is the number of faults.
+func (r Result) Total() int {
+	n := 0
+	for _, c := range r.Faults {
+		n += c
+	}
+	return n
+}
+
+// setup is what a seed chooses for its whole simulation.
+type setup struct {
+	chats      []messages.ChatKey
+	mode       string
+	lane       int
+	slots      int
+	idle       time.Duration
+	toolEgress bool
+	drafts     bool
+	strict     bool // one message of a chat at a time is handed over
+	stopAll    bool
+	rates      platform.Rates
+}
+
+// Sim is a simulation under way.
+type Sim struct {
+	o     Options
+	setup setup
+	rnd   *rand.Rand
+	sched *sched
+	trace *trace
+
+	system *actor.ActorSystem
+	life   *life
+	people *people
+	sent   *sent
+
+	witnesses map[messages.ChatKey]*witness
+	order     []*witness
+	permitted map[int]bool   // numbers of calls that a person approved
+	effects   map[int]effect // by number
+	told      map[int]bool   // numbers whose outcome a rewind archived
+
+	resting bool
+	steps   int
+	tokens  int
+	asked   int // requests to the model
+	calls   int
+	asks    int    // the last number that was asked for
+	crash   string // how the process dies, as soon as it can; empty: it lives
+	dieIn   int    // operations of the store until it dies; 0: it does not
+	dieHow  string
+	faults  map[string]int
+	err     string
+}
+
+// Run plays a simulation in the synctest bubble that it is called in.
+func Run(o Options) Result {
+	s := &Sim{
+		o: o, rnd: rand.New(rand.NewPCG(o.Seed, 0x5eed)), sched: newSched(), trace: newTrace(o.Trace), faults: map[string]int{},
+		witnesses: map[messages.ChatKey]*witness{}, permitted: map[int]bool{}, effects: map[int]effect{}, told: map[int]bool{},
+		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })),
+	}
+	s.system.EventStream.Subscribe(func(event any) {
+		if e, ok := event.(*actor.SupervisorEvent); ok {
+			s.trace.addf("  %s panicked: %.200v", e.Child.Id, e.Reason)
+		}
+	})
+	s.people, s.sent = newPeople(s), newSent(s)
+	s.choose()
+	s.boot()
+	for s.err == "" && len(s.faultList()) < o.Faults {
+		s.tick()
+	}
+	s.rest()
+	s.end()
+	return Result{
+		Faults: s.faults, Steps: s.steps, Lives: s.sched.life, Turns: len(s.people.posts), Shown: len(s.sent.list),
+		Sum: s.trace.sum, Tail: s.trace.last(), Err: s.err,
+	}
+}
+
+func (s *Sim) faultList() []struct{} {
+	return make([]struct{}, Result{Faults: s.faults}.Total())
+}
+
+// choose is what the seed says of the whole.
+func (s *Sim) choose() {
+	keys := []messages.ChatKey{"telegram-chat-1", "telegram-chat-2", "telegram-chat--3", "telegram-chat-4", "telegram-chat--5-topic-6"}
+	s.setup = setup{
+		chats: keys[:1+s.rnd.IntN(len(keys))],
+		mode:  []string{"merge", "merge", "merge", "followup", "interrupt"}[s.rnd.IntN(5)],
+		lane:  []int{2, 5, 200}[s.rnd.IntN(3)], slots: []int{1, 2, 512}[s.rnd.IntN(3)],
+		idle:       []time.Duration{2 * time.Second, 20 * time.Second, 2 * time.Minute}[s.rnd.IntN(3)],
+		toolEgress: s.chance(2), drafts: s.chance(3), strict: s.chance(2), stopAll: s.chance(2),
+	}
+	if s.chance(3) {
+		s.setup.rates = platform.Rates{PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute}}
+	}
+	s.trace.addf("seed %d: %+v", s.o.Seed, s.setup)
+}
+
+// chance is true once in n times.
+func (s *Sim) chance(n int) bool { return s.rnd.IntN(n) == 0 }
+
+func (s *Sim) upTo(d time.Duration) time.Duration { return time.Duration(s.rnd.Int64N(int64(d))) + 1 }
+
+// faulty says that faults are injected still.
+func (s *Sim) faulty() bool { return !s.resting }
+
+func (s *Sim) fault(kind, what string) {
+	s.faults[kind]++
+	s.trace.add("fault " + kind + " " + what)
+}
+
+// failf notes the first promise that was broken.
+func (s *Sim) failf(format string, args ...any) {
+	if s.err == "" {
+		s.err = fmt.Sprintf(format, args...)
+		s.trace.add("FAILED " + s.err)
+	}
+}
+
+// token is a word that occurs nowhere else.
+func (s *Sim) token() string {
+	s.tokens++
+	return "·" + itoa(s.tokens) + "·"
+}
+
+// unique says that a text occurs in one row only.
+func (*Sim) unique(text string) bool { return strings.Contains(text, "·") }
+
+// tick lets one thing happen.
+func (s *Sim) tick() {
+	s.steps++
+	switch {
+	case s.crash != "":
+		s.reborn()
+	case len(s.sched.ready) > 0 && !s.chance(9):
+		s.step()
+	default:
+		s.act()
+	}
+	s.check()
+}
+
+// step runs one of the tasks that can happen next.
+func (s *Sim) step() {
+	i := s.rnd.IntN(len(s.sched.ready))
+	s.trace.add("run " + s.sched.ready[i].name)
+	s.sched.run(i)
+}
+
+// act is what comes from outside: people, faults, time.
+func (s *Sim) act() {
+	key := s.setup.chats[s.rnd.IntN(len(s.setup.chats))]
+	switch n := s.rnd.IntN(100); {
+	case n < 30:
+		s.people.write(key)
+	case n < 40:
+		s.people.decide(key)
+	case n < 45:
+		s.people.order(key)
+	case n < 48:
+		s.die()
+	case n < 52:
+		if kind, ok := s.o.Disk.Fault(s.rnd.IntN); ok {
+			s.fault(kind, "of the disk")
+		}
+	default:
+		s.later()
+	}
+	s.sched.settle()
+}
+
+// later lets time pass: until something can happen, or for a while.
+func (s *Sim) later() {
+	switch n := s.rnd.IntN(40); {
+	case n < 30:
+		s.sched.idle(time.Minute)
+	case n < 36:
+		s.sched.pass(s.upTo(5 * time.Second))
+	case n < 39:
+		s.fault("standstill", "short")
+		s.sched.pass(s.upTo(2 * time.Minute))
+	default:
+		s.fault("standstill", "long")
+		s.sched.pass(s.upTo(40 * time.Minute))
+	}
+}
+
+// die ends the process now, or in the middle of what it does next.
+func (s *Sim) die() {
+	how := []string{"crash", "power cut"}[s.rnd.IntN(2)]
+	if s.chance(3) {
+		s.crash = how
+		return
+	}
+	s.dieIn, s.dieHow = 1+s.rnd.IntN(6), how
+}
+
+// reborn ends the process and starts another one, at once or later.
+func (s *Sim) reborn() {
+	s.fault(s.crash, "")
+	close(s.life.ended)
+	s.sched.settle()
+	s.sent.crashed()
+	s.o.Disk.Crash(s.crash == "power cut", s.rnd.IntN)
+	s.crash, s.dieIn = "", 0
+	if s.faulty() && s.chance(8) {
+		s.sched.pass(s.upTo(20 * time.Minute))
+	}
+	for _, w := range s.order {
+		w.under, w.troubled = false, true // nobody has read it
+	}
+	s.boot()
+}
+
+func (s *Sim) check() {
+	for _, w := range s.order {
+		w.check()
+	}
+}
+
+// Kinds are the kinds of faults, sorted.
+func (r Result) Kinds() []string { return slices.Sorted(maps.Keys(r.Faults)) }

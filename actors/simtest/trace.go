@@ -1,0 +1,55 @@
+package simtest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tail is how many lines of a trace are kept for a report.
+const tail = 120
+
+// trace is what happened, a line each.
+type trace struct {
+	out   io.Writer // all of it; nil: nowhere
+	began time.Time
+	lines []string // the last ones, in a ring
+	next  int
+	sum   uint64
+}
+
+func newTrace(out io.Writer) *trace {
+	return &trace{out: out, began: time.Now(), lines: make([]string, tail)}
+}
+
+// add notes a line.
+func (t *trace) add(line string) {
+	line = strconv.FormatInt(int64(time.Since(t.began)), 10) + " " + line
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, strconv.FormatUint(t.sum, 16)+line) // a hash takes everything
+	t.sum = h.Sum64()
+	t.lines[t.next%tail] = line
+	t.next++
+	if t.out != nil {
+		_, _ = io.WriteString(t.out, line+"\n") // a trace that cannot be kept is of no consequence
+	}
+}
+
+func (t *trace) addf(format string, args ...any) { t.add(fmt.Sprintf(format, args...)) }
+
+// received notes a message that an actor takes.
+func (t *trace) received(msg any) { t.add(fmt.Sprintf("  %T", msg)) }
+
+// last are the newest lines.
+func (t *trace) last() string {
+	var b strings.Builder
+	for i := max(0, t.next-tail); i < t.next; i++ {
+		b.WriteString(t.lines[i%tail] + "\n")
+	}
+	return b.String()
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,263 @@
+package simtest
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// witness follows what the disk holds of one chat, beside its actor.
+type witness struct {
+	sim   *Sim
+	key   messages.ChatKey
+	state *persistence.State // nil: never read
+	cache *prompt.Cache
+	// under: a write began and has not ended, so that nobody knows what is there.
+	under bool
+	// troubled: a write failed, and the chat was not read anew since.
+	troubled bool
+	// stumbled: the actor panicked, and has not read the chat anew since.
+	stumbled bool
+	touched  bool            // since the last check
+	archived map[string]bool // turns that a rewind took out
+	rewinds  int
+}
+
+func (s *Sim) witness(key messages.ChatKey) *witness {
+	w := s.witnesses[key]
+	if w == nil {
+		w = &witness{sim: s, key: key, archived: map[string]bool{}}
+		s.witnesses[key] = w
+		s.order = append(s.order, w)
+	}
+	return w
+}
+
+func (w *witness) fail(format string, args ...any) {
+	w.sim.failf(string(w.key)+": "+format, args...)
+}
+
+func (w *witness) begin() { w.under = true }
+
+// came notes how a write ended; false: it did not happen, as far as anyone knows.
+func (w *witness) came(err error) bool {
+	w.under = false
+	w.touched = true
+	w.troubled = err != nil
+	if err != nil {
+		w.sim.trace.addf("  write of %s failed", w.key)
+	}
+	return err == nil && w.state != nil
+}
+
+// loaded takes what the store read: what was acknowledged must be in it.
+func (w *witness) loaded(snap persistence.Snapshot, err error) {
+	if err != nil {
+		w.troubled = true
+		return
+	}
+	state, err := persistence.Replay(snap)
+	if err != nil {
+		w.fail("P1 the chat cannot be replayed: %v", err)
+		return
+	}
+	for _, d := range snap.Damage {
+		w.sim.trace.addf("  %s damage: %+v", w.key, d)
+	}
+	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
+}
+
+func (w *witness) appended(records []persistence.Record, forced bool, err error) {
+	if err != nil {
+		w.sim.trace.addf("  %s: %v", w.key, err)
+	}
+	if !w.came(err) {
+		return
+	}
+	for _, r := range records {
+		w.before(r.Fact)
+		if err := w.state.Apply(r); err != nil {
+			w.fail("a fact does not fit: %v", err)
+		}
+		w.sim.trace.addf("  %s %T forced %t", w.key, r.Fact, forced)
+	}
+}
+
+// before holds a fact against what was there.
+func (w *witness) before(f persistence.Fact) {
+	switch f := f.(type) {
+	case persistence.RunStarted:
+		if w.state.Run != nil && w.state.Run.ID != f.RunID {
+			w.fail("P3 run %s begins while %s is under way", f.RunID, w.state.Run.ID)
+		}
+	case persistence.StopRequested:
+		if !w.sim.people.ordered(f) {
+			w.fail("P8 run %s is stopped by %q, which nobody ordered", f.RunID, f.By)
+		}
+	case persistence.RunFinished:
+		if f.Result == persistence.ResultStopped && (w.state.Run == nil || w.state.Run.Stop == nil) {
+			w.fail("P8 run %s ends as stopped without a stop", f.RunID)
+		}
+		if f.Result == persistence.ResultInterrupted && time.Since(time.UnixMilli(w.state.Run.Last)) < 10*time.Minute {
+			w.fail("P11 run %s was given up early", f.RunID)
+		}
+	case persistence.TurnsSettled:
+		for _, t := range f.Fates {
+			w.archived[t.TurnID] = true // stopped before any model saw them
+		}
+	case persistence.ApprovalDecided:
+		w.decided(f)
+	case persistence.EgressSent:
+		w.sim.sent.receipt(f.MessageID)
+	case persistence.EgressSettled:
+		for _, id := range f.Receipts {
+			w.sim.sent.receipt(id)
+		}
+	default:
+	}
+}
+
+// decided permits the execution of what a person approved.
+func (w *witness) decided(f persistence.ApprovalDecided) {
+	if f.Answer != persistence.AnswerApproved {
+		return
+	}
+	if !w.sim.people.approved(f) {
+		w.fail("P10 %s was approved by %q, who did not", f.ApprovalID, f.By)
+	}
+	parts := []uimessage.Part{}
+	for _, t := range w.state.History {
+		parts = append(parts, t.Parts...)
+	}
+	if w.state.Run != nil {
+		parts = append(parts, w.state.Run.Parts...)
+	}
+	for _, p := range parts {
+		if t, ok := p.(uimessage.Tool); ok && t.Approval != nil && t.Approval.ID == f.ApprovalID {
+			w.sim.permitted[number(t.Input)] = true
+		}
+	}
+}
+
+// number is the k of a call's input; 0: it has none.
+func number(input json.RawMessage) int {
+	var in struct {
+		K int `json:"k"`
+	}
+	_ = json.Unmarshal(input, &in) // what cannot be read has no number
+	return in.K
+}
+
+func (w *witness) added(turns []uimessage.Message, err error) {
+	if !w.came(err) {
+		return
+	}
+	for _, m := range turns {
+		w.sim.trace.addf("  %s turn %s", w.key, m.ID)
+		w.state.AppendOpen(persistence.NewTurn(m))
+	}
+}
+
+func (w *witness) folded(_ persistence.Fold, err error) {
+	if w.came(err) {
+		w.state.Fold(0) // it numbers what stays as the actor's did
+		w.state.Folded()
+		w.sim.trace.addf("  %s folded", w.key)
+	}
+}
+
+func (w *witness) rewritten(r persistence.Rewrite, err error) {
+	if !w.came(err) {
+		return
+	}
+	for _, t := range w.state.History[r.From:r.To] {
+		w.archived[t.ID] = true
+		for _, p := range t.Parts {
+			if c, ok := p.(uimessage.Tool); ok && c.State.Settled() {
+				w.sim.told[number(c.Input)] = true
+			}
+		}
+	}
+	w.rewinds++
+	w.state.Cut(r.From, r.Insert...)
+	w.cache = &prompt.Cache{}
+	w.sim.trace.addf("  %s cut at %d", w.key, r.From)
+}
+
+// check holds the promises against what is there now.
+func (w *witness) check() {
+	if !w.touched || w.under || w.state == nil {
+		return
+	}
+	w.touched = false
+	w.conserved()
+	w.ordered()
+	w.valid()
+	busy := w.state.Run != nil || w.troubled || w.stumbled || w.sim.crash != ""
+	if _, continues := w.state.Continues(); !busy && (continues || len(w.state.Open()) > 0 || len(w.state.Due()) > 0) {
+		w.fail("P3 idle with %d waiting turns, %d decided calls", len(w.state.Open()), len(w.state.Due()))
+	}
+}
+
+// conserved: accepted is the sum of the fates and of what is open (P1).
+func (w *witness) conserved() {
+	c := w.state.Counts()
+	sum := int64(len(w.state.Open()))
+	for _, n := range c.Fates {
+		sum += n
+	}
+	if c.Accepted != sum {
+		w.fail("P1 accepted %d, fates %v and %d open", c.Accepted, c.Fates, len(w.state.Open()))
+	}
+}
+
+// ordered: what was acknowledged is there, once, in the order of arrival (P1).
+func (w *witness) ordered() {
+	last, seen := int64(0), map[string]bool{}
+	turns := append(w.state.History[:len(w.state.History):len(w.state.History)], w.state.Lane...)
+	for _, t := range turns {
+		if seen[t.ID] {
+			w.fail("P1 %s stands twice", t.ID)
+		}
+		seen[t.ID] = true
+		if t.Role != uimessage.RoleUser {
+			continue
+		}
+		if t.Meta.Seq <= last {
+			w.fail("P1 %s has arrival number %d behind %d", t.ID, t.Meta.Seq, last)
+		}
+		last = t.Meta.Seq
+	}
+	for _, in := range w.sim.people.acked[w.key] {
+		if in.turn != "" && !seen[in.turn] && !w.archived[in.turn] {
+			w.fail("P1 acknowledged %s is not in the history", in.turn)
+		}
+		if !w.state.Known(in.IngressID) {
+			w.fail("P1 acknowledged %s is not known", in.IngressID)
+		}
+	}
+}
+
+// valid: the history converts to a request that the strictest takes (P4), also
+// with the message under way as a crash would leave it.
+func (w *witness) valid() {
+	history := w.state.Messages()
+	if len(history) == 0 {
+		return
+	}
+	group := strings.HasPrefix(string(w.key), "telegram-chat--")
+	converted := prompt.Messages(history, prompt.Options{Group: group, Cache: w.cache})
+	if len(converted) == 0 {
+		return
+	}
+	if err := modeltest.Strict(model.Request{System: "x", Messages: converted}); err != nil {
+		w.fail("P4 the history is not valid: %v", err)
+	}
+}
