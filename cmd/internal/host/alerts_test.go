@@ -86,7 +86,7 @@ func describedMetrics(reg *prometheus.Registry) map[string][]string {
 	for d := range descs {
 		m := regexp.MustCompile(`fqName: "(\w+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`).FindStringSubmatch(d.String())
 		var labels []string
-		for _, l := range strings.Split(m[2]+","+m[3], ",") {
+		for l := range strings.SplitSeq(m[2]+","+m[3], ",") {
 			name, _, _ := strings.Cut(l, "=")
 			labels = append(labels, strings.TrimSpace(name))
 		}
