@@ -11,6 +11,9 @@ import (
 // maxFileName is the longest file name that is passed on, in runes.
 const maxFileName = 100
 
+// maxFileID is the longest id of a file, in bytes. The service's own are about 90.
+const maxFileID = 512
+
 // fileRef is the data part of a file: enough to fetch it later.
 type fileRef struct {
 	Kind   string `json:"kind"`
@@ -31,7 +34,12 @@ func (m *media) parts() []uimessage.Part {
 		}
 		return nil
 	}
-	ref := fileRef{Kind: kind, FileID: f.ID, Unique: f.Unique, Name: tidy(f.Name, maxFileName), Mime: tidy(f.Mime, maxFileName), Size: f.Size}
+	ref := fileRef{
+		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size),
+	}
+	if len(ref.FileID) > maxFileID {
+		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}}
+	}
 	data, err := json.Marshal(ref)
 	if err != nil {
 		return []uimessage.Part{uimessage.Text{Text: placeholder(kind)}} // Unreachable: strings and a number
@@ -40,6 +48,18 @@ func (m *media) parts() []uimessage.Part {
 		uimessage.Text{Text: placeholder(kind, ref.Name, f.label())},
 		uimessage.Data{Name: "telegram-file", Data: data},
 	}
+}
+
+// fileName is the last part of what somebody says a file is called; a path or an
+// address is not a name.
+func fileName(s string) string {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		s = s[i+1:]
+	}
+	if s = tidy(s, maxFileName); strings.Trim(s, ". ") == "" {
+		return ""
+	}
+	return s
 }
 
 // file is the one file of a message, with its kind.

@@ -288,8 +288,8 @@ func TestPollAsksForWhatItReads(t *testing.T) {
 	if got := calls[0].Params.Text("allowed_updates"); got != `["message","edited_message","channel_post","edited_channel_post"]` {
 		t.Errorf("allowed_updates %s", got)
 	}
-	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 4 {
-		t.Errorf("timeouts %d and %d, want 0 and 4", a, z)
+	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 3 {
+		t.Errorf("timeouts %d and %d, want 0 and 3", a, z)
 	}
 	if b.bot.Username() != platformtest.BotName {
 		t.Errorf("username %q", b.bot.Username())

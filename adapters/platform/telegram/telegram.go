@@ -67,7 +67,7 @@ type Options struct {
 	StateDir string
 	// Webhook makes the service bring updates instead of being polled; nil: poll.
 	Webhook *Webhook
-	// PollTimeout is how long a poll waits for updates; 4 s by default, so that a
+	// PollTimeout is how long a poll waits for updates; 3 s by default, so that a
 	// connection that died without a word is noticed soon.
 	PollTimeout time.Duration
 	Now         func() time.Time
@@ -100,7 +100,7 @@ const burst = 3
 
 const (
 	defaultBaseURL     = "https://api.telegram.org"
-	defaultPollTimeout = 4 * time.Second
+	defaultPollTimeout = 3 * time.Second
 )
 
 // New checks the options. It talks to nobody.

@@ -1,0 +1,69 @@
+package telegram_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+// TestIO13Outage: the network breaks over real sockets, in all ways. What people
+// wrote meanwhile comes in order once it is back. With SOAK the outage lasts ten
+// minutes and what comes after it at most ten seconds.
+func TestIO13Outage(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		line  platformtest.Line
+		blink bool // back before anybody can notice; what was open stays dead
+	}{
+		{"reset", platformtest.Breaking, false},
+		{"silent", platformtest.Silent, false},
+		{"half-open", platformtest.Silent, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var proxy *platformtest.Proxy
+			b := newBench(t, func(o *telegram.Options) {
+				proxy = platformtest.NewProxy(t, strings.TrimPrefix(o.BaseURL, "http://"))
+				o.BaseURL, o.HTTPClient = "http://"+proxy.Address(), nil
+			})
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			want := []string{"before"}
+			b.api.Say(private, owner, want[0], nil)
+			host.AwaitTaken(t, 1)
+			b.api.AwaitPoller(t)
+			proxy.Set(c.line)
+			if !c.blink {
+				host.Await(t, "the outage to be noticed", func() bool {
+					s := host.States()
+					return !s[len(s)-1].Up
+				})
+				if os.Getenv("SOAK") != "" {
+					<-time.After(10 * time.Minute)
+				}
+			}
+			for i := range 5 {
+				want = append(want, fmt.Sprint("meanwhile ", i))
+				b.api.Say(private, owner, want[i+1], nil)
+			}
+			proxy.Set(platformtest.Passing)
+			back := time.Now()
+			got := texts(host.AwaitTaken(t, len(want)))
+			took := time.Since(back)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			t.Logf("all is there %v after the return", took.Round(time.Millisecond))
+			if os.Getenv("SOAK") != "" && took > 10*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
