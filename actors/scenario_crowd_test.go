@@ -105,8 +105,11 @@ func onlyFor(key messages.ChatKey, p *panics) func(chat.AuditEntry) {
 // Turns that arrive during a run wait or are merged in the order of arrival, each
 // with its sender, and none of them ends the run.
 func TestRL12ArrivalsDuringARun(t *testing.T) {
-	turns, runs := 0, 0
+	turns, runs, stories := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
+		if stories++; stories > plenty() {
+			return
+		}
 		mode := rapid.SampledFrom([]string{"merge", "followup"}).Draw(rt, "mode")
 		senders := rapid.SliceOfN(rapid.SampledFrom([]string{"alice", "bob", "carol"}), 1, 12).Draw(rt, "senders")
 		waits := rapid.SliceOfN(rapid.IntRange(0, 3), len(senders), len(senders)).Draw(rt, "waits")

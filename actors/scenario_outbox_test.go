@@ -27,15 +27,15 @@ var sendScripts = []string{
 // in a row. No answer is lost; one stands twice at most once for each crash, and
 // then the ledger says that it may.
 func TestIO6CrashAroundASend(t *testing.T) {
-	deaths := 1
+	deaths, every := 1, 3
 	if soaking() {
-		deaths = 3
+		deaths, every = 3, 1
 	}
 	sum := &sendBooks{}
 	for _, script := range sendScripts {
 		total := 0
 		synctest.Test(t, func(t *testing.T) { total = dieAround(t, script, nil, sum) })
-		for n := 1; n <= total && !t.Failed(); n++ {
+		for n := 1; n <= total && !t.Failed(); n += every {
 			for _, after := range []bool{false, true} {
 				for more := range deaths {
 					at := []death{{n, after}}

@@ -25,6 +25,15 @@ import (
 // soaking reports that the full counts are wanted.
 func soaking() bool { return os.Getenv("SOAK") != "" }
 
+// plenty is how many random stories a test plays: with SOAK set as many as rapid
+// wants (-rapid.checks), otherwise a few.
+func plenty() int {
+	if soaking() {
+		return 1 << 30
+	}
+	return 40
+}
+
 // meter counts how often each call began, across processes.
 type meter struct {
 	mu    sync.Mutex
