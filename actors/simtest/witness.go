@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,7 +222,7 @@ func (w *witness) conserved() {
 // ordered: what was acknowledged is there, once, in the order of arrival (P1).
 func (w *witness) ordered() {
 	last, seen := int64(0), map[string]bool{}
-	turns := append(w.state.History[:len(w.state.History):len(w.state.History)], w.state.Lane...)
+	turns := slices.Concat(w.state.History, w.state.Lane)
 	for _, t := range turns {
 		if seen[t.ID] {
 			w.fail("P1 %s stands twice", t.ID)
