@@ -21,6 +21,7 @@ type book struct {
 	lanes map[messages.ChatKey]*lane
 	at    *lane // that Receive is busy with; left behind by a panic
 	calls uint64
+	back  time.Time // when the platform was last said to work
 
 	limits limits
 	line   []*lane // that only the account's limits hold back, in order

@@ -98,7 +98,7 @@ func (a *adapter) planned(ac actor.Context, msg planned) {
 
 // send begins the call of a row's next part.
 func (a *adapter) send(l *lane, j *job, now time.Time) {
-	l.call, l.away = a.nextCall(), false
+	l.call, l.began, l.away = a.nextCall(), now, false
 	l.note(now)
 	a.limits.all.note(now)
 	s := sending{adapter: a, to: l.target, part: j.parts[len(j.sent)], probe: j.unsure}
@@ -227,7 +227,11 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 		a.pump(ac, l)
 		return
 	}
-	l.after, l.away = now.Add(wait), e.Reason == platform.SendNetwork
+	away := e.Reason == platform.SendNetwork
+	if away && l.began.Before(a.back) {
+		wait = a.Jitter(firstRetry) // it failed in an outage that is over
+	}
+	l.after, l.away = now.Add(wait), away
 	a.told(l, e, now)
 	ac.Send(a.Router, messages.EgressDelayed{ChatKey: l.key, Row: j.row.Row, Tries: j.tries, Reason: string(e.Reason)})
 	a.look(ac, l, wait)

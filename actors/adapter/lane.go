@@ -27,6 +27,7 @@ type lane struct {
 	target platform.Target
 	queue  []*job
 	draft  *draft
+	began  time.Time // when the last call began
 	call   uint64    // the call of this chat that is under way; 0: none
 	kept   *receipt  // the chat has not said yet that it has it; nil: none
 	after  time.Time // not before

@@ -99,6 +99,7 @@ func (a *adapter) onLineDue(ac actor.Context) {
 
 // hurry goes on with what waits only because the platform was away.
 func (a *adapter) hurry(ac actor.Context) {
+	a.back = time.Now()
 	for _, key := range a.keys() {
 		if l := a.find(key); l.away {
 			l.after, l.away = time.Time{}, false
