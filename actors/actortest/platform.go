@@ -110,3 +110,12 @@ func (p *Platform) Heal() {
 	defer p.mu.Unlock()
 	p.Fail = nil
 }
+
+// Forget empties the list of what was sent and returns how much that was.
+func (p *Platform) Forget() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.sent)
+	p.sent = nil
+	return n
+}

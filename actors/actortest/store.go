@@ -15,7 +15,7 @@ type mortal struct {
 	persistence.Store
 	mu    sync.Mutex
 	dead  bool
-	open  []persistence.Chat
+	open  map[persistence.Chat]bool
 	fail  func(op string) error // may be nil
 	trace func(op string)       // may be nil
 }
@@ -40,7 +40,7 @@ func (s *mortal) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dead = true
-	for _, c := range s.open {
+	for c := range s.open {
 		_ = c.Close() // some are closed already
 	}
 }
@@ -55,7 +55,10 @@ func (s *mortal) OpenChat(ctx context.Context, key messages.ChatKey) (persistenc
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = append(s.open, c)
+	if s.open == nil {
+		s.open = map[persistence.Chat]bool{}
+	}
+	s.open[c] = true
 	return mortalChat{c, s}, nil
 }
 
@@ -123,4 +126,11 @@ func (c mortalChat) Rest(ctx context.Context) error {
 
 func (c mortalChat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntry, error] {
 	return c.Chat.Ledger(ctx)
+}
+
+func (c mortalChat) Close() error {
+	c.s.mu.Lock()
+	delete(c.s.open, c.Chat)
+	c.s.mu.Unlock()
+	return c.Chat.Close()
 }

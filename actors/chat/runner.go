@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -217,6 +218,7 @@ func (c *chat) fromRun(ac actor.Context, msg messages.ToChat) {
 
 // runGone ends a run whose actor ended by itself: it panicked.
 func (c *chat) runGone(ac actor.Context, who *actor.PID) {
+	kin.Forget(ac)
 	if c.run != nil && c.run.pid != nil && c.run.pid.Equal(who) {
 		c.runFailed(ac, messages.RunFailed{RunID: c.run.id, Reason: "internal", Err: "the run panicked"})
 	}

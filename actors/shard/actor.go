@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -192,6 +193,7 @@ func (s *shard) busy(key messages.ChatKey) {
 
 // gone takes a chat out and activates it anew when letters wait for it.
 func (s *shard) gone(ac actor.Context, who *actor.PID) {
+	kin.Forget(ac)
 	e := s.table.byPID[who.Id]
 	if e == nil {
 		return

@@ -1,0 +1,100 @@
+package actors_test
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+)
+
+// footprint is what a process holds.
+type footprint struct {
+	goroutines, descriptors int
+	heap                    uint64
+}
+
+func footprintNow(t *testing.T) footprint {
+	t.Helper()
+	runtime.GC()
+	debug.FreeOSMemory() // the second collection frees what finalisers held
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("descriptors are counted on Linux only")
+	}
+	return footprint{goroutines: runtime.NumGoroutine(), descriptors: len(fds), heap: m.HeapAlloc}
+}
+
+// Chats that were there and rest hold no goroutine, no descriptor and no memory.
+// SOAK makes it 10,000 chats, on a disk, in a process of their own, and compares
+// the heap too.
+func TestCL3ChatsUpAndDown(t *testing.T) {
+	const child = "CL3_CHILD"
+	soak := os.Getenv("SOAK") != ""
+	if soak && os.Getenv(child) == "" {
+		path, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), path, "-test.run=^TestCL3ChatsUpAndDown$", "-test.v")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	chats := 300
+	if soak {
+		chats = 10_000
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: slow{}, Slots: 512})
+		upAndDown(t, w, chats/10)
+		before := footprintNow(t)
+		up := upAndDown(t, w, chats)
+		after := footprintNow(t)
+		if got := w.Metric("sma_chats_active"); got != 0 {
+			t.Errorf("%v chats are active after ten minutes of rest", got)
+		}
+		if after.goroutines != before.goroutines || after.descriptors != before.descriptors {
+			t.Errorf("goroutines %d -> %d, descriptors %d -> %d; want as many as before", before.goroutines, after.goroutines, before.descriptors, after.descriptors)
+		}
+		ratio := float64(after.heap) / float64(before.heap)
+		if soak && ratio > 1.1 {
+			t.Errorf("heap %d -> %d bytes, %.2f times", before.heap, after.heap, ratio)
+		}
+		t.Logf("soak: test=CL3 chats=%d goroutines=%d/%d/%d descriptors=%d/%d/%d heap_kb=%d/%d/%d ratio=%.3f", chats,
+			before.goroutines, up.goroutines, after.goroutines, before.descriptors, up.descriptors, after.descriptors,
+			before.heap>>10, up.heap>>10, after.heap>>10, ratio)
+	})
+}
+
+// upAndDown makes many chats answer, and waits until they rest. It returns what
+// was held in between.
+func upAndDown(t *testing.T, w *actortest.World, chats int) footprint {
+	t.Helper()
+	for i := range chats {
+		w.Say(crowdKey(i), "alice", strings.Repeat("some words ", 20))
+	}
+	<-time.After(30 * time.Second)
+	w.Wait()
+	up := footprintNow(t)
+	if got := w.Metric("sma_chats_active"); got != float64(chats) {
+		t.Errorf("%v chats are active, want %d", got, chats)
+	}
+	if got := w.Platform.Forget(); got != chats {
+		t.Errorf("%d answers to %d messages", got, chats)
+	}
+	<-time.After(10 * time.Minute)
+	w.Wait()
+	return up
+}
