@@ -29,22 +29,25 @@ var errNoRecord = errors.New("not a journal record")
 // members is fixed and nothing is escaped for HTML: parsing a line and appending
 // it again gives the same bytes.
 func AppendRecord(dst []byte, r Record) []byte {
-	kind := ""
-	if r.Fact != nil {
-		kind = r.Fact.kind()
-	}
 	dst = append(dst, `{"n":`...)
 	dst = strconv.AppendInt(dst, r.N, 10)
 	dst = append(dst, `,"ts":`...)
 	dst = strconv.AppendInt(dst, r.TS, 10)
 	dst = append(dst, `,"kind":`...)
-	dst = appendJSON(dst, kind)
+	switch f := r.Fact.(type) {
+	case nil:
+		return append(dst, `""}`...)
+	case UnknownFact:
+		dst = appendJSON(dst, f.Kind)
+	default:
+		dst = append(append(append(dst, '"'), f.kind()...), '"') // plain letters
+	}
 	body := len(dst)
 	switch f := any(r.Fact).(type) { // any: most kinds are alike here
-	case nil:
-		dst = append(dst, "{}"...)
 	case UnknownFact:
 		dst = appendRaw(dst, f.Raw)
+	case TurnAccepted: // what a platform waits for, so without a detour
+		dst = append(uimessage.AppendJSON(append(dst, `{"turn":`...), f.Turn), '}')
 	case StepResponded:
 		dst = appendJSON(dst, stepLine{stepMembers: stepMembers(f), Parts: f.Parts})
 	case ToolFinished:

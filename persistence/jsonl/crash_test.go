@@ -237,7 +237,7 @@ func (l *life) check(d *jsonltest.Disk, again bool) error {
 	var halfway *jsonltest.Disk
 	if again {
 		left := 1 + random.IntN(45)
-		d.After(func(op jsonltest.Op) {
+		d.After(func(jsonltest.Op) {
 			if left--; left == 0 {
 				halfway = d.Crash(random.IntN)
 			}
@@ -307,8 +307,8 @@ func (l *life) legal(v view) error {
 		}
 	}
 	b, a := l.before, l.after
-	journal, lost := l.journal(v.journal)
-	folded := l.step.fold != nil && slices.Equal(v.journal, a.journal) && (lost || !slices.Equal(a.journal, b.journal))
+	journal := l.journal(v.journal)
+	folded := !journal && l.step.fold != nil && slices.Equal(v.journal, a.journal)
 	switch {
 	case !l.historyLegal(v.history):
 		return diff("history", b.history, a.history, v.history)
@@ -335,18 +335,18 @@ func (l *life) legal(v view) error {
 }
 
 // journal reports whether records are those acknowledged and at most a tail of
-// those under way, and whether one that was acknowledged is missing.
-func (l *life) journal(got []string) (ok, lost bool) {
+// those under way.
+func (l *life) journal(got []string) bool {
 	rest := got
 	for _, line := range l.before.journal {
 		switch {
 		case len(rest) > 0 && rest[0] == line:
 			rest = rest[1:]
 		case !l.notes[line]:
-			lost = true
+			return false
 		}
 	}
-	return !lost && between(rest, nil, texts(l.step.numbered())), lost
+	return between(rest, nil, texts(l.step.numbered()))
 }
 
 func texts(records []persistence.Record) []string {
@@ -396,9 +396,11 @@ func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, 
 	}
 	st := l.step
 	done := slices.Equal(found.journal, want.journal) && slices.Equal(found.history, want.history) && found.meta == want.meta
+	if st.fold == nil {
+		want.journal = slices.Clone(found.journal) // without the notes that are lost
+	}
 	switch {
 	case st.numbered() != nil:
-		want.journal = slices.Clone(found.journal)
 		last := lastNumber(found.journal)
 		var rest []persistence.Record
 		for _, r := range st.numbered() {
@@ -417,8 +419,6 @@ func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, 
 	case st.rewrite != nil: // the meta may still be the old one
 		want.meta = found.meta
 		want.archives = found.archives
-	case st.fold == nil:
-		want.journal = found.journal // without the notes that are lost
 	}
 	return want, nil
 }

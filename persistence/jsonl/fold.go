@@ -85,10 +85,11 @@ func (f *folding) plan(ctx context.Context) (err error) {
 	}
 	var first int64
 	first, f.tail = c.ledgerLines(f.entries, f.fold.Ledger)
-	if len(f.entries.b) == 0 {
+	if len(f.entries.b) == 0 && !c.ledger.exists {
 		return nil
 	}
-	if err := c.prepare(ctx, c.ledger, conversationsDir); err != nil {
+	// Even if the ledger has all of it: its name need not be durable yet.
+	if err := c.prepare(ctx, c.ledger, conversationsDir); err != nil || len(f.entries.b) == 0 {
 		return err
 	}
 	return c.rotateLedger(ctx, first)

@@ -82,6 +82,11 @@ func (c *chat) loadRotated(ctx context.Context) error {
 func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
 	var found scan
 	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+		if c.unclean {
+			if err := f.Reread(); err != nil {
+				return err
+			}
+		}
 		size, err := f.Size()
 		if err != nil {
 			return err

@@ -108,6 +108,11 @@ func (c *chat) loadJournal(ctx context.Context, snap *persistence.Snapshot) erro
 func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *persistence.Snapshot, take record, reset func()) (scan, error) {
 	var found scan
 	err := l.read(ctx, func(f vfs.File) error {
+		if c.unclean {
+			if err := f.Reread(); err != nil {
+				return err
+			}
+		}
 		size, err := f.Size()
 		if err != nil {
 			return err
@@ -262,10 +267,11 @@ func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
 
 // addTurns writes the lines that turnLines made, not forced yet.
 func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
-	if len(lines) == 0 {
+	if len(lines) == 0 && !c.history.exists {
 		return nil
 	}
-	if err := c.prepare(ctx, c.history, messagesDir); err != nil {
+	// Even if the history has them all: its name need not be durable yet.
+	if err := c.prepare(ctx, c.history, messagesDir); err != nil || len(lines) == 0 {
 		return err
 	}
 	if err := c.history.write(ctx, b); err != nil {

@@ -52,7 +52,7 @@ type Options struct {
 func (o *Options) defaults() {
 	const (
 		openFiles, fewestFiles = 256, 8
-		operations             = 32
+		operations             = 128
 		ledgerBytes            = 8 << 20
 	)
 	if o.Logger == nil {

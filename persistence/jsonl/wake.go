@@ -77,14 +77,23 @@ func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 	return nil
 }
 
-// Rest implements [persistence.Waker]. The removal is not forced: a chat that
-// is woken once too often comes to no harm.
+// Rest implements [persistence.Waker]. A chat without a mark is believed as it
+// is, so everything is forced first; a chat that is read-only keeps its mark. The
+// removal is not forced: a chat that is woken once too often comes to no harm.
 func (c *chat) Rest(ctx context.Context) error {
-	return c.read(ctx, "rest", func(ctx context.Context) error {
+	return c.change(ctx, "rest", func(ctx context.Context) error {
+		for _, l := range c.logs() {
+			if err := l.force(ctx); err != nil {
+				return err
+			}
+		}
 		c.restMeta(ctx)
+		if err := c.forceDirs(ctx); err != nil {
+			return err
+		}
 		name, _ := c.marker()
 		if err := c.store.fs.Remove(name); err != nil && !isMissing(err) {
-			return err
+			return harmless(err)
 		}
 		c.marked = false
 		return nil

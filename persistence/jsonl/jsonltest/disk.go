@@ -42,7 +42,6 @@ type naming struct {
 	name string
 	node *node  // nil: the name goes
 	from string // the name that goes with a rename
-	lost bool   // a force failed to write it
 }
 
 func (op naming) apply(entries map[string]*node) {
@@ -55,8 +54,6 @@ func (op naming) apply(entries map[string]*node) {
 	}
 	entries[op.name] = op.node
 }
-
-func (op naming) touches(name string) bool { return op.name == name || op.from == name }
 
 // NewDisk is an empty disk.
 func NewDisk() *Disk { return &Disk{root: newFolder()} }
@@ -282,30 +279,19 @@ func (d *Disk) SyncDir(name string) error {
 		if err != nil {
 			return errors.Join(fault, err)
 		}
-		d.syncDir(n, fault != nil && !exhausted(fault))
+		if fault == nil {
+			d.syncDir(n)
+		}
 		return fault
 	})
 }
 
-// exhausted: the folder could not even be opened, so nothing was tried.
-func exhausted(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
-}
-
-func (d *Disk) syncDir(n *node, fails bool) {
+func (d *Disk) syncDir(n *node) {
 	var rest []naming
-	for i, op := range d.names {
-		switch {
-		case op.dir != n:
-			rest = append(rest, op)
-		case fails:
-			op.lost = true
-			rest = append(rest, op)
-		case !op.lost:
+	for _, op := range d.names {
+		if op.dir == n {
 			op.apply(n.disk)
-		case !slices.ContainsFunc(d.names[i+1:], func(o naming) bool {
-			return o.dir == n && !o.lost && (o.touches(op.name) || op.from != "" && o.touches(op.from))
-		}):
+		} else {
 			rest = append(rest, op)
 		}
 	}

@@ -26,9 +26,11 @@
 //     with a file system that has a journal; or any of them without the others,
 //     as POSIX allows. A rename happens whole or not at all. Names and contents
 //     know nothing of each other: a renamed file may be empty.
-//   - A force that fails has written any part of what it should have, and the
+//   - A Datasync that fails has written any part of what it should have, and the
 //     machine takes that for clean: no later force writes it again, although
-//     reading shows it until [Disk] is asked to read anew or loses its power.
+//     reading shows it until the file is read anew or the power is gone. Names
+//     are kept by a journal that tries again or stops altogether, so after a
+//     SyncDir that failed the next one counts.
 //
 // The end of a process loses nothing that was written, see [Disk.Kill]; a cut of
 // the power is [Disk.Crash].

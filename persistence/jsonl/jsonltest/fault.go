@@ -54,9 +54,8 @@ type Short struct {
 func (s *Short) Error() string { return fmt.Sprintf("short write of %d bytes: %v", s.N, s.Err) }
 
 // Fail lets operations fail: what fn returns is the result of the operation,
-// which then does nothing, or with [Short] a part of it. A Datasync or SyncDir
-// that fails has lost what it should have forced. fn may not use the disk. nil
-// ends the faults.
+// which then does nothing, or with [Short] a part of it. A Datasync that fails has
+// lost what it should have forced. fn may not use the disk. nil ends the faults.
 func (d *Disk) Fail(fn func(Op) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Datasync implements File.
@@ -17,4 +19,12 @@ func (f osFile) Datasync() error {
 			return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
 		}
 	}
+}
+
+// Reread implements File.
+func (f osFile) Reread() error {
+	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+		return &os.PathError{Op: "fadvise", Path: f.Name(), Err: err}
+	}
+	return nil
 }

@@ -34,6 +34,10 @@ type File interface {
 	Truncate(size int64) error
 	// Datasync forces the contents and the size to the disk.
 	Datasync() error
+	// Reread drops what the machine holds of the contents in memory and takes for
+	// clean, so that reading shows what is on the disk. After a Datasync that
+	// failed the two may differ.
+	Reread() error
 }
 
 // Locker is a file system that can lock out other processes.
