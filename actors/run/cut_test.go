@@ -21,12 +21,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// cutPoints are places in an answer: fifty over its length, or with SOAK set
+// cutPoints are places in an answer: so many over its length, or with SOAK set
 // every byte.
-func cutPoints(length int) []int {
+func cutPoints(length, count int) []int {
 	step := 1
 	if os.Getenv("SOAK") == "" {
-		step = length / 50
+		step = length / count
 	}
 	var out []int
 	for at := 0; at < length; at += step {
@@ -61,7 +61,7 @@ func drafts() *actortest.Platform {
 // A stream that is cut anywhere is asked for again: the call runs once, the
 // history holds one whole answer, and nothing else stands in the chat.
 func TestRL1CutAnywhereThenWhole(t *testing.T) {
-	points := cutPoints(len(callPay))
+	points := cutPoints(len(callPay), 50)
 	for i, at := range points {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 // before it.
 func TestRL1CutBehindTheCall(t *testing.T) {
 	said := say("Pa", "id.")
-	for i, at := range cutPoints(strings.Index(said, `"finish_reason"`)) {
+	for i, at := range cutPoints(strings.Index(said, `"finish_reason"`), 20) {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -174,7 +174,7 @@ func TestRL3OverloadInTheStream(t *testing.T) {
 // is stored as an answer or left visible as one, and no call has run.
 func TestRL1CutForEver(t *testing.T) {
 	end := strings.Index(callPay, `"finish_reason"`)
-	for i, at := range cutPoints(end) {
+	for i, at := range cutPoints(end, 20) {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, _ int) { cut(w, callPay, at, i%2 == 0) })
