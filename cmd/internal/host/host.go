@@ -49,6 +49,7 @@ type Host struct {
 	access      *access.Store // nil: no platform needs one
 	metricsAddr string
 	webAddr     string
+	hookAddr    string // host:port of Telegram's webhook; empty: the bot polls
 }
 
 // port is a platform with its way to the actors.

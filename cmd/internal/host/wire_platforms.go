@@ -298,6 +298,7 @@ func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
 			Help: "choose another port: --set adapters.telegram.webhook.listen=127.0.0.1:8444",
 		}
 	}
+	h.hookAddr = l.Addr().String()
 	h.cleanups.add("telegram webhook listener", func(context.Context) error { _ = l.Close(); return nil })
 	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
 }
