@@ -278,8 +278,9 @@ func (s *scenario) accept(in platform.Inbound) (string, error) {
 
 func (s *scenario) rewind(rest string) (string, error) {
 	n, err := strconv.Atoi(rest)
-	history := s.world().View(s.key).Messages
-	if err != nil || n > len(history) {
+	view, viewErr := s.world().Port.History(context.Background(), s.key)
+	history := view.Messages
+	if err = errors.Join(err, viewErr); err != nil || n > len(history) {
 		return "", fmt.Errorf("%d messages, keep %q", len(history), rest)
 	}
 	keep := ""
