@@ -12,6 +12,11 @@
 //     boundary. There the assistant message is closed, the waiting turns follow it
 //     in the order of arrival, and the run goes on in a new message that sees them.
 //
+// A crowd cannot harm it: at the lane's cap whoever has most turns waiting loses
+// one and is told once in a flood, and bots that answer each other are left alone
+// after eight. A message that it panicked over twice is put aside with a notice,
+// where an operator finds it, and everything else goes on.
+//
 // Runs are children: they ask, the chat journals and hands out the next input.
 // What can be followed live goes to watchers as frames; only durable messages
 // are ended. After a second at rest the journal is folded away.

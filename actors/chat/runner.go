@@ -383,6 +383,7 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 	if c.append(ac, facts...) != nil {
 		return "", false
 	}
+	c.since = time.Time{}
 	c.Metrics.merged(len(fact.Turns))
 	c.deliverRows(ac, fact.Rows)
 	c.endFrame(ac, closed.ID, "", nil, false)
