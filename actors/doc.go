@@ -34,6 +34,8 @@
 // chunks; the chat reduces them into the assistant message and shows them to
 // watchers as ChatProgressed. ReleaseSlot gives the slot back. A stream that is
 // cut is asked for again: StepRestarted voids what came of the step.
+// A request that the model says is too long leaves out the oldest; the chat keeps
+// this Trim for the runs that follow.
 //
 // StepDone brings the whole response. With calls in it, the chat journals the
 // response and the intents, then answers ExecuteCalls; each outcome comes home
