@@ -74,9 +74,12 @@ func (l *life) faulty(steps []step, p *plan) (met, final bool, err error) {
 		if !st.rest && !st.reloaded {
 			continue
 		}
-		v, err := look(ctx, marked(l.disk), c, l.archives)
+		l.disk.Fail(nil)
+		mark := marked(l.disk)
+		l.disk.Fail(p.fail)
+		v, err := look(ctx, mark, c, l.archives)
 		if err != nil { // reading met the fault
-			v, err = look(ctx, marked(l.disk), c, l.archives)
+			v, err = look(ctx, mark, c, l.archives)
 		}
 		if err == nil {
 			err = l.equal(v, l.before)

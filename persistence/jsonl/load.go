@@ -38,6 +38,9 @@ func (c *chat) load(ctx context.Context) (persistence.Snapshot, error) {
 	}
 	marker, _ := c.marker()
 	_, err := c.store.fs.Lstat(marker)
+	if err != nil && !isMissing(err) {
+		return snap, err
+	}
 	c.unclean = err == nil
 	for _, read := range []func(context.Context, *persistence.Snapshot) error{
 		c.loadHistory, c.loadMeta, c.loadJournal, c.loadLedger,
