@@ -16,10 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// hugeText is the length of the long text in a history.
-const hugeText = 64 << 20
-
-// hugeFile is a history with a record of 64 MiB in its middle.
+// hugeFile is a history with a record of hugeText bytes in its middle.
 func hugeFile() []byte {
 	huge := storetest.Turn(2)
 	huge.Parts = []uimessage.Part{uimessage.Text{Text: strings.Repeat("long ", hugeText/5)}}
