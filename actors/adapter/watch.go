@@ -9,16 +9,39 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// watchBuffer is how many frames a reader may be behind. Frames are coalesced
-// and hold a few kilobytes at most, so this is about a mebibyte.
-const watchBuffer = 256
+// A reader may be behind by so many frames, and by so many bytes of contents
+// unless a single frame holds more.
+const (
+	watchBuffer = 256
+	watchBytes  = 1 << 20
+)
 
 // watch is one reader that follows a chat.
 type watch struct {
 	key    messages.ChatKey
 	frames chan platform.Frame
+	behind *behind
+}
+
+// behind knows how many bytes a reader has not taken yet, without its help: those
+// of the newest frames, as many as still wait.
+type behind struct {
+	sums [watchBuffer + 1]int64 // bytes handed over up to a frame, the newest ones
+	n    int
+}
+
+// by is how much waits when frames do.
+func (b *behind) by(frames int) int64 {
+	return b.sums[b.n%len(b.sums)] - b.sums[(b.n-frames)%len(b.sums)]
+}
+
+func (b *behind) add(bytes int64) {
+	sum := b.sums[b.n%len(b.sums)] + bytes
+	b.n++
+	b.sums[b.n%len(b.sums)] = sum
 }
 
 // watchOpened and watchClosed come from [Port.Watch].
@@ -38,7 +61,7 @@ func (p *Port) Watch(ctx context.Context, key messages.ChatKey) (<-chan platform
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer)}}
+	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer), behind: &behind{}}}
 	if _, err := p.root.RequestFuture(p.adapter, w, acceptDeadline).Result(); err != nil {
 		return nil, errors.Join(platform.ErrUnavailable, err)
 	}
@@ -75,11 +98,38 @@ func (a *adapter) progress(ac actor.Context, msg messages.ChatProgressed) {
 	if !ok {
 		return
 	}
+	bytes := weight(msg)
+	if waiting := len(w.frames); waiting > 0 && w.behind.by(waiting)+bytes > watchBytes {
+		a.closeWatch(ac, msg.WatchID)
+		return
+	}
 	select {
 	case w.frames <- frame(msg):
+		w.behind.add(bytes)
 	default:
 		a.closeWatch(ac, msg.WatchID)
 	}
+}
+
+// weight is about how many bytes a frame holds.
+func weight(m messages.ChatProgressed) int64 {
+	n := len(m.Text) + 64
+	for _, c := range m.Chunks {
+		n += 64
+		switch c := c.(type) {
+		case uistream.TextDelta:
+			n += len(c.Delta)
+		case uistream.ReasoningDelta:
+			n += len(c.Delta)
+		case uistream.ToolInputDelta:
+			n += len(c.Delta)
+		case uistream.ToolInputAvailable:
+			n += len(c.Input)
+		case uistream.ToolOutputAvailable:
+			n += len(c.Output)
+		}
+	}
+	return int64(n)
 }
 
 func frame(m messages.ChatProgressed) platform.Frame {

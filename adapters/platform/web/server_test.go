@@ -209,8 +209,8 @@ func TestStreamOutlivesBodyTimeout(t *testing.T) {
 	s.want(`data: {"type":"finish"}`, `data: [DONE]`, "")
 }
 
-// OV3: a reader that takes nothing is dropped and may resume.
-func TestSlowReaderIsDropped(t *testing.T) {
+// A reader that takes nothing is dropped and may resume.
+func TestOV3SlowReaderIsDropped(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	addr, live, _, _ := receive(t, func(o *Options) { o.WriteTimeout, o.Registerer = 100*time.Millisecond, reg })
 	live.start(key, "r1", "a1")
