@@ -77,7 +77,7 @@ func (w *witness) atRest() {
 			if !ok {
 				continue
 			}
-			w.sim.told[number(c.Input)] = true
+			w.sim.tells(c)
 			if !c.State.Settled() && c.State != uimessage.ToolApprovalRequested {
 				w.fail("P11 call %s of %s has no outcome: %s", c.ToolCallID, t.ID, c.State)
 			}

@@ -3,6 +3,7 @@ package simtest
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,6 +157,15 @@ func number(input json.RawMessage) int {
 	return in.K
 }
 
+// tells notes that a history tells of a call: by its input, or by its id, which
+// is all that stays of one that a chat could not survive.
+func (s *Sim) tells(c uimessage.Tool) {
+	s.told[number(c.Input)] = true
+	if k, err := strconv.Atoi(strings.TrimPrefix(c.ToolCallID, "c")); err == nil {
+		s.told[k] = true
+	}
+}
+
 func (w *witness) added(turns []uimessage.Message, err error) {
 	if !w.came(err) {
 		return
@@ -182,7 +192,7 @@ func (w *witness) rewritten(r persistence.Rewrite, err error) {
 		w.archived[t.ID] = true
 		for _, p := range t.Parts {
 			if c, ok := p.(uimessage.Tool); ok && c.State.Settled() {
-				w.sim.told[number(c.Input)] = true
+				w.sim.tells(c)
 			}
 		}
 	}
