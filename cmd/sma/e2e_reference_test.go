@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	fileName = regexp.MustCompile("`((?:actors|adapters|cmd|messages)/[^` ]*)`(?: (Test\w+))?")
+	fileName = regexp.MustCompile("`((?:actors|adapters|cmd|messages)/[^` ]*)`(?: (Test\\w+))?")
 	kindRow  = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9]+) \\|")
 )
 
