@@ -127,6 +127,7 @@ func weight(m messages.ChatProgressed) int64 {
 			n += len(c.Input)
 		case uistream.ToolOutputAvailable:
 			n += len(c.Output)
+		default: // short
 		}
 	}
 	return int64(n)

@@ -11,7 +11,7 @@ import (
 
 // drip is a body that gives a byte after each pause.
 type drip struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // a body has no other way to know it
 	pauses []time.Duration
 }
 

@@ -68,6 +68,8 @@ func TestIO12HostileFiles(t *testing.T) {
 						t.Errorf("%d bytes of data, %v", len(p.Data), err)
 					}
 					checkLabel(t, ref.Name)
+				default:
+					t.Errorf("a part %T", p)
 				}
 			}
 			if given == nil && ref.FileID != "id-of-the-file" || len(ref.FileID) > 512 || ref.Size < 0 {
