@@ -108,7 +108,7 @@ func (l *liver) steps(n int) []step {
 func TestST2PowerCutInRandomLives(t *testing.T) {
 	lives, limit := 3, 5
 	if soak() {
-		lives, limit = 40, 60
+		lives, limit = 16, 60
 	}
 	count, points := 0, 0
 	for seed := range uint64(lives) {

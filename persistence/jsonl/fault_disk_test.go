@@ -114,7 +114,7 @@ func (l *life) failed(c persistence.Chat, cause error) (final bool, err error) {
 			err = l.equal(v, l.before)
 		}
 		if err != nil {
-			return false, fmt.Errorf("%v left a trace: %w", cause, err)
+			return false, fmt.Errorf("%w left a trace: %w", cause, err)
 		}
 		return false, nil
 	}
@@ -128,11 +128,11 @@ func (l *life) failed(c persistence.Chat, cause error) (final bool, err error) {
 		"rest":    c.Rest(ctx),
 	} {
 		if !errors.Is(err, persistence.ErrReadOnly) {
-			return true, fmt.Errorf("%s after %v: %v, want ErrReadOnly", name, cause, err)
+			return true, fmt.Errorf("%s after %w: %w, want ErrReadOnly", name, cause, err)
 		}
 	}
 	if _, err := c.Load(ctx); err != nil {
-		return true, fmt.Errorf("load after %v: %w", cause, err)
+		return true, fmt.Errorf("load after %w: %w", cause, err)
 	}
 	return true, l.everyState(func() error { return nil })
 }
@@ -146,13 +146,11 @@ func (l *life) everyState(closing func() error) error {
 	for i, d := range states {
 		l.count++
 		if err := l.check(d, true); err != nil {
-			return fmt.Errorf("%w after %v, state %d: %w\n%s", errState, closing(), i, err, dump(l.t, d))
+			return errors.Join(fmt.Errorf("what is left, state %d: %w\n%s", i, err, dump(l.t, d)), closing())
 		}
 	}
 	return closing()
 }
-
-var errState = errors.New("what is left")
 
 // fail lives as many lives as the protocol has operations that match, each with
 // the fault in another one; every stride-th of them when in a hurry.

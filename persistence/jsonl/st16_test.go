@@ -30,7 +30,6 @@ type st16 struct {
 	at    []int64 // of files
 	line  []byte
 
-	fds    []int
 	record persistence.Record
 	turn   uimessage.Message
 }
