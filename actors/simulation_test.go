@@ -58,17 +58,17 @@ func (d *simDisk) Crash(power bool, choose func(int) int) {
 // Fault implements [simtest.Disk]: one of the next operations of the disk fails.
 func (d *simDisk) Fault(choose func(int) int) (string, bool) {
 	d.left = 1 + choose(12)
-	switch n := choose(5); {
-	case n == 0:
+	switch choose(5) {
+	case 0:
 		d.kind, d.fail = "", syscall.ENOSPC
 		return "disk: no space", true
-	case n == 1:
+	case 1:
 		d.kind, d.fail = jsonltest.OpWrite, &jsonltest.Short{N: choose(40), Err: syscall.ENOSPC}
 		return "disk: short write", true
-	case n == 2 && os.Getenv("SIM_FSYNC") != "":
+	case 2:
 		d.kind, d.fail = jsonltest.OpDatasync, syscall.EIO
 		return "disk: failed fsync", true
-	case n == 3:
+	case 3:
 		d.kind, d.fail = jsonltest.OpOpen, syscall.EMFILE
 		return "disk: no descriptors", true
 	default:
@@ -78,9 +78,6 @@ func (d *simDisk) Fault(choose func(int) int) (string, bool) {
 }
 
 func (d *simDisk) plan(op jsonltest.Op) error {
-	if d.kind == "" && (op.Kind == jsonltest.OpDatasync || op.Kind == jsonltest.OpSyncDir) && os.Getenv("SIM_FSYNC") == "" {
-		return nil
-	}
 	if d.left == 0 || d.kind != "" && op.Kind != d.kind || d.kind == "" && !op.Changes() {
 		return nil
 	}
