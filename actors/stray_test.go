@@ -27,7 +27,7 @@ func everyKind() []any {
 		messages.OutboxQuery{}, messages.OutboxReply{}, messages.RetryParked{}, messages.DropParked{}, messages.ParkedSettled{},
 		messages.StartRun{}, messages.ContinueRun{}, messages.ExecuteCalls{}, messages.CancelRun{}, messages.SlotGranted{},
 		messages.AskPassivate{}, messages.PassivateOK{}, messages.PassivateBusy{}, messages.ChatSized{}, messages.ShardLoad{}, messages.Shed{},
-		messages.Drained{}, messages.StatsQuery{}, messages.StatsReply{}, messages.Stray{},
+		messages.Drained{}, messages.StatsQuery{}, messages.StatsReply{}, messages.Stray{}, messages.Trim{},
 		messages.Decision{}, messages.DecisionOutcome{}, messages.OpenRequest{}, messages.ApprovedCall{}, messages.OutboxItem{},
 		&messages.StartRun{}, &messages.Deliver{}, (*messages.AcceptIngress)(nil),
 		nobodys{}, &nobodys{}, (*nobodys)(nil), "text", 42, []byte(nil), map[string]int(nil), struct{}{}, error(nil) == nil,

@@ -132,7 +132,7 @@ func (m *mishaps) tell(ctx context.Context, is mishap) {
 		t.more++
 		return
 	}
-	m.log.Log(ctx, is.level, is.what, "actor", is.actor, "kind", is.kind, "more_since_last", t.more)
+	m.log.Log(ctx, is.level, "a mishap between actors", "what", is.what, "actor", is.actor, "kind", is.kind, "more_since_last", t.more)
 	t.at, t.more = now, 0
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -48,9 +49,7 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 }
 
 func merged(a, b map[string]string) map[string]string {
-	for k, v := range b {
-		a[k] = v
-	}
+	maps.Copy(a, b)
 	return a
 }
 
