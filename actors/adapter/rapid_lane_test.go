@@ -1,0 +1,103 @@
+package adapter
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// TestRetryMachine sends a row of several parts with any failures between: it
+// waits as long as the service says and never longer than it must, ends with what
+// is permanent, and has a bound for everything but a service that says when.
+func TestRetryMachine(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		j, now := &job{}, time.UnixMilli(0)
+		failures, unknown, over := 0, 0, false // failures since the last part, but for rates
+		since := time.Time{}
+		rt.Repeat(map[string]func(*rapid.T){
+			"arrives": func(t *rapid.T) {
+				if over {
+					t.Skip("over")
+				}
+				n := len(j.sent)
+				j.arrived(strconv.Itoa(n))
+				failures, since = 0, time.Time{}
+				if len(j.sent) != n+1 || j.tries != 0 || !j.failing.IsZero() {
+					t.Fatalf("after a part: %+v", j)
+				}
+			},
+			"fails": func(t *rapid.T) {
+				if over {
+					t.Skip("over")
+				}
+				e := &platform.Error{
+					Reason: rapid.SampledFrom([]platform.SendReason{
+						platform.SendRate, platform.SendNetwork, platform.SendServer, platform.SendForbidden,
+					}).Draw(t, "reason"),
+					RetryAfter: time.Duration(rapid.IntRange(0, 60).Draw(t, "retry after")) * time.Second,
+					Unknown:    rapid.Bool().Draw(t, "unknown"), Err: errors.New("simulated"),
+				}
+				e.Retryable = e.Reason != platform.SendForbidden
+				if since.IsZero() {
+					since = now
+				}
+				if failures++; e.Reason == platform.SendRate {
+					failures = 0
+				}
+				if e.Unknown {
+					unknown++
+				}
+				wait, again := j.retry(e, now, func(d time.Duration) time.Duration { return d })
+				want := e.Retryable && unknown < maxUnknown &&
+					(e.Reason == platform.SendRate || e.Reason == platform.SendNetwork && now.Sub(since) <= maxOutage ||
+						e.Reason == platform.SendServer && failures < maxTries)
+				switch {
+				case again != want:
+					t.Fatalf("again = %t after %d failures, %d unknown: %+v", again, failures, unknown, e)
+				case again && wait < e.RetryAfter:
+					t.Fatalf("waits %s, the service said %s", wait, e.RetryAfter)
+				case again && wait > max(e.RetryAfter, longestRetry):
+					t.Fatalf("waits %s", wait)
+				}
+				over = !again
+				now = now.Add(wait)
+			},
+			"time passes": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 40_000).Draw(t, "seconds")) * time.Second)
+			},
+			"": func(*rapid.T) {},
+		})
+	})
+}
+
+// TestWindowMachine: who waits as long as a window says never does more than N in
+// any stretch of Per.
+func TestWindowMachine(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rate := platform.Rate{N: rapid.IntRange(1, 5).Draw(rt, "n"), Per: time.Duration(rapid.IntRange(1, 60).Draw(rt, "per")) * time.Second}
+		w, now := window{rate: rate}, time.UnixMilli(0)
+		var sent []time.Time
+		rt.Repeat(map[string]func(*rapid.T){
+			"send": func(t *rapid.T) {
+				if wait := w.wait(now); wait > 0 {
+					now = now.Add(wait)
+				}
+				w.note(now)
+				sent = append(sent, now)
+			},
+			"time passes": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 30_000).Draw(t, "ms")) * time.Millisecond)
+			},
+			"": func(t *rapid.T) {
+				if n := len(sent); n > rate.N && sent[n-1].Sub(sent[n-1-rate.N]) < rate.Per {
+					t.Fatalf("%d sends within %s", rate.N+1, sent[n-1].Sub(sent[n-1-rate.N]))
+				}
+			},
+		})
+	})
+}
