@@ -74,7 +74,8 @@ type Waker interface {
 	// Wake is called before an activation's first acknowledgement. It costs
 	// nothing when the chat is already marked.
 	Wake(ctx context.Context) error
-	// Rest is called when the chat is passivated with nothing left to do.
+	// Rest is called when the chat is passivated with nothing left to do. A chat
+	// that is read-only stays marked: it fails with [ErrReadOnly].
 	Rest(ctx context.Context) error
 }
 

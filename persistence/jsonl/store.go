@@ -41,7 +41,8 @@ type Options struct {
 	// OpenFiles bounds the descriptors the store holds; 0: 256, or a half of what
 	// the process may have if that is less.
 	OpenFiles int
-	// Operations bounds how many operations work at once; 0: 32.
+	// Operations bounds how many operations work at once; 0: 128. Those under way
+	// share the forces of the disk, so more of them are more a second.
 	Operations int
 	// LedgerBytes is the size from which on a ledger goes on in a new file; 0: 8 MiB.
 	LedgerBytes int64
