@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -39,7 +40,7 @@ type sched struct {
 	life  int // tasks of earlier lives are dropped
 	pause *time.Timer
 	// asleep: time passes, so that only timers send.
-	asleep bool
+	asleep atomic.Bool
 }
 
 func newSched() *sched {
@@ -69,7 +70,7 @@ func (s *sched) pass(d time.Duration) {
 
 func (s *sched) sleep(d time.Duration) {
 	synctest.Wait()
-	s.asleep = true
+	s.asleep.Store(true)
 	s.pause.Reset(d)
 }
 
@@ -95,7 +96,7 @@ func (s *sched) idle(d time.Duration) {
 // any order, so they are put in one.
 func (s *sched) take(mail []letter) {
 	synctest.Wait()
-	s.asleep = false
+	s.asleep.Store(false)
 	for len(s.mail) > 0 {
 		mail = append(mail, <-s.mail)
 	}
@@ -126,7 +127,7 @@ type mailbox struct {
 
 // PostUserMessage implements [actor.Mailbox].
 func (m *mailbox) PostUserMessage(msg any) {
-	if s := m.of.life.sim.sched; s.asleep {
+	if s := m.of.life.sim.sched; s.asleep.Load() {
 		s.mail <- letter{m, msg, time.Now(), fmt.Sprintf("%T%+v", msg, msg)}
 		return
 	}
