@@ -1,0 +1,102 @@
+package tokens
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
+)
+
+// maxText is how much of one text is counted; of what is behind it the bound is taken.
+const maxText = 1 << 20
+
+// Counter counts tokens. It is safe for concurrent use; a host has one.
+type Counter struct {
+	tables chan map[Encoding]*tiktoken.Tiktoken // holds one map, or is being asked
+}
+
+// NewCounter makes a counter that has read nothing yet.
+func NewCounter() *Counter {
+	c := &Counter{tables: make(chan map[Encoding]*tiktoken.Tiktoken, 1)}
+	c.tables <- map[Encoding]*tiktoken.Tiktoken{}
+	return c
+}
+
+// Count is the number of tokens of a text. Words that look like control tokens
+// count as the words they are.
+func (c *Counter) Count(e Encoding, text string) (int, error) {
+	t, err := c.table(e)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	if len(text) > maxText {
+		at := border(text, maxText)
+		n, text = Bound(text[at:]), text[:at]
+	}
+	for len(text) > 0 {
+		at := part(text)
+		n += len(t.EncodeOrdinary(text[:at]))
+		text = text[at:]
+	}
+	return n, nil
+}
+
+// table reads the tables of an encoding when they are first needed. They are
+// embedded in the program.
+func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
+	tables := <-c.tables
+	defer func() { c.tables <- tables }()
+	if t := tables[e]; t != nil {
+		return t, nil
+	}
+	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
+	t, err := tiktoken.GetEncoding(string(e))
+	if err != nil {
+		return nil, fmt.Errorf("tables of encoding %s: %w", e, err)
+	}
+	tables[e] = t
+	return t, nil
+}
+
+// part is where to part a text so that counting stays linear: behind a whole
+// number of words if it can be.
+func part(text string) int {
+	if len(text) <= maxRun {
+		return len(text)
+	}
+	run, spaces := 0, false
+	for i := range len(text) {
+		if s := space(text[i]); s != spaces || i == 0 {
+			run, spaces = i, s
+		}
+		switch {
+		case i-run >= maxRun, i >= maxChunk:
+			return border(text, i)
+		case i >= chunk && word(text, i):
+			return i
+		}
+	}
+	return len(text)
+}
+
+// word reports whether a word with one space before it begins here, behind
+// another word: nothing is one token across this place.
+func word(text string, i int) bool {
+	return text[i] == ' ' && letter(text[i-1]) && i+1 < len(text) && letter(text[i+1])
+}
+
+func letter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+func space(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
+
+// border is the last border of a character at or before a place.
+func border(text string, at int) int {
+	for i := at; i > at-utf8.UTFMax && i > 0; i-- {
+		if utf8.RuneStart(text[i]) {
+			return i
+		}
+	}
+	return at
+}

@@ -1,0 +1,43 @@
+package tokens
+
+import "github.com/shipmyagent/shipmyagent/messages/uimessage"
+
+const (
+	// turnPrice is what a turn costs beside its words: role, borders, and the header
+	// of a user's.
+	turnPrice = 48
+	// callPrice is what a call and its result cost beside names and contents.
+	callPrice = 24
+	// filePrice is what a file costs: models do not read its bytes as text.
+	filePrice = 1 << 10
+)
+
+// Turn is what a turn costs by a measure of texts: [Bound], or a counter's.
+func Turn(m uimessage.Message, measure func(text string) int) int {
+	n := turnPrice
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case uimessage.Text:
+			n += measure(p.Text)
+		case uimessage.Reasoning:
+			n += measure(p.Text)
+		case uimessage.Tool:
+			n += callPrice + measure(p.Name) + measure(string(p.Input)) + measure(string(p.RawInput)) + measure(string(p.Output)) + measure(p.ErrorText.Value)
+		case uimessage.File:
+			n += filePrice
+		case uimessage.Data, uimessage.Unknown, uimessage.SourceURL, uimessage.SourceDocument, uimessage.StepStart:
+		}
+	}
+	return n
+}
+
+// Correct applies what a model reported for a request of which this was counted:
+// other models have other vocabularies. A report that cannot be true, more than
+// twice or less than half of it, counts as twice or half.
+func Correct(n int, reported, counted int64) int {
+	if reported <= 0 || counted <= 0 {
+		return n
+	}
+	reported = min(max(reported, counted/2), 2*counted)
+	return int(int64(n) * reported / counted)
+}
