@@ -85,7 +85,7 @@ func protocol() []step {
 // prefix; a rewritten history is the old or the new one; the chat goes on and
 // stands a second cut.
 func TestST2PowerCutAfterEveryOperation(t *testing.T) {
-	limit := 24
+	limit := 32
 	if soak() {
 		limit = 600
 	}
