@@ -22,11 +22,14 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 	}
 	p := newProject(t)
 	h := p.start(t, Options{Model: modeltest.NewFunc(inventive)}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true", "limits.activeChats": "20000"}))
+	const first, batch = 7_700_000, 20
 	for chat := range int64(chats) {
-		p.api.AddChat(platformtest.Chat{ID: 7_700_000 + chat, Type: "private"})
-		p.api.Say(7_700_000+chat, 7_700_000+chat, fmt.Sprintf("canary-text-%d", chat), nil)
+		p.api.AddChat(platformtest.Chat{ID: first + chat, Type: "private"})
+		p.api.Say(first+chat, first+chat, fmt.Sprintf("canary-text-%d", chat), nil)
+		if chat%batch == batch-1 {
+			p.api.Await(t, "an answer in every chat", func() bool { return p.answered(first+chat-batch+1, batch) })
+		}
 	}
-	p.api.Await(t, "an answer in every chat", func() bool { return p.answered(7_700_000, chats) })
 	for n := range 20 {
 		get(t, fmt.Sprintf("%s/canary-route-%d", h.webAddr, n))
 	}
