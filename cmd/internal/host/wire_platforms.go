@@ -145,24 +145,6 @@ func (h *Host) toolEgress(name, own string, habit bool) bool {
 	}
 }
 
-// receive runs a platform's receive loop. One that ends is shown as down; the
-// others go on.
-func (h *Host) receive(p place) {
-	made := h.ports[p.name]
-	loop := p.receive
-	if loop == nil {
-		loop = func(ctx context.Context, p platform.Platform, host platform.Host) error { return p.Receive(ctx, host) }
-	}
-	h.background(p.name, func(ctx context.Context) {
-		err := loop(ctx, made.platform, made.port)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		h.log.Error("a platform has ended; the others go on", "platform", p.name, "error", err)
-		made.port.Status(false, err.Error())
-	})
-}
-
 // webPlace listens at once, so that a port that is taken stops the start.
 func (h *Host) webPlace(ctx context.Context) (place, error) {
 	s := h.opts.Settings.Settings.Adapters

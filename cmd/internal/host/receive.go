@@ -1,0 +1,72 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// A receive loop that panics begins again after a pause that grows.
+const (
+	firstRevival = time.Second
+	lastRevival  = time.Minute
+)
+
+// errLoopPanicked is how people read of it; the log has the rest.
+var errLoopPanicked = errors.New("a fault of the program ended it; it is tried again")
+
+// receive runs a platform's receive loop. One that ends is shown as down; the
+// others go on.
+func (h *Host) receive(p place) {
+	made := h.ports[p.name]
+	loop := p.receive
+	if loop == nil {
+		loop = func(ctx context.Context, p platform.Platform, host platform.Host) error { return p.Receive(ctx, host) }
+	}
+	log := h.log.With("platform", p.name)
+	h.background(p.name, func(ctx context.Context) {
+		err := revive(ctx, log, made.port.Status, func() error { return loop(ctx, made.platform, made.port) })
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		log.Error("a platform has ended; the others go on", "error", err)
+		made.port.Status(false, err.Error())
+	})
+}
+
+// revive runs a loop until it ends by itself. One that panics is shown as down
+// and begins again: what it had not handed over, the platform sends again.
+func revive(ctx context.Context, log *slog.Logger, status func(up bool, note string), loop func() error) error {
+	for pause := firstRevival; ; pause = min(2*pause, lastRevival) {
+		began := time.Now()
+		err := unpanicked(log, loop)
+		if !errors.Is(err, errLoopPanicked) || ctx.Err() != nil {
+			return err
+		}
+		status(false, err.Error())
+		if time.Since(began) > lastRevival {
+			pause = firstRevival
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// unpanicked makes an error of a panic.
+func unpanicked(log *slog.Logger, loop func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			log.Error("a receive loop panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errLoopPanicked
+		}
+	}()
+	return loop()
+}
