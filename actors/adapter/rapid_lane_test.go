@@ -83,7 +83,7 @@ func TestWindowMachine(t *testing.T) {
 		w, now := window{rate: rate}, time.UnixMilli(0)
 		var sent []time.Time
 		rt.Repeat(map[string]func(*rapid.T){
-			"send": func(t *rapid.T) {
+			"send": func(*rapid.T) {
 				if wait := w.wait(now); wait > 0 {
 					now = now.Add(wait)
 				}
