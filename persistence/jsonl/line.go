@@ -271,3 +271,7 @@ func halfSealed(raw []byte) bool {
 	}
 	return false
 }
+
+// ParseTurn reads one line of a history or of an archive as a load does, for
+// those who only read; ok is false if the line is damaged or no turn.
+func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }

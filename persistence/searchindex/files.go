@@ -1,0 +1,220 @@
+package searchindex
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	historyName = "messages/history.jsonl"
+	// A history is known again by this many bytes at the beginning of what was
+	// read of it, and as many at its end.
+	markBytes = 4096
+	// One step reads no more than this before others get their turn.
+	stepTurns = 500
+	stepBytes = 4 << 20
+)
+
+// archives are the folders of files that are written once.
+func archives() []string { return []string{"messages/archive", "contexts/archive"} }
+
+// line is one turn in a file.
+type line struct {
+	at  int64 // offset of a history, line of an archive from 1 on
+	raw []byte
+}
+
+// listArchives names the archives of a chat, below its folder.
+func listArchives(dir string) ([]string, error) {
+	var out []string
+	for _, folder := range archives() {
+		entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("list archives: %w", err)
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
+				out = append(out, path.Join(folder, e.Name()))
+			}
+		}
+	}
+	return out, nil
+}
+
+// openRegular opens a file of a chat, and nothing that only looks like one.
+func openRegular(dir, name string) (*os.File, int64, error) {
+	full := filepath.Join(dir, filepath.FromSlash(name))
+	info, err := os.Lstat(full)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	f, err := os.Open(full)
+	return f, info.Size(), err
+}
+
+// readArchive reads all turns of an archive: the lines of a history, or the
+// messages of a context. What is no archive has none.
+func readArchive(dir, name string) ([]line, error) {
+	f, _, err := openRegular(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	var archive struct {
+		Lines    []string          `json:"lines"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if json.Unmarshal(b, &archive) != nil {
+		return nil, nil // damage is for those who verify chats
+	}
+	var out []line
+	for i, text := range archive.Lines {
+		out = append(out, line{int64(i + 1), []byte(text)})
+	}
+	for i, raw := range archive.Messages {
+		out = append(out, line{int64(i + 1), raw})
+	}
+	return out, nil
+}
+
+// progress is how far a history was read.
+type progress struct {
+	done int64  // bytes
+	mark uint32 // of those bytes
+}
+
+// readTail reads turns of a history from where the index stopped, as many as one
+// step takes. anew says that the file is another one than before, so that it is
+// read from its beginning.
+func readTail(dir string, before progress) (lines []line, after progress, anew bool, err error) {
+	f, size, err := openRegular(dir, historyName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, progress{}, before.done > 0, nil
+	}
+	if err != nil {
+		return nil, before, false, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	after = before
+	mark, err := markOf(f, min(before.done, size))
+	if err != nil {
+		return nil, before, false, err
+	}
+	if before.done > size || mark != before.mark {
+		anew, after = before.done > 0, progress{}
+	}
+	if after.done == size {
+		return nil, after, anew, nil
+	}
+	lines, after.done, err = readLines(io.NewSectionReader(f, after.done, size-after.done), after.done)
+	if err == nil {
+		after.mark, err = markOf(f, after.done)
+	}
+	return lines, after, anew, err
+}
+
+// readLines reads whole lines; one without its end is still being written.
+func readLines(from io.Reader, at int64) (lines []line, done int64, err error) {
+	r := bufio.NewReaderSize(from, 64<<10)
+	for begin := at; len(lines) < stepTurns && at-begin < stepBytes; {
+		raw, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return lines, at, nil
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("read %s: %w", historyName, err)
+		}
+		lines = append(lines, line{at, raw[:len(raw)-1]})
+		at += int64(len(raw))
+	}
+	return lines, at, nil
+}
+
+// markOf tells one file's first n bytes from another's.
+func markOf(f io.ReaderAt, n int64) (uint32, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	b := make([]byte, min(n, markBytes))
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := uint32(0)
+	for _, at := range []int64{0, n - int64(len(b))} {
+		if _, err := f.ReadAt(b, at); err != nil {
+			return 0, fmt.Errorf("read %s: %w", historyName, err)
+		}
+		sum = crc32.Update(sum, table, b)
+	}
+	return sum, nil
+}
+
+// errNotFound is the error of a place that holds no turn.
+var errNotFound = errors.New("no turn at this place")
+
+// originals reads turns back from their places. It keeps the archives it read.
+type originals struct {
+	dir      string
+	archives map[string][]line
+}
+
+// read is the line at a place, or errNotFound.
+func (o *originals) read(file string, at int64) ([]byte, error) {
+	if file == historyName {
+		return o.history(at)
+	}
+	lines, ok := o.archives[file]
+	if !ok {
+		var err error
+		if lines, err = readArchive(o.dir, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		o.archives[file] = lines
+	}
+	if at < 1 || at > int64(len(lines)) {
+		return nil, errNotFound
+	}
+	return lines[at-1].raw, nil
+}
+
+func (o *originals) history(at int64) ([]byte, error) {
+	f, size, err := openRegular(o.dir, historyName)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && at >= size {
+		return nil, errors.Join(errNotFound, closing(f))
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw, err := bufio.NewReader(io.NewSectionReader(f, at, size-at)).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = errNotFound
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return raw[:len(raw)-1], nil
+}
+
+func closing(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// place is how people and tools write where a turn is.
+func place(file string, at int64) string { return file + ":" + strconv.FormatInt(at, 10) }

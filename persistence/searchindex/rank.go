@@ -1,0 +1,157 @@
+package searchindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// everyChat stands for all chats in place of a chat's number.
+const everyChat int64 = 0
+
+const (
+	// candidates is how many turns are ranked, the last indexed ones first.
+	candidates = 1000
+	// BM25, with the constants that everyone uses.
+	k1, b = 1.2, 0.75
+)
+
+// match is a turn that holds what was looked for.
+type match struct {
+	key   messages.ChatKey
+	file  string
+	turn  string
+	at    int64
+	ts    int64
+	score float64
+	words []string
+}
+
+// match finds and ranks turns: those with all terms, or if there are none, those
+// with any. The counts behind the scores are those of the chat alone.
+func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match, error) {
+	found, err := d.candidates(ctx, chat, terms, " AND ")
+	if err == nil && len(found) == 0 && len(terms) > 1 {
+		found, err = d.candidates(ctx, chat, terms, " OR ")
+	}
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	var turns, words float64
+	query := "SELECT turns, words FROM chats WHERE id = ?"
+	if chat == everyChat {
+		query = "SELECT sum(turns), sum(words) FROM chats WHERE id > ?"
+	}
+	if err := d.sql.QueryRowContext(ctx, query, chat).Scan(&turns, &words); err != nil {
+		return nil, err
+	}
+	for _, t := range terms {
+		weight := 1.0 // of the only term: it orders nothing
+		if len(terms) > 1 {
+			n, err := d.count(ctx, chat, t)
+			if err != nil {
+				return nil, err
+			}
+			weight = math.Log(1 + (turns-n+0.5)/(n+0.5))
+		}
+		for i := range found {
+			tf := float64(t.count(found[i].words))
+			long := float64(len(found[i].words)) * turns / words
+			found[i].score += weight * tf * (k1 + 1) / (tf + k1*(1-b+b*long))
+		}
+	}
+	slices.SortFunc(found, func(a, b match) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ts, a.ts), cmp.Compare(a.key, b.key), cmp.Compare(a.file, b.file), cmp.Compare(b.at, a.at))
+	})
+	return found, nil
+}
+
+// candidates are turns that hold the terms.
+func (d *database) candidates(ctx context.Context, chat int64, terms []term, operator string) ([]match, error) {
+	list := make([]string, len(terms))
+	for i, t := range terms {
+		list[i] = t.expression()
+	}
+	// The number of the chat is asked for twice: as a word it makes the search
+	// short, as a column it is the law.
+	const query = `SELECT c.key, t.file, t.turn, t.at, t.ts, w.body FROM words w JOIN turns t ON t.id = w.rowid JOIN chats c ON c.id = t.chat
+		WHERE words MATCH ? AND (t.chat = ? OR ? = 0) ORDER BY w.rowid DESC LIMIT ?`
+	var out []match
+	err := d.each(ctx, func(scan func(...any) error) error {
+		var m match
+		var body string
+		if err := scan(&m.key, &m.file, &m.turn, &m.at, &m.ts, &body); err != nil {
+			return err
+		}
+		m.words = strings.Split(body, " ")
+		out = append(out, m)
+		return nil
+	}, query, within(chat, strings.Join(list, operator)), chat, chat, candidates)
+	return out, err
+}
+
+// count is in how many turns of the chat a term is. Beyond the number of
+// candidates it makes no difference worth its cost.
+func (d *database) count(ctx context.Context, chat int64, t term) (n float64, err error) {
+	err = d.sql.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+		within(chat, t.expression()), 10*candidates).Scan(&n)
+	return n, err
+}
+
+// within is an expression for the texts of a chat.
+func within(chat int64, expression string) string {
+	if chat == everyChat {
+		return "body : (" + expression + ")"
+	}
+	return `chat : "` + chatWord(chat) + `" AND body : (` + expression + ")"
+}
+
+// reopen reads what was found back from the files, the best first. A turn that is
+// no longer at its place has moved since, and is left out; one that was in two
+// files when a rewrite was cut off counts once.
+func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
+	type id struct {
+		key  messages.ChatKey
+		turn string
+	}
+	seen := map[id]bool{}
+	files := map[messages.ChatKey]*originals{}
+	var out []Hit
+	for _, m := range found {
+		if len(out) == q.Limit {
+			break
+		}
+		if seen[id{m.key, m.turn}] {
+			continue
+		}
+		if files[m.key] == nil {
+			dir, err := x.opts.ChatDir(m.key)
+			if err != nil {
+				return nil, err
+			}
+			files[m.key] = &originals{dir: dir, archives: map[string][]line{}}
+		}
+		raw, err := files[m.key].read(m.file, m.at)
+		if errors.Is(err, errNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		message, ok := x.opts.Parse(raw)
+		if !ok || message.ID != m.turn || q.NotRequest != "" && requestOf(message) == q.NotRequest {
+			continue
+		}
+		seen[id{m.key, m.turn}] = true
+		out = append(out, Hit{
+			ChatKey: m.key, Place: place(m.file, m.at), Score: math.Round(m.score*1000) / 1000, Message: message, Line: raw,
+			Excerpt: excerpt(saying(message, x.opts.Skip), terms),
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,241 @@
+package searchindex
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// refresh brings what the index has of a chat up to date with its files, step by
+// step, so that searches of other chats get their turn, and returns the chat's
+// number. A step that was cut off has not happened.
+func (x *Index) refresh(ctx context.Context, key messages.ChatKey) (int64, error) {
+	dir, err := x.opts.ChatDir(key)
+	if err != nil {
+		return 0, fmt.Errorf("index chat %s: %w", key, err)
+	}
+	for {
+		var chat int64
+		more := false
+		err := x.using(ctx, func(db *database) (err error) {
+			chat, more, err = x.step(ctx, db, key, dir)
+			return err
+		})
+		if err != nil {
+			return 0, fmt.Errorf("index chat %s: %w", key, err)
+		}
+		if !more {
+			return chat, nil
+		}
+	}
+}
+
+// step indexes one piece of one file, if there is one that is not indexed yet.
+func (x *Index) step(ctx context.Context, db *database, key messages.ChatKey, dir string) (chat int64, more bool, err error) {
+	chat, err = db.chat(ctx, key)
+	if err != nil {
+		return 0, false, err
+	}
+	known, err := db.files(ctx, chat)
+	if err != nil {
+		return 0, false, err
+	}
+	names, err := listArchives(dir)
+	if err != nil {
+		return 0, false, err
+	}
+	// The archive first: what a rewrite moves there must not be missing meanwhile.
+	for _, name := range names {
+		if _, ok := known[name]; !ok {
+			return chat, true, x.addArchive(ctx, db, chat, dir, name)
+		}
+		delete(known, name)
+	}
+	before := known[historyName]
+	delete(known, historyName)
+	lines, after, anew, err := readTail(dir, before)
+	if err != nil {
+		return 0, false, err
+	}
+	if after == before && len(known) == 0 {
+		return chat, false, nil
+	}
+	return chat, len(lines) > 0, db.change(ctx, func(tx *sql.Tx) error {
+		w := &writer{ctx: ctx, tx: tx, chat: chat, skip: x.opts.Skip}
+		for name := range known { // gone
+			w.forget(name)
+		}
+		if anew {
+			w.forget(historyName)
+		}
+		w.add(historyName, lines, x.opts.Parse)
+		w.progress(historyName, after)
+		return w.finish()
+	})
+}
+
+func (x *Index) addArchive(ctx context.Context, db *database, chat int64, dir, name string) error {
+	lines, err := readArchive(dir, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // gone since it was listed
+	}
+	if err != nil {
+		return err
+	}
+	return db.change(ctx, func(tx *sql.Tx) error {
+		w := &writer{ctx: ctx, tx: tx, chat: chat, skip: x.opts.Skip}
+		w.add(name, lines, x.opts.Parse)
+		w.progress(name, progress{done: int64(len(lines))})
+		return w.finish()
+	})
+}
+
+// chat is the number of a chat. It gets one with its first search.
+func (d *database) chat(ctx context.Context, key messages.ChatKey) (id int64, err error) {
+	err = d.sql.QueryRowContext(ctx, "SELECT id FROM chats WHERE key = ?", string(key)).Scan(&id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
+	}
+	done, err := d.sql.ExecContext(ctx, "INSERT INTO chats (key) VALUES (?)", string(key))
+	if err != nil {
+		return 0, err
+	}
+	return done.LastInsertId()
+}
+
+// files are the files of a chat that the index has, with how far.
+func (d *database) files(ctx context.Context, chat int64) (map[string]progress, error) {
+	out := map[string]progress{}
+	err := d.each(ctx, func(scan func(...any) error) error {
+		var name string
+		var p progress
+		if err := scan(&name, &p.done, &p.mark); err != nil {
+			return err
+		}
+		out[name] = p
+		return nil
+	}, "SELECT name, done, mark FROM files WHERE chat = ?", chat)
+	return out, err
+}
+
+// each runs a query and a function for every row of it.
+func (d *database) each(ctx context.Context, row func(scan func(...any) error) error, query string, args ...any) (err error) {
+	rows, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// writer changes what the index has of one chat, within a transaction. After the
+// first error it does nothing; finish returns it.
+type writer struct {
+	ctx  context.Context //nolint:containedctx // lives as long as the call that made it
+	tx   *sql.Tx
+	chat int64
+	skip []string
+	err  error
+
+	insert, old, body *sql.Stmt
+}
+
+func (w *writer) exec(query string, args ...any) {
+	if w.err == nil {
+		_, w.err = w.tx.ExecContext(w.ctx, query, args...)
+	}
+}
+
+// forget drops the turns of a file.
+func (w *writer) forget(file string) {
+	w.exec("DELETE FROM words WHERE rowid IN (SELECT id FROM turns WHERE chat = ? AND file = ?)", w.chat, file)
+	w.exec("DELETE FROM turns WHERE chat = ? AND file = ?", w.chat, file)
+	w.exec("DELETE FROM files WHERE chat = ? AND name = ?", w.chat, file)
+}
+
+func (w *writer) progress(file string, p progress) {
+	w.exec("INSERT OR REPLACE INTO files (chat, name, done, mark) VALUES (?, ?, ?, ?)", w.chat, file, p.done, p.mark)
+}
+
+// finish counts what the chat has now.
+func (w *writer) finish() error {
+	w.exec("UPDATE chats SET (turns, words) = (SELECT count(*), coalesce(sum(words), 0) FROM turns WHERE chat = chats.id) WHERE id = ?", w.chat)
+	return w.err
+}
+
+func (w *writer) prepare(to **sql.Stmt, query string) {
+	if w.err == nil {
+		*to, w.err = w.tx.PrepareContext(w.ctx, query)
+	}
+}
+
+// add takes turns in. A turn that the file had before is replaced: a later line
+// with the same id stands for the earlier one.
+func (w *writer) add(file string, lines []line, parse func([]byte) (uimessage.Message, bool)) {
+	w.prepare(&w.old, "DELETE FROM turns WHERE chat = ? AND file = ? AND turn = ? RETURNING id")
+	w.prepare(&w.insert, "INSERT INTO turns (chat, file, turn, at, ts, words) VALUES (?, ?, ?, ?, ?, ?)")
+	w.prepare(&w.body, "INSERT INTO words (rowid, chat, body) VALUES (?, ?, ?)")
+	for _, l := range lines {
+		if w.err != nil {
+			return
+		}
+		m, ok := parse(l.raw)
+		if !ok {
+			continue
+		}
+		w.err = w.turn(file, l.at, m)
+	}
+}
+
+func (w *writer) turn(file string, at int64, m uimessage.Message) error {
+	var old int64
+	switch err := w.old.QueryRowContext(w.ctx, w.chat, file, m.ID).Scan(&old); {
+	case err == nil:
+		w.exec("DELETE FROM words WHERE rowid = ?", old)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	body, n := bodyOf(saying(m, w.skip))
+	if n == 0 || w.err != nil {
+		return w.err
+	}
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has no time
+	done, err := w.insert.ExecContext(w.ctx, w.chat, file, m.ID, at, meta.TS, n)
+	if err != nil {
+		return err
+	}
+	id, err := done.LastInsertId()
+	if err != nil {
+		return err
+	}
+	_, err = w.body.ExecContext(w.ctx, id, chatWord(w.chat), body)
+	return err
+}
+
+// chatWord is the word that all turns of a chat have in common.
+func chatWord(chat int64) string { return "c" + strconv.FormatInt(chat, 10) }
+
+// bodyOf writes the words of a text with one space between them.
+func bodyOf(text string) (body string, n int) {
+	words := split(text)
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.text)
+	}
+	return b.String(), len(words)
+}

@@ -1,0 +1,211 @@
+package searchindex
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWord is the longest word in bytes; longer ones are known by their beginning.
+const maxWord = 64
+
+// word is one word of a text as the index knows it.
+type word struct {
+	text string
+	at   int // where it begins in the text, in bytes
+}
+
+// unspaced are the scripts that are written without spaces between words.
+func unspaced(r rune) bool {
+	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// eachRun yields the runs of a text: letters and digits of spaced scripts, or
+// characters of unspaced ones. whole says that nothing but signs divides it from
+// the run before.
+func eachRun(text string, yield func(run string, at int, dense, whole bool)) {
+	start, dense, joined := -1, false, false
+	end := func(at int) {
+		if start >= 0 {
+			yield(text[start:at], start, dense, joined)
+			joined = true
+		}
+		start = -1
+	}
+	for i, r := range text {
+		switch {
+		case unspaced(r):
+			if start < 0 || !dense {
+				end(i)
+				start, dense = i, true
+			}
+		case unicode.IsMark(r) && start >= 0: // goes with the letter before it
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if start < 0 || dense {
+				end(i)
+				start, dense = i, false
+			}
+		default:
+			end(i)
+			joined = joined && !unicode.IsSpace(r)
+		}
+	}
+	end(len(text))
+}
+
+// split makes the words of a text: those of spaced scripts folded in case, width
+// and accents; of unspaced ones every pair of neighbours, and the last character
+// alone, so that each character begins a word.
+func split(text string) []word {
+	var out []word
+	eachRun(text, func(run string, at int, dense, _ bool) {
+		if !dense {
+			if w := fold(run); w != "" {
+				out = append(out, word{w, at})
+			}
+			return
+		}
+		for i := 0; i < len(run); {
+			_, size := utf8.DecodeRuneInString(run[i:])
+			_, second := utf8.DecodeRuneInString(run[i+size:])
+			if w := narrow(run[i : i+size+second]); w != "" {
+				out = append(out, word{w, at + i})
+			}
+			i += size
+		}
+	})
+	return out
+}
+
+// fold is a word without case, width and accents.
+func fold(s string) string {
+	ascii := true
+	for i := range len(s) {
+		ascii = ascii && s[i] < utf8.RuneSelf
+	}
+	if !ascii {
+		s = strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, norm.NFKD.String(s))
+	}
+	return cut(strings.ToLower(s))
+}
+
+// narrow writes half-width and full-width letters of unspaced scripts the same.
+func narrow(s string) string {
+	return cut(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return r
+		}
+		return -1
+	}, norm.NFKC.String(s)))
+}
+
+func cut(s string) string {
+	if len(s) <= maxWord {
+		return s
+	}
+	at := maxWord
+	for !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at]
+}
+
+// term is a part of a query: words that stand next to each other.
+type term struct {
+	words  []string
+	prefix bool // the last word is the beginning of one
+}
+
+// maxTerms bounds what one search costs.
+const maxTerms = 16
+
+// parseQuery makes terms of what somebody looks for. Words that only signs
+// divide belong together, as in a date or a number of an order; so do neighbours
+// in an unspaced script.
+func parseQuery(text string) []term {
+	var out []term
+	open := false // the last term may go on
+	eachRun(text, func(run string, _ int, dense, whole bool) {
+		if dense {
+			out, open = append(out, denseTerm(run)), false
+			return
+		}
+		w := fold(run)
+		switch {
+		case w == "":
+		case open && whole:
+			last := &out[len(out)-1]
+			last.words = append(last.words, w)
+		default:
+			out, open = append(out, term{words: []string{w}}), true
+		}
+	})
+	return distinct(out)
+}
+
+// denseTerm is a run of an unspaced script: its pairs, or the one character.
+func denseTerm(run string) term {
+	var t term
+	for _, w := range split(run) {
+		t.words = append(t.words, w.text)
+	}
+	if len(t.words) == 1 {
+		t.prefix = true
+		return t
+	}
+	t.words = t.words[:len(t.words)-1] // the last character alone is in the pair before
+	return t
+}
+
+func distinct(terms []term) []term {
+	seen := map[string]bool{}
+	var out []term
+	for _, t := range terms {
+		if key := t.expression(); !seen[key] && len(out) < maxTerms {
+			seen[key] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// expression is the term in the query language of the index. Words hold letters
+// and digits only, so nothing in them can be taken for that language.
+func (t term) expression() string {
+	out := `"` + strings.Join(t.words, " ") + `"`
+	if t.prefix {
+		out += " *"
+	}
+	return out
+}
+
+// count is how often the term is in a text of these words.
+func (t term) count(words []string) (n int) {
+	for i := range words {
+		if i+len(t.words) > len(words) {
+			break
+		}
+		if t.at(words[i:]) {
+			n++
+		}
+	}
+	return n
+}
+
+// at reports whether words begin with the term.
+func (t term) at(words []string) bool {
+	last := len(t.words) - 1
+	for i, w := range t.words {
+		if words[i] != w && (i != last || !t.prefix || !strings.HasPrefix(words[i], w)) {
+			return false
+		}
+	}
+	return true
+}
