@@ -106,14 +106,14 @@ func (l *liver) steps(n int) []step {
 
 // Lives made up by a seed stand a power cut anywhere as well.
 func TestST2PowerCutInRandomLives(t *testing.T) {
-	lives, limit := 3, 5
+	lives, limit, steps := 2, 3, 12
 	if soak() {
-		lives, limit = 16, 60
+		lives, limit, steps = 16, 60, 20
 	}
 	count, points := 0, 0
 	for seed := range uint64(lives) {
 		l := newLife(t, limit, seed*1_000_000)
-		l.run((&liver{random: rand.New(rand.NewPCG(seed, 9))}).steps(20))
+		l.run((&liver{random: rand.New(rand.NewPCG(seed, 9))}).steps(steps))
 		count, points = count+l.count, points+l.points
 	}
 	t.Logf("%d states at %d points of %d lives", count, points, lives)

@@ -193,7 +193,7 @@ func TestST8EveryForceFails(t *testing.T) {
 
 // The n-th operation fails, whatever it is: a typed error, and no half state.
 func TestST19EveryOperationFails(t *testing.T) {
-	stride := 11
+	stride := 29
 	if soak() {
 		stride = 1
 	}
