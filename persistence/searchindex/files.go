@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +141,8 @@ func readLines(from io.Reader, at int64) (lines []line, done int64, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read %s: %w", historyName, err)
 		}
-		lines = append(lines, line{at, raw[:len(raw)-1]})
+		plain := bytes.TrimLeft(raw, " ") // the store may put spaces before a line
+		lines = append(lines, line{at + int64(len(raw)-len(plain)), bytes.TrimSuffix(plain, []byte{'\n'})})
 		at += int64(len(raw))
 	}
 	return lines, at, nil

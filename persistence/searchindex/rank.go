@@ -79,8 +79,8 @@ func (d *database) candidates(ctx context.Context, chat int64, terms []term, ope
 	}
 	// The number of the chat is asked for twice: as a word it makes the search
 	// short, as a column it is the law.
-	const query = `SELECT c.key, t.file, t.turn, t.at, t.ts, w.body FROM words w JOIN turns t ON t.id = w.rowid JOIN chats c ON c.id = t.chat
-		WHERE words MATCH ? AND (t.chat = ? OR ? = 0) ORDER BY w.rowid DESC LIMIT ?`
+	const query = `SELECT c.key, t.file, t.turn, t.at, t.ts, w.body FROM texts w JOIN turns t ON t.id = w.rowid JOIN chats c ON c.id = t.chat
+		WHERE texts MATCH ? AND (t.chat = ? OR ? = 0) ORDER BY w.rowid DESC LIMIT ?`
 	var out []match
 	err := d.each(ctx, func(scan func(...any) error) error {
 		var m match
@@ -98,7 +98,7 @@ func (d *database) candidates(ctx context.Context, chat int64, terms []term, ope
 // count is in how many turns of the chat a term is. Beyond the number of
 // candidates it makes no difference worth its cost.
 func (d *database) count(ctx context.Context, chat int64, t term) (n float64, err error) {
-	err = d.sql.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+	err = d.sql.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT rowid FROM texts WHERE texts MATCH ? LIMIT ?)",
 		within(chat, t.expression()), 10*candidates).Scan(&n)
 	return n, err
 }

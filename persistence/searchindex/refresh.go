@@ -160,7 +160,7 @@ func (w *writer) exec(query string, args ...any) {
 
 // forget drops the turns of a file.
 func (w *writer) forget(file string) {
-	w.exec("DELETE FROM words WHERE rowid IN (SELECT id FROM turns WHERE chat = ? AND file = ?)", w.chat, file)
+	w.exec("DELETE FROM texts WHERE rowid IN (SELECT id FROM turns WHERE chat = ? AND file = ?)", w.chat, file)
 	w.exec("DELETE FROM turns WHERE chat = ? AND file = ?", w.chat, file)
 	w.exec("DELETE FROM files WHERE chat = ? AND name = ?", w.chat, file)
 }
@@ -186,7 +186,7 @@ func (w *writer) prepare(to **sql.Stmt, query string) {
 func (w *writer) add(file string, lines []line, parse func([]byte) (uimessage.Message, bool)) {
 	w.prepare(&w.old, "DELETE FROM turns WHERE chat = ? AND file = ? AND turn = ? RETURNING id")
 	w.prepare(&w.insert, "INSERT INTO turns (chat, file, turn, at, ts, words) VALUES (?, ?, ?, ?, ?, ?)")
-	w.prepare(&w.body, "INSERT INTO words (rowid, chat, body) VALUES (?, ?, ?)")
+	w.prepare(&w.body, "INSERT INTO texts (rowid, chat, body) VALUES (?, ?, ?)")
 	for _, l := range lines {
 		if w.err != nil {
 			return
@@ -203,7 +203,7 @@ func (w *writer) turn(file string, at int64, m uimessage.Message) error {
 	var old int64
 	switch err := w.old.QueryRowContext(w.ctx, w.chat, file, m.ID).Scan(&old); {
 	case err == nil:
-		w.exec("DELETE FROM words WHERE rowid = ?", old)
+		w.exec("DELETE FROM texts WHERE rowid = ?", old)
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
