@@ -210,3 +210,31 @@ func TestST14SymbolicLinksAreRefused(t *testing.T) {
 		t.Error("a store without a folder was opened")
 	}
 }
+
+// A command that reads the folder for a moment does not keep a host from starting.
+func TestLockIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	reader, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		s, err := Open(Options{Dir: dir, LockWait: 20 * time.Second})
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("opened beside another: %v", err)
+	case <-time.After(3 * lockLook):
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Errorf("after the other had gone: %v", err)
+	}
+}

@@ -25,6 +25,7 @@ const (
 	chatsDir = "chat"
 	openDir  = "open"
 	lockName = "lock"
+	lockLook = 20 * time.Millisecond
 )
 
 // Options of [Open]. All but Dir have defaults.
@@ -36,6 +37,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Registerer takes the metrics; nil: none.
 	Registerer prometheus.Registerer
+	// LockWait is how long Open waits for the lock of another process; 0: not at all.
+	LockWait time.Duration
 	// Now is the clock for measuring; nil: time.Now.
 	Now func() time.Time
 	// OpenFiles bounds the descriptors the store holds; 0: 256, or a half of what
@@ -92,6 +95,7 @@ type Store struct {
 	files   *descriptors
 	slots   chan struct{}
 	rotate  int64
+	wait    time.Duration // for the lock
 	unlock  func() error
 	buffers sync.Pool
 
@@ -104,7 +108,7 @@ type Store struct {
 }
 
 // Open opens the store in a folder, which it locks: while another process has
-// it, it fails at once with [persistence.ErrLocked]. The lock of a process that
+// it for longer than LockWait, it fails with [persistence.ErrLocked]. The lock of a process that
 // ended is taken over.
 func Open(o Options) (*Store, error) {
 	s, err := newStore(o)
@@ -129,7 +133,7 @@ func newStore(o Options) (*Store, error) {
 	}
 	return &Store{
 		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
-		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, open: map[messages.ChatKey]*chat{},
+		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
 }
@@ -139,15 +143,8 @@ func (s *Store) prepare() error {
 	if err := s.mkdirAll(s.dir); err != nil {
 		return err
 	}
-	if locker, ok := s.fs.(vfs.Locker); ok {
-		unlock, ok, err := locker.TryLock(path.Join(s.dir, lockName))
-		if err != nil {
-			return fmt.Errorf("lock: %w", err)
-		}
-		if !ok {
-			return persistence.ErrLocked
-		}
-		s.unlock = unlock
+	if err := s.lock(); err != nil {
+		return err
 	}
 	for _, name := range []string{chatsDir, openDir} {
 		if err := s.mkdirAll(path.Join(s.dir, name)); err != nil {
@@ -155,6 +152,31 @@ func (s *Store) prepare() error {
 		}
 	}
 	return nil
+}
+
+// lock takes the folder's lock, waiting as long as the options say.
+func (s *Store) lock() error {
+	locker, ok := s.fs.(vfs.Locker)
+	if !ok {
+		return nil
+	}
+	late := time.NewTimer(s.wait)
+	defer late.Stop()
+	for {
+		unlock, ok, err := locker.TryLock(path.Join(s.dir, lockName))
+		switch {
+		case err != nil:
+			return fmt.Errorf("lock: %w", err)
+		case ok:
+			s.unlock = unlock
+			return nil
+		}
+		select {
+		case <-late.C:
+			return persistence.ErrLocked
+		case <-time.After(min(lockLook, s.wait)):
+		}
+	}
 }
 
 // mkdirAll makes a folder and those above it, durably.

@@ -4,14 +4,21 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
+// lockWait is how long a start waits for the state folder: a command that reads it
+// has it for a moment, another host for good.
+const lockWait = 700 * time.Millisecond
+
 // openStore takes the state folder for this process alone.
 func (h *Host) openStore(context.Context) error {
-	store, err := jsonl.Open(jsonl.Options{Dir: h.opts.State, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry})
+	store, err := jsonl.Open(jsonl.Options{
+		Dir: h.opts.State, LockWait: lockWait, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry,
+	})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return &Failure{
