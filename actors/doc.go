@@ -6,7 +6,8 @@
 //	router                      one per host: chat key -> shard, nothing else
 //	└─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
 //	   └─ chat                  one per chat: owns history, lane, outbox; serialises runs
-//	      └─ run                at most one: executes the steps of a run
+//	      ├─ run                at most one: executes the steps of a run
+//	      └─ compaction         at most one: makes a summary of old turns
 //	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
 //	modelgate                   one per host: bounded, fair admission of model calls
 //
@@ -34,7 +35,9 @@
 // chunks; the chat reduces them into the assistant message and shows them to
 // watchers as ChatProgressed. ReleaseSlot gives the slot back. A stream that is
 // cut is asked for again: StepRestarted voids what came of the step.
-// A request that the model says is too long leaves out the oldest; the chat keeps
+// A request that the model says is too long makes the run ask with ShortenInput;
+// InputShortened brings the history with a summary in the place of old turns. If
+// that is not to be had, or not enough, the request leaves out the oldest; the chat keeps
 // this Trim for the runs that follow.
 //
 // StepDone brings the whole response. With calls in it, the chat journals the
@@ -75,6 +78,15 @@
 // in a message of its own, in the next run or, as an ApprovedCall of ContinueRun,
 // at the next step boundary of the one under way. Nothing that asks is executed
 // by a run unless it came this way. A request expires after thirty minutes.
+//
+// # Long chats
+//
+// A chat that is longer than its budget spawns a compaction and hands it the
+// history in Compact, a FoldTurn for each turn. The compaction counts, chooses what
+// to fold, has the model write a summary, and answers CompactionFinished; the
+// chat goes on meanwhile. Between two runs it puts the summary in the place of the
+// turns, if they still are what they were, and the turns go to an archive. A run
+// that had to ask sees the summary at once.
 //
 // # Rest
 //

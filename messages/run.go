@@ -39,6 +39,8 @@ type StartRun struct {
 	// Trim is what the requests of the chat leave out, since the model said that
 	// they are too long.
 	Trim Trim
+	// MayShorten: a request that is too long may be answered by [ShortenInput].
+	MayShorten bool
 }
 
 // Trim is what requests leave out: messages before Drop, and large outputs of

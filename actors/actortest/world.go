@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/actors/run"
@@ -45,6 +46,9 @@ type Options struct {
 	Validate func(name string, input json.RawMessage) error
 	// Fail may refuse a call of the store.
 	Fail func(op string) error
+	// Compaction makes chats fold their histories; its limits are those of the chats.
+	// Nil: they only grow.
+	Compaction *compaction.Options
 	// Log shows what the actors log; nil: nothing.
 	Log *slog.Logger
 }
@@ -130,6 +134,12 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 	o := w.o.Chat
 	o.Store, o.Logger, o.Metrics, o.Location = w.store, w.o.Log, chat.NewMetrics(w.Registry), time.UTC
 	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
+	if w.o.Compaction != nil {
+		folds := *w.o.Compaction
+		folds.Model, folds.Gate, folds.Logger = runs.Model, runs.Gate, w.o.Log
+		o.Compaction = func() *actor.Props { return compaction.Props(folds) }
+		o.MaxTokens, o.KeepLast, o.PrefixBroken = folds.Budget, folds.Keep, runs.Metrics.PrefixBroken
+	}
 	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
 	o.Tools = func(_ messages.ChatKey, toolEgress bool) []string {
 		var names []string

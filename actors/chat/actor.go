@@ -46,8 +46,10 @@ type chat struct {
 	cache *prompt.Cache
 	memo  *model.Memo // what the model remembers of the chat's last request
 	trim  messages.Trim
-	run   *runner // nil: none under way
-	via   Adapter // how the chat's people are reached
+	// compaction is the child that folds the history, and what is known of its length.
+	compaction compacting
+	run        *runner // nil: none under way
+	via        Adapter // how the chat's people are reached
 
 	chatType, title string // as last seen
 
@@ -101,6 +103,7 @@ func (c *chat) receive(ac actor.Context) {
 		c.command(ac, msg)
 	case *actor.Terminated:
 		c.runGone(ac, msg.Who)
+		c.compactionGone(ac, msg.Who)
 	case foldDue:
 		c.onFoldDue(ac, msg)
 	case reload:
@@ -123,7 +126,8 @@ func (c *chat) receive(ac actor.Context) {
 // command takes what needs the chat's state; without it, it says so.
 func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 	switch msg := msg.(type) {
-	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed:
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput,
+		messages.CompactionFinished:
 		if c.state == nil {
 			return // the last words of a run that ended with the state
 		}
@@ -167,8 +171,10 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.retryParked(ac, msg)
 	case messages.DropParked:
 		c.dropParked(ac, msg)
-	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed:
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(ac, msg)
+	case messages.CompactionFinished:
+		c.onCompacted(ac, msg)
 	}
 }
 
@@ -291,6 +297,7 @@ func (c *chat) storeFailed(ac actor.Context, err error) {
 // end is heard when there is no state any more.
 func (c *chat) release(ac actor.Context) {
 	c.dropRun(ac)
+	c.dropCompaction(ac)
 	for id, pid := range c.watchers {
 		c.home.Root().Send(pid, messages.WatchEnded{ChatKey: c.key, WatchID: id})
 	}

@@ -48,6 +48,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		}
 	}
 	c.next(ac)
+	c.compactIfLong(ac)
 }
 
 // journalLong: a chat that never rests folds now and then all the same.

@@ -189,11 +189,15 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 		return
 	}
 	say := text(noticeUnknownCommand(), turn)
+	var folding Compaction
+	if msg.Command == "compact" {
+		folding = c.compactNow(ac)
+	}
 	if msg.Notice != "" {
 		say = msg.Notice // the platform has obeyed already, for example a pairing code
 	} else if c.Commands != nil {
 		cmd := Command{
-			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(),
+			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(), Compaction: folding,
 		}
 		if words, ok := c.Commands(cmd); ok {
 			say = words

@@ -45,7 +45,7 @@ func (c *chat) group() bool {
 
 // input is what a step sees: the history with the message under way.
 func (c *chat) input(step int) messages.StepInput {
-	history := c.state.Messages()
+	history := c.shown()
 	if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
 		history = append(c.settled(history), m)
 	}

@@ -117,6 +117,7 @@ func (c *chat) seen(turns []persistence.Turn) {
 // abandon forgets the state and the run; the disk has what counts.
 func (c *chat) abandon(ac actor.Context) {
 	c.dropRun(ac)
+	c.dropCompaction(ac)
 	c.forget()
 	if c.store != nil {
 		_ = c.store.Close() // it failed already
@@ -130,6 +131,7 @@ func (c *chat) forget() {
 	c.Metrics.forgot(c.told)
 	c.told = told{}
 	c.state, c.cache = nil, nil
+	c.compaction.forget()
 	clear(c.delayed)
 	c.disarm()
 	c.deadlines = nil // a chat that is read anew goes by the wall clock
@@ -249,7 +251,8 @@ func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
 // idle reports that nothing is left to do; a chat that cannot be read has its
 // open turns to come back to.
 func (c *chat) idle() bool {
-	return c.state != nil && c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided()
+	return c.state != nil && c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided() &&
+		c.compaction.pid == nil
 }
 
 // undecided reports whether a request is open, or an answer has not had its
@@ -286,6 +289,7 @@ func (c *chat) putToRest(ac actor.Context) bool {
 // wait are durable and will be the next start's.
 func (c *chat) drain(ac actor.Context) {
 	c.closing, c.drainer = true, ac.Sender()
+	c.dropCompaction(ac)
 	c.drained(ac)
 }
 

@@ -36,6 +36,7 @@ type Metrics struct {
 	asked       prometheus.Gauge
 	wait        prometheus.Histogram
 	first       prometheus.Histogram
+	compactions compactionMetrics
 }
 
 // NewMetrics registers the metrics of chats.
@@ -64,6 +65,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}),
 	}
 	m.registerEgress(f)
+	m.registerCompaction(f)
 	return m
 }
 

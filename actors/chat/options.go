@@ -46,7 +46,17 @@ type Options struct {
 	FairToSenders bool
 	// Debounce is how long an idle chat waits for more messages; 0: not at all.
 	Debounce time.Duration
-	MaxSends int // chat_send calls a run; 0: [DefaultMaxSends]
+	// Compaction makes the actor that folds a chat's history; nil: histories only grow.
+	Compaction func() *actor.Props
+	// MaxTokens of system text and history are what a chat is compacted above, and
+	// KeepLast the turns that stay.
+	MaxTokens, KeepLast int
+	// NoArchive: what a compaction folds is not kept.
+	NoArchive bool
+	// PrefixBroken hears why a chat's next request does not begin with the one before.
+	// It may be nil.
+	PrefixBroken func(cause string)
+	MaxSends     int // chat_send calls a run; 0: [DefaultMaxSends]
 	// Approvers may decide requests for approval in groups, as <platform>-<userId>;
 	// none by default. In a chat of one person it is that person.
 	Approvers []string
@@ -94,7 +104,19 @@ type Command struct {
 	Turns   int
 	Running bool
 	Counts  persistence.Counts
+	// Compaction is set for the command compact.
+	Compaction Compaction
 }
+
+// Compaction says what became of a person's order to compact a chat.
+type Compaction string
+
+// What became of it.
+const (
+	CompactionUnderWay Compaction = "under way"
+	CompactionNothing  Compaction = "nothing" // there is nothing to fold
+	CompactionOff      Compaction = "off"
+)
 
 // AuditEntry is one line of the audit log: what happened, never what was said.
 type AuditEntry struct {

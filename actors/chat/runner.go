@@ -89,6 +89,10 @@ func (c *chat) next(ac actor.Context) {
 	if c.state == nil || c.state.Run != nil {
 		return
 	}
+	c.applyFold(ac)
+	if c.state == nil {
+		return // it will be read anew, and goes on then
+	}
 	c.holding = time.Time{}
 	c.holds++
 	open, due := c.state.Open(), c.state.Due()
@@ -119,6 +123,7 @@ func (c *chat) startRun(ac actor.Context, open []persistence.Turn) {
 		return
 	}
 	c.spawnRun(ac, nil)
+	c.compactIfLong(ac)
 }
 
 // spawnRun makes the actor of the state's run and hands it its first input.
@@ -145,6 +150,7 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), System: c.system(),
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
+		MayShorten: c.Compaction != nil,
 	}
 	ac.Request(pid, start)
 	if c.via.Typing || c.via.Drafts {
@@ -212,6 +218,8 @@ func (c *chat) fromRun(ac actor.Context, msg messages.ToChat) {
 		c.stepEnded(ac, msg)
 	case messages.RunFailed:
 		c.runFailed(ac, msg)
+	case messages.ShortenInput:
+		c.shorten(ac, msg)
 	default: // only these come from runs
 	}
 }
@@ -246,6 +254,7 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	c.progress(ac, msg.Chunks)
 	c.addUsage(msg.Usage)
 	c.trim = msg.Trim
+	c.compaction.size.report(msg.Usage, len(c.state.History), c.trim)
 	c.run.steps++
 	if msg.Ends != "" {
 		c.endRun(ac, msg.Ends, msg.Reason)

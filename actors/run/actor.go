@@ -75,10 +75,12 @@ type run struct {
 	input     messages.StepInput
 	asker     messages.Asker
 	messageID string
-	gen       int  // of the model call; what comes from an older one is dropped
-	heard     bool // something came of it
-	tries     int  // of the step, whose streams were cut
-	shares    int  // how often the step's request was shortened
+	gen       int   // of the model call; what comes from an older one is dropped
+	heard     bool  // something came of it
+	tries     int   // of the step, whose streams were cut
+	shares    int   // how often the step's request was shortened
+	folded    bool  // the chat was asked to fold its history
+	tooLong   error // why it was, until it answers
 	asked     time.Time
 	trim      prompt.Trim      // what requests leave out; the run keeps it
 	unsaid    []uistream.Chunk // of the stream, not told to the chat yet
@@ -138,6 +140,8 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 		r.stop(ac)
 	case messages.SlotGranted:
 		r.ask()
+	case messages.InputShortened:
+		r.onInputShortened(ac, msg)
 	}
 }
 

@@ -40,6 +40,9 @@ func (m *Metrics) toolCalled(name string, d time.Duration, failed bool) {
 	m.tool.WithLabelValues(name, result).Observe(d.Seconds())
 }
 
+// PrefixBroken counts a request whose beginning another actor changed.
+func (m *Metrics) PrefixBroken(cause string) { m.prefixBroken(cause) }
+
 // prefixBroken counts a request whose beginning is not that of the one before.
 func (m *Metrics) prefixBroken(cause string) {
 	if m != nil {

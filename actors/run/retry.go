@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -24,6 +25,10 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 		r.Logger.Error("the model client panicked", "component", "run", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
 	}
 	reason := model.ReasonOf(err)
+	if reason == model.ReasonTooLong && r.start.MayShorten && !r.folded && r.shares == 0 {
+		r.askToFold(ac, err)
+		return
+	}
 	if reason == model.ReasonTooLong && r.shorten() {
 		r.again(ac, reason, err, 0)
 		return
@@ -65,6 +70,36 @@ func (r *run) shorten() bool {
 	r.shares++
 	r.Metrics.prefixBroken("too_long")
 	return true
+}
+
+// askToFold asks the chat for a shorter history. What came of the step so far is
+// void.
+func (r *run) askToFold(ac actor.Context, err error) {
+	r.Logger.Info("a model request is too long; the chat is asked to fold its history", "component", "run",
+		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
+	r.folded, r.tooLong = true, err
+	r.loop.RestartStep()
+	r.gate.restart()
+	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(model.ReasonTooLong)})
+	ac.Request(r.chat, messages.ShortenInput{RunID: r.start.RunID, Step: r.input.Step})
+}
+
+// onInputShortened asks again with the shorter history, which counts as the first
+// shortening; without one, the request itself has to leave something out.
+func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
+	if r.tooLong == nil || r.ctx.Err() != nil {
+		return
+	}
+	err := r.tooLong
+	r.tooLong = nil
+	switch {
+	case msg.Shorter:
+		r.input, r.trim, r.shares = msg.Input, prompt.Trim{}, 1
+	case !r.shorten():
+		r.fail(ac, string(model.ReasonTooLong), err)
+		return
+	}
+	r.acquire(ac)
 }
 
 // again asks for the step once more. What came of it so far is void.

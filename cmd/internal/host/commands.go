@@ -8,7 +8,7 @@ import (
 
 // chatCommands are the words with a slash that the host answers, beside stop.
 // Any other goes to the model as text.
-func chatCommands() []string { return []string{"start", "help", "status", "allow", "stop"} }
+func chatCommands() []string { return []string{"start", "help", "status", "allow", "stop", "compact"} }
 
 // command answers a person's order. The words are in the language of Agent.md.
 func (h *Host) command(cmd chat.Command) (string, bool) {
@@ -26,16 +26,30 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 	case "help":
 		return say(
 			"Just write to me. What you send while I am working is taken in at my next step.\n\n"+
-				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/status says how things are\n/help shows this",
+				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n/status says how things are\n/help shows this",
 			"直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。\n\n"+
-				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/status 查看状态\n/help 显示帮助")
+				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n/status 查看状态\n/help 显示帮助")
 	case "status":
 		return h.chatStatus(cmd, say)
+	case "compact":
+		return compactAnswer(cmd.Compaction, say)
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
 	default:
 		return "", false
 	}
+}
+
+// compactAnswer says what became of the order to compact a chat.
+func compactAnswer(c chat.Compaction, say func(en, zh string) (string, bool)) (string, bool) {
+	switch c {
+	case chat.CompactionUnderWay:
+		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话整理成摘要，可以继续发消息。")
+	case chat.CompactionNothing:
+		return say("There is not enough here to sum up yet.", "对话还不长，暂时不需要整理。")
+	case chat.CompactionOff:
+	}
+	return say("Chats are not summed up here.", "这里没有开启对话整理。")
 }
 
 func (h *Host) chatStatus(cmd chat.Command, say func(en, zh string) (string, bool)) (string, bool) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/actors/run"
@@ -49,6 +50,7 @@ func (h *Host) startActors(context.Context) error {
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
 	}
 	chats := h.chatOptions(runs, tools)
+	h.wireCompaction(&chats, runs)
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
@@ -89,6 +91,27 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
 		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, Commands: h.command,
 	}
+}
+
+// wireCompaction lets chats fold their histories. A window that is known, less what
+// an answer takes of it, bounds the budget of the settings.
+func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
+	s := h.opts.Settings.Settings
+	history, window := s.Context.History, s.LLM.ContextWindow
+	if own := s.LLM.Models[s.LLM.Model].ContextWindow; own > 0 {
+		window = own
+	}
+	budget := history.MaxInputTokensApprox.Of(window)
+	if room := window - s.LLM.MaxOutputTokens; window > 0 && room > 0 {
+		budget = min(budget, room*9/10)
+	}
+	o := compaction.Options{
+		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
+		Logger: h.opts.Logger,
+	}
+	chats.Compaction = func() *actor.Props { return compaction.Props(o) }
+	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
+	chats.PrefixBroken = runs.Metrics.PrefixBroken
 }
 
 // stopActors lets the chats finish what is under way, and then stops them. What

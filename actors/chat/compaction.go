@@ -1,0 +1,288 @@
+package chat
+
+import (
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// maxTries is how many compactions without a gain a chat makes within triesFor.
+	maxTries = 2
+	triesFor = time.Hour
+	// worthAgain is how many turns have to come before a history in which there was
+	// nothing to fold is looked at again.
+	worthAgain = 4
+)
+
+// compacting is what a chat knows of its compaction and of how long it is.
+type compacting struct {
+	pid   *actor.PID // of the child under way; nil: none
+	id    string
+	cause messages.Cause
+	began time.Time
+	asked messages.ShortenInput // of the run that waits for it; zero: none does
+	// tries without a gain, the oldest first. They outlive the state, so that a chat
+	// that is read again and again does not try again and again.
+	tries []time.Time
+	ready *readyFold // nil: there is none to apply
+	size  estimate
+	stale int // turns of the history in which there was nothing to fold
+}
+
+// readyFold is a summary that waits for the end of the run.
+type readyFold struct {
+	to      int
+	hash    string
+	summary uimessage.Message
+	done    messages.CompactionFinished
+	// shown: the run sees the summary already.
+	shown bool
+}
+
+// forget drops what was known of the state. What counts against tries stays.
+func (f *compacting) forget() {
+	*f = compacting{tries: f.tries}
+}
+
+// compactIfLong begins a compaction when the chat may be too long. Whether it is
+// turns out when the child has counted.
+func (c *chat) compactIfLong(ac actor.Context) {
+	if c.state == nil || c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
+		return
+	}
+	if c.compaction.size.tokens(c.state.History, c.system()) > c.MaxTokens {
+		c.compact(ac, messages.CauseThreshold)
+	}
+}
+
+// open is how many tries without a gain there were of late.
+func (f *compacting) open() int {
+	for len(f.tries) > 0 && time.Since(f.tries[0]) > triesFor {
+		f.tries = f.tries[1:]
+	}
+	return len(f.tries)
+}
+
+// compact begins a compaction unless there is one; false: it cannot.
+func (c *chat) compact(ac actor.Context, cause messages.Cause) bool {
+	f := &c.compaction
+	if c.Compaction == nil || c.closing || f.pid != nil || f.ready != nil {
+		return false
+	}
+	now := time.Now()
+	msg := messages.Compact{
+		ChatKey: c.key, CompactionID: "k_" + newID(now), RequestID: "k_" + newID(now), Cause: cause, System: c.system(),
+		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open() >= maxTries,
+	}
+	msg.Turns = c.foldTurns()
+	msg.Reported, msg.Covers = f.size.reported, f.size.covers
+	pid, err := ac.SpawnNamed(c.Compaction(), "compaction-"+msg.CompactionID)
+	if err != nil { // Unreachable: the name is new
+		c.log.Error("spawn of a compaction failed", "error", err)
+		return false
+	}
+	f.pid, f.id, f.cause, f.began = pid, msg.CompactionID, cause, now
+	ac.Request(pid, msg)
+	return true
+}
+
+// foldTurns is the history as a compaction sees it. A message that the run under
+// way continues has to stay.
+func (c *chat) foldTurns() []messages.FoldTurn {
+	out := make([]messages.FoldTurn, len(c.state.History))
+	for i, t := range c.state.History {
+		out[i] = messages.FoldTurn{
+			Message: t.Message, Ends: t.Ends(), Held: t.Held() || c.state.Run != nil && t.ID == c.state.Run.MessageID,
+			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.exact(i),
+		}
+		if t.Meta.SourceRange != nil {
+			out[i].Range = *t.Meta.SourceRange
+		}
+	}
+	return out
+}
+
+// compactNow is a person's order.
+func (c *chat) compactNow(ac actor.Context) Compaction {
+	switch {
+	case c.Compaction == nil:
+		return CompactionOff
+	case c.compaction.pid != nil || c.compaction.ready != nil:
+		return CompactionUnderWay
+	case len(c.state.History) <= c.KeepLast || !c.compact(ac, messages.CauseCommand):
+		return CompactionNothing
+	}
+	return CompactionUnderWay
+}
+
+// onCompacted takes what the child made. The history has gone on meanwhile.
+func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
+	f := &c.compaction
+	if f.pid == nil || f.id != msg.CompactionID || !f.pid.Equal(ac.Sender()) {
+		return
+	}
+	asked := f.asked
+	f.pid, f.asked = nil, messages.ShortenInput{}
+	f.size.counted(msg.System, msg.Tokens)
+	if msg.Summary == "" {
+		c.notCompacted(msg.Result)
+	} else {
+		f.ready = c.readyFold(msg)
+	}
+	if c.state.Run == nil {
+		c.applyFold(ac)
+		c.restLater()
+	}
+	c.answerShorten(ac, asked)
+}
+
+// notCompacted counts a compaction that changed nothing.
+func (c *chat) notCompacted(result string) {
+	f := &c.compaction
+	c.Metrics.compacted(f.cause, result, f.began)
+	switch result {
+	case messages.ResultEnough:
+	case messages.ResultNothing:
+		f.stale = len(c.state.History)
+	default:
+		f.tries = append(f.tries, time.Now())
+	}
+}
+
+// readyFold makes the summary's turn.
+func (c *chat) readyFold(msg messages.CompactionFinished) *readyFold {
+	now := time.Now()
+	meta := c.plainMeta()
+	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
+	return &readyFold{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
+		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant,
+		Parts: []uimessage.Part{uimessage.Text{Text: msg.Summary}}, Metadata: meta.Append(nil),
+	}}
+}
+
+// compactionGone: the child ended without an answer.
+func (c *chat) compactionGone(ac actor.Context, who *actor.PID) {
+	f := &c.compaction
+	if f.pid == nil || !f.pid.Equal(who) || c.state == nil {
+		return
+	}
+	asked := f.asked
+	f.pid, f.asked = nil, messages.ShortenInput{}
+	c.notCompacted(messages.ResultFailed)
+	c.answerShorten(ac, asked)
+}
+
+// dropCompaction ends the child. A run that waits for it goes on without.
+func (c *chat) dropCompaction(ac actor.Context) {
+	f := &c.compaction
+	asked := f.asked
+	if f.pid != nil {
+		ac.Stop(f.pid)
+		f.pid, f.asked = nil, messages.ShortenInput{}
+	}
+	c.answerShorten(ac, asked)
+}
+
+// memorySection is what Agent.md says under its heading of memory.
+func memorySection(agent string) string {
+	var out []string
+	level := 0
+	for line := range strings.Lines(agent) {
+		if n := headingLevel(line); n > 0 {
+			switch title := strings.ToLower(line); {
+			case level > 0 && n <= level:
+				return strings.TrimSpace(strings.Join(out, ""))
+			case level == 0 && (strings.Contains(title, "memory") || strings.Contains(title, "记忆")):
+				level = n
+				continue
+			}
+		}
+		if level > 0 {
+			out = append(out, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(out, ""))
+}
+
+func headingLevel(line string) int {
+	n := 0
+	for n < len(line) && line[n] == '#' {
+		n++
+	}
+	if n == 0 || n > 6 || n == len(line) || line[n] != ' ' {
+		return 0
+	}
+	return n
+}
+
+// estimate is how long a chat is for the model, as far as that is known without
+// counting.
+type estimate struct {
+	turns  []int // tokens of each turn of the history: bounds behind the first counts
+	counts int   // of them, that are exact
+	system int   // exact; 0: not counted
+	text   string
+	// reported is what the model said of its last request, which held covers turns.
+	reported int64
+	covers   int
+}
+
+// report takes what a model said of a request over that many turns. One that left
+// turns out says nothing of them.
+func (e *estimate) report(u uimessage.Usage, turns int, trim messages.Trim) {
+	if e.reported, e.covers = u.TotalTokens, turns; trim != (messages.Trim{}) {
+		e.reported, e.covers = 0, 0
+	}
+}
+
+// tokens is never less than what the chat has, unless the model's own report says
+// less.
+func (e *estimate) tokens(history []persistence.Turn, system string) int {
+	if len(history) < len(e.turns) {
+		*e = estimate{}
+	}
+	for _, t := range history[len(e.turns):] {
+		e.turns = append(e.turns, tokens.Turn(t.Message, tokens.Bound))
+	}
+	if e.text != system || e.system == 0 {
+		e.system, e.text = tokens.Bound(system), system
+	}
+	all, rest := e.system, 0
+	for i, n := range e.turns {
+		all += n
+		if i >= e.covers {
+			rest += n
+		}
+	}
+	// A report of less than an eighth of what can be is none of these turns.
+	if e.reported*8 < int64(all-rest) {
+		return all
+	}
+	return min(all, int(e.reported)+rest)
+}
+
+// counted takes what a compaction counted of the first turns.
+func (e *estimate) counted(system int, turns []int) {
+	if len(turns) < e.counts || len(turns) > len(e.turns) {
+		return
+	}
+	if system > 0 {
+		e.system = system
+	}
+	e.counts = copy(e.turns, turns)
+}
+
+// exact is what a turn was counted as; 0: it was not.
+func (e *estimate) exact(i int) int {
+	if i < e.counts {
+		return e.turns[i]
+	}
+	return 0
+}

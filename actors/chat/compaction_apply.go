@@ -1,0 +1,140 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// applyFold puts a summary that is ready in the place of the turns it stands for:
+// they go to the archive, and then one rewrite. It may be called only between runs.
+func (c *chat) applyFold(ac actor.Context) {
+	f := &c.compaction
+	ready := f.ready
+	if ready == nil {
+		return
+	}
+	f.ready = nil
+	if !c.fits(ready) {
+		c.notCompacted("changed")
+		return
+	}
+	if c.fold(ac) != nil {
+		return
+	}
+	now := time.Now()
+	rewrite := persistence.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
+	rewrite.Meta.Cursor = ""
+	if !c.NoArchive {
+		first, last := c.state.History[0].Meta.Seq, c.state.History[ready.to-1].Meta.Seq
+		rewrite.ArchiveID = fmt.Sprintf("%s-%d-%d", now.UTC().Format("20060102T150405.000Z"), first, last)
+		rewrite.Meta.Cursor = rewrite.ArchiveID
+		ready.summary = named(ready.summary, rewrite.ArchiveID)
+	}
+	rewrite.Insert = []uimessage.Message{ready.summary}
+	err := c.store.Rewrite(context.Background(), rewrite)
+	switch {
+	case err == nil:
+		c.compacted(ready, rewrite.Meta.Cursor)
+	case errors.Is(err, persistence.ErrDamaged), undone(err):
+		c.log.Warn("the chat was not compacted", "error", err)
+		c.notCompacted("refused")
+	default:
+		c.notCompacted("unwritten")
+		c.storeFailed(ac, err)
+	}
+}
+
+// named is a summary that says where the turns it stands for are.
+func named(summary uimessage.Message, archive string) uimessage.Message {
+	meta := persistence.NewTurn(summary).Meta
+	if value, err := json.Marshal(archive); err == nil {
+		meta.Extra = append(meta.Extra, uimessage.Member{Name: "archive", Value: value})
+	}
+	summary.Metadata = meta.Append(nil)
+	return summary
+}
+
+// fits reports whether the turns that the summary stands for are still there as
+// they were.
+func (c *chat) fits(ready *readyFold) bool {
+	if ready.to > len(c.state.History) {
+		return false
+	}
+	turns := make([]uimessage.Message, ready.to)
+	for i := range turns {
+		turns[i] = c.state.History[i].Message
+	}
+	return messages.PrefixHash(turns) == ready.hash
+}
+
+// compacted takes the rewrite in.
+func (c *chat) compacted(ready *readyFold, cursor string) {
+	f := &c.compaction
+	c.state.Compacted(ready.to, ready.summary)
+	c.state.Cursor = cursor
+	if !ready.shown {
+		// What requests leave out is named by places that are others now.
+		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
+		c.prefixBroken()
+	}
+	f.size, f.stale, f.tries = estimate{}, 0, nil
+	c.size.turns, c.size.bytes = 0, 0
+	c.Metrics.compacted(f.cause, ready.done.Result, f.began)
+	c.Metrics.saved(ready.done)
+	c.log.Info("the chat was compacted", "cause", string(f.cause), "result", ready.done.Result, "turns", ready.to,
+		"tokens_before", ready.done.Before, "tokens_after", ready.done.After)
+}
+
+func (c *chat) prefixBroken() {
+	if c.PrefixBroken != nil {
+		c.PrefixBroken("compaction")
+	}
+}
+
+// shown is the history as the run sees it: with a summary that the run could not
+// go on without, before that is on the disk.
+func (c *chat) shown() []uimessage.Message {
+	history := c.state.Messages()
+	if r := c.compaction.ready; r != nil && r.shown {
+		return append([]uimessage.Message{r.summary}, history[r.to:]...)
+	}
+	return history
+}
+
+// shorten folds the history for a run whose request is too long.
+func (c *chat) shorten(ac actor.Context, msg messages.ShortenInput) {
+	f := &c.compaction
+	if f.pid == nil && f.ready == nil {
+		c.compact(ac, messages.CauseOverflow)
+	}
+	if f.pid != nil {
+		f.asked, f.cause = msg, messages.CauseOverflow
+		return
+	}
+	c.answerShorten(ac, msg)
+}
+
+// answerShorten lets a run go on that waited for a compaction, whatever came of it.
+func (c *chat) answerShorten(ac actor.Context, msg messages.ShortenInput) {
+	if msg == (messages.ShortenInput{}) || c.run == nil || !c.ours(msg.RunID) || c.run.pid == nil {
+		return
+	}
+	answer := messages.InputShortened{RunID: msg.RunID}
+	if r := c.compaction.ready; r != nil && !r.shown && c.fits(r) {
+		r.shown, answer.Shorter = true, true
+		c.trim = messages.Trim{}
+		c.prefixBroken()
+	}
+	answer.Input = c.input(msg.Step)
+	ac.Send(c.run.pid, answer)
+}

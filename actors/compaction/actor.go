@@ -1,0 +1,221 @@
+package compaction
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
+	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Defaults of [Options].
+const (
+	DefaultDeadline  = 2 * time.Minute
+	DefaultMaxTokens = 2048
+)
+
+// Options of compactions; one value serves all of a host.
+type Options struct {
+	Model model.Model
+	Gate  *actor.PID // the model gate
+	// Count counts tokens; see [NewCount]. It is called beside the actor.
+	Count  func(text string) (int, error)
+	Keep   int // turns that stay at least
+	Budget int // tokens of system text and messages
+	// MaxTokens bounds a summary; 0: [DefaultMaxTokens].
+	MaxTokens int
+	Deadline  time.Duration // 0: [DefaultDeadline]
+	Logger    *slog.Logger
+}
+
+// NewCount counts as a model does. The tables are read at the first call; all
+// compactions of a host share one.
+func NewCount(modelName string) func(text string) (int, error) {
+	counter, encoding := tokens.NewCounter(), tokens.EncodingOf(modelName)
+	return func(text string) (int, error) { return counter.Count(encoding, text) }
+}
+
+// Props makes the actor of one compaction. It must be spawned by its chat only.
+func Props(o Options) *actor.Props {
+	if o.Deadline <= 0 {
+		o.Deadline = DefaultDeadline
+	}
+	if o.MaxTokens <= 0 {
+		o.MaxTokens = DefaultMaxTokens
+	}
+	return actor.PropsFromProducer(func() actor.Actor { return &compaction{Options: o} })
+}
+
+type compaction struct {
+	Options
+	home pipe.Home
+	chat *actor.PID
+	msg  messages.Compact
+	plan plan
+
+	ctx    context.Context //nolint:containedctx // the actor's own life
+	cancel context.CancelFunc
+	alarm  *time.Timer
+	over   bool
+}
+
+// planned: the turns are counted, and it is known which to fold.
+type planned struct{ plan plan }
+
+// written: the model's call is over.
+type written struct {
+	summary string
+	err     error
+}
+
+// overdue: the deadline has passed.
+type overdue struct{}
+
+func (c *compaction) Receive(ac actor.Context) {
+	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		c.home, c.chat = pipe.NewHome(ac), ac.Parent()
+		c.ctx, c.cancel = context.WithCancel(context.Background())
+	case *actor.Stopping, *actor.Restarting:
+		c.stop(ac)
+	case messages.Compact:
+		c.begin(msg)
+	case messages.SlotGranted:
+		c.ask()
+	case planned:
+		c.onPlanned(ac, msg)
+	case written:
+		c.onWritten(ac, msg)
+	case overdue:
+		c.fail(ac, "the deadline has passed")
+	default:
+		stray.Report(ac)
+	}
+}
+
+func (c *compaction) stop(ac actor.Context) {
+	c.over = true
+	c.cancel()
+	if c.alarm != nil {
+		c.alarm.Stop()
+	}
+	ac.Request(c.Gate, messages.ReleaseSlot{RunID: c.msg.CompactionID})
+}
+
+func (c *compaction) begin(msg messages.Compact) {
+	if c.msg.CompactionID != "" {
+		return
+	}
+	c.msg = msg
+	home := c.home
+	c.alarm = time.AfterFunc(c.Deadline, func() { home.Send(overdue{}) })
+	ctx, o := c.ctx, c.Options
+	home.Go(func() any { return planned{newPlan(ctx, msg, o)} }, func(p pipe.Panicked) any { return written{err: p} })
+}
+
+func (c *compaction) onPlanned(ac actor.Context, msg planned) {
+	if c.over {
+		return
+	}
+	c.plan = msg.plan
+	switch {
+	case c.plan.result != "":
+		c.finish(ac, messages.CompactionFinished{Result: c.plan.result})
+	case c.msg.Extract:
+		c.extracted(ac)
+	default:
+		ac.Request(c.Gate, messages.AcquireSlot{ChatKey: c.msg.ChatKey, RunID: c.msg.CompactionID})
+	}
+}
+
+// ask makes the model call.
+func (c *compaction) ask() {
+	if c.over {
+		return
+	}
+	ctx, m := c.ctx, c.Model
+	msg, turns, limit := c.msg, c.msg.Turns[:c.plan.to], min(c.MaxTokens, max(c.Budget/4, 256))
+	c.home.Go(func() any {
+		summary, err := write(ctx, m, request(msg, turns, limit))
+		if err != nil {
+			return written{err: err}
+		}
+		return written{summary: complete(summary, turns)}
+	}, func(p pipe.Panicked) any { return written{err: p} })
+}
+
+// write reads the answer to its end. One that was cut, or that wants to call
+// something, is none.
+func write(ctx context.Context, m model.Model, req model.Request) (string, error) {
+	var b strings.Builder
+	finished := false
+	for ev, err := range m.Stream(ctx, req) {
+		switch {
+		case err != nil:
+			return "", err
+		case ev.Kind == model.EventTextDelta:
+			b.WriteString(ev.Delta)
+		case ev.Kind == model.EventFinish:
+			finished = ev.Finish.Unified == "stop" || ev.Finish.Unified == "length"
+		}
+	}
+	if !finished {
+		return "", &model.Error{Reason: model.ReasonCut}
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+func (c *compaction) onWritten(ac actor.Context, msg written) {
+	switch {
+	case c.over:
+	case msg.err != nil:
+		c.fail(ac, msg.err.Error())
+	case msg.summary == "":
+		c.fail(ac, "the summary is empty")
+	default:
+		c.summed(ac, messages.ResultFolded, msg.summary)
+	}
+}
+
+// fail ends it without a summary of the model's. Where the chat cannot go on
+// without one, what can be had without the model has to do.
+func (c *compaction) fail(ac actor.Context, why string) {
+	if c.over {
+		return
+	}
+	c.Logger.Warn("a summary could not be made", "component", "compaction", "chat_key", string(c.msg.ChatKey), "cause", string(c.msg.Cause), "error", why)
+	if c.msg.Cause == messages.CauseOverflow && c.plan.to > 0 {
+		c.extracted(ac)
+		return
+	}
+	c.finish(ac, messages.CompactionFinished{Result: messages.ResultFailed, Err: why})
+}
+
+func (c *compaction) extracted(ac actor.Context) {
+	c.summed(ac, messages.ResultExtracted, extract(c.msg.Turns[:c.plan.to]))
+}
+
+// summed answers with a summary if it saves enough.
+func (c *compaction) summed(ac actor.Context, result, body string) {
+	done := c.plan.summed(body)
+	done.Result = result
+	if !gains(c.plan.turns, c.plan.to, c.plan.size(done.Summary)) {
+		done = messages.CompactionFinished{Result: messages.ResultLonger}
+	}
+	c.finish(ac, done)
+}
+
+func (c *compaction) finish(ac actor.Context, done messages.CompactionFinished) {
+	done.ChatKey, done.CompactionID = c.msg.ChatKey, c.msg.CompactionID
+	done.System, done.Tokens, done.Before = c.plan.system, c.plan.counts, total(c.plan.turns)
+	c.over = true
+	ac.Request(c.chat, done)
+	ac.Stop(ac.Self())
+}

@@ -1,0 +1,106 @@
+package compaction
+
+import (
+	"context"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// plan is what is to be folded, and what everything counts.
+type plan struct {
+	result string // why nothing is; empty: it is
+	to     int
+	hash   string
+	source uimessage.SourceRange
+	turns  []turn
+	system int
+	counts []int
+	// measure counts a text; a bound where the tables cannot be read.
+	measure func(text string) int
+}
+
+// newPlan counts what is not counted yet and chooses the turns.
+func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
+	p := plan{measure: measure(o)}
+	p.system = p.measure(msg.System)
+	all, covered := p.system, p.system
+	for i, t := range msg.Turns {
+		n := t.Tokens
+		if n == 0 && ctx.Err() == nil {
+			n = tokens.Turn(t.Message, p.measure)
+		}
+		p.counts = append(p.counts, n)
+		p.turns = append(p.turns, turn{size: n, ends: t.Ends, held: t.Held, summary: t.Summary})
+		all += n
+		if i < msg.Covers {
+			covered += n
+		}
+	}
+	budget := o.Budget
+	switch msg.Cause {
+	case messages.CauseThreshold:
+		if tokens.Correct(all, msg.Reported, int64(covered)) <= budget {
+			p.result = messages.ResultEnough
+			return p
+		}
+	case messages.CauseOverflow:
+		budget = min(budget, all) // the window is smaller than anybody knew
+	case messages.CauseCommand:
+	}
+	if p.to = cut(p.turns, limits{keep: o.Keep, budget: budget}); p.to == 0 {
+		p.result = messages.ResultNothing
+		return p
+	}
+	p.hash, p.source = hash(msg.Turns[:p.to]), source(msg.Turns[:p.to])
+	return p
+}
+
+func measure(o Options) func(text string) int {
+	return func(text string) int {
+		if o.Count != nil {
+			if n, err := o.Count(text); err == nil {
+				return n
+			}
+		}
+		return tokens.Bound(text)
+	}
+}
+
+// summed is the answer with a summary.
+func (p plan) summed(body string) messages.CompactionFinished {
+	done := messages.CompactionFinished{To: p.to, Hash: p.hash, Range: p.source, Summary: titled(body, p.source)}
+	done.After = kept(p.turns, p.to) + p.size(done.Summary)
+	return done
+}
+
+// size is what a summary costs as a turn.
+func (p plan) size(summary string) int {
+	return tokens.Turn(uimessage.Message{Parts: []uimessage.Part{uimessage.Text{Text: summary}}}, p.measure)
+}
+
+func hash(turns []messages.FoldTurn) string {
+	list := make([]uimessage.Message, len(turns))
+	for i, t := range turns {
+		list[i] = t.Message
+	}
+	return messages.PrefixHash(list)
+}
+
+// source counts original turns: a summary among them counts as what it stands for.
+func source(turns []messages.FoldTurn) uimessage.SourceRange {
+	first, last := turns[0], turns[len(turns)-1]
+	r := uimessage.SourceRange{FromID: first.Message.ID, ToID: last.Message.ID}
+	if first.Summary {
+		r.FromID = first.Range.FromID
+	}
+	for _, t := range turns {
+		if t.Summary {
+			r.Count += t.Range.Count
+			continue
+		}
+		r.Count++
+	}
+	return r
+}
