@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 const (
@@ -39,6 +40,7 @@ type Host struct {
 
 	docs   *documents
 	store  *jsonl.Store
+	index  *searchindex.Index
 	system *actor.ActorSystem
 	router *actor.PID
 
@@ -75,7 +77,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.registry = newRegistry(h.opts.Version)
 	h.board.enter(StateStarting)
 	for _, step := range []func(context.Context) error{
-		h.readDocuments, h.openStore, h.startAudit, h.startObserving, h.startActors, h.startControl, h.startPlatforms,
+		h.readDocuments, h.openStore, h.makeIndex, h.startAudit, h.startObserving, h.startActors, h.startControl, h.startPlatforms,
 	} {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)

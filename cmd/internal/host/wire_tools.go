@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -27,7 +28,10 @@ type toolbox struct {
 // newTools makes the tools. Their schemas are compiled when they are needed.
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
-	tools := []tool.Tool{chattools.NewSend(chattools.Options{Files: files}), chattools.NewContact()}
+	tools := []tool.Tool{
+		chattools.NewSend(chattools.Options{Files: files}), chattools.NewContact(),
+		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
+	}
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))

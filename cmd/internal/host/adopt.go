@@ -1,0 +1,165 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// Reasons not to make a chat of messages.
+var (
+	ErrChatExists  = errors.New("there is such a chat already")
+	ErrNotAdopted  = errors.New("only chats of web, cli and api can be made of messages")
+	ErrNoSuchTurn  = errors.New("the chat's history has no such message")
+	errRole        = errors.New("a history holds messages of user and assistant only")
+	errID          = errors.New("want an id of its own")
+	errUnsettled   = errors.New("a tool call in it has no outcome yet")
+	errUnanswered  = errors.New("the last message is a user's, and has no answer")
+	errNothingLeft = errors.New("no message is left")
+)
+
+// ReadMessages reads UI messages as they are exported: a JSON array of them, an
+// object that has one as messages, or one message a line. They are valid UI messages
+// then; whether a chat can be made of them, [Adopt] says.
+func ReadMessages(from io.Reader) ([]uimessage.Message, error) {
+	var values []json.RawMessage
+	for dec := json.NewDecoder(from); ; {
+		var v json.RawMessage
+		err := dec.Decode(&v)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the messages: %w", err)
+		}
+		values = append(values, v)
+	}
+	if len(values) == 1 {
+		var list []json.RawMessage
+		var object struct {
+			Messages []json.RawMessage `json:"messages"`
+		}
+		switch {
+		case json.Unmarshal(values[0], &list) == nil:
+			values = list
+		case json.Unmarshal(values[0], &object) == nil && object.Messages != nil:
+			values = object.Messages
+		}
+	}
+	raw := slices.Concat([]byte("["), bytes.Join(asBytes(values), []byte(",")), []byte("]"))
+	return uimessage.Validate(raw, uimessage.ValidateOptions{})
+}
+
+func asBytes(values []json.RawMessage) [][]byte {
+	out := make([][]byte, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+// Adopt makes a chat of messages, in a store that no host uses. Nothing in it is
+// open: the chat waits for the next message. It fails with [ErrChatExists],
+// [ErrNotAdopted] or an error that says which message cannot be taken.
+func Adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) (err error) {
+	address, ok := key.Address()
+	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{nameWeb, nameCLI, nameAPI}, address.Platform) {
+		return ErrNotAdopted
+	}
+	turns, err := adopted(key, address, list, now)
+	if err != nil {
+		return err
+	}
+	switch err := present(store, key); {
+	case err == nil:
+		return ErrChatExists
+	case !errors.Is(err, platform.ErrNotFound):
+		return err
+	}
+	c, err := store.OpenChat(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if _, err := c.Load(ctx); err != nil {
+		return err
+	}
+	return c.AppendHistory(ctx, turns...)
+}
+
+// adopted are messages as turns of another chat: with metadata of their own, of
+// which they keep who said it and when.
+func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Message, now time.Time) ([]uimessage.Message, error) {
+	out := make([]uimessage.Message, len(list))
+	seen := map[string]bool{}
+	for i, m := range list {
+		if err := adoptable(m, seen); err != nil {
+			return nil, fmt.Errorf("message %d (%q): %w", i+1, m.ID, err)
+		}
+		seen[m.ID] = true
+		old, _ := uimessage.DecodeMetadata(m.Metadata) // of others: nothing is kept
+		meta := uimessage.Metadata{
+			TS: old.TS, ChatKey: string(key), Channel: address.Platform, ChatID: address.Chat, UserID: old.UserID, Username: old.Username, Model: old.Model,
+		}
+		if meta.TS <= 0 {
+			meta.TS = now.UnixMilli()
+		}
+		if m.Role == uimessage.RoleAssistant {
+			meta.Result = string(persistence.ResultDone)
+			if old.Kind == uimessage.KindSummary {
+				meta.Kind, meta.SourceRange = old.Kind, old.SourceRange
+			}
+		}
+		m.Metadata = meta.Raw()
+		out[i] = m
+	}
+	switch {
+	case len(out) == 0:
+		return nil, errNothingLeft
+	case out[len(out)-1].Role == uimessage.RoleUser:
+		return nil, errUnanswered
+	}
+	return out, nil
+}
+
+// adoptable says why a message cannot be a turn of a new chat.
+func adoptable(m uimessage.Message, seen map[string]bool) error {
+	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
+		return errRole
+	}
+	if m.ID == "" || seen[m.ID] {
+		return errID
+	}
+	for _, p := range m.Parts {
+		if call, ok := p.(uimessage.Tool); ok && !call.State.Settled() {
+			return errUnsettled
+		}
+	}
+	return nil
+}
+
+// Fork makes a chat of what another one's history holds before a message, in a
+// store that no host uses. The other chat stays as it is. It fails as [Adopt] does,
+// with [ErrNoSuchTurn], and with [platform.ErrNotFound] if there is no such chat.
+func Fork(ctx context.Context, store *jsonl.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {
+	doc, err := ReadChat(ctx, store, from)
+	if err != nil {
+		return 0, err
+	}
+	n := slices.IndexFunc(doc.Messages, func(m uimessage.Message) bool { return m.ID == before })
+	if n < 0 {
+		return 0, ErrNoSuchTurn
+	}
+	return n, Adopt(ctx, store, to, doc.Messages[:n], now)
+}
