@@ -128,6 +128,7 @@ func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
 	if f.pid == nil || f.id != msg.CompactionID || !f.pid.Equal(ac.Sender()) {
 		return
 	}
+	ac.Stop(f.pid)
 	asked := f.asked
 	f.pid, f.asked = nil, messages.ShortenInput{}
 	f.size.counted(msg.System, msg.Tokens)

@@ -63,7 +63,8 @@ type compaction struct {
 	ctx    context.Context //nolint:containedctx // the actor's own life
 	cancel context.CancelFunc
 	alarm  *time.Timer
-	over   bool
+	asked  bool // for a slot
+	over   bool // it has answered
 }
 
 // planned: the turns are counted, and it is known which to fold.
@@ -106,7 +107,15 @@ func (c *compaction) stop(ac actor.Context) {
 	if c.alarm != nil {
 		c.alarm.Stop()
 	}
-	ac.Request(c.Gate, messages.ReleaseSlot{RunID: c.msg.CompactionID})
+	c.release(ac)
+}
+
+// release gives the slot back, or the place in the line.
+func (c *compaction) release(ac actor.Context) {
+	if c.asked {
+		c.asked = false
+		ac.Request(c.Gate, messages.ReleaseSlot{RunID: c.msg.CompactionID})
+	}
 }
 
 func (c *compaction) begin(msg messages.Compact) {
@@ -131,6 +140,7 @@ func (c *compaction) onPlanned(ac actor.Context, msg planned) {
 	case c.msg.Extract:
 		c.extracted(ac)
 	default:
+		c.asked = true
 		ac.Request(c.Gate, messages.AcquireSlot{ChatKey: c.msg.ChatKey, RunID: c.msg.CompactionID})
 	}
 }
@@ -216,6 +226,7 @@ func (c *compaction) finish(ac actor.Context, done messages.CompactionFinished) 
 	done.ChatKey, done.CompactionID = c.msg.ChatKey, c.msg.CompactionID
 	done.System, done.Tokens, done.Before = c.plan.system, c.plan.counts, total(c.plan.turns)
 	c.over = true
-	ac.Request(c.chat, done)
-	ac.Stop(ac.Self())
+	c.cancel()
+	c.release(ac)
+	ac.Request(c.chat, done) // who stops it: its end would be heard before its answer
 }

@@ -1,6 +1,6 @@
 // Package compaction is the actor that makes a summary of the older part of a
 // chat. It is a child of the chat, gets the turns as they are, asks the model
-// through the gate like a run does, and answers once; then it is gone. The chat
+// through the gate like a run does, and answers once and is stopped by it. The chat
 // goes on meanwhile and decides what becomes of the answer.
 //
 // Turns are counted exactly here, beside the actor: a chat itself knows bounds
