@@ -33,22 +33,22 @@ type world struct {
 	seq   int64
 }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
-	dir := t.TempDir()
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	dir := tb.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: log})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	w := &world{t: t, store: store, file: filepath.Join(dir, "index", "search.db"), chats: map[messages.ChatKey]persistence.Chat{}}
+	w := &world{t: tb, store: store, file: filepath.Join(dir, "index", "search.db"), chats: map[messages.ChatKey]persistence.Chat{}}
 	w.index = w.newIndex()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := w.index.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 		if err := store.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return w

@@ -72,12 +72,17 @@ func asBytes(values []json.RawMessage) [][]byte {
 // Adopt makes a chat of messages, in a store that no host uses. Nothing in it is
 // open: the chat waits for the next message. It fails with [ErrChatExists],
 // [ErrNotAdopted] or an error that says which message cannot be taken.
-func Adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) (err error) {
+func Adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) error {
+	return adopt(ctx, store, key, list, nil, now)
+}
+
+// adopt is Adopt with the files of archives that summaries among the messages name.
+func adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, archives map[string][]byte, now time.Time) (err error) {
 	address, ok := key.Address()
 	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{nameWeb, nameCLI, nameAPI}, address.Platform) {
 		return ErrNotAdopted
 	}
-	turns, err := adopted(key, address, list, now)
+	turns, err := adopted(key, address, list, archives, now)
 	if err != nil {
 		return err
 	}
@@ -95,12 +100,15 @@ func Adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list [
 	if _, err := c.Load(ctx); err != nil {
 		return err
 	}
-	return c.AppendHistory(ctx, turns...)
+	if err := c.AppendHistory(ctx, turns...); err != nil {
+		return err
+	}
+	return writeArchives(store, key, archives)
 }
 
 // adopted are messages as turns of another chat: with metadata of their own, of
 // which they keep who said it and when.
-func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Message, now time.Time) ([]uimessage.Message, error) {
+func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Message, archives map[string][]byte, now time.Time) ([]uimessage.Message, error) {
 	out := make([]uimessage.Message, len(list))
 	seen := map[string]bool{}
 	for i, m := range list {
@@ -119,6 +127,9 @@ func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Me
 			meta.Result = string(persistence.ResultDone)
 			if old.Kind == uimessage.KindSummary {
 				meta.Kind, meta.SourceRange = old.Kind, old.SourceRange
+				if id := archiveOf(old); archives[id] != nil {
+					meta.Extra = slices.DeleteFunc(old.Extra, func(m uimessage.Member) bool { return m.Name != archiveMember })
+				}
 			}
 		}
 		m.Metadata = meta.Raw()
@@ -150,7 +161,8 @@ func adoptable(m uimessage.Message, seen map[string]bool) error {
 }
 
 // Fork makes a chat of what another one's history holds before a message, in a
-// store that no host uses. The other chat stays as it is. It fails as [Adopt] does,
+// store that no host uses, with the archives that summaries in it name. The other
+// chat stays as it is. It fails as [Adopt] does,
 // with [ErrNoSuchTurn], and with [platform.ErrNotFound] if there is no such chat.
 func Fork(ctx context.Context, store *jsonl.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {
 	doc, err := ReadChat(ctx, store, from)
@@ -161,5 +173,9 @@ func Fork(ctx context.Context, store *jsonl.Store, from, to messages.ChatKey, be
 	if n < 0 {
 		return 0, ErrNoSuchTurn
 	}
-	return n, Adopt(ctx, store, to, doc.Messages[:n], now)
+	archives := map[string][]byte{}
+	if err := readArchives(store, from, doc.Messages[:n], archives); err != nil {
+		return 0, err
+	}
+	return n, adopt(ctx, store, to, doc.Messages[:n], archives, now)
 }
