@@ -19,7 +19,10 @@ import (
 //	outbox => KIND STATE TEXT; …         what an operator sees
 //	retry WHAT, drop WHAT [=> REASON]    WHAT: all, or the number of an item
 //
-// set fair on | debounce 200ms
+//	summary CLAUSES                      what the model writes as a summary, in their order
+//	archived => N for M, …               kill; lines of the chat's archives, and the messages they stand for
+//
+// set fair on | debounce 200ms | compact KEEP BUDGET
 
 // panics makes the chat panic where it tells the audit log of something.
 type panics struct {
@@ -55,6 +58,12 @@ func (s *scenario) more(verb, rest string) (string, error) {
 		return "", err
 	case "outbox":
 		return s.outbox()
+	case "summary":
+		return "", s.summary(rest)
+	case "archived":
+		return s.archived()
+	case "metric":
+		return strconv.FormatFloat(s.metricSum(rest), 'f', -1, 64), nil
 	case "retry", "drop":
 		return s.settleParked(verb, rest)
 	}
@@ -65,6 +74,8 @@ func (s *scenario) moreSettings(name, value string) error {
 	switch name {
 	case "fair":
 		s.o.Chat.FairToSenders = value == "on"
+	case "compact":
+		return s.compactAt(value)
 	case "debounce":
 		d, err := time.ParseDuration(value)
 		s.o.Chat.Debounce = d

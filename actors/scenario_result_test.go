@@ -50,6 +50,9 @@ func (s *scenario) result() map[string]string {
 	if faults := s.model.Faults(); len(faults) > 0 {
 		s.t.Errorf("requests no strict provider takes, or beyond the script: %v", faults)
 	}
+	if s.sums != nil && (s.sums.Left() > 0 || len(s.sums.Faults()) > 0) {
+		s.t.Errorf("%d summaries were not asked for; faults %v", s.sums.Left(), s.sums.Faults())
+	}
 	if n := s.model.Left(); n > 0 {
 		s.t.Errorf("%d steps of the model were not asked for", n)
 	}

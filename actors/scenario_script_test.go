@@ -55,6 +55,7 @@ type scenario struct {
 	w       *actortest.World
 	store   *faulty
 	model   *modeltest.Script
+	sums    *modeltest.Script // of summaries; nil: chats only grow
 	sends   *sendFaults
 	panics  *panics
 	key     messages.ChatKey

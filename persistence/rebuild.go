@@ -18,7 +18,7 @@ type Tally struct {
 // stay what is left of them.
 func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
-		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Seq: snap.Meta.Seq,
+		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq,
 		// The counts below are of the ledger as far as this, and no further.
 		N: max(snap.LedgerN, folded),
 	}

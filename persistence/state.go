@@ -49,6 +49,8 @@ type State struct {
 	// Pinned and Cursor are kept for the meta file.
 	Pinned []string
 	Cursor string
+	// Tries are the compactions of late that changed nothing, in Unix milliseconds.
+	Tries []int64
 
 	asked    bool // a turn of the history holds requests for approval
 	ids      *ringSet
@@ -120,6 +122,7 @@ func Replay(snap Snapshot) (*State, error) {
 		Seq:     snap.Meta.Seq,
 		Pinned:  snap.Meta.Pinned,
 		Cursor:  snap.Meta.Cursor,
+		Tries:   snap.Meta.Tries,
 		ids:     newRingSet(),
 		turns:   make(map[string]struct{}, len(snap.History)),
 		ended:   map[string]bool{},

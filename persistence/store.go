@@ -113,6 +113,8 @@ type Meta struct {
 	Pinned []string `json:"pinned,omitempty"`
 	// Cursor is the archive that the history's summary names. Not rebuildable.
 	Cursor string `json:"cursor,omitempty"`
+	// Tries are those of the state. Not rebuildable.
+	Tries []int64 `json:"compactionTries,omitempty"`
 	// N and Seq are the highest record and turn numbers ever given.
 	N   int64 `json:"n,omitempty"`
 	Seq int64 `json:"seq,omitempty"`

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,8 @@ const (
 	// worthAgain is how many turns have to come before a history in which there was
 	// nothing to fold is looked at again.
 	worthAgain = 4
+	// Results of the chat's own: a summary came too late, or could not be written.
+	resultChanged, resultUnwritten = "changed", "unwritten"
 )
 
 // compacting is what a chat knows of its compaction and of how long it is.
@@ -28,9 +32,10 @@ type compacting struct {
 	cause messages.Cause
 	began time.Time
 	asked messages.ShortenInput // of the run that waits for it; zero: none does
-	// tries without a gain, the oldest first. They outlive the state, so that a chat
-	// that is read again and again does not try again and again.
-	tries []time.Time
+	// tries without a gain, in Unix milliseconds, the oldest first. They outlive the
+	// state, and a state brings those of earlier activations, so that no chat tries
+	// again and again because it is read again and again.
+	tries []int64
 	ready *readyFold // nil: there is none to apply
 	size  estimate
 	stale int // turns of the history in which there was nothing to fold
@@ -64,7 +69,7 @@ func (c *chat) compactIfLong(ac actor.Context) {
 
 // open is how many tries without a gain there were of late.
 func (f *compacting) open() int {
-	for len(f.tries) > 0 && time.Since(f.tries[0]) > triesFor {
+	for len(f.tries) > 0 && time.Since(time.UnixMilli(f.tries[0])) > triesFor {
 		f.tries = f.tries[1:]
 	}
 	return len(f.tries)
@@ -133,11 +138,11 @@ func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
 	f.pid, f.asked = nil, messages.ShortenInput{}
 	f.size.counted(msg.System, msg.Tokens)
 	if msg.Summary == "" {
-		c.notCompacted(msg.Result)
+		c.notCompacted(ac, msg.Result)
 	} else {
 		f.ready = c.readyFold(msg)
 	}
-	if c.state.Run == nil {
+	if c.state != nil && c.state.Run == nil {
 		c.applyFold(ac)
 		c.restLater()
 	}
@@ -145,16 +150,33 @@ func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
 }
 
 // notCompacted counts a compaction that changed nothing.
-func (c *chat) notCompacted(result string) {
+func (c *chat) notCompacted(ac actor.Context, result string) {
 	f := &c.compaction
 	c.Metrics.compacted(f.cause, result, f.began)
 	switch result {
 	case messages.ResultEnough:
 	case messages.ResultNothing:
 		f.stale = len(c.state.History)
+	case resultUnwritten:
+		f.tries = append(f.tries, time.Now().UnixMilli())
 	default:
-		f.tries = append(f.tries, time.Now())
+		f.tries = append(f.tries, time.Now().UnixMilli())
+		c.state.Tries = slices.Clone(f.tries)
+		c.keepTries(ac)
 	}
+}
+
+// keepTries makes tries durable that came to nothing. During a run they are at its
+// end.
+func (c *chat) keepTries(ac actor.Context) {
+	if c.state.Run != nil {
+		return
+	}
+	if err := c.store.Fold(context.Background(), c.state.Fold(time.Now().UnixMilli())); err != nil {
+		c.storeFailed(ac, err)
+		return
+	}
+	c.state.Folded()
 }
 
 // readyFold makes the summary's turn.
@@ -176,7 +198,7 @@ func (c *chat) compactionGone(ac actor.Context, who *actor.PID) {
 	}
 	asked := f.asked
 	f.pid, f.asked = nil, messages.ShortenInput{}
-	c.notCompacted(messages.ResultFailed)
+	c.notCompacted(ac, messages.ResultFailed)
 	c.answerShorten(ac, asked)
 }
 

@@ -25,7 +25,7 @@ func (c *chat) applyFold(ac actor.Context) {
 	}
 	f.ready = nil
 	if !c.fits(ready) {
-		c.notCompacted("changed")
+		c.notCompacted(ac, resultChanged)
 		return
 	}
 	if c.fold(ac) != nil {
@@ -33,7 +33,7 @@ func (c *chat) applyFold(ac actor.Context) {
 	}
 	now := time.Now()
 	rewrite := persistence.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
-	rewrite.Meta.Cursor = ""
+	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
 	if !c.NoArchive {
 		first, last := c.state.History[0].Meta.Seq, c.state.History[ready.to-1].Meta.Seq
 		rewrite.ArchiveID = fmt.Sprintf("%s-%d-%d", now.UTC().Format("20060102T150405.000Z"), first, last)
@@ -47,9 +47,9 @@ func (c *chat) applyFold(ac actor.Context) {
 		c.compacted(ready, rewrite.Meta.Cursor)
 	case errors.Is(err, persistence.ErrDamaged), undone(err):
 		c.log.Warn("the chat was not compacted", "error", err)
-		c.notCompacted("refused")
+		c.notCompacted(ac, resultUnwritten)
 	default:
-		c.notCompacted("unwritten")
+		c.notCompacted(ac, resultUnwritten)
 		c.storeFailed(ac, err)
 	}
 }
@@ -87,7 +87,7 @@ func (c *chat) compacted(ready *readyFold, cursor string) {
 		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 		c.prefixBroken()
 	}
-	f.size, f.stale, f.tries = estimate{}, 0, nil
+	f.size, f.stale, f.tries, c.state.Tries = estimate{}, 0, nil, nil
 	c.size.turns, c.size.bytes = 0, 0
 	c.Metrics.compacted(f.cause, ready.done.Result, f.began)
 	c.Metrics.saved(ready.done)

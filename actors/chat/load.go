@@ -73,6 +73,9 @@ func (c *chat) load() (err error) {
 		return err
 	}
 	c.trim = messages.Trim{}
+	if len(state.Tries) > len(c.compaction.tries) {
+		c.compaction.tries = state.Tries
+	}
 	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[persistence.RowKey]bool{}
 	if n := len(state.History); n > 0 {
 		c.seen(state.History)
