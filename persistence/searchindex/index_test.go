@@ -350,7 +350,7 @@ func TestPI6SearchSeesItsOwnChat(t *testing.T) {
 	w.say("web-chat-a", "budget for the summer party")
 	w.say("web-chat-a", "the party is in summer")
 	before := w.search("web-chat-a", "summer party")
-	for i := range 50 {
+	for i := range 12 {
 		key := messages.ChatKey(fmt.Sprintf("web-chat-b%d", i))
 		w.say(key, "canary-7f3a summer party 金丝雀")
 		w.search(key, "canary")
@@ -366,8 +366,8 @@ func TestPI6SearchSeesItsOwnChat(t *testing.T) {
 		t.Errorf("other chats changed the result (-before +after):\n%s", diff)
 	}
 	all, err := w.index.SearchAll(t.Context(), searchindex.Query{Text: "canary-7f3a", Limit: 100})
-	if err != nil || len(all) != 50 {
-		t.Errorf("all chats: %d hits, %v; want 50", len(all), err)
+	if err != nil || len(all) != 12 {
+		t.Errorf("all chats: %d hits, %v; want 12", len(all), err)
 	}
 }
 
@@ -459,7 +459,7 @@ func TestTogether(t *testing.T) {
 		key := messages.ChatKey(fmt.Sprintf("web-chat-%d", i))
 		c := w.chats[key]
 		wg.Go(func() {
-			for n := range 20 {
+			for n := range 8 {
 				id := fmt.Sprintf("m%d", n)
 				if err := c.AppendHistory(t.Context(), uimessage.Message{ID: id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "word" + strconv.Itoa(n)}}}); err != nil {
 					t.Error(err)
