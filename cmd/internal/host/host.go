@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
@@ -38,15 +39,17 @@ type Host struct {
 	board    board
 	cleanups cleanups
 
-	docs   *documents
-	store  *jsonl.Store
-	index  *searchindex.Index
-	system *actor.ActorSystem
-	router *actor.PID
+	docs    *documents
+	store   *jsonl.Store
+	index   *searchindex.Index
+	system  *actor.ActorSystem
+	workers *workers
+	router  *actor.PID
 
 	ports       map[string]*port
 	portMetrics *adapter.Metrics
 	audit       *audit
+	runLog      *agentcontext.Log
 	control     *control
 	access      *access.Store // nil: no platform needs one
 	metricsAddr string
@@ -77,7 +80,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.registry = newRegistry(h.opts.Version)
 	h.board.enter(StateStarting)
 	for _, step := range []func(context.Context) error{
-		h.readDocuments, h.openStore, h.makeIndex, h.startAudit, h.startObserving, h.startActors, h.startControl, h.startPlatforms,
+		h.readDocuments, h.openStore, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms,
 	} {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)

@@ -22,7 +22,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-const routerName = "router"
+const (
+	routerName = "router"
+	// idleWorkers is how many goroutines wait for actors with something to do.
+	idleWorkers = 64
+)
 
 // startActors spawns the tree of actors. Platforms come later; until then
 // nothing reaches it.
@@ -39,11 +43,12 @@ func (h *Host) startActors(context.Context) error {
 		return slog.New(loud{h.opts.Logger.With("component", "actors").Handler()})
 	}))
 	h.watchActors()
+	h.workers = newWorkers(idleWorkers)
 	root := h.system.Root
 	s := h.opts.Settings.Settings
-	gate := root.Spawn(modelgate.Props(modelgate.Options{
+	gate := root.Spawn(h.workers.with(modelgate.Props(modelgate.Options{
 		Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute), Metrics: modelgate.NewMetrics(h.registry),
-	}))
+	})))
 	h.router = h.system.NewLocalPID(routerName)
 	runs := run.Options{
 		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
@@ -53,14 +58,14 @@ func (h *Host) startActors(context.Context) error {
 	h.wireCompaction(&chats, runs)
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
-		Chat:    func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
+		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
-		Shard:    func(int) *actor.Props { return shard.Props(shards) },
+		Shard:    func(int) *actor.Props { return h.workers.with(shard.Props(shards)) },
 		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20,
 	}
-	if _, err := root.SpawnNamed(router.Props(chatsOf), routerName); err != nil {
+	if _, err := root.SpawnNamed(h.workers.with(router.Props(chatsOf)), routerName); err != nil {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
 	h.cleanups.add("actors", h.stopActors)
@@ -76,7 +81,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 	s := h.opts.Settings.Settings
 	return chat.Options{
 		Store: h.store,
-		Run:   func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) },
+		Run:   func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
 		Adapter: func(name string) (chat.Adapter, bool) {
 			p := h.ports[name] // filled before the first message, never changed after it
 			if p == nil {
@@ -89,7 +94,8 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
-		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, Commands: h.command,
+		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
+		Commands: h.command,
 	}
 }
 
@@ -109,7 +115,7 @@ func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger,
 	}
-	chats.Compaction = func() *actor.Props { return compaction.Props(o) }
+	chats.Compaction = func() *actor.Props { return h.workers.with(compaction.Props(o)) }
 	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
 	chats.PrefixBroken = runs.Metrics.PrefixBroken
 }
@@ -128,6 +134,7 @@ func (h *Host) stopActors(ctx context.Context) error {
 		err = errors.Join(err, stopErr)
 	}
 	h.system.Shutdown()
+	h.workers.close()
 	return err
 }
 

@@ -112,7 +112,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
-	props := adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics})
+	props := h.workers.with(adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics}))
 	if _, err := h.system.Root.SpawnNamed(props, adapter.Name(p.name)); err != nil {
 		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
 	}
