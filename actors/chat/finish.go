@@ -35,6 +35,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	c.Metrics.finished(result, c.run.began)
 	c.Metrics.took(c.run.steps)
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
+	c.recordRun(run, result, reason)
 	c.eventFrame(ac, "done", run.Step, "")
 	if notice != "" && !c.via.Outbox {
 		c.chunkFrame(ac, m.ID, []uistream.Chunk{uistream.Error{ErrorText: notice}})

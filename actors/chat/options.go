@@ -72,6 +72,8 @@ type Options struct {
 	Metrics *Metrics // may be nil
 	// Audit takes what the audit log keeps; it never blocks. May be nil.
 	Audit func(AuditEntry)
+	// RunEnded takes what is kept of a run for later ones; it never blocks. May be nil.
+	RunEnded func(key messages.ChatKey, entry persistence.RunEntry)
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }

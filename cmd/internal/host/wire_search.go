@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -24,7 +25,7 @@ import (
 func newIndex(state string, store *jsonl.Store, log *slog.Logger) *searchindex.Index {
 	return searchindex.New(searchindex.Options{
 		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: jsonl.ParseTurn,
-		Skip: []string{history.SearchName}, Logger: log.With("component", "search"),
+		Skip: []string{history.SearchName, agentcontext.LoadName}, Logger: log.With("component", "search"),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
@@ -31,6 +32,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools := []tool.Tool{
 		chattools.NewSend(chattools.Options{Files: files}), chattools.NewContact(),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
+		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}

@@ -1,0 +1,123 @@
+package agentcontext
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// DefaultWindow is how many entries of a chat stay as they are.
+const DefaultWindow = 200
+
+// maxQueue is how many entries may wait for the disk.
+const maxQueue = 4096
+
+// errStopped: the writer has ended.
+var errStopped = errors.New("the run log is closed")
+
+// Options of a log. Dir and Folder are required.
+type Options struct {
+	Dir string
+	// Folder is the path of a chat below Dir, with slashes; ".jsonl" is added.
+	Folder     func(messages.ChatKey) (string, error)
+	Window     int // 0: [DefaultWindow]
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Log is a [persistence.RunLog] in files.
+type Log struct {
+	files   files
+	log     *slog.Logger
+	work    chan work
+	stopped chan struct{}
+	dropped prometheus.Counter
+}
+
+// work is an entry to write, or a reader who waits for those before.
+type work struct {
+	key   messages.ChatKey
+	entry persistence.RunEntry
+	reach chan<- struct{} // nil: an entry
+}
+
+// New makes a log. Nothing is written before [Log.Run].
+func New(o Options) *Log {
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	return &Log{
+		files: files{dir: o.Dir, folder: o.Folder, window: o.Window, lines: map[messages.ChatKey]int{}},
+		log:   o.Logger, work: make(chan work, maxQueue), stopped: make(chan struct{}),
+		dropped: promauto.With(o.Registerer).NewCounter(prometheus.CounterOpts{
+			Name: "sma_run_log_dropped_total", Help: "Entries of the log of runs that were dropped because the disk was too slow or failed.",
+		}),
+	}
+}
+
+// AddRun implements [persistence.RunLog]. An entry for which there is no room is
+// dropped and counted.
+func (l *Log) AddRun(key messages.ChatKey, entry persistence.RunEntry) {
+	select {
+	case l.work <- work{key: key, entry: entry}:
+	default:
+		l.dropped.Inc()
+	}
+}
+
+// Runs implements [persistence.RunLog].
+func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]persistence.RunEntry, error) {
+	reached := make(chan struct{})
+	select {
+	case l.work <- work{reach: reached}:
+	case <-l.stopped:
+		return nil, errStopped
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-reached:
+	case <-l.stopped:
+		return nil, errStopped
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return l.files.read(key)
+}
+
+// Run writes until ctx ends, and then what waits. It is called once.
+func (l *Log) Run(ctx context.Context) {
+	defer close(l.stopped)
+	for {
+		select {
+		case w := <-l.work:
+			l.do(w)
+		case <-ctx.Done():
+			for {
+				select {
+				case w := <-l.work:
+					l.do(w)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *Log) do(w work) {
+	if w.reach != nil {
+		close(w.reach)
+		return
+	}
+	if err := l.files.add(w.key, w.entry); err != nil {
+		l.dropped.Inc()
+		l.log.Warn("the record of a run was not kept", "chat_key", string(w.key), "run_id", w.entry.RunID, "error", err)
+	}
+}

@@ -1,0 +1,112 @@
+package persistence
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// RunLog keeps, for each chat, a short record of what its runs came to, for
+// later runs of the same chat. It is reference only: nothing is decided by it, and a
+// crash may lose the newest entries, but none is wrong. It is safe for concurrent use.
+type RunLog interface {
+	// AddRun takes the entry of a run whose end is durable. It never waits.
+	AddRun(key messages.ChatKey, entry RunEntry)
+	// Runs are the entries of a chat, oldest first, with those added before the
+	// call. Of the old ones there is one summary, at the head.
+	Runs(ctx context.Context, key messages.ChatKey) ([]RunEntry, error)
+}
+
+// Kinds of [RunEntry].
+const (
+	RunEntryRun     = "run"
+	RunEntrySummary = "summary" // of several runs
+)
+
+// RunEntry is one line of a run log. Members are only added.
+type RunEntry struct {
+	Kind string `json:"kind"`
+	TS   int64  `json:"ts"` // of the end, Unix milliseconds; of a summary: of the newest
+
+	RunID    string    `json:"runId,omitempty"`
+	Result   Result    `json:"result,omitempty"`
+	Request  string    `json:"request,omitempty"` // beginning of what was asked
+	Answer   string    `json:"answer,omitempty"`  // beginning of what was said
+	Calls    []RunCall `json:"calls,omitempty"`   // the first ones
+	More     int       `json:"moreCalls,omitempty"`
+	Failures []string  `json:"failures,omitempty"`
+
+	// Of a summary.
+	Since    int64      `json:"since,omitempty"` // TS of the oldest
+	Runs     int        `json:"runs,omitempty"`
+	Failed   int        `json:"failed,omitempty"` // runs
+	Tools    []RunCount `json:"tools,omitempty"`  // by number of calls
+	Requests []string   `json:"requests,omitempty"`
+}
+
+// RunCall is a tool call of a run.
+type RunCall struct {
+	Name  string `json:"name"`
+	Input string `json:"input,omitempty"` // its beginning
+	Error string `json:"error,omitempty"` // of a call that failed or was denied
+}
+
+// RunCount says how often a tool was called.
+type RunCount struct {
+	Name  string `json:"name"`
+	Calls int    `json:"calls"`
+}
+
+// What a summary of runs keeps of them, at most.
+const (
+	summaryRequests = 20
+	summaryFailures = 10
+	summaryTools    = 30
+)
+
+// SummariseRuns folds entries, oldest first, into one. Summaries among them count
+// for the runs they stand for. The same entries make the same summary.
+func SummariseRuns(entries []RunEntry) RunEntry {
+	out := RunEntry{Kind: RunEntrySummary}
+	calls := map[string]int{}
+	for _, e := range entries {
+		out.TS = max(out.TS, e.TS)
+		since := cmp.Or(e.Since, e.TS)
+		out.Since = min(cmp.Or(out.Since, since), since)
+		out.Failures = append(out.Failures, e.Failures...)
+		if e.Kind == RunEntrySummary {
+			out.Runs += e.Runs
+			out.Failed += e.Failed
+			out.Requests = append(out.Requests, e.Requests...)
+			for _, t := range e.Tools {
+				calls[t.Name] += t.Calls
+			}
+			continue
+		}
+		out.Runs++
+		if e.Result == ResultFailed || e.Result == ResultInterrupted {
+			out.Failed++
+		}
+		if e.Request != "" {
+			out.Requests = append(out.Requests, e.Request)
+		}
+		for _, c := range e.Calls {
+			calls[c.Name]++
+		}
+	}
+	for name, n := range calls {
+		out.Tools = append(out.Tools, RunCount{name, n})
+	}
+	slices.SortFunc(out.Tools, func(a, b RunCount) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	out.Tools = out.Tools[:min(len(out.Tools), summaryTools)]
+	out.Requests = newest(out.Requests, summaryRequests)
+	out.Failures = newest(out.Failures, summaryFailures)
+	return out
+}
+
+// newest are the last n of a list, without those that were cut off behind them.
+func newest(list []string, n int) []string {
+	return slices.Clone(list[max(0, len(list)-n):])
+}
