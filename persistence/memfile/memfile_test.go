@@ -1,0 +1,267 @@
+package memfile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC) //nolint:gochecknoglobals // never changed
+
+func open(t *testing.T, state string) *Store {
+	t.Helper()
+	return New(Options{
+		State: state, Now: func() time.Time { return july },
+		ChatDir: func(key messages.ChatKey) (string, error) {
+			if key == "bad" {
+				return "", messages.ErrChatKey
+			}
+			return filepath.Join(state, "chat", string(key)), nil
+		},
+	})
+}
+
+func fact(text string, sources ...string) persistence.MemoryFact {
+	return persistence.MemoryFact{At: july, Text: text, Sources: sources}
+}
+
+func read3(t *testing.T, s *Store, places ...persistence.MemoryPlace) []string {
+	t.Helper()
+	var out []string
+	for _, p := range places {
+		text, err := s.ReadMemory(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestAddMemory(t *testing.T) {
+	state := t.TempDir()
+	s := open(t, state)
+	project, ana, chat := persistence.MemoryPlace{}, persistence.MemoryPlace{User: "telegram-7"}, persistence.MemoryPlace{Chat: "cli-chat-a"}
+	if diff := cmp.Diff([]string{"", "", ""}, read3(t, s, project, ana, chat)); diff != "" {
+		t.Errorf("at first (-want +got):\n%s", diff)
+	}
+	if entries, _ := os.ReadDir(state); len(entries) > 0 {
+		t.Errorf("reading made %v", entries)
+	}
+	for _, p := range []persistence.MemoryPlace{project, ana, chat} {
+		if n, err := s.AddMemory(t.Context(), p, fact("likes\n tea\u202e", "u:a:1"), fact("likes tea"), fact(" \t")); err != nil || n != 1 {
+			t.Errorf("add to %v = %d, %v; want 1", p, n, err)
+		}
+	}
+	if n, err := s.AddMemory(t.Context(), chat, fact("likes tea", "u:a:9")); err != nil || n != 0 {
+		t.Errorf("the same again = %d, %v; want 0", n, err)
+	}
+	const want = "- 2026-07-01 likes tea [u:a:1]\n"
+	if diff := cmp.Diff([]string{want, want, want}, read3(t, s, project, ana, chat)); diff != "" {
+		t.Errorf("memories (-want +got):\n%s", diff)
+	}
+	for _, file := range []string{"memory/project.md", "memory/users/telegram-7.md", "chat/cli-chat-a/memory/Primary.md"} {
+		if info, err := os.Stat(filepath.Join(state, file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v; want a file of mode 0600", file, info, err)
+		}
+	}
+}
+
+func TestWhatPeopleWroteStays(t *testing.T) {
+	s := open(t, t.TempDir())
+	const was = "---\ntitle: x\n---\n# Ana\n\n- 2025-01-02 likes tea [u:a:1]\nno line end"
+	if err := s.ReplaceMemory(t.Context(), persistence.MemoryPlace{}, "", was, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("likes tea"), fact("has a cat")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, persistence.MemoryPlace{})); diff != "" {
+		t.Errorf("memory (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlacesThatCannotBe(t *testing.T) {
+	s := open(t, t.TempDir())
+	for _, p := range []persistence.MemoryPlace{
+		{User: "../project"}, {User: "a/b"}, {User: `a\b`}, {User: "."}, {User: ".."}, {User: "a\x00"}, {User: strings.Repeat("x", 200)},
+		{Chat: "bad"}, {Chat: "cli-chat-a", User: "cli-1"},
+	} {
+		if _, err := s.ReadMemory(t.Context(), p); !errors.Is(err, persistence.ErrMemoryPlace) {
+			t.Errorf("read %v: %v, want %v", p, err, persistence.ErrMemoryPlace)
+		}
+		if _, err := s.AddMemory(t.Context(), p, fact("x")); !errors.Is(err, persistence.ErrMemoryPlace) {
+			t.Errorf("add to %v: %v, want %v", p, err, persistence.ErrMemoryPlace)
+		}
+	}
+}
+
+func TestReplaceMemory(t *testing.T) {
+	state := t.TempDir()
+	s := open(t, state)
+	place := persistence.MemoryPlace{Chat: "cli-chat-a"}
+	if _, err := s.AddMemory(t.Context(), place, fact("old")); err != nil {
+		t.Fatal(err)
+	}
+	was := read3(t, s, place)[0]
+	if err := s.ReplaceMemory(t.Context(), place, was+"x", "new", true); !errors.Is(err, persistence.ErrMemoryChanged) {
+		t.Errorf("of a text that is another: %v, want %v", err, persistence.ErrMemoryChanged)
+	}
+	if err := s.ReplaceMemory(t.Context(), place, was, strings.Repeat("x", persistence.MaxMemory+1), false); !errors.Is(err, persistence.ErrMemoryFull) {
+		t.Errorf("too long: %v, want %v", err, persistence.ErrMemoryFull)
+	}
+	if err := s.ReplaceMemory(t.Context(), place, was, "new\n", true); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(state, "chat/cli-chat-a/memory/backup/Primary-20260701T223000.000000000Z.md"))
+	if err != nil || string(kept) != was {
+		t.Errorf("backup = %q, %v; want %q", kept, err, was)
+	}
+	if got := read3(t, s, place)[0]; got != "new\n" {
+		t.Errorf("memory = %q", got)
+	}
+}
+
+var errCrash = errors.New("crash")
+
+// crashes runs work with a crash at each of its steps, each time in a new folder,
+// and hands over what a process after it finds.
+func crashes(t *testing.T, prepare, work func(s *Store) error, check func(t *testing.T, step string, s *Store)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		state := t.TempDir()
+		if err := prepare(open(t, state)); err != nil {
+			t.Fatal(err)
+		}
+		s, at, last := open(t, state), 0, ""
+		s.step = func(name string) error {
+			if at++; at == n {
+				last = name
+				return errCrash
+			}
+			return nil
+		}
+		err := work(s)
+		if err == nil {
+			if n < 3 {
+				t.Fatalf("the work had %d steps", at)
+			}
+			return
+		}
+		if !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		check(t, last, open(t, state))
+	}
+}
+
+func TestCrashWhileFactsAreAdded(t *testing.T) {
+	place, to := persistence.MemoryPlace{Chat: "cli-chat-a"}, persistence.MemoryMark{TurnID: "t9", Seq: 9}
+	before := persistence.MemoryMark{TurnID: "t1", Seq: 1}
+	prepare := func(s *Store) error {
+		_, err := s.AddExtracted(context.Background(), "cli-chat-a", before, fact("old", "t1"))
+		return err
+	}
+	work := func(s *Store) error {
+		_, err := s.AddExtracted(context.Background(), "cli-chat-a", to, fact("new", "t9"))
+		return err
+	}
+	const old, both = "- 2026-07-01 old [t1]\n", "- 2026-07-01 old [t1]\n- 2026-07-01 new [t9]\n"
+	crashes(t, prepare, work, func(t *testing.T, step string, s *Store) {
+		t.Helper()
+		text := read3(t, s, place)[0]
+		mark, err := s.Extracted(t.Context(), "cli-chat-a")
+		switch {
+		case err != nil:
+			t.Errorf("crash at %s: %v", step, err)
+		case text == old && mark == before, text == both && mark == to:
+		default:
+			t.Errorf("crash at %s: %q with mark %v", step, text, mark)
+		}
+		if err := work(s); err != nil {
+			t.Fatal(err)
+		}
+		if mark, _ := s.Extracted(t.Context(), "cli-chat-a"); read3(t, s, place)[0] != both || mark != to {
+			t.Errorf("crash at %s and again: %q, %v", step, read3(t, s, place), mark)
+		}
+	})
+}
+
+func TestCrashWhileAMemoryIsReplaced(t *testing.T) {
+	place := persistence.MemoryPlace{Chat: "cli-chat-a"}
+	prepare := func(s *Store) error { return s.ReplaceMemory(context.Background(), place, "", "old", false) }
+	work := func(s *Store) error { return s.ReplaceMemory(context.Background(), place, "old", "new", true) }
+	crashes(t, prepare, work, func(t *testing.T, step string, s *Store) {
+		t.Helper()
+		text := read3(t, s, place)[0]
+		backups, err := filepath.Glob(filepath.Join(s.opts.State, "chat/cli-chat-a/memory/backup/*.md"))
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case text == "old":
+		case text == "new" && len(backups) == 1:
+			if kept, _ := os.ReadFile(backups[0]); string(kept) != "old" {
+				t.Errorf("crash at %s: the backup is %q", step, kept)
+			}
+		default:
+			t.Errorf("crash at %s: %q with %d backups", step, text, len(backups))
+		}
+	})
+}
+
+func TestMarkWithoutFacts(t *testing.T) {
+	s := open(t, t.TempDir())
+	to := persistence.MemoryMark{TurnID: "t9", Seq: 9}
+	if n, err := s.AddExtracted(t.Context(), "cli-chat-a", to); n != 0 || err != nil {
+		t.Errorf("no facts = %d, %v", n, err)
+	}
+	if mark, err := s.Extracted(t.Context(), "cli-chat-a"); mark != to || err != nil {
+		t.Errorf("mark = %v, %v; want %v", mark, err, to)
+	}
+	if text := read3(t, s, persistence.MemoryPlace{Chat: "cli-chat-a"})[0]; text != "" {
+		t.Errorf("memory = %q", text)
+	}
+}
+
+// Two stores of one folder are as good as two processes: each has its own lock.
+func TestChangesFromTwoSides(t *testing.T) {
+	state := t.TempDir()
+	a, b := open(t, state), open(t, state)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		s := a
+		if i%2 == 0 {
+			s = b
+		}
+		wg.Go(func() {
+			if n, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("fact "+strings.Repeat("x", i+1))); err != nil || n != 1 {
+				t.Error(n, err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := strings.Count(read3(t, a, persistence.MemoryPlace{})[0], "\n"); got != 20 {
+		t.Errorf("%d facts, want 20", got)
+	}
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	state := t.TempDir()
+	s := open(t, state)
+	if err := os.WriteFile(filepath.Join(state, "memory"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{Chat: "cli-chat-a"}, fact("x")); err == nil {
+		t.Error("a file took a folder's place and nothing failed")
+	}
+}
