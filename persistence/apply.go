@@ -86,6 +86,9 @@ func (s *State) applyRun(r Record) error {
 		if f.RunID == run.ID && f.MessageID == run.MessageID {
 			run.setPart(f.Part)
 			run.Final = run.Final || f.Final
+			if f.Switch.Kind != "" {
+				run.Switch = f.Switch
+			}
 		}
 	case TurnsMerged:
 		if f.RunID == run.ID {

@@ -356,5 +356,6 @@ func (s *State) supersede(old *Turn, stored bool, t Turn) {
 		s.dirty = append(s.dirty, t.Message)
 	}
 	s.asked = s.asked || len(t.Requests) > 0
+	s.switching = s.switching || t.Switch.Kind != ""
 	*old = t
 }

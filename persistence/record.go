@@ -1,6 +1,7 @@
 package persistence
 
 import (
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -111,6 +112,8 @@ type ToolFinished struct {
 	MessageID string         `json:"messageId"`
 	Part      uimessage.Part `json:"-"`
 	Final     bool           `json:"final,omitempty"`
+	// Switch is the order to go on in another context; see [State.Switching].
+	Switch messages.ContextSwitch `json:"switch,omitzero"`
 }
 
 // TurnsMerged says: at a step boundary the assistant message so far was closed, the
@@ -146,6 +149,8 @@ const (
 	ResultFailed      Result = "failed"
 	ResultInterrupted Result = "interrupted" // by a crash, and not resumed
 	ResultRewound     Result = "rewound"     // no run: the answers that were here are archived
+	ResultSwitching   Result = "switching"   // to go on in another context, which is to be made
+	ResultSwitched    Result = "switched"    // the context is there, and the next run goes on
 )
 
 // StopRequested says: somebody stopped the run; durable before it acts.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -16,6 +17,8 @@ type Turn struct {
 	// Egress the number of its last egress row if it has any of those.
 	Requests []Request
 	Egress   int
+	// Switch is an order to switch the context that waits to be obeyed.
+	Switch SwitchMark
 }
 
 // NewTurn decodes a message's metadata. Metadata that is not ours is left alone.
@@ -24,7 +27,7 @@ func NewTurn(m uimessage.Message) Turn {
 	t := Turn{Message: m, Meta: meta}
 	if m.Role == uimessage.RoleAssistant {
 		a := decodeAsked(meta)
-		t.Requests, t.Egress = a.Requests, a.Egress
+		t.Requests, t.Egress, t.Switch = a.Requests, a.Egress, decodeSwitch(meta)
 	}
 	return t
 }
@@ -52,17 +55,18 @@ type State struct {
 	// Tries are the compactions of late that changed nothing, in Unix milliseconds.
 	Tries []int64
 
-	asked    bool // a turn of the history holds requests for approval
-	ids      *ringSet
-	turns    map[string]struct{} // ids of History and Lane
-	ended    map[string]bool     // runs that the history file holds the end of; on replay only
-	counts   Counts
-	counted  int64 // counts hold the ledger as far as this record
-	ledger   []LedgerEntry
-	stumbles []Stumble
-	chained  int64               // arrival number that Depth is of
-	stored   int                 // how many of History the history file holds
-	dirty    []uimessage.Message // stored turns replaced since
+	asked     bool // a turn of the history holds requests for approval
+	switching bool // a turn of the history may hold an order to switch the context
+	ids       *ringSet
+	turns     map[string]struct{} // ids of History and Lane
+	ended     map[string]bool     // runs that the history file holds the end of; on replay only
+	counts    Counts
+	counted   int64 // counts hold the ledger as far as this record
+	ledger    []LedgerEntry
+	stumbles  []Stumble
+	chained   int64               // arrival number that Depth is of
+	stored    int                 // how many of History the history file holds
+	dirty     []uimessage.Message // stored turns replaced since
 }
 
 // Run is a run under way.
@@ -81,6 +85,8 @@ type Run struct {
 	// Begun are the calls whose effect may have begun.
 	Begun map[string]bool
 	Final bool // a tool asked to end the run
+	// Switch is the order of a tool to go on in another context.
+	Switch messages.ContextSwitch
 	// Rows are the egress rows of the run's calls, by call id.
 	Rows map[string]RowKey
 	// Spoke: a call sent something since the newest turn became visible.
@@ -243,6 +249,7 @@ func (s *State) Has(turnID string) bool {
 func (s *State) push(t Turn) {
 	s.turns[t.ID] = struct{}{}
 	s.asked = s.asked || len(t.Requests) > 0
+	s.switching = s.switching || t.Switch.Kind != ""
 	s.History = append(s.History, t)
 }
 

@@ -21,6 +21,7 @@ type Store interface {
 	// Waking lists the chats that were not at rest when the process ended. Its
 	// cost does not grow with the number of chats.
 	Waking(ctx context.Context) ([]messages.ChatKey, error)
+	ContextStore
 	// Close closes all handles. Operations after it fail with [ErrClosed].
 	Close() error
 }
@@ -171,6 +172,9 @@ type Rewrite struct {
 	From, To int
 	// Insert stands in their place.
 	Insert []uimessage.Message
+	// Context is archived before the history is replaced; nil: none is. One of its
+	// id that is there already must be the same.
+	Context *Context
 	// Meta is written after the history.
 	Meta Meta
 }

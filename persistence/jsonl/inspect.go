@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl/internal/vfs"
@@ -206,16 +207,24 @@ func (in *inspection) readLedger(ctx context.Context) error {
 	})
 }
 
-// readArchives checks each line in each archive.
+// readArchives checks each line in each archive, and each context.
 func (in *inspection) readArchives(ctx context.Context) error {
+	if err := in.readFolder(ctx, archiveDir, in.archive); err != nil {
+		return err
+	}
+	return in.readFolder(ctx, contextsDir, in.context)
+}
+
+// readFolder checks the files of a folder that are written once.
+func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
 	c := in.chat
 	var names []string
 	err := c.store.files.once(ctx, func() error {
 		names = nil
-		entries, err := c.store.fs.ReadDir(c.path(archiveDir))
+		entries, err := c.store.fs.ReadDir(c.path(folder))
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), ".json") && !e.IsDir() {
-				names = append(names, path.Join(c.path(archiveDir), e.Name()))
+				names = append(names, path.Join(c.path(folder), e.Name()))
 			}
 		}
 		return err
@@ -232,7 +241,7 @@ func (in *inspection) readArchives(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", in.below(name), err)
 		}
-		in.small(name, len(b), in.archive(b), RemedyNone)
+		in.small(name, len(b), check(b), RemedyNone)
 	}
 	return nil
 }
@@ -252,6 +261,16 @@ func (in *inspection) archive(b []byte) (why string) {
 		turns[i] = m
 	}
 	in.archived = append(in.archived, turns...)
+	return ""
+}
+
+// context says what is wrong with a context, and keeps the turns of a sound one.
+func (in *inspection) context(b []byte) (why string) {
+	var c persistence.Context
+	if err := json.Unmarshal(b, &c); err != nil || !messages.ValidContextID(c.ID) {
+		return "context cannot be read"
+	}
+	in.archived = append(in.archived, c.Messages...)
 	return ""
 }
 

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -289,14 +288,5 @@ func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
 
 // readAll reads a small file whole.
 func (c *chat) readAll(ctx context.Context, name string) ([]byte, error) {
-	var b []byte
-	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
-		size, err := f.Size()
-		if err != nil {
-			return err
-		}
-		b = make([]byte, size)
-		return readFull(f, b, 0)
-	})
-	return b, err
+	return c.store.readAll(ctx, name)
 }

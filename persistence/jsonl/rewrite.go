@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl/internal/vfs"
@@ -34,6 +35,9 @@ func (c *chat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
 				return err
 			}
 		}
+		if err := c.archiveContext(ctx, r); err != nil {
+			return err
+		}
 		return c.replaceHistory(ctx, r)
 	})
 }
@@ -47,6 +51,8 @@ func (c *chat) checkRewrite(r persistence.Rewrite) error {
 		return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(places))
 	case r.ArchiveID != "" && !archiveName(r.ArchiveID):
 		return fmt.Errorf("%w: %q", errArchive, r.ArchiveID)
+	case r.Context != nil && !messages.ValidContextID(r.Context.ID):
+		return fmt.Errorf("%w: %q", errContextID, r.Context.ID)
 	}
 	seen := map[string]bool{}
 	for _, p := range slices.Concat(places[:r.From], places[r.To:]) {

@@ -49,6 +49,9 @@ type Options struct {
 	Operations int
 	// LedgerBytes is the size from which on a ledger goes on in a new file; 0: 8 MiB.
 	LedgerBytes int64
+	// SearchText is how many characters of a context its index entry keeps; 0:
+	// [persistence.DefaultSearchText].
+	SearchText int
 	// FS replaces the file system in tests; nil: the machine's.
 	FS vfs.FS
 }
@@ -83,6 +86,9 @@ func (o *Options) defaults() {
 	if o.LedgerBytes <= 0 {
 		o.LedgerBytes = ledgerBytes
 	}
+	if o.SearchText <= 0 {
+		o.SearchText = persistence.DefaultSearchText
+	}
 }
 
 // Store is a [persistence.Store] in files.
@@ -95,9 +101,11 @@ type Store struct {
 	files   *descriptors
 	slots   chan struct{}
 	rotate  int64
-	wait    time.Duration // for the lock
-	unlock  func() error
-	buffers sync.Pool
+	// searchText is how many characters of a context the index keeps.
+	searchText int
+	wait       time.Duration // for the lock
+	unlock     func() error
+	buffers    sync.Pool
 
 	// markers says which shards' folders of marks are known to be durable.
 	markers [persistence.Shards]atomic.Bool
@@ -133,7 +141,7 @@ func newStore(o Options) (*Store, error) {
 	}
 	return &Store{
 		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
-		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
+		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
 }

@@ -237,6 +237,9 @@ func (c *chat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
 		if err := d.archive(c.key, r, gone); err != nil {
 			return err
 		}
+		if err := d.archiveContext(r.Context); err != nil {
+			return err
+		}
 		d.turns, d.places, d.meta, d.written = after, places, cloneMeta(r.Meta), true
 		return nil
 	})

@@ -36,6 +36,7 @@ type data struct {
 	ledger   []persistence.LedgerEntry
 	meta     persistence.Meta
 	archives map[string]persistence.Archive
+	contexts map[string][]byte // as their files would be
 	marked   bool
 	written  bool
 }
@@ -118,7 +119,7 @@ func (d *Disk) chat(key messages.ChatKey) *data {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.chats[key] == nil {
-		d.chats[key] = &data{places: map[string]int{}, archives: map[string]persistence.Archive{}}
+		d.chats[key] = &data{places: map[string]int{}, archives: map[string]persistence.Archive{}, contexts: map[string][]byte{}}
 	}
 	return d.chats[key]
 }

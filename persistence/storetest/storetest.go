@@ -54,6 +54,8 @@ func Run(t *testing.T, fresh Fresh, reopen Reopen) {
 		{"cancelled", testCancelled},
 		{"chats side by side", testParallel},
 		{"unknown facts", testUnknownFacts},
+		{"contexts", testContexts},
+		{"contexts refused", testContextsRefused},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.test(&suite{Store: fresh(t), t: t, reopen: reopen})
