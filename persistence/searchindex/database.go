@@ -46,8 +46,8 @@ func open(ctx context.Context, file string) (*database, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)
 	}
-	// A rebuild mends what a power cut breaks, so nothing waits for the disk.
-	pragmas := url.Values{"_pragma": {"locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(NORMAL)", "temp_store(MEMORY)", "cache_size(-4096)"}}
+	// A rebuild mends what a power cut breaks, so the disk is waited for rarely.
+	pragmas := url.Values{"_pragma": {"locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(NORMAL)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)", "cache_size(-4096)"}}
 	name := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: pragmas.Encode()}
 	pool, err := sql.Open("sqlite", name.String())
 	if err != nil {

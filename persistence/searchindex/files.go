@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 const (
@@ -26,8 +28,21 @@ const (
 	stepBytes = 4 << 20
 )
 
+// contextsDir is the folder of contexts. What is in there are messages and no
+// lines of a history, so that they have no checksums.
+const contextsDir = "contexts/archive"
+
 // archives are the folders of files that are written once.
-func archives() []string { return []string{"messages/archive", "contexts/archive"} }
+func archives() []string { return []string{"messages/archive", contextsDir} }
+
+// parse reads a turn of a file of a chat.
+func (x *Index) parse(file string, raw []byte) (uimessage.Message, bool) {
+	if path.Dir(file) != contextsDir {
+		return x.opts.Parse(raw)
+	}
+	m, err := uimessage.Decode(raw)
+	return m, err == nil && m.ID != ""
+}
 
 // line is one turn in a file.
 type line struct {

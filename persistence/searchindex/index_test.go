@@ -150,7 +150,7 @@ func (w *world) checkOriginal(h searchindex.Hit) {
 	if original != string(h.Line) {
 		w.t.Errorf("at %s is\n%s\nwant\n%s", h.Place, original, h.Line)
 	}
-	if m, ok := jsonl.ParseTurn(h.Line); !ok || m.ID != h.Message.ID {
+	if m, err := uimessage.Decode(h.Line); err != nil || m.ID != h.Message.ID {
 		w.t.Errorf("the line of %s is no message: %s", h.Place, h.Line)
 	}
 }
@@ -296,7 +296,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "contexts", "archive"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	context := `{"v":1,"contextId":"c_20260101_0001","messages":[{"id":"old","role":"user","parts":[{"type":"text","text":"cherry"}]}]}`
+	context := `{"v":1,"contextId":"c_20260101_0001","messages":[{"id":"old","role":"user","parts":[{"type":"text","text":"cherry"}],"metadata":{"ts":5,"seq":3}}]}`
 	if err := os.WriteFile(filepath.Join(dir, "contexts", "archive", "c_20260101_0001.json"), []byte(context), 0o600); err != nil {
 		t.Fatal(err)
 	}

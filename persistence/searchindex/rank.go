@@ -143,7 +143,7 @@ func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		message, ok := x.opts.Parse(raw)
+		message, ok := x.parse(m.file, raw)
 		if !ok || message.ID != m.turn || q.NotRequest != "" && requestOf(message) == q.NotRequest {
 			continue
 		}

@@ -68,14 +68,14 @@ func (x *Index) step(ctx context.Context, db *database, key messages.ChatKey, di
 		return chat, false, nil
 	}
 	return chat, len(lines) > 0, db.change(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, chat: chat, skip: x.opts.Skip}
+		w := &writer{ctx: ctx, tx: tx, chat: chat, index: x}
 		for name := range known { // gone
 			w.forget(name)
 		}
 		if anew {
 			w.forget(historyName)
 		}
-		w.add(historyName, lines, x.opts.Parse)
+		w.add(historyName, lines)
 		w.progress(historyName, after)
 		return w.finish()
 	})
@@ -90,8 +90,8 @@ func (x *Index) addArchive(ctx context.Context, db *database, chat int64, dir, n
 		return err
 	}
 	return db.change(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, chat: chat, skip: x.opts.Skip}
-		w.add(name, lines, x.opts.Parse)
+		w := &writer{ctx: ctx, tx: tx, chat: chat, index: x}
+		w.add(name, lines)
 		w.progress(name, progress{done: int64(len(lines))})
 		return w.finish()
 	})
@@ -143,11 +143,11 @@ func (d *database) each(ctx context.Context, row func(scan func(...any) error) e
 // writer changes what the index has of one chat, within a transaction. After the
 // first error it does nothing; finish returns it.
 type writer struct {
-	ctx  context.Context //nolint:containedctx // lives as long as the call that made it
-	tx   *sql.Tx
-	chat int64
-	skip []string
-	err  error
+	ctx   context.Context //nolint:containedctx // lives as long as the call that made it
+	tx    *sql.Tx
+	chat  int64
+	index *Index
+	err   error
 
 	insert, old, body *sql.Stmt
 }
@@ -183,7 +183,7 @@ func (w *writer) prepare(to **sql.Stmt, query string) {
 
 // add takes turns in. A turn that the file had before is replaced: a later line
 // with the same id stands for the earlier one.
-func (w *writer) add(file string, lines []line, parse func([]byte) (uimessage.Message, bool)) {
+func (w *writer) add(file string, lines []line) {
 	w.prepare(&w.old, "DELETE FROM turns WHERE chat = ? AND file = ? AND turn = ? RETURNING id")
 	w.prepare(&w.insert, "INSERT INTO turns (chat, file, turn, at, ts, words) VALUES (?, ?, ?, ?, ?, ?)")
 	w.prepare(&w.body, "INSERT INTO texts (rowid, chat, body) VALUES (?, ?, ?)")
@@ -191,7 +191,7 @@ func (w *writer) add(file string, lines []line, parse func([]byte) (uimessage.Me
 		if w.err != nil {
 			return
 		}
-		m, ok := parse(l.raw)
+		m, ok := w.index.parse(file, l.raw)
 		if !ok {
 			continue
 		}
@@ -207,7 +207,7 @@ func (w *writer) turn(file string, at int64, m uimessage.Message) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
-	body, n := bodyOf(saying(m, w.skip))
+	body, n := bodyOf(saying(m, w.index.opts.Skip))
 	if n == 0 || w.err != nil {
 		return w.err
 	}
