@@ -1,0 +1,187 @@
+package agentcontext_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+)
+
+var errFolder = errors.New("no folder")
+
+// open starts a log in a folder; stop writes what waits and ends it.
+func open(t *testing.T, dir string, window int) (log *agentcontext.Log, registry *prometheus.Registry, stop func()) {
+	t.Helper()
+	registry = prometheus.NewRegistry()
+	log = agentcontext.New(agentcontext.Options{
+		Dir: dir, Window: window, Logger: slog.New(slog.DiscardHandler), Registerer: registry,
+		Folder: func(key messages.ChatKey) (string, error) {
+			if key == "bad" {
+				return "", errFolder
+			}
+			return string(key), nil
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		log.Run(ctx)
+	}()
+	stop = func() {
+		cancel()
+		<-done
+	}
+	t.Cleanup(stop)
+	return log, registry, stop
+}
+
+func entry(n int) persistence.RunEntry {
+	return persistence.RunEntry{
+		Kind: persistence.RunEntryRun, TS: int64(n), RunID: fmt.Sprintf("r_%d", n), Result: persistence.ResultDone,
+		Request: fmt.Sprintf("ask %d\n\"天\u2028气\"", n),
+	}
+}
+
+func runs(t *testing.T, log *agentcontext.Log, key messages.ChatKey) []persistence.RunEntry {
+	t.Helper()
+	got, err := log.Runs(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestRunsAreBounded: however old a chat is, its file holds at most two windows
+// and readers get the newest and one summary, which counts every run.
+func TestRunsAreBounded(t *testing.T) {
+	for _, window := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(window), func(t *testing.T) {
+			dir := t.TempDir()
+			log, _, _ := open(t, dir, window)
+			for n := 1; n <= 9*window; n++ {
+				log.AddRun("a", entry(n))
+				got := runs(t, log, "a")
+				if n <= window {
+					if len(got) != n {
+						t.Fatalf("after %d runs: %d entries", n, len(got))
+					}
+					continue
+				}
+				if len(got) != window+1 || got[0].Kind != persistence.RunEntrySummary || got[0].Runs != n-window || got[0].TS != int64(n-window) {
+					t.Fatalf("after %d runs: %d entries, the first %+v", n, len(got), got[0])
+				}
+				if diff := cmp.Diff(entry(n), got[window]); diff != "" {
+					t.Fatalf("the newest (-want +got):\n%s", diff)
+				}
+				b, err := os.ReadFile(filepath.Join(dir, "a.jsonl"))
+				if lines := strings.Count(string(b), "\n"); err != nil || lines > 2*window+1 {
+					t.Fatalf("after %d runs: %d lines, %v", n, lines, err)
+				}
+			}
+			if got := runs(t, log, "b"); len(got) != 0 {
+				t.Errorf("another chat reads %+v", got)
+			}
+		})
+	}
+}
+
+// TestRunsAfterACrash: half an entry is none, and neither it nor foreign bytes
+// disturb the entries around.
+func TestRunsAfterACrash(t *testing.T) {
+	dir := t.TempDir()
+	log, _, stop := open(t, dir, 10)
+	log.AddRun("a", entry(1))
+	log.AddRun("a", entry(2))
+	runs(t, log, "a")
+	stop()
+	file := filepath.Join(dir, "a.jsonl")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.IndexByte(string(whole), '\n') + 1
+	tails := map[string]string{"zeros": string(whole[:first]) + strings.Repeat("\x00", 100), "foreign": string(whole[:first]) + "{}\n[1]\nnull\n"}
+	for cut := first; cut < len(whole)-1; cut++ {
+		tails[fmt.Sprint(cut)] = string(whole[:cut])
+	}
+	for name, text := range tails {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, _, stop := open(t, dir, 10)
+		again.AddRun("a", entry(3))
+		if diff := cmp.Diff([]persistence.RunEntry{entry(1), entry(3)}, runs(t, again, "a")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		stop()
+	}
+}
+
+func TestRunsAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	log, registry, stop := open(t, dir, 0)
+	for n := range 50 {
+		log.AddRun("deep~/chat", entry(n))
+	}
+	log.AddRun("bad", entry(1))
+	stop()
+	if _, err := log.Runs(t.Context(), "deep~/chat"); err == nil {
+		t.Error("a log that has ended can be read")
+	}
+	next, _, _ := open(t, dir, 0)
+	if got := runs(t, next, "deep~/chat"); len(got) != 50 || got[49].RunID != "r_49" {
+		t.Errorf("%d entries after a stop, want all 50", len(got))
+	}
+	if n, err := testutil.GatherAndCount(registry, "sma_run_log_dropped_total"); err != nil || n != 1 {
+		t.Errorf("metric: %d, %v", n, err)
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := next.Runs(t.Context(), "bad"); !errors.Is(err, errFolder) {
+		t.Errorf("error = %v, want %v", err, errFolder)
+	}
+}
+
+// TestAddRunNeverWaits: nobody writes, and what does not fit is counted.
+func TestAddRunNeverWaits(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	log := agentcontext.New(agentcontext.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), Registerer: registry})
+	for n := range 5000 {
+		log.AddRun("a", entry(n))
+	}
+	want := "# HELP sma_run_log_dropped_total Entries of the log of runs that were dropped because the disk was too slow or failed.\n" +
+		"# TYPE sma_run_log_dropped_total counter\nsma_run_log_dropped_total 904\n"
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := log.Runs(ctx, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want %v", err, context.Canceled)
+	}
+}
