@@ -19,6 +19,7 @@ type StartRun struct {
 	RunID     string
 	RequestID string
 	Asker     Asker
+	Group     bool // several people may write in the chat
 	System    string
 	// Tools are the names offered, in their order; fixed for the run.
 	Tools []string

@@ -147,7 +147,7 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 		step = run.Step // it still needs outcomes
 	}
 	start := messages.StartRun{
-		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), System: c.system(),
+		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: c.system(),
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compaction != nil,

@@ -98,6 +98,8 @@ type Run struct {
 	Sole, LaneEmpty bool
 	// Asker is the sender of the newest user turn the model saw.
 	Asker Person
+	// Group says that several people may write in the chat.
+	Group bool
 }
 
 // Person is somebody on a platform, known by the platform's own id.

@@ -1,0 +1,111 @@
+// Package memory has the tools memory_upsert and memory_search. The first changes
+// what the model will read in later runs, so every call of it asks a person. The
+// second reads the memory of its own chat, of the project and of the person who
+// asks, and of nobody else.
+package memory
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The names of the tools.
+const (
+	UpsertName = "memory_upsert"
+	SearchName = "memory_search"
+)
+
+//go:embed upsert.md
+var upsertText string
+
+//go:embed upsert.schema.json
+var upsertSchema []byte
+
+// Options of the tools. Store is required.
+type Options struct {
+	Store persistence.MemoryStore
+	Now   func() time.Time // nil: time.Now
+	Zone  *time.Location   // of the dates; nil: the host's
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return o
+}
+
+// Upsert is the tool memory_upsert.
+type Upsert struct{ opts Options }
+
+// NewUpsert makes the tool.
+func NewUpsert(o Options) *Upsert { return &Upsert{opts: o.withDefaults()} }
+
+// Spec implements [tool.Tool]. A fact that is there already is not written again,
+// so a call may be repeated.
+func (u *Upsert) Spec() tool.Spec {
+	return tool.Spec{
+		Name: UpsertName, Title: "Remember for good", Description: strings.TrimSpace(upsertText), InputSchema: json.RawMessage(upsertSchema),
+		Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
+	}
+}
+
+// Invoke implements [tool.Tool]. The fact's source is the turn that holds the call.
+func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct{ Scope, Text, UserID string }
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	text := persistence.FactText(in.Text)
+	if text == "" {
+		return tool.Result{}, fmt.Errorf("%w: /text: there is nothing to remember", tool.ErrInput)
+	}
+	place, err := placeOf(call.Run, in.Scope, in.UserID)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	fact := persistence.MemoryFact{At: u.opts.Now().In(u.opts.Zone), Text: text, Sources: []string{call.Run.MessageID}}
+	n, err := u.opts.Store.AddMemory(ctx, place, fact)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("remember: %w", err)
+	}
+	out, err := json.Marshal(struct {
+		Remembered string `json:"remembered"`
+		Scope      string `json:"scope"`
+		Known      bool   `json:"knownAlready,omitempty"`
+	}{text, in.Scope, n == 0})
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return tool.Result{Output: out, Summary: text}, nil
+}
+
+// placeOf is the memory that a scope means. In a group who asked need not be who
+// wrote last, so there the person has to be named.
+func placeOf(run tool.Run, scope, userID string) (persistence.MemoryPlace, error) {
+	switch {
+	case scope == "chat":
+		return persistence.MemoryPlace{Chat: run.ChatKey}, nil
+	case scope == "project":
+		return persistence.MemoryPlace{}, nil
+	case run.Asker.ID == "" || run.Asker.Platform == "":
+		return persistence.MemoryPlace{}, fmt.Errorf("%w: /scope: nobody is known by an id here", tool.ErrInput)
+	case run.Group && userID == "":
+		return persistence.MemoryPlace{}, fmt.Errorf("%w: /userId: several people write here; name the one that the fact is about", tool.ErrInput)
+	case !run.Group && userID != "" && userID != run.Asker.ID:
+		return persistence.MemoryPlace{}, fmt.Errorf("%w: /userId: somebody else; leave it out", tool.ErrInput)
+	case userID == "":
+		userID = run.Asker.ID
+	}
+	return persistence.MemoryPlace{User: run.Asker.Platform + "-" + userID}, nil
+}
