@@ -134,7 +134,9 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 	s.size, s.open = end, end > off
 }
 
-func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+// blank reports whether there is nothing but what JSON calls white space; what is
+// white space elsewhere is somebody's data.
+func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
 
 // salvage takes the records out of a line that is none itself and returns the
 // rest of it: half a line glued to a whole one, lines that lost their newlines,
