@@ -99,7 +99,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	words := []string{"apple", "banana", "天气", "预报", "INV-7", "ö"}
 	if os.Getenv("SOAK") == "" { // each check opens files anew and waits for the disk
 		old := flag.Lookup("rapid.checks").Value.String()
-		if err := flag.Set("rapid.checks", "8"); err != nil {
+		if err := flag.Set("rapid.checks", "4"); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = flag.Set("rapid.checks", old) }() // as it was
