@@ -225,7 +225,7 @@ func TestCO4TwoTriesAnHour(t *testing.T) {
 		var tries []time.Time
 		s.sums.Otherwise = &modeltest.Step{Do: func(model.Request) []model.Event {
 			tries = append(tries, time.Now()) // one at a time
-			return append(modeltest.TextEvents(strings.Repeat("much more ", 2000)), modeltest.Finish("stop"))
+			return append(modeltest.TextEvents(strings.Repeat("much more ", 30_000)), modeltest.Finish("stop"))
 		}}
 		for i := range 60 {
 			s.world().Say(s.key, "alice", fmt.Sprintf("long %d", i))
