@@ -250,6 +250,8 @@ type ToolDone struct {
 	// that may be repeated need not.
 	Forced bool
 	Failed bool
+	// Switch is an order to go on in another context; the zero value is none.
+	Switch ContextSwitch
 }
 
 // StepEnded says: all calls of a step have outcomes. The chat decides how to go on.

@@ -16,9 +16,9 @@ const (
 // ContextSwitch is an order to archive the working context of a chat and to go on
 // in another one. The zero value is none.
 type ContextSwitch struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind,omitempty"`
 	// ID is the id that the working context gets in the archive.
-	ID string `json:"id"`
+	ID string `json:"id,omitempty"`
 	// Load is the id of the archived context that comes back.
 	Load   string `json:"load,omitempty"`
 	Title  string `json:"title,omitempty"` // of the working context; empty: its first words

@@ -13,11 +13,13 @@ import (
 // obeys it puts the message without it into the new history. So a crash
 // anywhere leaves either an order to obey or a history in which it was obeyed.
 
-// SwitchMark is an order that waits for its rewrite. N counts the switches of one
-// message.
+// SwitchMark is an order that waits for its rewrite; one without a kind was obeyed.
 type SwitchMark struct {
 	messages.ContextSwitch
-	N int `json:"n"`
+	// N counts the switches of one message, and Egress is the number of its last
+	// egress row, so that the run that goes on in it does not give it again.
+	N      int `json:"n"`
+	Egress int `json:"egress,omitempty"`
 }
 
 const switchMember = "contextSwitch"
@@ -31,10 +33,10 @@ func decodeSwitch(meta uimessage.Metadata) (mark SwitchMark) {
 	return mark
 }
 
-// WithSwitch is metadata that keeps an order, or none for the zero value.
+// WithSwitch is metadata that keeps a mark, or none for the zero value.
 func WithSwitch(meta uimessage.Metadata, mark SwitchMark) uimessage.Metadata {
 	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == switchMember })
-	if mark.Kind != "" {
+	if mark != (SwitchMark{}) {
 		meta.Extra = append(meta.Extra, uimessage.Member{Name: switchMember, Value: appendJSON(nil, mark)})
 	}
 	return meta
@@ -66,8 +68,9 @@ func (s *State) Switching() (t Turn, at, from int, ok bool) {
 
 // Obeyed is a turn without its order, with the result of its run.
 func (t Turn) Obeyed(result Result) Turn {
-	t.Meta = WithSwitch(t.Meta, SwitchMark{})
-	t.Meta.Result, t.Switch = string(result), SwitchMark{}
+	t.Switch.ContextSwitch = messages.ContextSwitch{}
+	t.Meta = WithSwitch(t.Meta, t.Switch)
+	t.Meta.Result = string(result)
 	t.Metadata = t.Meta.Append(nil)
 	return t
 }

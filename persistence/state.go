@@ -27,7 +27,8 @@ func NewTurn(m uimessage.Message) Turn {
 	t := Turn{Message: m, Meta: meta}
 	if m.Role == uimessage.RoleAssistant {
 		a := decodeAsked(meta)
-		t.Requests, t.Egress, t.Switch = a.Requests, a.Egress, decodeSwitch(meta)
+		t.Requests, t.Switch = a.Requests, decodeSwitch(meta)
+		t.Egress = max(a.Egress, t.Switch.Egress)
 	}
 	return t
 }

@@ -68,8 +68,9 @@ type chat struct {
 	rest     *time.Timer // of the next fold; nil: there was none yet
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
-	expiry    *time.Timer // nil: no request is open
-	closing   bool        // the host stops
+	expiry    *time.Timer           // nil: no request is open
+	moved     []persistence.Settled // fates of the run that went on in another context
+	closing   bool                  // the host stops
 	drainer   *actor.PID
 }
 

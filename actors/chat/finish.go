@@ -21,7 +21,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	m.Parts = closeParts(m.Parts, result)
 	fates := c.fates(result, reason)
 	base, _ := c.state.Turn(m.ID)
-	turn := c.closeTurn(m, c.assistantMeta(string(result), reason, fates), result)
+	turn := c.closeTurn(m, c.orderSwitch(c.assistantMeta(string(result), reason, fates)), result)
 	m = turn.Message
 	asked := opened(base, turn)
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
@@ -36,11 +36,17 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	c.Metrics.took(c.run.steps)
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
 	c.recordRun(run, result, reason)
-	c.eventFrame(ac, "done", run.Step, "")
+	if result == persistence.ResultSwitching {
+		c.handOver(ac, m.ID, fates)
+	} else {
+		c.eventFrame(ac, "done", run.Step, "")
+	}
 	if notice != "" && !c.via.Outbox {
 		c.chunkFrame(ac, m.ID, []uistream.Chunk{uistream.Error{ErrorText: notice}})
 	}
-	c.endFrame(ac, m.ID, string(result), fates, true)
+	if result != persistence.ResultSwitching {
+		c.endFrame(ac, m.ID, string(result), c.takeMoved(fates), true)
+	}
 	c.deliverRows(ac, fact.Rows)
 	c.dropRun(ac)
 	if len(c.state.Lane) == 0 && len(c.state.Open()) > 0 || c.journalLong() {
@@ -175,6 +181,8 @@ func (c *chat) lastWords(m uimessage.Message, result persistence.Result) string 
 		return "" // who stopped it does not want to hear it
 	case !c.via.ToolEgress:
 		return persistence.Text(m)
+	case result == persistence.ResultSwitching:
+		return "" // it goes on
 	case c.state.Run.Spoke && c.gotThrough():
 		return ""
 	}

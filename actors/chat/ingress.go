@@ -193,11 +193,16 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if msg.Command == "compact" {
 		folding = c.compactNow(ac)
 	}
+	contexts := c.contextCommand(ac, msg.Command, msg.Args)
+	if c.state == nil {
+		c.refuse(ac, msg)
+		return
+	}
 	if msg.Notice != "" {
 		say = msg.Notice // the platform has obeyed already, for example a pairing code
 	} else if c.Commands != nil {
 		cmd := Command{
-			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(), Compaction: folding,
+			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(), Compaction: folding, Contexts: contexts,
 		}
 		if words, ok := c.Commands(cmd); ok {
 			say = words

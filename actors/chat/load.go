@@ -207,6 +207,11 @@ func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
 		c.finish(ac, persistence.ResultDone, "")
 		return
 	}
+	if run.Switch.Kind != "" && !pending && len(c.state.Due()) == 0 {
+		c.run = newRunner(run, nil)
+		c.finish(ac, persistence.ResultSwitching, "")
+		return
+	}
 	started := persistence.RunStarted{RunID: run.ID, MessageID: run.MessageID, RequestID: run.RequestID, Attempt: run.Attempt + 1}
 	if c.note(ac, started) != nil {
 		return
@@ -261,8 +266,9 @@ func (c *chat) idle() bool {
 // undecided reports whether a request is open, or an answer has not had its
 // outcome.
 func (c *chat) undecided() bool {
-	_, continues := c.state.Continues()
-	return continues || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0
+	turn, continues := c.state.Continues()
+	_, _, _, switching := c.state.Switching()
+	return continues || switching || turn.GoesOn() || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0
 }
 
 func (c *chat) askPassivate(ac actor.Context, msg messages.AskPassivate) {

@@ -94,7 +94,8 @@ func (c *chat) notice(result persistence.Result, reason string) string {
 	switch result {
 	case persistence.ResultFailed, persistence.ResultInterrupted:
 		return c.inTheirWords(failure(reason))
-	case persistence.ResultStopped, persistence.ResultDone, persistence.ResultWaiting, persistence.ResultRewound:
+	case persistence.ResultStopped, persistence.ResultDone, persistence.ResultWaiting, persistence.ResultRewound,
+		persistence.ResultSwitching, persistence.ResultSwitched:
 	}
 	return ""
 }

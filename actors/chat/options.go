@@ -74,6 +74,8 @@ type Options struct {
 	Audit func(AuditEntry)
 	// RunEnded takes what is kept of a run for later ones; it never blocks. May be nil.
 	RunEnded func(key messages.ChatKey, entry persistence.RunEntry)
+	// Contexts: people may leave the working context and load an archived one.
+	Contexts bool
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }
@@ -108,6 +110,8 @@ type Command struct {
 	Counts  persistence.Counts
 	// Compaction is set for the command compact.
 	Compaction Compaction
+	// Contexts is set for the commands new, contexts and load.
+	Contexts ContextsAnswer
 }
 
 // Compaction says what became of a person's order to compact a chat.

@@ -89,7 +89,10 @@ func (c *chat) next(ac actor.Context) {
 	if c.state == nil || c.state.Run != nil {
 		return
 	}
-	c.applyFold(ac)
+	c.obeySwitch(ac)
+	if c.state != nil {
+		c.applyFold(ac)
+	}
 	if c.state == nil {
 		return // it will be read anew, and goes on then
 	}
@@ -101,7 +104,7 @@ func (c *chat) next(ac actor.Context) {
 	case c.closing:
 		c.restLater()
 		c.drained(ac)
-	case continues:
+	case continues || turn.GoesOn():
 		c.continueRun(ac, turn)
 	case len(due) > 0:
 		c.beginOutcome(ac, due)
@@ -301,7 +304,7 @@ func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
 	if !ok {
 		return
 	}
-	fact := persistence.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final}
+	fact := persistence.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch}
 	write := c.note
 	if msg.Forced {
 		write = c.append
@@ -331,6 +334,10 @@ func (c *chat) stepEnded(ac actor.Context, msg messages.StepEnded) {
 	c.eventFrame(ac, "step_finish", msg.Step, "")
 	if msg.Ends != "" {
 		c.endRun(ac, msg.Ends, msg.Reason)
+		return
+	}
+	if c.state.Run.Switch.Kind != "" && len(c.state.Due()) == 0 {
+		c.finish(ac, persistence.ResultSwitching, "")
 		return
 	}
 	c.boundary(ac, msg.Step)
@@ -395,7 +402,7 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 	c.since = time.Time{}
 	c.Metrics.merged(len(fact.Turns))
 	c.deliverRows(ac, fact.Rows)
-	c.endFrame(ac, closed.ID, "", nil, false)
+	c.endFrame(ac, closed.ID, "", c.takeMoved(nil), false)
 	c.run.renew(fact.MessageID, c.state.Run.Parts)
 	c.eventFrame(ac, "merge", step, "")
 	c.startFrame(ac, fact.Turns)

@@ -115,6 +115,9 @@ type Result struct {
 	Output json.RawMessage
 	// Final asks to end the run without another model call.
 	Final bool
+	// Switch orders the chat to go on in another context once the step has ended; the
+	// zero value is no order.
+	Switch messages.ContextSwitch
 	// Summary is for people, at most 500 characters; empty: none.
 	Summary string
 }

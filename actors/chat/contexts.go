@@ -1,0 +1,214 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// maxSwitches is how often one answer may switch the context.
+const maxSwitches = 4
+
+const reasonSwitched = "withdrawn: the conversation went on in another context; not executed"
+
+// unswitched is why an order was refused; the history is as it was.
+type unswitched string
+
+// Error implements error.
+func (e unswitched) Error() string { return string(e) }
+
+// orderSwitch keeps the order of a tool in the message that ends the run.
+func (c *chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
+	run := c.state.Run
+	if run.Switch.Kind == "" {
+		return meta
+	}
+	base, _ := c.state.Turn(run.MessageID)
+	return persistence.WithSwitch(meta, persistence.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
+}
+
+// handOver ends a run that goes on in another context. Who follows it sees one run:
+// what it settled is told at its end, unless turns that waited come first.
+func (c *chat) handOver(ac actor.Context, messageID string, fates []persistence.Settled) {
+	c.moved = slices.Concat(c.moved, fates)
+	if !c.state.IsLast(messageID) {
+		c.endFrame(ac, messageID, "", c.takeMoved(nil), false)
+	}
+}
+
+// takeMoved are fates with those that were not told yet.
+func (c *chat) takeMoved(fates []persistence.Settled) []persistence.Settled {
+	all := slices.Concat(c.moved, fates)
+	c.moved = nil
+	return all
+}
+
+// obeySwitch makes the context that a run asked for. It may be called only between
+// runs. Answers that wait for their outcome go first: they belong to the old one.
+func (c *chat) obeySwitch(ac actor.Context) {
+	turn, at, from, ok := c.state.Switching()
+	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
+		return
+	}
+	result := persistence.Result(turn.Meta.Result)
+	if result == persistence.ResultSwitching {
+		if result = persistence.ResultDone; at == len(c.state.History)-1 {
+			result = persistence.ResultSwitched
+		}
+	}
+	err := error(unswitched("the context was switched too often in one answer"))
+	if turn.Switch.N <= maxSwitches {
+		err = c.switchContext(ac, turn.Switch.ContextSwitch, from, at+1, result)
+	}
+	if why, refused := errors.AsType[unswitched](err); refused {
+		c.log.Warn("the context was not switched", "reason", string(why))
+		_ = c.append(ac, persistence.TurnReplaced{Turn: notSwitched(turn, string(why)).Obeyed(result).Message}) // it will be read anew, and refused then
+	}
+}
+
+// notSwitched is a turn whose last call came to nothing after all. No model has read
+// its outcome yet.
+func notSwitched(turn persistence.Turn, why string) persistence.Turn {
+	for _, p := range slices.Backward(turn.Parts) {
+		if call, ok := p.(uimessage.Tool); ok {
+			turn.Parts = persistence.ReplaceCall(turn.Parts, call.ToolCallID, func(t uimessage.Tool) uimessage.Tool {
+				t.State, t.Output, t.ErrorText = uimessage.ToolOutputError, nil, uimessage.Some("the context was not switched: "+why)
+				return t
+			})
+			break
+		}
+	}
+	return turn
+}
+
+// switchContext archives the turns before from and puts those of another context in
+// their place, or none, in one rewrite. The turns up to to go over, the last of them
+// without its order; what follows them stays as it is.
+func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, from, to int, result persistence.Result) error {
+	loaded, err := c.loadedTurns(order.Load)
+	if err != nil {
+		return err
+	}
+	if err := c.denyOpen(ac); err != nil {
+		return err
+	}
+	if err := c.fold(ac); err != nil {
+		return err
+	}
+	now := time.Now()
+	rewrite := persistence.Rewrite{At: now, To: to, Meta: c.state.Meta()}
+	var over []persistence.Turn
+	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
+		over[len(over)-1] = over[len(over)-1].Obeyed(result)
+	}
+	rewrite.Insert = c.newHistory(loaded, over, from)
+	rewrite.Meta.Cursor = persistence.ArchiveOf(rewrite.Insert)
+	if from > 0 {
+		left := persistence.NewContext(order, now.UnixMilli(), c.state.History[:from])
+		rewrite.Context = &left
+	}
+	err = c.store.Rewrite(context.Background(), rewrite)
+	switch {
+	case err == nil:
+		c.switched(ac, order, rewrite)
+		return nil
+	case errors.Is(err, persistence.ErrDamaged):
+		return unswitched("the history is damaged and has to be repaired first")
+	case undone(err):
+		return unswitched("it could not be written")
+	}
+	c.storeFailed(ac, err)
+	return err
+}
+
+// loadedTurns are those of the context that comes back.
+func (c *chat) loadedTurns(id string) ([]uimessage.Message, error) {
+	if id == "" {
+		return nil, nil
+	}
+	loaded, err := c.Store.ReadContext(context.Background(), c.key, id)
+	if err != nil {
+		c.log.Warn("a context could not be read", "context_id", id, "error", err)
+		return nil, unswitched("the context " + id + " cannot be read")
+	}
+	return loaded.Messages, nil
+}
+
+// newHistory is the head of the new history. A user turn of a loaded context that
+// would be open had its answer elsewhere: it is closed, so that it has none again.
+func (c *chat) newHistory(loaded []uimessage.Message, over []persistence.Turn, from int) []uimessage.Message {
+	var out []uimessage.Message
+	for _, m := range loaded {
+		if !slices.ContainsFunc(c.state.History[from:], func(t persistence.Turn) bool { return t.ID == m.ID }) {
+			out = append(out, m)
+		}
+	}
+	if n := len(out); n > 0 && !persistence.NewTurn(out[n-1]).Ends() {
+		meta := c.plainMeta()
+		meta.Result, meta.Model, meta.Demo = string(persistence.ResultRewound), "", false
+		out = append(out, uimessage.Message{
+			ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
+		})
+	}
+	for _, t := range over {
+		out = append(out, t.Message)
+	}
+	return out
+}
+
+// switched takes the rewrite in. What was known of the old history is void.
+func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite persistence.Rewrite) {
+	c.state.Rewritten(rewrite.To, rewrite.Insert)
+	c.state.Cursor = rewrite.Meta.Cursor
+	c.dropCompaction(ac)
+	c.compaction.ready, c.compaction.size, c.compaction.stale = nil, estimate{}, 0
+	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
+	c.size.turns, c.size.bytes = 0, 0
+	if c.PrefixBroken != nil {
+		c.PrefixBroken("context")
+	}
+	c.log.Info("the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.state.History))
+}
+
+// denyOpen denies the open requests and tells people: what they belong to goes.
+func (c *chat) denyOpen(ac actor.Context) error {
+	var facts []persistence.Fact
+	var rows []persistence.Row
+	for _, a := range c.state.OpenRequests() {
+		f := persistence.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonSwitched, Late: c.late(a.Turn.ID),
+		}
+		if c.via.Outbox {
+			n := strconv.Itoa(a.Request.N)
+			words := c.inTheirWords(notice{
+				"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
+				"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
+			})
+			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words}}
+		}
+		facts, rows = append(facts, f), append(rows, f.Rows...)
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	if err := c.append(ac, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if d, ok := f.(persistence.ApprovalDecided); ok {
+			c.tellDecided(ac, d)
+		}
+	}
+	c.deliverRows(ac, rows)
+	c.armExpiry()
+	return nil
+}

@@ -1,0 +1,128 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// ContextsAre says what became of a person's order about contexts.
+type ContextsAre string
+
+// What became of it.
+const (
+	ContextsNew    ContextsAre = "new"    // the chat begins anew
+	ContextsLoaded ContextsAre = "loaded" // Items is the one that came back
+	ContextsListed ContextsAre = "listed" // Items are the newest
+	ContextsChoose ContextsAre = "choose" // no one is meant; Items are the best
+	ContextsEmpty  ContextsAre = "empty"  // there is nothing to leave
+	ContextsBusy   ContextsAre = "busy"   // a run is under way
+	ContextsFailed ContextsAre = "failed"
+	ContextsOff    ContextsAre = ""
+)
+
+// ContextsAnswer is the answer to a person's order about contexts.
+type ContextsAnswer struct {
+	Are   ContextsAre
+	Items []persistence.ContextItem
+}
+
+// shownContexts is how many contexts people are shown.
+const shownContexts = 10
+
+// contextCommand obeys /new, /contexts and /load. Doing so again after a crash that
+// hid the answer leaves no second trace: what is empty is not left, and what is
+// loaded is not loaded again.
+func (c *chat) contextCommand(ac actor.Context, name, args string) ContextsAnswer {
+	if !c.Contexts {
+		return ContextsAnswer{}
+	}
+	switch name {
+	case "new":
+		return c.newByCommand(ac, args)
+	case "contexts":
+		return c.listContexts()
+	case "load":
+		return c.loadByCommand(ac, strings.TrimSpace(args))
+	}
+	return ContextsAnswer{}
+}
+
+// settledAll reports that nothing of the history waits for anything but a person.
+func (c *chat) settledAll() bool {
+	_, continues := c.state.Continues()
+	return c.state.Run == nil && len(c.state.Open()) == 0 && !continues && len(c.state.Due()) == 0
+}
+
+func (c *chat) newByCommand(ac actor.Context, title string) ContextsAnswer {
+	switch {
+	case !c.settledAll():
+		return ContextsAnswer{Are: ContextsBusy}
+	case len(c.state.History) == 0:
+		return ContextsAnswer{Are: ContextsEmpty}
+	}
+	return c.switchByCommand(ac, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
+}
+
+func (c *chat) switchByCommand(ac actor.Context, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
+	order.ID, order.Reason = messages.NewContextID(time.Now(), rand.Text()), "by command"
+	n := len(c.state.History)
+	if err := c.switchContext(ac, order, n, n, ""); err != nil {
+		c.log.Warn("the context was not switched", "error", err)
+		return ContextsAnswer{Are: ContextsFailed}
+	}
+	return done
+}
+
+func (c *chat) listContexts() ContextsAnswer {
+	items, err := c.Store.Contexts(context.Background(), c.key)
+	if err != nil {
+		c.log.Warn("the contexts cannot be listed", "error", err)
+		return ContextsAnswer{Are: ContextsFailed}
+	}
+	return ContextsAnswer{Are: ContextsListed, Items: items[:min(shownContexts, len(items))]}
+}
+
+func (c *chat) loadByCommand(ac actor.Context, what string) ContextsAnswer {
+	if what == "" {
+		return c.listContexts()
+	}
+	if !c.settledAll() {
+		return ContextsAnswer{Are: ContextsBusy}
+	}
+	items, err := c.Store.Contexts(context.Background(), c.key)
+	if err != nil {
+		c.log.Warn("the contexts cannot be listed", "error", err)
+		return ContextsAnswer{Are: ContextsFailed}
+	}
+	best, found := persistence.FindContext(items, what, shownContexts)
+	if n, err := strconv.Atoi(what); err == nil && n >= 1 && n <= min(shownContexts, len(items)) {
+		best, found = items[n-1:n], true
+	}
+	if !found {
+		return ContextsAnswer{Are: ContextsChoose, Items: best}
+	}
+	done := ContextsAnswer{Are: ContextsLoaded, Items: best}
+	if c.stands(best[0]) {
+		return done
+	}
+	return c.switchByCommand(ac, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
+}
+
+// stands reports whether the history is a context, and nothing more.
+func (c *chat) stands(item persistence.ContextItem) bool {
+	if item.MessageCount != len(c.state.History) {
+		return false
+	}
+	loaded, err := c.Store.ReadContext(context.Background(), c.key, item.ID)
+	return err == nil && slices.EqualFunc(loaded.Messages, c.state.History, func(m uimessage.Message, t persistence.Turn) bool { return m.ID == t.ID })
+}
