@@ -150,8 +150,8 @@ func TestCO2MessagesDuringCompaction(t *testing.T) {
 	t.Logf("soak: row=CO2 rounds=%d summaries=%d held=%d lost=0", rounds, folds, meanwhile)
 }
 
-// The process dies at each operation of the store, before it or right after it: the
-// history is the old one or the new one, what was folded is in the archive, and
+// The process dies before each operation of the store, which is after the one
+// before: the history is the old one or the new one, what was folded is in the archive, and
 // nothing is lost.
 func TestCO1DeathAtEveryOperation(t *testing.T) {
 	words := []string{"long a", "long b", "short c", "long d", "long e"}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"iter"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
@@ -111,17 +108,4 @@ func summaryOf(history []uimessage.Message) (persistence.Turn, bool) {
 	}
 	t := persistence.NewTurn(history[0])
 	return t, t.Meta.Kind == uimessage.KindSummary
-}
-
-// archiveFiles are the archives below a store's folder.
-func archiveFiles(dir string) ([]string, error) {
-	var out []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && filepath.Base(filepath.Dir(path)) == "archive" {
-			out = append(out, path)
-		}
-		return err
-	})
-	slices.Sort(out)
-	return out, err
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-func count(t testing.TB, c *Counter, e Encoding, text string) int {
-	t.Helper()
+func count(tb testing.TB, c *Counter, e Encoding, text string) int {
+	tb.Helper()
 	n, err := c.Count(e, text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return n
 }
@@ -177,7 +177,9 @@ func TestTurn(t *testing.T) {
 	measure := func(text string) int { return len(text) }
 	m := uimessage.Message{Parts: []uimessage.Part{
 		uimessage.Text{Text: "1234"}, uimessage.StepStart{},
-		uimessage.Tool{Name: "look", Input: json.RawMessage(`{}`), Output: json.RawMessage(`"12"`), ErrorText: uimessage.Some("123")},
+		uimessage.Tool{
+			Name: "look", Input: json.RawMessage(`{}`), Output: json.RawMessage(`"12"`), ErrorText: uimessage.Some("123"),
+		},
 		uimessage.File{URL: strings.Repeat("x", 9999)},
 	}}
 	if got, want := Turn(m, measure), turnPrice+4+callPrice+4+2+4+3+filePrice; got != want {
