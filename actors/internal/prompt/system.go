@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 //go:embed text/manners.md
@@ -74,7 +75,9 @@ type LoadedSkill struct{ Name, Text string }
 // System is the system text of a chat. What changes least comes first. What
 // people can fill is quoted and cannot leave its place.
 func System(f Facts, d Documents) string {
+	const around = 2 << 10 // tags, facts and the lines in front of sections
 	var b strings.Builder
+	b.Grow(around + len(textManners) + len(d.Agent) + len(d.ProfilePrimary) + len(d.ProfileOther) + len(d.ChatMemory) + len(d.ProjectMemory) + len(d.UserMemory))
 	section(&b, "runtime", "", runtime(f))
 	quoted(&b, "profile", "Facts about the agent's owner and project.", d.ProfilePrimary)
 	quoted(&b, "profile_other", "More facts.", d.ProfileOther)
@@ -98,7 +101,10 @@ func runtime(f Facts) string {
 	var b strings.Builder
 	fact := func(name, value string) {
 		if value != "" {
-			b.WriteString(name + ": " + quote(value) + "\n")
+			b.WriteString(name)
+			b.WriteString(": ")
+			b.WriteString(quote(value))
+			b.WriteByte('\n')
 		}
 	}
 	fact("project", f.Project)
@@ -205,6 +211,9 @@ func inert(text string) string {
 
 // quote is a text as a JSON string in one line.
 func quote(s string) string {
+	if plain(s) {
+		return `"` + s + `"`
+	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -212,4 +221,14 @@ func quote(s string) string {
 		return `""` // Unreachable: strings encode.
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// plain: nothing in it needs an escape, as in most names and ids.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -110,5 +111,34 @@ func TestMannersCarryWhatTheyMust(t *testing.T) {
 		if !strings.Contains(strings.ToLower(textManners), strings.ToLower(part)) {
 			t.Errorf("the manners do not speak of %q", part)
 		}
+	}
+}
+
+// The short way of quoting gives what the long one does.
+func FuzzQuote(f *testing.F) {
+	for _, s := range []string{"", "telegram-chat-1", `a "b" \ c`, "<&>", "tab\tend\n", "\x7f", "中文", "\u2028", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := quote(s), strings.TrimSuffix(b.String(), "\n"); got != want {
+			t.Errorf("quote(%q) = %s, want %s", s, got, want)
+		}
+	})
+}
+
+func BenchmarkSystem(b *testing.B) {
+	facts := Facts{
+		Project: "assistant", ChatKey: "telegram-chat-1234567", Channel: "telegram", ChatID: "1234567", ChatType: "group", ChatTitle: "Friends",
+		Group: true, TimeZone: "UTC", Egress: EgressDirect, Markdown: true,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		System(facts, Documents{Agent: "Be brief."})
 	}
 }
