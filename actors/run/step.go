@@ -101,14 +101,14 @@ func visible(k model.EventKind) bool {
 	return k == model.EventTextDelta || k == model.EventReasoningDelta || k == model.EventToolInputDelta
 }
 
-func (r *run) feed(events []model.Event) []uistream.Chunk {
-	var chunks []uistream.Chunk
+// feed adds the chunks that events make.
+func (r *run) feed(chunks []uistream.Chunk, events []model.Event) []uistream.Chunk {
 	r.heard = r.heard || len(events) > 0
-	for _, ev := range events {
-		if ev.ToolName != "" {
-			ev.ToolName = r.Tools.Name(ev.ToolName)
+	for i := range events {
+		if events[i].ToolName != "" {
+			events[i].ToolName = r.Tools.Name(events[i].ToolName)
 		}
-		chunks = append(chunks, r.loop.Event(ev)...)
+		chunks = r.loop.AppendEvent(chunks, events[i])
 	}
 	return chunks
 }
@@ -117,7 +117,7 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 	if msg.gen != r.gen {
 		return
 	}
-	r.unsaid = append(r.unsaid, r.feed(msg.events)...)
+	r.unsaid = r.feed(r.unsaid, msg.events)
 	switch wait := flushEvery - time.Since(r.said); {
 	case wait <= 0:
 		r.flush(ac)
@@ -140,7 +140,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		return
 	}
 	ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
-	chunks := append(r.unsaid, r.feed(msg.events)...)
+	chunks := r.feed(r.unsaid, msg.events)
 	r.unsaid = nil
 	out := r.loop.EndStream(msg.err)
 	if out.Err != nil || out.Cut {

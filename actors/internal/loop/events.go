@@ -12,12 +12,14 @@ import (
 const kindToolError = "tool-error"
 
 // Event takes one event of the model and gives the chunks it makes.
-func (l *Loop) Event(ev model.Event) []uistream.Chunk {
+func (l *Loop) Event(ev model.Event) []uistream.Chunk { return l.AppendEvent(nil, ev) }
+
+// AppendEvent takes one event of the model and appends the chunks it makes.
+func (l *Loop) AppendEvent(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	if l.mute || l.closed || ev.Kind == model.EventStreamStart || l.withhold(ev) {
-		return nil
+		return out
 	}
 	s := &l.step
-	var out []uistream.Chunk
 	if !s.started {
 		s.started = true
 		out = l.emit(out, "start-step", uistream.StartStep{})
