@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
@@ -42,6 +43,7 @@ type Host struct {
 	docs    *documents
 	store   *jsonl.Store
 	index   *searchindex.Index
+	memory  *memfile.Store
 	system  *actor.ActorSystem
 	workers *workers
 	router  *actor.PID

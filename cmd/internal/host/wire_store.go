@@ -30,6 +30,7 @@ func (h *Host) openStore(context.Context) error {
 	}
 	h.store = store
 	h.docs.chatDir = store.ChatDir
+	h.memory = Memories(h.opts.State, store)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil
 }
