@@ -300,9 +300,8 @@ func (c *chat) rewind(ac actor.Context, msg messages.RewindChat) {
 	ac.Respond(messages.ChatRewound{ChatKey: c.key})
 }
 
-// cut archives the history from a place on. User turns that would be open then had
-// their answer, which is in the archive now; an empty one closes them, so that
-// they are not answered again. Who asks it again hands it over as a new ingress.
+// cut archives the history from a place on. What it leaves without an answer is not
+// answered again; who asks it again hands it over as a new ingress.
 func (c *chat) cut(ac actor.Context, from int) error {
 	if from == len(c.state.History) {
 		return nil
@@ -311,19 +310,7 @@ func (c *chat) cut(ac actor.Context, from int) error {
 		return err
 	}
 	now := time.Now()
-	rewrite := persistence.Rewrite{
-		ArchiveID: now.UTC().Format("20060102T150405.000Z") + "-rewind", At: now, From: from, To: len(c.state.History),
-	}
-	if c.state.EndsOpen(from) {
-		meta := uimessage.Metadata{
-			TS: now.UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
-			Result: string(persistence.ResultRewound), Seq: c.state.Seq,
-		}
-		rewrite.Insert = []uimessage.Message{{
-			ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
-		}}
-	}
-	rewrite.Meta = c.state.Meta()
+	rewrite := c.state.Rewound(c.key, from, now, "a:"+string(c.key)+":"+newID(now))
 	if err := c.store.Rewrite(context.Background(), rewrite); err != nil {
 		c.storeFailed(ac, err)
 		return err

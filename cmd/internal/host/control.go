@@ -51,6 +51,7 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("GET /control/chat", c.started(c.show))
 	mux.HandleFunc("GET /control/outbox", c.started(c.outbox))
 	mux.HandleFunc("POST /control/outbox", c.started(c.settle))
+	mux.HandleFunc("POST /control/rewind", c.started(c.rewind))
 	mux.HandleFunc("GET /control/search", c.started(c.search))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })
 	return mux
