@@ -134,7 +134,10 @@ func parseQuery(text string) []term {
 	open := false // the last term may go on
 	eachRun(text, func(run string, _ int, dense, whole bool) {
 		if dense {
-			out, open = append(out, denseTerm(run)), false
+			if t := denseTerm(run); len(t.words) > 0 {
+				out = append(out, t)
+			}
+			open = false
 			return
 		}
 		w := fold(run)
@@ -156,7 +159,7 @@ func denseTerm(run string) term {
 	for _, w := range split(run) {
 		t.words = append(t.words, w.text)
 	}
-	if len(t.words) == 1 {
+	if len(t.words) < 2 { // signs have no words
 		t.prefix = true
 		return t
 	}
