@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -33,21 +35,7 @@ type audit struct {
 	day  string
 	file *os.File
 	out  *bufio.Writer
-}
-
-// auditLine is the form of a line. Members are only added.
-type auditLine struct {
-	Time      string `json:"ts"`
-	Event     string `json:"event"`
-	ChatKey   string `json:"chatKey,omitempty"`
-	RequestID string `json:"requestId,omitempty"`
-	RunID     string `json:"runId,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Result    string `json:"result,omitempty"`
-	Reason    string `json:"reason,omitempty"`
-	Step      int    `json:"step,omitempty"`
-	By        string `json:"by,omitempty"`
-	Digest    string `json:"digest,omitempty"`
+	line []byte // memory to make lines in
 }
 
 func newAudit(dir string, log *slog.Logger, reg prometheus.Registerer) *audit {
@@ -94,28 +82,67 @@ func (a *audit) run(ctx context.Context) {
 
 func (a *audit) write(e chat.AuditEntry) {
 	at := e.TS.UTC()
-	if err := a.open(at.Format(time.DateOnly)); err != nil {
+	a.line = at.AppendFormat(a.line[:0], time.DateOnly)
+	err := a.open(a.line)
+	if err != nil {
 		a.failed(err)
 		return
 	}
-	line, err := json.Marshal(auditLine{
-		Time: at.Format("2006-01-02T15:04:05.000Z07:00"), Event: e.Event, ChatKey: string(e.ChatKey), RequestID: e.RequestID,
-		RunID: e.RunID, Name: e.Name, Result: e.Result, Reason: e.Reason, Step: e.Step, By: e.By, Digest: e.Digest,
-	})
-	if err == nil {
-		_, err = a.out.Write(append(line, '\n'))
-	}
-	if err != nil {
+	a.line = appendAudit(a.line[:0], at, &e)
+	if _, err = a.out.Write(a.line); err != nil {
 		a.failed(err)
 	}
 }
 
+// appendAudit appends an entry as a line of JSON; members that are empty are left
+// out. Members are only ever added.
+func appendAudit(b []byte, at time.Time, e *chat.AuditEntry) []byte {
+	b = append(b, `{"ts":"`...)
+	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
+	b = append(b, `","event":`...)
+	b = appendText(b, e.Event)
+	b = appendMember(b, `,"chatKey":`, string(e.ChatKey))
+	b = appendMember(b, `,"requestId":`, e.RequestID)
+	b = appendMember(b, `,"runId":`, e.RunID)
+	b = appendMember(b, `,"name":`, e.Name)
+	b = appendMember(b, `,"result":`, e.Result)
+	b = appendMember(b, `,"reason":`, e.Reason)
+	if e.Step != 0 {
+		b = strconv.AppendInt(append(b, `,"step":`...), int64(e.Step), 10)
+	}
+	b = appendMember(b, `,"by":`, e.By)
+	b = appendMember(b, `,"digest":`, e.Digest)
+	return append(b, '}', '\n')
+}
+
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendText(append(b, name...), value)
+}
+
+// appendText appends a JSON string. Ids and words of ours need no escape.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				return append(b, `""`...) // Unreachable: strings encode.
+			}
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
 // open goes on in the file of a day.
-func (a *audit) open(day string) error {
-	if a.file != nil && a.day == day {
+func (a *audit) open(date []byte) error {
+	if a.file != nil && a.day == string(date) {
 		return nil
 	}
 	a.close()
+	day := string(date)
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
 	}

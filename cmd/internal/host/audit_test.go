@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 func TestAuditWritesADayPerFile(t *testing.T) {
@@ -73,5 +75,49 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	a.write(chat.AuditEntry{TS: time.Now(), Event: "run"})
 	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
 		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
+	}
+}
+
+// A line says what was said, whatever that holds.
+func FuzzAuditLine(f *testing.F) {
+	f.Add("run", "telegram-chat-1", "r1", "a \"b\" <c> & \\ \n中\xff", 3)
+	f.Add("", "", "", "", 0)
+	f.Fuzz(func(t *testing.T, event, key, request, reason string, step int) {
+		at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+		e := chat.AuditEntry{
+			Event: event, ChatKey: messages.ChatKey(key), RequestID: request, RunID: reason, Name: event, Result: key, Reason: reason, Step: step,
+			By: request, Digest: event,
+		}
+		want, err := json.Marshal(struct {
+			Time      string `json:"ts"`
+			Event     string `json:"event"`
+			ChatKey   string `json:"chatKey,omitempty"`
+			RequestID string `json:"requestId,omitempty"`
+			RunID     string `json:"runId,omitempty"`
+			Name      string `json:"name,omitempty"`
+			Result    string `json:"result,omitempty"`
+			Reason    string `json:"reason,omitempty"`
+			Step      int    `json:"step,omitempty"`
+			By        string `json:"by,omitempty"`
+			Digest    string `json:"digest,omitempty"`
+		}{"2026-01-02T03:04:05.006Z", event, key, request, reason, event, key, reason, step, request, event})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(appendAudit(nil, at, &e)); got != string(want)+"\n" {
+			t.Errorf("line %s, want %s", got, want)
+		}
+	})
+}
+
+func BenchmarkAuditWrite(b *testing.B) {
+	a := newAudit(filepath.Join(b.TempDir(), "logs"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	defer a.close()
+	e := chat.AuditEntry{
+		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		a.write(e)
 	}
 }
