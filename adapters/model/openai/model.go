@@ -30,6 +30,7 @@ type endpoint struct {
 	masker  *masker
 	metrics *metrics
 	log     *slog.Logger
+	readers eventReaders
 }
 
 // New returns a model. It sends nothing.

@@ -53,7 +53,8 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		p.used = usedIDs(req.Messages)
 	}
 	p.emit(model.Event{Kind: model.EventStreamStart})
-	source := sourceOf(x)
+	source, done := e.sourceOf(x)
+	defer done()
 	for {
 		data, err := source.next()
 		if errors.Is(err, io.EOF) || err == nil && string(data) == doneData {
@@ -105,13 +106,15 @@ type source interface {
 	next() ([]byte, error)
 }
 
-// sourceOf reads a stream, or the one object of a server that does not stream.
-func sourceOf(x *exchange) source {
+// sourceOf reads a stream, or the one object of a server that does not stream. Call
+// done when nothing of it is used any more.
+func (e *endpoint) sourceOf(x *exchange) (s source, done func()) {
 	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
 	if err == nil && kind == "application/json" {
-		return &wholeBody{r: x.resp.Body}
+		return &wholeBody{r: x.resp.Body}, func() {}
 	}
-	return newEventReader(x.resp.Body)
+	r := e.readers.of(x.resp.Body)
+	return r, func() { e.readers.back(r) }
 }
 
 // wholeBody gives a whole body as one event.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // maxEvent bounds one event of a stream.
@@ -30,6 +31,29 @@ type eventReader struct {
 
 func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 4<<10)}
+}
+
+// eventReaders keeps readers with their memory from one answer to the next.
+type eventReaders struct{ pool sync.Pool }
+
+func (p *eventReaders) of(r io.Reader) *eventReader {
+	e, ok := p.pool.Get().(*eventReader)
+	if !ok {
+		return newEventReader(r)
+	}
+	e.r.Reset(r)
+	e.begun = false
+	return e
+}
+
+// back takes a reader that nobody uses any more. One that has grown large is let go.
+func (p *eventReaders) back(e *eventReader) {
+	const large = 64 << 10
+	if cap(e.line)+cap(e.data) > large {
+		return
+	}
+	e.r.Reset(nil)
+	p.pool.Put(e)
 }
 
 // next returns the data of the next event, valid until the call after. At the end
