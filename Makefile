@@ -21,7 +21,8 @@ SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
-                 persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated
+                 persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
+                 adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords
 
 # The race detector needs a C compiler. Without one the tests run without it,
 # unless everything is required.
