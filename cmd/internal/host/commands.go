@@ -8,7 +8,13 @@ import (
 
 // chatCommands are the words with a slash that the host answers, beside stop.
 // Any other goes to the model as text.
-func chatCommands() []string { return []string{"start", "help", "status", "allow", "stop", "compact"} }
+func chatCommands(contexts bool) []string {
+	words := []string{"start", "help", "status", "allow", "stop", "compact"}
+	if contexts {
+		words = append(words, "new", "contexts", "load")
+	}
+	return words
+}
 
 // command answers a person's order. The words are in the language of Agent.md.
 func (h *Host) command(cmd chat.Command) (string, bool) {
@@ -33,6 +39,8 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 		return h.chatStatus(cmd, say)
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
+	case "new", "contexts", "load":
+		return h.contextsAnswer(cmd.Contexts, say)
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
 	default:

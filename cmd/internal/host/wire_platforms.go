@@ -259,7 +259,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 			return telegram.New(telegram.Options{
 				Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
-				Commands: chatCommands(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
 				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 			})
 		},

@@ -18,6 +18,7 @@ const lockWait = 700 * time.Millisecond
 func (h *Host) openStore(context.Context) error {
 	store, err := jsonl.Open(jsonl.Options{
 		Dir: h.opts.State, LockWait: lockWait, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry,
+		SearchText: h.opts.Settings.Settings.Context.Contexts.SearchTextMaxChars,
 	})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):

@@ -35,6 +35,7 @@ func (h *Host) newTools() (*toolbox, error) {
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
 	tools = append(tools, h.memoryTools()...)
+	tools = append(tools, h.contextTools()...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))

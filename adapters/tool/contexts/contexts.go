@@ -1,0 +1,143 @@
+// Package contexts has the tools with which the model leaves the working context of
+// a chat and comes back to an archived one: chat_context_new, _list, _load, _recall
+// and _clear_active.
+//
+// Nothing is lost by them: what a chat leaves goes to its archive whole, and any
+// archived context can be loaded again. Reading needs the archive only. A switch is
+// an order to the chat, which obeys it once the step has ended; so a call that
+// switches has to be the only one of its step.
+package contexts
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The names of the tools.
+const (
+	NewName    = "chat_context_new"
+	ListName   = "chat_context_list"
+	LoadName   = "chat_context_load"
+	RecallName = "chat_context_recall"
+	ClearName  = "chat_context_clear_active"
+)
+
+// candidates is how many contexts a query without a match answers with.
+const candidates = 10
+
+var (
+	//go:embed new.md
+	newText string
+	//go:embed new.schema.json
+	newSchema []byte
+	//go:embed list.md
+	listText string
+	//go:embed list.schema.json
+	listSchema []byte
+	//go:embed load.md
+	loadText string
+	//go:embed load.schema.json
+	loadSchema []byte
+	//go:embed recall.md
+	recallText string
+	//go:embed recall.schema.json
+	recallSchema []byte
+	//go:embed clear.md
+	clearText string
+	//go:embed clear.schema.json
+	clearSchema []byte
+)
+
+// errNotAlone is told to a model that switches the context beside other calls.
+var errNotAlone = errors.New("this call has to be the only one of its step; nothing was done, call it again alone")
+
+// Options of the tools. Store is required.
+type Options struct {
+	Store persistence.ContextStore
+	Now   func() time.Time // nil: time.Now
+	Zone  *time.Location   // of the times that the model reads; nil: the host's
+	// Random makes the end of an id, at least 4 small letters or digits; nil: 8 that
+	// nobody can guess.
+	Random func() string
+}
+
+// Tools are the tools of this package, in a fixed order.
+func Tools(o Options) []tool.Tool {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Text
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return []tool.Tool{
+		leave{o, messages.ContextNew, spec(NewName, "Start a new context", newText, newSchema)},
+		leave{o, messages.ContextClear, spec(ClearName, "Clear the context", clearText, clearSchema)},
+		list{o}, load{o}, recall{o},
+	}
+}
+
+// spec of a tool without an effect of its own: the chat obeys its outcome, so it may
+// run again.
+func spec(name, title, text string, schema []byte) tool.Spec {
+	return tool.Spec{
+		Name: name, Title: title, Description: strings.TrimSpace(text), InputSchema: json.RawMessage(schema), Repeatable: true, Deadline: time.Minute,
+	}
+}
+
+func reading(s tool.Spec) tool.Spec {
+	s.ReadOnly = true
+	return s
+}
+
+// entry is a context as the model reads it.
+type entry struct {
+	ID             string `json:"contextId"`
+	Title          string `json:"title"`
+	CreatedAt      string `json:"createdAt"`
+	ArchivedAt     string `json:"archivedAt"`
+	SummaryPreview string `json:"summaryPreview"`
+}
+
+func (o Options) entries(items []persistence.ContextItem) []entry {
+	out := make([]entry, len(items))
+	for i, item := range items {
+		out[i] = entry{item.ID, item.Title, o.time(item.CreatedAt), o.time(item.ArchivedAt), item.SummaryPreview}
+	}
+	return out
+}
+
+func (o Options) time(ms int64) string {
+	return time.UnixMilli(ms).In(o.Zone).Format("2006-01-02 15:04")
+}
+
+// order is a switch with the id that the context gets which the chat leaves.
+func (o Options) order(kind, reason string) messages.ContextSwitch {
+	return messages.ContextSwitch{Kind: kind, ID: messages.NewContextID(o.Now(), o.Random()), Reason: reason}
+}
+
+func read(call tool.Call, in any) error {
+	if err := json.Unmarshal(call.Input, in); err != nil {
+		return fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	return nil
+}
+
+func result(out any, summary string) (tool.Result, error) {
+	raw, err := json.Marshal(out)
+	if err != nil { // Unreachable: strings and numbers only
+		return tool.Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: summary}, nil
+}

@@ -1,0 +1,122 @@
+package contexts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	defaultLimit = 20
+	// recentTurns is how many turns the mode recent answers with.
+	recentTurns = 20
+	// opening stands before everything that is recalled.
+	opening = "以下是历史归档 context（仅供参考，可能与当前问题不一致）"
+)
+
+// list is chat_context_list.
+type list struct{ Options }
+
+// Spec implements [tool.Tool].
+func (list) Spec() tool.Spec {
+	return reading(spec(ListName, "List earlier contexts", listText, listSchema))
+}
+
+// Invoke implements [tool.Tool].
+func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in := struct {
+		Limit int `json:"limit"`
+	}{defaultLimit}
+	if err := read(call, &in); err != nil {
+		return tool.Result{}, err
+	}
+	items, err := t.Store.Contexts(ctx, call.Run.ChatKey)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("list the contexts: %w", err)
+	}
+	out := struct {
+		Total    int     `json:"total"`
+		Contexts []entry `json:"contexts"`
+	}{len(items), t.entries(items[:min(in.Limit, len(items))])}
+	return result(out, fmt.Sprintf("%d contexts", len(items)))
+}
+
+// recall is chat_context_recall.
+type recall struct{ Options }
+
+// Spec implements [tool.Tool].
+func (recall) Spec() tool.Spec {
+	return reading(spec(RecallName, "Read an earlier context", recallText, recallSchema))
+}
+
+// Invoke implements [tool.Tool].
+func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in := struct {
+		ContextID string `json:"contextId"`
+		Mode      string `json:"mode"`
+	}{Mode: "summary"}
+	if err := read(call, &in); err != nil {
+		return tool.Result{}, err
+	}
+	c, err := t.Store.ReadContext(ctx, call.Run.ChatKey, in.ContextID)
+	if errors.Is(err, persistence.ErrNotFound) {
+		return tool.Result{}, errNone
+	}
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("read the context: %w", err)
+	}
+	return result(t.recalled(c, in.Mode), "recalled "+c.ID)
+}
+
+// recalled is the text that the model reads, in the mode that it asked for.
+func (t recall) recalled(c persistence.Context, mode string) string {
+	out := []string{opening, fmt.Sprintf("%s · %s · %s – %s", c.ID, c.Title, t.time(c.CreatedAt), t.time(c.ArchivedAt))}
+	turns := c.Messages
+	switch {
+	case mode == "summary" && c.Summary != "":
+		turns = nil
+		out = append(out, c.Summary)
+	case mode == "summary":
+		turns = nil
+		out = append(out, c.Item(0).SummaryPreview)
+	case mode == "recent":
+		turns = turns[max(0, len(turns)-recentTurns):]
+	}
+	for _, m := range turns {
+		if said := said(m); said != "" {
+			out = append(out, said)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// said are the words of a turn with who said them. What was sent by tool is in the
+// input of its call.
+func said(m uimessage.Message) string {
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has no name
+	who := "assistant"
+	if m.Role == uimessage.RoleUser {
+		if who = meta.Username; who == "" {
+			who = "user"
+		}
+	}
+	words := []string{}
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case uimessage.Text:
+			words = append(words, p.Text)
+		case uimessage.Tool:
+			words = append(words, fmt.Sprintf("[%s %s]", p.Name, p.Input))
+		default: // neither files nor thoughts are words
+		}
+	}
+	if text := strings.TrimSpace(strings.Join(words, "\n")); text != "" {
+		return who + ": " + text
+	}
+	return ""
+}

@@ -1,0 +1,121 @@
+package contexts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// leave is chat_context_new and chat_context_clear_active.
+type leave struct {
+	Options
+	kind string
+	spec tool.Spec
+}
+
+// Spec implements [tool.Tool].
+func (t leave) Spec() tool.Spec { return t.spec }
+
+// left is what the model reads of a context that the chat leaves.
+type left struct {
+	ArchivedAs string `json:"archivedAs"`
+	Note       string `json:"note"`
+}
+
+// Invoke implements [tool.Tool].
+func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+	var in struct{ Title, Reason string }
+	if err := read(call, &in); err != nil {
+		return tool.Result{}, err
+	}
+	if !call.Run.Sole {
+		return tool.Result{}, errNotAlone
+	}
+	order := t.order(t.kind, in.Reason)
+	order.Title = in.Title
+	r, err := result(left{
+		order.ID, "What was said before the current message is archived under this id and no longer in the conversation. Go on with the current message.",
+	}, "archived as "+order.ID)
+	r.Switch = order
+	return r, err
+}
+
+// load is chat_context_load.
+type load struct{ Options }
+
+// Spec implements [tool.Tool].
+func (load) Spec() tool.Spec { return spec(LoadName, "Load an earlier context", loadText, loadSchema) }
+
+// loaded is what the model reads of a context that comes back.
+type loaded struct {
+	Loaded     entry  `json:"loaded"`
+	ArchivedAs string `json:"archivedAs"`
+	Note       string `json:"note"`
+}
+
+// choice is what it reads when no context is meant.
+type choice struct {
+	Note       string  `json:"note"`
+	Candidates []entry `json:"candidates"`
+}
+
+// Invoke implements [tool.Tool].
+func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		Query     string `json:"query"`
+		ContextID string `json:"contextId"`
+	}
+	if err := read(call, &in); err != nil {
+		return tool.Result{}, err
+	}
+	if !call.Run.Sole {
+		return tool.Result{}, errNotAlone
+	}
+	if strings.TrimSpace(in.Query+in.ContextID) == "" {
+		return tool.Result{}, fmt.Errorf("%w: a query or a contextId is needed", tool.ErrInput)
+	}
+	items, err := t.Store.Contexts(ctx, call.Run.ChatKey)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("list the contexts: %w", err)
+	}
+	best, found := find(items, in.ContextID, in.Query)
+	if !found {
+		note := "No archived context is clearly meant, so nothing was loaded. Call again with the contextId of one of these, or ask."
+		if len(best) == 0 {
+			note = "This chat has no archived context."
+		}
+		return result(choice{note, t.entries(best)}, "none is clearly meant")
+	}
+	if _, err := t.Store.ReadContext(ctx, call.Run.ChatKey, best[0].ID); err != nil {
+		return tool.Result{}, fmt.Errorf("read the context: %w", err)
+	}
+	order := t.order(messages.ContextLoad, "")
+	order.Load = best[0].ID
+	r, err := result(loaded{
+		t.entries(best)[0], order.ID,
+		"The messages before the current one are those of the loaded context now. What was there before is archived under archivedAs, if there was anything.",
+	}, "loaded "+order.Load)
+	r.Switch = order
+	return r, err
+}
+
+// find takes an id at its word, and otherwise looks for what a query means.
+func find(items []persistence.ContextItem, id, query string) ([]persistence.ContextItem, bool) {
+	if id == "" {
+		return persistence.FindContext(items, query, candidates)
+	}
+	for _, item := range items {
+		if item.ID == strings.TrimSpace(id) {
+			return []persistence.ContextItem{item}, true
+		}
+	}
+	return items[:min(candidates, len(items))], false
+}
+
+// errNone is told to a model that names a context which is not there.
+var errNone = errors.New("this chat has no context of that id; chat_context_list says which there are")
