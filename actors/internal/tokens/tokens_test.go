@@ -176,7 +176,8 @@ func TestEncodingOf(t *testing.T) {
 func TestTurn(t *testing.T) {
 	measure := func(text string) int { return len(text) }
 	m := uimessage.Message{Parts: []uimessage.Part{
-		uimessage.Text{Text: "1234"}, uimessage.StepStart{},
+		uimessage.Text{Text: "1234"},
+		uimessage.StepStart{},
 		uimessage.Tool{
 			Name: "look", Input: json.RawMessage(`{}`), Output: json.RawMessage(`"12"`), ErrorText: uimessage.Some("123"),
 		},
