@@ -7,7 +7,8 @@
 //	└─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
 //	   └─ chat                  one per chat: owns history, lane, outbox; serialises runs
 //	      ├─ run                at most one: executes the steps of a run
-//	      └─ compaction         at most one: makes a summary of old turns
+//	      ├─ compaction         at most one: makes a summary of old turns
+//	      └─ memory             at most one: takes facts from new turns
 //	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
 //	modelgate                   one per host: bounded, fair admission of model calls
 //
@@ -87,6 +88,14 @@
 // chat goes on meanwhile. Between two runs it puts the summary in the place of the
 // turns, if they still are what they were, and the turns go to an archive. A run
 // that had to ask sees the summary at once.
+//
+// # Memory
+//
+// Every so many turns, and when a compaction begins, a chat hands its history to a
+// memory extraction in ExtractMemory. That finds the turns which none has seen, has
+// the model write down what matters for long, adds it to the chat's memory, and
+// answers MemoryExtracted; neither chat nor compaction waits for it. The next
+// run begins with the new memory.
 //
 // # Rest
 //

@@ -53,6 +53,9 @@ func (s *scenario) result() map[string]string {
 	if s.sums != nil && (s.sums.Left() > 0 || len(s.sums.Faults()) > 0) {
 		s.t.Errorf("%d summaries were not asked for; faults %v", s.sums.Left(), s.sums.Faults())
 	}
+	if s.notes != nil && (s.notes.Left() > 0 || len(s.notes.Faults()) > 0) {
+		s.t.Errorf("%d answers with facts were not asked for; faults %v", s.notes.Left(), s.notes.Faults())
+	}
 	if n := s.model.Left(); n > 0 {
 		s.t.Errorf("%d steps of the model were not asked for", n)
 	}

@@ -23,6 +23,7 @@ import (
 // Before anything is said:
 //
 //	set mode followup | lane 2 | sends 3 | caps drafts tools | idle 1m
+//	set memory TURNS CHARS               take facts, and condense a memory longer than that
 //	tool NAME [repeatable|ordered|asks|panics] answer JSON | fail TEXT | held NAME | hang once
 //	prefix broken by WHY                 the requests of the chat need not extend each other
 //	duplicates allowed by WHY            a text may stand twice
@@ -34,6 +35,8 @@ import (
 //	model held A | text "Hel" | text lo | call c1 look {}
 //	model rest CLAUSES                   for every request beyond the script
 //
+//	facts CLAUSES                        what the model answers about facts, in their order
+//
 // What happens; everything that needs no time has happened before the next line:
 //
 //	say WHO TEXT [=> duplicate | declined REASON | unavailable]
@@ -41,6 +44,7 @@ import (
 //	ignored WHO TEXT, refused WHO NOTICE what the platform's gate closed
 //	stop [all] => true                   the button
 //	release NAME, advance DURATION, chat KEY
+//	memory => TEXT                       of the chat; also memory begins TEXT, backups => N, asked => …
 //	rewind KEEP [=> busy]                the history to its first KEEP messages
 //	crash before|after OPERATION         the process dies there; kill starts the next one
 //	kill [DURATION]                      end as by SIGKILL and start anew, later by the duration
@@ -56,6 +60,7 @@ type scenario struct {
 	store   *faulty
 	model   *modeltest.Script
 	sums    *modeltest.Script // of summaries; nil: chats only grow
+	notes   *modeltest.Script // of facts; nil: none are taken
 	sends   *sendFaults
 	panics  *panics
 	key     messages.ChatKey
@@ -176,6 +181,8 @@ func (s *scenario) do(verb, rest string) (string, error) {
 	case "stop":
 		was, err := s.world().Port.Stop(context.Background(), s.key, platform.Person{ID: "button"}, rest == "all")
 		return strconv.FormatBool(was), err
+	case "facts", "memory":
+		return s.remembered(verb, rest)
 	case "rewind":
 		return s.rewind(rest)
 	case "advance":
@@ -207,6 +214,8 @@ func (s *scenario) setting(rest string) error {
 	name, value, _ := strings.Cut(rest, " ")
 	n, _ := strconv.Atoi(value)
 	switch name {
+	case "memory":
+		return s.rememberAt(value)
 	case "mode":
 		s.o.Chat.Mode = value
 	case "lane":

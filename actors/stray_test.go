@@ -64,6 +64,8 @@ func everyKind() []any {
 		messages.SlotGranted{},
 		messages.Compact{},
 		messages.FoldTurn{},
+		messages.ExtractMemory{},
+		messages.MemoryExtracted{},
 		messages.CompactionFinished{},
 		messages.ShortenInput{},
 		messages.InputShortened{},

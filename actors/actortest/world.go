@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/actors/run"
@@ -49,6 +50,8 @@ type Options struct {
 	// Compaction makes chats fold their histories; its limits are those of the chats.
 	// Nil: they only grow.
 	Compaction *compaction.Options
+	// Memory makes chats take facts; its number of turns is the chats'. Nil: they do not.
+	Memory *memory.Options
 	// Log shows what the actors log; nil: nothing.
 	Log *slog.Logger
 }
@@ -141,6 +144,9 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		o.MaxTokens, o.KeepLast, o.PrefixBroken = folds.Budget, folds.Keep, runs.Metrics.PrefixBroken
 	}
 	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
+	if w.o.Memory != nil {
+		w.remember(&o, runs)
+	}
 	o.Tools = func(_ messages.ChatKey, toolEgress bool) []string {
 		var names []string
 		for _, t := range w.o.Tools {
@@ -158,6 +164,20 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		return chat.Adapter{PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts}, true
 	}
 	return o
+}
+
+// remember makes chats take facts, and see them.
+func (w *World) remember(o *chat.Options, runs run.Options) {
+	facts := *w.o.Memory
+	facts.Model, facts.Gate, facts.Logger, facts.Zone = runs.Model, runs.Gate, w.o.Log, time.UTC
+	o.Memory, o.MemoryTurns, o.PrefixBroken = func() *actor.Props { return memory.Props(facts) }, facts.MinTurns, runs.Metrics.PrefixBroken
+	o.Documents = func(key messages.ChatKey) chat.Documents {
+		text, err := facts.Store.ReadMemory(context.Background(), persistence.MemoryPlace{Chat: key})
+		if err != nil {
+			w.t.Error(err)
+		}
+		return chat.Documents{Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: text}
+	}
 }
 
 // set serves the tools of a world without schemas.

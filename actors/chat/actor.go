@@ -48,6 +48,7 @@ type chat struct {
 	trim  messages.Trim
 	// compaction is the child that folds the history, and what is known of its length.
 	compaction compacting
+	memory     remembering
 	run        *runner // nil: none under way
 	via        Adapter // how the chat's people are reached
 
@@ -86,6 +87,7 @@ func (c *chat) Receive(ac actor.Context) {
 		}
 	}()
 	c.receive(ac)
+	c.remember(ac)
 	c.tell()
 	survived = true
 }
@@ -105,6 +107,7 @@ func (c *chat) receive(ac actor.Context) {
 	case *actor.Terminated:
 		c.runGone(ac, msg.Who)
 		c.compactionGone(ac, msg.Who)
+		c.memoryGone(msg.Who)
 	case foldDue:
 		c.onFoldDue(ac, msg)
 	case reload:
@@ -128,7 +131,7 @@ func (c *chat) receive(ac actor.Context) {
 func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput,
-		messages.CompactionFinished:
+		messages.CompactionFinished, messages.MemoryExtracted:
 		if c.state == nil {
 			return // the last words of a run that ended with the state
 		}
@@ -176,6 +179,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.fromRun(ac, msg)
 	case messages.CompactionFinished:
 		c.onCompacted(ac, msg)
+	case messages.MemoryExtracted:
+		c.onExtracted(ac, msg)
 	}
 }
 
@@ -299,6 +304,7 @@ func (c *chat) storeFailed(ac actor.Context, err error) {
 func (c *chat) release(ac actor.Context) {
 	c.dropRun(ac)
 	c.dropCompaction(ac)
+	c.dropMemory(ac)
 	for id, pid := range c.watchers {
 		c.home.Root().Send(pid, messages.WatchEnded{ChatKey: c.key, WatchID: id})
 	}

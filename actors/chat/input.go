@@ -25,9 +25,10 @@ func (c *chat) system() string {
 	docs := prompt.Documents{
 		ProfilePrimary: d.Primary, ProfileOther: d.Other, ChatMemory: d.ChatMemory, ProjectMemory: d.ProjectMemory, Agent: d.Agent,
 	}
-	if asker := c.asker(); d.UserMemory != nil && asker.ID != "" {
+	if asker := c.asker(); d.UserMemory != nil && c.onePerson(asker.ID) {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
+	c.recalls(docs.ChatMemory, docs.ProjectMemory, docs.UserMemory)
 	return prompt.System(facts, docs)
 }
 

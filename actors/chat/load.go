@@ -121,6 +121,7 @@ func (c *chat) seen(turns []persistence.Turn) {
 func (c *chat) abandon(ac actor.Context) {
 	c.dropRun(ac)
 	c.dropCompaction(ac)
+	c.dropMemory(ac)
 	c.forget()
 	if c.store != nil {
 		_ = c.store.Close() // it failed already
@@ -260,7 +261,7 @@ func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
 // open turns to come back to.
 func (c *chat) idle() bool {
 	return c.state != nil && c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided() &&
-		c.compaction.pid == nil
+		c.compaction.pid == nil && c.memory.pid == nil
 }
 
 // undecided reports whether a request is open, or an answer has not had its
@@ -299,6 +300,7 @@ func (c *chat) putToRest(ac actor.Context) bool {
 func (c *chat) drain(ac actor.Context) {
 	c.closing, c.drainer = true, ac.Sender()
 	c.dropCompaction(ac)
+	c.dropMemory(ac)
 	c.drained(ac)
 }
 

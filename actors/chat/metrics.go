@@ -37,6 +37,7 @@ type Metrics struct {
 	wait        prometheus.Histogram
 	first       prometheus.Histogram
 	compactions compactionMetrics
+	memory      memoryMetrics
 }
 
 // NewMetrics registers the metrics of chats.
@@ -66,6 +67,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m.registerEgress(f)
 	m.registerCompaction(f)
+	m.registerMemory(f)
 	return m
 }
 

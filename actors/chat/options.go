@@ -53,6 +53,10 @@ type Options struct {
 	MaxTokens, KeepLast int
 	// NoArchive: what a compaction folds is not kept.
 	NoArchive bool
+	// Memory makes the actor that takes facts from a chat every MemoryTurns turns; nil:
+	// none are taken.
+	Memory      func() *actor.Props
+	MemoryTurns int
 	// PrefixBroken hears why a chat's next request does not begin with the one before.
 	// It may be nil.
 	PrefixBroken func(cause string)

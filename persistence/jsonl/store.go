@@ -266,12 +266,15 @@ func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.C
 
 // ChatDir is the folder of a chat, for what others keep beside its messages. It
 // may not be there yet.
-func (s *Store) ChatDir(key messages.ChatKey) (string, error) {
+func (s *Store) ChatDir(key messages.ChatKey) (string, error) { return ChatDir(s.dir, key) }
+
+// ChatDir is the folder of a chat below a store's folder, whoever uses that.
+func ChatDir(dir string, key messages.ChatKey) (string, error) {
 	folder, err := EncodeKey(key)
 	if err != nil {
 		return "", err
 	}
-	return path.Join(s.dir, chatsDir, folder), nil
+	return path.Join(dir, chatsDir, folder), nil
 }
 
 // Chats implements [persistence.Store].

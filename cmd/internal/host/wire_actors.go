@@ -56,6 +56,7 @@ func (h *Host) startActors(context.Context) error {
 	}
 	chats := h.chatOptions(runs, tools)
 	h.wireCompaction(&chats, runs)
+	h.wireMemory(&chats, runs)
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },

@@ -31,7 +31,7 @@ func (h *Host) openStore(context.Context) error {
 	}
 	h.store = store
 	h.docs.chatDir = store.ChatDir
-	h.memory = Memories(h.opts.State, store)
+	h.memory = Memories(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil
 }

@@ -1,0 +1,40 @@
+package chat
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// memoryMetrics count how often facts were taken from chats.
+type memoryMetrics struct {
+	total     *prometheus.CounterVec
+	facts     prometheus.Counter
+	condensed *prometheus.CounterVec
+}
+
+func (m *Metrics) registerMemory(f promauto.Factory) {
+	m.memory = memoryMetrics{
+		total: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_memory_extractions_total", Help: "Memory extractions that ended, by result.",
+		}, []string{"result"}),
+		facts: f.NewCounter(prometheus.CounterOpts{
+			Name: "sma_memory_facts_total", Help: "Facts that extractions added to memories.",
+		}),
+		condensed: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_memory_condensed_total", Help: "Memories that were too long, by what came of condensing them.",
+		}, []string{"result"}),
+	}
+}
+
+func (m *Metrics) extracted(done messages.MemoryExtracted) {
+	if m == nil {
+		return
+	}
+	m.memory.total.WithLabelValues(done.Result).Inc()
+	m.memory.facts.Add(float64(done.Facts))
+	if done.Condensed != "" {
+		m.memory.condensed.WithLabelValues(done.Condensed).Inc()
+	}
+}

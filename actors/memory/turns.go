@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// maxTurns and maxMaterial bound what one extraction reads: the next one goes on.
+	maxTurns, maxMaterial = 200, 100 << 10
+	// maxWords and maxInput bound one text and one call's input.
+	maxWords, maxInput = 6 << 10, 3 << 10
+	// maxFacts and maxFact bound what an extraction adds.
+	maxFacts, maxFact = 30, 500
+)
+
+// source is a turn as the model reads it.
+type source struct {
+	N     int    `json:"n"`
+	At    string `json:"at,omitempty"`
+	Who   string `json:"who"`
+	From  string `json:"from,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Calls []call `json:"calls,omitempty"`
+}
+
+type call struct {
+	Tool string `json:"tool"`
+	In   string `json:"in,omitempty"`
+}
+
+// work is what one extraction reads.
+type work struct {
+	turns    []persistence.Turn
+	material string
+	to       persistence.MemoryMark
+	left     int // turns that are new, with those that it does not read
+}
+
+// newWork are the turns behind a mark, as many as one extraction reads. A turn that
+// is open, or waits for a person, and all behind it are for a later one.
+func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.Location) work {
+	var w work
+	settled := fresh(turns, mark)
+	w.left = len(settled)
+	var b bytes.Buffer
+	for _, t := range settled {
+		turn := persistence.NewTurn(t.Message)
+		line := sourceOf(turn, len(w.turns)+1, zone)
+		if len(w.turns) == maxTurns || len(w.turns) > 0 && b.Len()+len(line) > maxMaterial {
+			break
+		}
+		w.turns = append(w.turns, turn)
+		b.Write(line)
+	}
+	if n := len(w.turns); n > 0 {
+		w.to = persistence.MemoryMark{TurnID: w.turns[n-1].ID, Seq: w.turns[n-1].Meta.Seq}
+	}
+	w.material = b.String()
+	return w
+}
+
+// fresh are the settled turns behind a mark. Where its turn is gone, those that
+// arrived later.
+func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []messages.FoldTurn {
+	from := -1
+	for i, t := range turns {
+		if t.Message.ID == mark.TurnID {
+			from = i
+		}
+	}
+	var out []messages.FoldTurn
+	ends := 0
+	for _, t := range turns[from+1:] {
+		if t.Held {
+			break
+		}
+		if !t.Summary && (from >= 0 || persistence.NewTurn(t.Message).Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
+			out = append(out, t)
+		}
+		if t.Ends {
+			ends = len(out)
+		}
+	}
+	return out[:ends]
+}
+
+func sourceOf(t persistence.Turn, n int, zone *time.Location) []byte {
+	s := source{N: n, Who: string(t.Role)}
+	if t.Meta.TS > 0 {
+		s.At = time.UnixMilli(t.Meta.TS).In(zone).Format("2006-01-02 15:04")
+	}
+	if t.Role == uimessage.RoleUser {
+		s.From, s.ID = t.Meta.Username, t.Meta.UserID
+	}
+	var words []string
+	for _, p := range t.Parts {
+		switch p := p.(type) {
+		case uimessage.Text:
+			words = append(words, p.Text)
+		case uimessage.Tool:
+			s.Calls = append(s.Calls, call{p.Name, clip(string(p.Input), maxInput)})
+		default:
+		}
+	}
+	s.Text = clip(strings.Join(words, "\n"), maxWords)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // strings always encode
+	return b.Bytes()
+}
+
+// clip is the beginning of a text that is too long.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + " …"
+}
+
+// facts are those of an answer. A line that is no fact, or that names no turn it is
+// from, is passed over; an answer without any line of the right form is an error.
+func (w work) facts(answer string, zone *time.Location) ([]persistence.MemoryFact, error) {
+	var out []persistence.MemoryFact
+	formed := false
+	for line := range strings.Lines(answer) {
+		if line = strings.TrimSpace(line); line == "[]" || line == "{}" {
+			formed = true
+		}
+		var said struct {
+			Fact string `json:"fact"`
+			From []int  `json:"from"`
+		}
+		if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(strings.TrimSuffix(line, ",")), &said) != nil {
+			continue
+		}
+		formed = true
+		if f, ok := w.fact(said.Fact, said.From, zone); ok && len(out) < maxFacts {
+			out = append(out, f)
+		}
+	}
+	if !formed {
+		return nil, fmt.Errorf("the answer has no line that is a fact: %d bytes", len(answer))
+	}
+	return out, nil
+}
+
+func (w work) fact(text string, from []int, zone *time.Location) (persistence.MemoryFact, bool) {
+	f := persistence.MemoryFact{Text: clip(persistence.FactText(text), maxFact)}
+	for _, n := range from[:min(len(from), 5)] {
+		if n < 1 || n > len(w.turns) {
+			continue
+		}
+		t := w.turns[n-1]
+		f.Sources = append(f.Sources, t.ID)
+		f.At = time.UnixMilli(t.Meta.TS).In(zone)
+	}
+	return f, f.Text != "" && len(f.Sources) > 0
+}
