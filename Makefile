@@ -6,6 +6,8 @@
 #   make check   test, and formatting, lint, tidy modules
 #   make lint    the linters alone
 #   make bench   the figures, against the harness in BENCH_DIR
+#   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
+#                window (LONGCHAT_COMPACTION=off: as if nothing were ever folded)
 #   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each
 #   make soak    kills, faults, crash states, fuzzing, and load by the harness if BENCH_DIR
 #                is set, for at most SOAK_TIME (default 60m), with one table at the end
@@ -31,7 +33,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: demo build test check lint bench fuzz soak soak-short go-present npm
+.PHONY: demo build test check lint bench longchat fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -68,6 +70,9 @@ $(BIN)/golangci-lint:
 
 bench: build
 	@BENCH_DIR='$(BENCH_DIR)' .ci/bench figures
+
+longchat: go-present
+	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -timeout 60m -run TestLongChat ./cmd/internal/longchat
 
 fuzz: go-present
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME) $(FUZZ)

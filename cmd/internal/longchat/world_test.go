@@ -1,0 +1,219 @@
+package longchat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	"github.com/shipmyagent/shipmyagent/actors/modelgate"
+	"github.com/shipmyagent/shipmyagent/actors/router"
+	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/actors/shard"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+const key = messages.ChatKey("telegram-chat-7")
+
+// world is a host with one platform, without settings, sockets and a service.
+type world struct {
+	registry *prometheus.Registry
+	store    *jsonl.Store
+	port     *adapter.Port
+	sink     *sink
+	model    *talker
+	turns    int
+}
+
+// Budgets as they are by default.
+const (
+	budget = 12_000
+	keep   = 30
+)
+
+func newWorld(t *testing.T, dir string, compact bool) *world {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	w := &world{registry: prometheus.NewRegistry(), sink: &sink{sent: make(chan string, 64)}, model: &talker{}}
+	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: log, Registerer: w.registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	w.store = store
+	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }))
+	root, routerPID := system.Root, system.NewLocalPID("router")
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Metrics: modelgate.NewMetrics(w.registry)}))
+	runs := run.Options{
+		Model: w.model, Gate: gate, Router: routerPID, Tools: noTools{}, NewID: rand.Text, Logger: log, Metrics: run.NewMetrics(w.registry),
+	}
+	adapterPID := system.NewLocalPID(adapter.Name("telegram"))
+	chats := chat.Options{
+		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }, Logger: log, Location: time.UTC,
+		Adapter:   func(string) (chat.Adapter, bool) { return chat.Adapter{PID: adapterPID, Outbox: true}, true },
+		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} },
+		Tools:     func(messages.ChatKey, bool) []string { return nil },
+		Metrics:   chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
+	}
+	if compact {
+		folds := compaction.Options{Model: w.model, Gate: gate, Count: compaction.NewCount("gpt-4o"), Keep: keep, Budget: budget, Logger: log}
+		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
+		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
+	}
+	shards := shard.Options{Metrics: shard.NewMetrics(w.registry), Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) }}
+	if _, err := root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), "router"); err != nil {
+		t.Fatal(err)
+	}
+	metrics := adapter.NewMetrics(w.registry)
+	props := adapter.Props(adapter.Options{Platform: w.sink, Router: routerPID, Logger: log, Metrics: metrics})
+	if _, err := root.SpawnNamed(props, adapter.Name("telegram")); err != nil {
+		t.Fatal(err)
+	}
+	w.port = adapter.NewPort(system, routerPID, adapterPID, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
+	t.Cleanup(func() {
+		_ = root.StopFuture(routerPID).Wait() // then the chat's handle is closed
+		system.Shutdown()
+	})
+	return w
+}
+
+// runLog is the log of runs, as a host has it.
+func (w *world) runLog(t *testing.T, dir string, log *slog.Logger) *agentcontext.Log {
+	t.Helper()
+	l := agentcontext.New(agentcontext.Options{Dir: dir + "/memory/agent-context", Folder: jsonl.EncodeKey, Logger: log, Registerer: w.registry})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return l
+}
+
+// turn says something and waits for the answer.
+func (w *world) turn(t *testing.T) {
+	t.Helper()
+	w.turns++
+	id := strconv.Itoa(w.turns)
+	in := platform.Inbound{
+		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Time: time.Now(),
+		Text: "Question " + id + ": what do the figures of last week say, and what follows from them?",
+		Chat: platform.ChatInfo{ID: "7", Type: "private"}, Sender: platform.Person{ID: "1", Name: "alice"},
+		Gate: platform.Gate{Open: true, Reason: "private"},
+	}
+	if r := w.port.Accept(t.Context(), []platform.Inbound{in})[0]; r.Err != nil {
+		t.Fatalf("turn %d: %v", w.turns, r.Err)
+	}
+	select {
+	case text := <-w.sink.sent:
+		if !strings.HasPrefix(text, "Answer ") {
+			t.Fatalf("turn %d was answered with %q", w.turns, text)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("turn %d has no answer after a minute", w.turns)
+	}
+}
+
+// compactions counts those that changed the history.
+func (w *world) compactions(t *testing.T) (n float64) {
+	t.Helper()
+	families, err := w.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "sma_compactions_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "result" && l.GetValue() == "folded" {
+					n += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return n
+}
+
+// sink is a platform where every message arrives at once.
+type sink struct {
+	sent chan string
+	n    int
+}
+
+func (*sink) Name() string { return "telegram" }
+
+func (*sink) Capabilities() platform.Capabilities { return platform.Capabilities{Outbox: true} }
+
+func (*sink) Receive(ctx context.Context, _ platform.Host) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (*sink) Plan(out platform.Outbound) []platform.Part { return []platform.Part{{Text: out.Text}} }
+
+func (s *sink) Send(ctx context.Context, _ platform.Target, part platform.Part) (string, error) {
+	select {
+	case s.sent <- part.Text:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	s.n++ // one part of a chat at a time
+	return strconv.Itoa(s.n), nil
+}
+
+// talker is a model that answers everything with a few lines, and keeps nothing.
+type talker struct{}
+
+func (talker) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	text := fmt.Sprintf("Answer to %d messages.\n\n", len(req.Messages)) + strings.Repeat("The figures say that it goes on as it was. ", 6)
+	events := []model.Event{
+		{Kind: model.EventStreamStart},
+		{Kind: model.EventTextStart, ID: "0"}, {Kind: model.EventTextDelta, ID: "0", Delta: text}, {Kind: model.EventTextEnd, ID: "0"},
+		{Kind: model.EventFinish, Finish: model.FinishReason{Unified: "stop", Raw: "stop"}},
+	}
+	return func(yield func(model.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// noTools: the model has none.
+type noTools struct{}
+
+func (noTools) Find(string) (tool.Tool, bool) { return nil, false }
+
+func (noTools) Validate(string, json.RawMessage) error { return nil }
+
+func (noTools) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage {
+	return output
+}
+
+func (noTools) WireName(name string) string { return name }
+
+func (noTools) Name(wire string) string { return wire }
