@@ -56,6 +56,16 @@ say alice wait
 stop
 say alice /stop
 say alice fine`,
+	"contexts": `
+set contexts on
+prefix broken by a context switch
+say alice one
+say alice fresh
+say alice two
+advance 1m
+say alice /new
+say alice back one
+say alice three`,
 	"rests": `
 set idle 1m
 say alice one
@@ -168,6 +178,7 @@ func (s *scenario) everythingHolds() {
 		}
 		last = meta.Seq
 	}
+	s.nothingLost()
 	s.result()
 }
 
@@ -187,6 +198,10 @@ func obvious(req model.Request) []model.Event {
 	switch {
 	case last.Role == modelmessage.RoleUser && strings.HasPrefix(words, "look") && offered["look"]:
 		return append(modeltest.TextEvents("Looking for "+words+" "+id+"."), call("look", `{"for":"`+words+`"}`)...)
+	case last.Role == modelmessage.RoleUser && words == "fresh":
+		return call("chat_context_new", `{}`)
+	case last.Role == modelmessage.RoleUser && strings.HasPrefix(words, "back "):
+		return call("chat_context_load", `{"query":"`+strings.TrimPrefix(words, "back ")+`"}`)
 	case last.Role != modelmessage.RoleTool && offered["chat_send"]:
 		return call("chat_send", `{"text":"Sent: `+words+` `+id+`","final":true}`)
 	case words == "long":

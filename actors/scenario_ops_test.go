@@ -22,7 +22,9 @@ import (
 //	summary CLAUSES                      what the model writes as a summary, in their order
 //	archived => N for M, …               kill; lines of the chat's archives, and the messages they stand for
 //
-// set fair on | debounce 200ms | compact KEEP BUDGET
+//	contexts => N TITLE; …               turns and title of the contexts in the archive, the newest first
+//
+// set contexts on | fair on | debounce 200ms | compact KEEP BUDGET
 
 // panics makes the chat panic where it tells the audit log of something.
 type panics struct {
@@ -58,6 +60,8 @@ func (s *scenario) more(verb, rest string) (string, error) {
 		return "", err
 	case "outbox":
 		return s.outbox()
+	case "contexts":
+		return s.contexts()
 	case "summary":
 		return "", s.summary(rest)
 	case "archived":
@@ -76,6 +80,8 @@ func (s *scenario) moreSettings(name, value string) error {
 		s.o.Chat.FairToSenders = value == "on"
 	case "compact":
 		return s.compactAt(value)
+	case "contexts":
+		s.withContexts()
 	case "debounce":
 		d, err := time.ParseDuration(value)
 		s.o.Chat.Debounce = d

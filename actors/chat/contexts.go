@@ -112,8 +112,8 @@ func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, fro
 	}
 	rewrite.Insert = c.newHistory(loaded, over, from)
 	rewrite.Meta.Cursor = persistence.ArchiveOf(rewrite.Insert)
-	if from > 0 {
-		left := persistence.NewContext(order, now.UnixMilli(), c.state.History[:from])
+	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
+		left := persistence.NewContext(order, now.UnixMilli(), left)
 		rewrite.Context = &left
 	}
 	err = c.store.Rewrite(context.Background(), rewrite)
@@ -128,6 +128,11 @@ func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, fro
 	}
 	c.storeFailed(ac, err)
 	return err
+}
+
+// sameTurns reports whether turns are those of a context, and nothing more.
+func sameTurns(loaded []uimessage.Message, turns []persistence.Turn) bool {
+	return slices.EqualFunc(loaded, turns, func(m uimessage.Message, t persistence.Turn) bool { return m.ID == t.ID })
 }
 
 // loadedTurns are those of the context that comes back.

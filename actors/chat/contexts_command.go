@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"crypto/rand"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -124,5 +122,5 @@ func (c *chat) stands(item persistence.ContextItem) bool {
 		return false
 	}
 	loaded, err := c.Store.ReadContext(context.Background(), c.key, item.ID)
-	return err == nil && slices.EqualFunc(loaded.Messages, c.state.History, func(m uimessage.Message, t persistence.Turn) bool { return m.ID == t.ID })
+	return err == nil && sameTurns(loaded.Messages, c.state.History)
 }

@@ -1,0 +1,82 @@
+package actors_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// withContexts gives chats the tools and the commands of contexts. Ids are numbered.
+func (s *scenario) withContexts() {
+	n := 0
+	s.o.Chat.Contexts = true
+	s.o.Chat.Commands = func(cmd chat.Command) (string, bool) {
+		words := []string{string(cmd.Contexts.Are)}
+		for _, item := range cmd.Contexts.Items {
+			words = append(words, item.Title)
+		}
+		return strings.Join(words, "; "), cmd.Contexts.Are != chat.ContextsOff
+	}
+	s.o.Tools = append(s.o.Tools, contexts.Tools(contexts.Options{
+		Store: s.store, Zone: time.UTC, Random: func() string {
+			n++
+			return fmt.Sprintf("%04d", n)
+		},
+	})...)
+}
+
+// contexts says what is in the archive of the chat.
+func (s *scenario) contexts() (string, error) {
+	items, err := s.store.Contexts(s.t.Context(), s.key)
+	var out []string
+	for _, item := range items {
+		c, err := s.store.ReadContext(s.t.Context(), s.key, item.ID)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, fmt.Sprintf("%d %s", len(c.Messages), c.Title))
+	}
+	return strings.Join(out, "; "), err
+}
+
+// nothingLost: every message that people sent is in the history or in a context, and
+// every context begins with a user turn and ends with the answer to its last one.
+func (s *scenario) nothingLost() {
+	s.t.Helper()
+	if !s.o.Chat.Contexts {
+		return
+	}
+	have := map[string]bool{}
+	keep := func(list []uimessage.Message) {
+		for _, m := range list {
+			have[persistence.NewTurn(m).Meta.MessageID] = true
+		}
+	}
+	keep(s.w.View(s.key).Messages)
+	items, err := s.store.Contexts(s.t.Context(), s.key)
+	if err != nil || len(items) == 0 {
+		s.t.Fatalf("%d contexts, %v", len(items), err)
+	}
+	for _, item := range items {
+		c, err := s.store.ReadContext(s.t.Context(), s.key, item.ID)
+		if err != nil || len(c.Messages) == 0 {
+			s.t.Fatalf("context %+v: %v", item, err)
+		}
+		first, last := c.Messages[0], persistence.NewTurn(c.Messages[len(c.Messages)-1])
+		if first.Role != uimessage.RoleUser || !last.Ends() || last.ID != c.Checkpoint {
+			s.t.Errorf("context %s is not whole: from %s to %s", c.ID, first.ID, last.ID)
+		}
+		keep(c.Messages)
+	}
+	for _, in := range s.in {
+		if !have[in.MessageID] && in.Kind != platform.KindCommand {
+			s.t.Errorf("message %s is in no context", in.MessageID)
+		}
+	}
+}
