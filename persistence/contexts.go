@@ -118,8 +118,8 @@ func (c Context) preview() string {
 	if c.Summary != "" {
 		return c.Summary
 	}
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if said := Text(c.Messages[i]); said != "" && c.Messages[i].Role == uimessage.RoleAssistant {
+	for _, m := range slices.Backward(c.Messages) {
+		if said := Text(m); said != "" && m.Role == uimessage.RoleAssistant {
 			return said
 		}
 	}

@@ -26,6 +26,13 @@ type unswitched string
 // Error implements error.
 func (e unswitched) Error() string { return string(e) }
 
+// ordered is an order with its time in unix milliseconds, so that obeying it again
+// after a crash makes the same context.
+type ordered struct {
+	messages.ContextSwitch
+	at int64
+}
+
 // orderSwitch keeps the order of a tool in the message that ends the run.
 func (c *chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 	run := c.state.Run
@@ -67,7 +74,7 @@ func (c *chat) obeySwitch(ac actor.Context) {
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
 	if turn.Switch.N <= maxSwitches {
-		err = c.switchContext(ac, turn.Switch.ContextSwitch, from, at+1, result)
+		err = c.switchContext(ac, ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, result)
 	}
 	if why, refused := errors.AsType[unswitched](err); refused {
 		c.log.Warn("the context was not switched", "reason", string(why))
@@ -93,7 +100,7 @@ func notSwitched(turn persistence.Turn, why string) persistence.Turn {
 // switchContext archives the turns before from and puts those of another context in
 // their place, or none, in one rewrite. The turns up to to go over, the last of them
 // without its order; what follows them stays as it is.
-func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, from, to int, result persistence.Result) error {
+func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, result persistence.Result) error {
 	loaded, err := c.loadedTurns(order.Load)
 	if err != nil {
 		return err
@@ -104,8 +111,7 @@ func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, fro
 	if err := c.fold(ac); err != nil {
 		return err
 	}
-	now := time.Now()
-	rewrite := persistence.Rewrite{At: now, To: to, Meta: c.state.Meta()}
+	rewrite := persistence.Rewrite{At: time.Now(), To: to, Meta: c.state.Meta()}
 	var over []persistence.Turn
 	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
 		over[len(over)-1] = over[len(over)-1].Obeyed(result)
@@ -113,13 +119,13 @@ func (c *chat) switchContext(ac actor.Context, order messages.ContextSwitch, fro
 	rewrite.Insert = c.newHistory(loaded, over, from)
 	rewrite.Meta.Cursor = persistence.ArchiveOf(rewrite.Insert)
 	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
-		left := persistence.NewContext(order, now.UnixMilli(), left)
+		left := persistence.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
 	}
 	err = c.store.Rewrite(context.Background(), rewrite)
 	switch {
 	case err == nil:
-		c.switched(ac, order, rewrite)
+		c.switched(ac, order.ContextSwitch, rewrite)
 		return nil
 	case errors.Is(err, persistence.ErrDamaged):
 		return unswitched("the history is damaged and has to be repaired first")

@@ -2,7 +2,8 @@ package chat
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -40,19 +41,27 @@ const shownContexts = 10
 // contextCommand obeys /new, /contexts and /load. Doing so again after a crash that
 // hid the answer leaves no second trace: what is empty is not left, and what is
 // loaded is not loaded again.
-func (c *chat) contextCommand(ac actor.Context, name, args string) ContextsAnswer {
+func (c *chat) contextCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) ContextsAnswer {
 	if !c.Contexts {
 		return ContextsAnswer{}
 	}
-	switch name {
+	by := commandBy{msg.IngressID, turn.Meta.TS}
+	switch msg.Command {
 	case "new":
-		return c.newByCommand(ac, args)
+		return c.newByCommand(ac, by, msg.Args)
 	case "contexts":
 		return c.listContexts()
 	case "load":
-		return c.loadByCommand(ac, strings.TrimSpace(args))
+		return c.loadByCommand(ac, by, strings.TrimSpace(msg.Args))
 	}
 	return ContextsAnswer{}
+}
+
+// commandBy is what a command that comes again after a crash has in common with
+// itself.
+type commandBy struct {
+	ingressID string
+	at        int64
 }
 
 // settledAll reports that nothing of the history waits for anything but a person.
@@ -61,20 +70,21 @@ func (c *chat) settledAll() bool {
 	return c.state.Run == nil && len(c.state.Open()) == 0 && !continues && len(c.state.Due()) == 0
 }
 
-func (c *chat) newByCommand(ac actor.Context, title string) ContextsAnswer {
+func (c *chat) newByCommand(ac actor.Context, by commandBy, title string) ContextsAnswer {
 	switch {
 	case !c.settledAll():
 		return ContextsAnswer{Are: ContextsBusy}
 	case len(c.state.History) == 0:
 		return ContextsAnswer{Are: ContextsEmpty}
 	}
-	return c.switchByCommand(ac, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
+	return c.switchByCommand(ac, by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
 }
 
-func (c *chat) switchByCommand(ac actor.Context, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
-	order.ID, order.Reason = messages.NewContextID(time.Now(), rand.Text()), "by command"
+func (c *chat) switchByCommand(ac actor.Context, by commandBy, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
+	sum := sha256.Sum256([]byte(by.ingressID))
+	order.ID, order.Reason = messages.NewContextID(time.UnixMilli(by.at), hex.EncodeToString(sum[:])), "by command"
 	n := len(c.state.History)
-	if err := c.switchContext(ac, order, n, n, ""); err != nil {
+	if err := c.switchContext(ac, ordered{order, by.at}, n, n, ""); err != nil {
 		c.log.Warn("the context was not switched", "error", err)
 		return ContextsAnswer{Are: ContextsFailed}
 	}
@@ -90,7 +100,7 @@ func (c *chat) listContexts() ContextsAnswer {
 	return ContextsAnswer{Are: ContextsListed, Items: items[:min(shownContexts, len(items))]}
 }
 
-func (c *chat) loadByCommand(ac actor.Context, what string) ContextsAnswer {
+func (c *chat) loadByCommand(ac actor.Context, by commandBy, what string) ContextsAnswer {
 	if what == "" {
 		return c.listContexts()
 	}
@@ -113,7 +123,7 @@ func (c *chat) loadByCommand(ac actor.Context, what string) ContextsAnswer {
 	if c.stands(best[0]) {
 		return done
 	}
-	return c.switchByCommand(ac, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
+	return c.switchByCommand(ac, by, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
 }
 
 // stands reports whether the history is a context, and nothing more.

@@ -193,7 +193,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if msg.Command == "compact" {
 		folding = c.compactNow(ac)
 	}
-	contexts := c.contextCommand(ac, msg.Command, msg.Args)
+	contexts := c.contextCommand(ac, msg, turn)
 	if c.state == nil {
 		c.refuse(ac, msg)
 		return

@@ -84,7 +84,9 @@ func Tools(o Options) []tool.Tool {
 	return []tool.Tool{
 		leave{o, messages.ContextNew, spec(NewName, "Start a new context", newText, newSchema)},
 		leave{o, messages.ContextClear, spec(ClearName, "Clear the context", clearText, clearSchema)},
-		list{o}, load{o}, recall{o},
+		list{o},
+		load{o},
+		recall{o},
 	}
 }
 
