@@ -103,12 +103,17 @@ func (c *chat) prefixBroken() {
 
 // shown is the history as the run sees it: with a summary that the run could not
 // go on without, before that is on the disk.
-func (c *chat) shown() []uimessage.Message {
-	history := c.state.Messages()
+func (c *chat) shown() prompt.History {
+	turns := c.state.History
 	if r := c.compaction.ready; r != nil && r.shown {
-		return append([]uimessage.Message{r.summary}, history[r.to:]...)
+		return prompt.History{Len: len(turns) - r.to + 1, At: func(i int) *uimessage.Message {
+			if i == 0 {
+				return &r.summary
+			}
+			return &turns[r.to+i-1].Message
+		}}
 	}
-	return history
+	return prompt.History{Len: len(turns), At: func(i int) *uimessage.Message { return &turns[i].Message }}
 }
 
 // shorten folds the history for a run whose request is too long.

@@ -48,9 +48,19 @@ func (c *chat) group() bool {
 func (c *chat) input(step int) messages.StepInput {
 	history := c.shown()
 	if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
-		history = append(c.settled(history), m)
+		// One that it continues stands at the end as it was.
+		n, at := history.Len, history.At
+		if n > 0 && at(n-1).ID == c.state.Run.MessageID {
+			n--
+		}
+		history = prompt.History{Len: n + 1, At: func(i int) *uimessage.Message {
+			if i == n {
+				return &m
+			}
+			return at(i)
+		}}
 	}
-	converted := prompt.Messages(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	converted := prompt.MessagesOf(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
 	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth}
 }
 

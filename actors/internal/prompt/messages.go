@@ -26,6 +26,19 @@ type Options struct {
 // than user and assistant is none of a history and is left out: nothing stored
 // speaks as the system. Nobody changes the result.
 func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
+	return MessagesOf(History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, opts)
+}
+
+// History is a history in a place of its own: At is the ith of Len turns. What it
+// points to is not changed while it is read.
+type History struct {
+	Len int
+	At  func(i int) *uimessage.Message
+}
+
+// MessagesOf is [Messages] without a copy of the history, which may be long: with a
+// cache its cost beyond what is new is that of comparing turns.
+func MessagesOf(history History, opts Options) []modelmessage.Message {
 	if opts.Cache == nil {
 		opts.Cache = &Cache{}
 	}
@@ -94,34 +107,35 @@ func (k turnKey) is(o turnKey) bool {
 	return k == o
 }
 
-func (c *Cache) messages(history []uimessage.Message, opts Options) []modelmessage.Message {
+func (c *Cache) messages(history History, opts Options) []modelmessage.Message {
 	if c.group != opts.Group || c.loc != opts.Location {
 		*c = Cache{group: opts.Group, loc: opts.Location}
 	}
-	settled := len(history)
-	if settled > 0 && history[settled-1].Role == uimessage.RoleAssistant {
+	settled := history.Len
+	if settled > 0 && history.At(settled-1).Role == uimessage.RoleAssistant {
 		settled--
 	}
-	c.forget(history[:settled])
+	c.forget(History{Len: settled, At: history.At})
 	for i := len(c.turns); i < settled; i++ {
-		c.done = convert(c.done, history[i], opts, &c.ids)
-		k := keyOf(&history[i])
+		m := history.At(i)
+		c.done = convert(c.done, *m, opts, &c.ids)
+		k := keyOf(m)
 		k.end, k.ids = len(c.done), len(c.ids.order)
 		c.turns = append(c.turns, k)
 	}
 	out := slices.Clip(c.done)
-	if settled == len(history) {
+	if settled == history.Len {
 		return out
 	}
 	defer c.ids.release(len(c.ids.order))
-	return convert(out, history[settled], opts, &c.ids)
+	return convert(out, *history.At(settled), opts, &c.ids)
 }
 
 // forget drops what is kept from the first turn on that is another one now.
 // What was handed out stays as it is.
-func (c *Cache) forget(history []uimessage.Message) {
+func (c *Cache) forget(history History) {
 	same := 0
-	for same < len(c.turns) && same < len(history) && c.turns[same].is(keyOf(&history[same])) {
+	for same < len(c.turns) && same < history.Len && c.turns[same].is(keyOf(history.At(same))) {
 		same++
 	}
 	if same == len(c.turns) {
