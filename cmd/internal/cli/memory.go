@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+)
+
+func (a *app) memoryCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "memory", Short: "List, show, edit and forget what is remembered",
+		Long: "A MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. A host may run meanwhile; a chat\n" +
+			"sees a change with its next answer.",
+		Example: "  sma memory list\n  sma memory show telegram-chat-42\n  sma memory forget user:telegram-42 tea",
+	}, a.memoryListCmd(), a.memoryShowCmd(), a.memoryEditCmd(), a.memoryForgetCmd())
+}
+
+// memory is the memory that a name means, as it is.
+type memory struct {
+	store *memfile.Store
+	name  string
+	place persistence.MemoryPlace
+	text  string
+}
+
+func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return memory{}, err
+	}
+	m := memory{store: host.Memories(state), name: name}
+	if m.place, err = host.ParseMemory(name); err == nil {
+		m.text, err = m.store.ReadMemory(ctx, m.place)
+	}
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return m, &Failure{Code: CodeFailed, What: "the memory cannot be read", Why: err}
+	case err != nil:
+		return m, &Failure{Code: CodeUsage, What: "that is no memory", Why: err, Help: "sma memory list"}
+	}
+	return m, nil
+}
+
+// replace puts another text in its place; what it was is kept beside it.
+func (m memory) replace(ctx context.Context, text string) error {
+	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
+	switch {
+	case errors.Is(err, persistence.ErrMemoryChanged):
+		return &Failure{Code: CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
+	case err != nil:
+		return &Failure{Code: CodeFailed, What: "the memory cannot be written", Why: err}
+	}
+	return nil
+}
+
+func (a *app) memoryListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
+		RunE: func(*cobra.Command, []string) error {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			lines, err := host.ListMemories(state)
+			if err != nil {
+				return &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Memories []host.MemoryLine `json:"memories"`
+				}{lines})
+			}
+			return a.print(a.memoryWords().table(lines))
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) memoryShowCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
+		RunE: func(c *cobra.Command, args []string) error {
+			m, err := a.openMemory(c.Context(), args[0])
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return a.printJSON(struct {
+					Memory string `json:"memory"`
+					Text   string `json:"text"`
+				}{m.name, m.text})
+			case m.text == "":
+				return a.print(a.memoryWords().none)
+			}
+			return a.print(strings.TrimRight(m.text, "\n") + "\n")
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) memoryEditCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
+		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
+		RunE: func(c *cobra.Command, args []string) error {
+			m, err := a.openMemory(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			text, err := a.edited(c.Context(), m.text)
+			if err != nil || text == m.text {
+				return err
+			}
+			return m.replace(c.Context(), text)
+		},
+	}
+}
+
+// edited is a text as a person's editor leaves it.
+func (a *app) edited(ctx context.Context, text string) (string, error) {
+	editor := strings.Fields(a.env("VISUAL", "EDITOR"))
+	if len(editor) == 0 {
+		return "", &Failure{Code: CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
+	}
+	dir, err := os.MkdirTemp("", "sma-memory-")
+	if err != nil {
+		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a copy
+	file := filepath.Join(dir, "memory.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+	}
+	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...) //nolint:gosec // the person's own editor
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", &Failure{Code: CodeFailed, What: "the editor failed; nothing was written", Why: err}
+	}
+	out, err := os.ReadFile(file)
+	if err != nil {
+		return "", &Failure{Code: CodeFailed, What: "the copy cannot be read", Why: err}
+	}
+	return string(out), nil
+}
+
+func (a *app) memoryForgetCmd() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
+		Long:    "What the memory was is kept in the folder backup beside it; delete that, too, where a person asks for it.",
+		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
+		RunE: func(c *cobra.Command, args []string) error {
+			if all == (len(args) > 1) {
+				return &Failure{Code: CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
+			}
+			m, err := a.openMemory(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			text, gone := forget(m.text, args[1:])
+			if len(gone) > 0 {
+				if err := m.replace(c.Context(), text); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Forgotten []string `json:"forgotten"`
+				}{gone})
+			}
+			if len(gone) == 0 {
+				return a.print(a.memoryWords().none)
+			}
+			return a.print(strings.Join(gone, "\n") + "\n")
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&all, "all", false, "forget everything in it")
+	return cmd
+}
+
+// forget is a text without the lines that hold all words, and those lines. Its
+// front matter stays unless everything goes.
+func forget(text string, words []string) (rest string, gone []string) {
+	front, body := persistence.FrontMatter(text)
+	if len(words) == 0 {
+		front, body = "", text
+	}
+	gone = []string{}
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		if holds(line, words) {
+			gone = append(gone, strings.TrimRight(line, "\r\n"))
+			continue
+		}
+		b.WriteString(line)
+	}
+	return front + b.String(), gone
+}
+
+func holds(line string, words []string) bool {
+	line = strings.ToLower(line)
+	for _, w := range words {
+		if !strings.Contains(line, strings.ToLower(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// memoryWords are what the commands say to people, in one language.
+type memoryWords struct{ none, empty string }
+
+func (a *app) memoryWords() memoryWords {
+	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+		return memoryWords{"没有记忆\n", "还没有任何记忆\n"}
+	}
+	return memoryWords{"nothing is remembered\n", "there are no memories\n"}
+}
+
+func (w memoryWords) table(lines []host.MemoryLine) string {
+	if len(lines) == 0 {
+		return w.empty
+	}
+	var out strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&out, "%s  %6d B  %s\n", l.Changed.Local().Format(time.DateOnly+" 15:04"), l.Bytes, oneLine(l.Memory, 200))
+	}
+	return out.String()
+}
