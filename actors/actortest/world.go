@@ -171,12 +171,18 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 	facts := *w.o.Memory
 	facts.Model, facts.Gate, facts.Logger, facts.Zone = runs.Model, runs.Gate, w.o.Log, time.UTC
 	o.Memory, o.MemoryTurns, o.PrefixBroken = func() *actor.Props { return memory.Props(facts) }, facts.MinTurns, runs.Metrics.PrefixBroken
-	o.Documents = func(key messages.ChatKey) chat.Documents {
-		text, err := facts.Store.ReadMemory(context.Background(), persistence.MemoryPlace{Chat: key})
+	read := func(place persistence.MemoryPlace) string {
+		text, err := facts.Store.ReadMemory(context.Background(), place)
 		if err != nil {
 			w.t.Error(err)
 		}
-		return chat.Documents{Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: text}
+		return text
+	}
+	o.Documents = func(key messages.ChatKey) chat.Documents {
+		return chat.Documents{
+			Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: read(persistence.MemoryPlace{Chat: key}),
+			UserMemory: func(userKey string) string { return read(persistence.MemoryPlace{User: userKey}) },
+		}
 	}
 }
 
