@@ -1,0 +1,59 @@
+package host
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+// TestPI6AgentContextOfAHost: a run reads what earlier runs of its own chat came
+// to, as the result of its call and never as system text, and nothing of the chat
+// beside it; also after the host was started anew.
+func TestPI6AgentContextOfAHost(t *testing.T) {
+	p := newProject(t)
+	p.api.AddChat(platformtest.Chat{ID: 2, Type: "private"})
+	send := func(id, text string) modeltest.Step {
+		return modeltest.CallTools(modeltest.Call{ID: id, Name: "chat_send", Input: `{"text":"` + text + `","final":true}`})
+	}
+	script := modeltest.NewScript(
+		send("c1", "planted in May"), send("c2", "canary-words noted"),
+		modeltest.CallTools(modeltest.Call{ID: "c3", Name: "agent_load_context", Input: `{}`}), send("c4", "as I said"),
+	)
+	h := p.prepare(t, Options{Model: script}, telegramFlags(p))
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.api.Say(1, 1, "when did I plant it?", nil)
+	p.api.Await(t, "the first answer", func() bool { return len(p.api.Sent(1)) == 1 })
+	p.api.Say(2, 2, "keep the canary-words", nil)
+	p.api.Await(t, "the second answer", func() bool { return len(p.api.Sent(2)) == 1 })
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.start(t, Options{Model: script}, telegramFlags(p))
+	p.api.Say(1, 1, "what did you say?", nil)
+	p.api.Await(t, "the third answer", func() bool { return len(p.api.Sent(1)) == 2 })
+	requests := script.Requests()
+	if len(requests) != 4 {
+		t.Fatalf("%d requests, want 4", len(requests))
+	}
+	last := requests[3]
+	result, err := json.Marshal(last.Messages[len(last.Messages)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"when did I plant it?", "planted in May", "for reference"} {
+		if !strings.Contains(string(result), want) {
+			t.Errorf("the result has no %q: %s", want, result)
+		}
+	}
+	if strings.Contains(string(result), "canary") {
+		t.Errorf("the result holds words of another chat: %s", result)
+	}
+	if last.System != requests[2].System || strings.Contains(last.System, "planted in May") {
+		t.Error("what was recalled is in the system text")
+	}
+}
