@@ -2,7 +2,12 @@ package actors_test
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
@@ -79,4 +84,39 @@ func (s *scenario) nothingLost() {
 			s.t.Errorf("message %s is in no context", in.MessageID)
 		}
 	}
+}
+
+// A process may die before or after any operation of its store while contexts are
+// switched, and any of them may fail: every context is whole, and nothing is lost.
+func TestContextCrashAnywhere(t *testing.T) {
+	const script = `
+set contexts on
+prefix broken by a context switch
+say alice one
+say alice fresh
+advance 1m
+say alice /new
+say alice back one
+say alice two`
+	every := 4
+	if os.Getenv("SOAK") != "" {
+		every = 1
+	}
+	total := 0
+	synctest.Test(t, func(t *testing.T) { total = crashAt(t, script, func(*faulty) {}) })
+	if total < 20 {
+		t.Fatalf("the whole conversation made %d operations", total)
+	}
+	played := 0
+	for i, what := range slices.Sorted(maps.Keys(mishaps)) {
+		for n := 1 + i%every; n <= total && !t.Failed(); n += every {
+			played++
+			synctest.Test(t, func(t *testing.T) {
+				if crashAt(t, script, func(s *faulty) { mishaps[what](s, n) }); t.Failed() {
+					t.Logf("at operation %d %s", n, what)
+				}
+			})
+		}
+	}
+	t.Logf("%d mishaps at %d operations", played, total)
 }

@@ -56,16 +56,6 @@ say alice wait
 stop
 say alice /stop
 say alice fine`,
-	"contexts": `
-set contexts on
-prefix broken by a context switch
-say alice one
-say alice fresh
-say alice two
-advance 1m
-say alice /new
-say alice back one
-say alice three`,
 	"rests": `
 set idle 1m
 say alice one
