@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC) //nolint:gochecknoglobals // never changed
+var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 
 func open(t *testing.T, state string) *Store {
 	t.Helper()
@@ -94,8 +94,15 @@ func TestWhatPeopleWroteStays(t *testing.T) {
 func TestPlacesThatCannotBe(t *testing.T) {
 	s := open(t, t.TempDir())
 	for _, p := range []persistence.MemoryPlace{
-		{User: "../project"}, {User: "a/b"}, {User: `a\b`}, {User: "."}, {User: ".."}, {User: "a\x00"}, {User: strings.Repeat("x", 200)},
-		{Chat: "bad"}, {Chat: "cli-chat-a", User: "cli-1"},
+		{User: "../project"},
+		{User: "a/b"},
+		{User: `a\b`},
+		{User: "."},
+		{User: ".."},
+		{User: "a\x00"},
+		{User: strings.Repeat("x", 200)},
+		{Chat: "bad"},
+		{Chat: "cli-chat-a", User: "cli-1"},
 	} {
 		if _, err := s.ReadMemory(t.Context(), p); !errors.Is(err, persistence.ErrMemoryPlace) {
 			t.Errorf("read %v: %v, want %v", p, err, persistence.ErrMemoryPlace)

@@ -90,10 +90,10 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 // readable is the memory of a scope that a run may read: of people that of the one
 // who asks alone.
 func readable(run tool.Run, scope string) (persistence.MemoryPlace, bool) {
-	switch {
-	case scope == "chat":
+	switch scope {
+	case "chat":
 		return persistence.MemoryPlace{Chat: run.ChatKey}, run.ChatKey != ""
-	case scope == "project":
+	case "project":
 		return persistence.MemoryPlace{}, true
 	}
 	return persistence.MemoryPlace{User: run.Asker.Platform + "-" + run.Asker.ID}, run.Asker.Platform != "" && run.Asker.ID != ""
