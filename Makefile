@@ -72,7 +72,7 @@ bench: build
 	@BENCH_DIR='$(BENCH_DIR)' .ci/bench figures
 
 longchat: go-present
-	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -timeout 60m -run TestLongChat ./cmd/internal/longchat
+	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -v -timeout 60m -run TestLongChat ./cmd/internal/longchat
 
 fuzz: go-present
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME) $(FUZZ)

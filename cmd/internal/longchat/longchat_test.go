@@ -46,11 +46,7 @@ func TestLongChat(t *testing.T) {
 	var all []cost
 	for w.turns < n {
 		all = append(all, w.window(t, min(window, n-w.turns)))
-		if alone {
-			fmt.Println(all[len(all)-1])
-		} else {
-			t.Log(all[len(all)-1])
-		}
+		t.Log(all[len(all)-1])
 	}
 	view, err := w.port.History(t.Context(), key)
 	if err != nil {

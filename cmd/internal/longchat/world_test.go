@@ -191,7 +191,9 @@ func (talker) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event
 	text := fmt.Sprintf("Answer to %d messages.\n\n", len(req.Messages)) + strings.Repeat("The figures say that it goes on as it was. ", 6)
 	events := []model.Event{
 		{Kind: model.EventStreamStart},
-		{Kind: model.EventTextStart, ID: "0"}, {Kind: model.EventTextDelta, ID: "0", Delta: text}, {Kind: model.EventTextEnd, ID: "0"},
+		{Kind: model.EventTextStart, ID: "0"},
+		{Kind: model.EventTextDelta, ID: "0", Delta: text},
+		{Kind: model.EventTextEnd, ID: "0"},
 		{Kind: model.EventFinish, Finish: model.FinishReason{Unified: "stop", Raw: "stop"}},
 	}
 	return func(yield func(model.Event, error) bool) {
