@@ -30,11 +30,12 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 			fmt.Sprintf("Hello, this is %s. Just write to me; /help says what else there is.", h.project()),
 			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", h.project()))
 	case "help":
+		contexts := h.contextsHelp()
 		return say(
 			"Just write to me. What you send while I am working is taken in at my next step.\n\n"+
-				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n/status says how things are\n/help shows this",
+				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n"+contexts[0]+"/status says how things are\n/help shows this",
 			"直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。\n\n"+
-				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n/status 查看状态\n/help 显示帮助")
+				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n"+contexts[1]+"/status 查看状态\n/help 显示帮助")
 	case "status":
 		return h.chatStatus(cmd, say)
 	case "compact":
