@@ -36,9 +36,7 @@ func TestRunEntries(t *testing.T) {
 			modeltest.Fail(&model.Error{Reason: "auth"}),
 		)
 		var got []persistence.RunEntry
-		var histories []int
-		var w *actortest.World
-		w = actortest.New(t, actortest.Options{
+		w := actortest.New(t, actortest.Options{
 			Store: newStore(t), Model: script, Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true, ToolEgress: true}},
 			Tools: actortest.Tools(actortest.Slow("slow", hold), actortest.Send(), tooltest.New("broken", func(context.Context, tool.Call) (tool.Result, error) {
 				return tool.Result{}, errors.New("no such thing")
@@ -48,7 +46,6 @@ func TestRunEntries(t *testing.T) {
 					t.Errorf("an entry of %s", key)
 				}
 				got = append(got, e)
-				histories = append(histories, len(script.Requests()))
 			}},
 		})
 		w.Say(alice, "alice", "how is the  weather?")

@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
-// ErrNotAtRest: a chat has turns or requests that only a host can settle.
+// ErrNotAtRest says that a chat has turns or requests that only a host can settle.
 var ErrNotAtRest = errors.New("the chat has something under way")
 
 // RewindOrder is the body of POST /control/rewind.
