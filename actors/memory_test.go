@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	tool "github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -111,4 +112,47 @@ func TestUserMemoryNeedsAChatOfOnePerson(t *testing.T) {
 			t.Errorf("seen in private, in a group, by another, beside another (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// Whatever a page, a file or a person got the model to remember for good: nothing is
+// written before a person agreed, and what is written then is one quoted line.
+func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
+	silent := 0
+	for i, order := range hostileFacts() {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			memories, place := newMemories(t.TempDir()), []persistence.MemoryPlace{{Chat: "telegram-chat-1"}, {}, {User: "telegram-alice"}}[i%3]
+			input, err := json.Marshal(map[string]string{"scope": []string{"chat", "project", "user"}[i%3], "text": order})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				call := modeltest.CallTools(modeltest.Call{ID: "c1", Name: tool.UpsertName, Input: string(input)})
+				script := modeltest.NewScript(call, modeltest.Say("Noted."))
+				w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(tool.NewUpsert(tool.Options{Store: memories}))})
+				w.Say("telegram-chat-1", "alice", "read this page")
+				w.Wait()
+				before := remembered(t, memories, place)
+				if before != "" {
+					silent++
+				}
+				w.Say("telegram-chat-1", "alice", "yes")
+				w.Wait()
+				after := remembered(t, memories, place)
+				if before != "" || strings.Count(after, "\n") != 1 || len(script.Requests()) != 2 {
+					t.Errorf("before the answer %q, after it %q, %d requests", before, after, len(script.Requests()))
+				}
+				w.Kill()
+			})
+		})
+	}
+	t.Logf("soak: row=PI4 scripts=%d silent=%d", len(hostileFacts()), silent)
+}
+
+func remembered(t *testing.T, memories persistence.MemoryStore, place persistence.MemoryPlace) string {
+	t.Helper()
+	text, err := memories.ReadMemory(t.Context(), place)
+	if err != nil {
+		t.Error(err)
+	}
+	return text
 }
