@@ -92,6 +92,15 @@ func contentTexts(raw json.RawMessage) []string {
 	return out
 }
 
+// isTaskOfHost reports whether a request is not a chat's: notes for the memory and
+// summaries are made from a record, which is material of one message without tools.
+func isTaskOfHost(body []byte) bool {
+	var b struct {
+		Tools json.RawMessage `json:"tools"`
+	}
+	return json.Unmarshal(body, &b) == nil && b.Tools == nil
+}
+
 // requests are the requests by chat, in order of arrival. Each has passed the
 // strict provider, which is what the server is.
 func (w *town) requests(tb testing.TB) map[*place][]request {
@@ -101,6 +110,9 @@ func (w *town) requests(tb testing.TB) map[*place][]request {
 	}
 	for _, body := range w.model.Bodies()[w.read:] {
 		w.read++
+		if isTaskOfHost(body) {
+			continue
+		}
 		r, err := parseRequest(body)
 		if err != nil {
 			tb.Fatal(err)
