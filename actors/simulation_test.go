@@ -162,7 +162,11 @@ func simulateOne(t *testing.T, seed uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		t.Cleanup(func() {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		trace = f
 	}
 	r := simulate(t, seed, number(t, "SIM_FAULTS", perSeed), trace)
