@@ -22,6 +22,7 @@ func reliabilityRows() []string {
 		{"ST", upTo(19)},
 		{"IO", upTo(14)},
 		{"RL", upTo(16)},
+		{"CO", upTo(6)},
 		{"CL", append(upTo(4), 10)},
 		{"OV", upTo(4)},
 	} {
