@@ -22,6 +22,7 @@ const systemTokens = 1760
 // cheap bound counts, so that no tables are read.
 func (s *scenario) compactAt(limits string) error {
 	o := compaction.Options{Count: func(text string) (int, error) { return tokens.Bound(text), nil }}
+	limits, o.Extract = strings.CutSuffix(limits, " extract")
 	if _, err := fmt.Sscanf(limits, "%d %d", &o.Keep, &o.Budget); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 //
 //	contexts => N TITLE; …               turns and title of the contexts in the archive, the newest first
 //
-// set contexts on | fair on | debounce 200ms | compact KEEP BUDGET
+// set contexts on | fair on | debounce 200ms | compact KEEP BUDGET [extract]
 
 // panics makes the chat panic where it tells the audit log of something.
 type panics struct {

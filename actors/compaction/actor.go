@@ -32,7 +32,9 @@ type Options struct {
 	// MaxTokens bounds a summary; 0: [DefaultMaxTokens].
 	MaxTokens int
 	Deadline  time.Duration // 0: [DefaultDeadline]
-	Logger    *slog.Logger
+	// Extract makes all summaries without the model, from what stands in the turns.
+	Extract bool
+	Logger  *slog.Logger
 }
 
 // NewCount counts as a model does. The tables are read at the first call; all
@@ -137,7 +139,7 @@ func (c *compaction) onPlanned(ac actor.Context, msg planned) {
 	switch {
 	case c.plan.result != "":
 		c.finish(ac, messages.CompactionFinished{Result: c.plan.result})
-	case c.msg.Extract:
+	case c.msg.Extract || c.Extract:
 		c.extracted(ac)
 	default:
 		c.asked = true

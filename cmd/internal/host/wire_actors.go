@@ -114,7 +114,7 @@ func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 	}
 	o := compaction.Options{
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
-		Logger: h.opts.Logger,
+		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot sum up
 	}
 	chats.Compaction = func() *actor.Props { return h.workers.with(compaction.Props(o)) }
 	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
