@@ -101,6 +101,8 @@ func newTelegramWorld(t *testing.T, chats int, egress string, m model.Model) *te
 			"web": map[string]any{"enabled": false},
 		},
 		"metrics": map[string]any{"listen": "off"},
+		// The tests count what the model is asked; notes for the memory would be asked beside it.
+		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
 	})
 	if err != nil {
 		t.Fatal(err)
