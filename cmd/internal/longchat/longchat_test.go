@@ -49,7 +49,8 @@ func TestLongChat(t *testing.T) {
 		t.Log(all[len(all)-1])
 	}
 	if compact {
-		w.awaitCompaction(t)
+		w.untilCompacted(t)
+		n = w.turns
 	}
 	view, err := w.port.History(t.Context(), key)
 	if err != nil {
@@ -70,19 +71,20 @@ func TestLongChat(t *testing.T) {
 	}
 }
 
-// awaitCompaction waits for the first one: the turns of a short chat may all be
-// there before the tables of the tokenizer are.
-func (w *world) awaitCompaction(t *testing.T) {
+// untilCompacted goes on until something was folded: the turns of a short chat may
+// all be there before the tables of the tokenizer are.
+func (w *world) untilCompacted(t *testing.T) {
 	t.Helper()
 	late := time.NewTimer(time.Minute)
 	defer late.Stop()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
 	for w.compactions(t) == 0 {
 		select {
-		case <-look.C:
+		case <-pause.C:
+			w.turn(t)
 		case <-late.C:
-			t.Fatal("a minute after the last turn nothing was folded")
+			t.Fatal("for a minute nothing was folded")
 		}
 	}
 }
