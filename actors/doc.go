@@ -89,6 +89,9 @@
 // turns, if they still are what they were, and the turns go to an archive. A run
 // that had to ask sees the summary at once.
 //
+// The outcome of a tool can hold a ContextSwitch. The run ends as switching, the
+// history goes to the chat's contexts, and a run goes on in the same message.
+//
 // # Memory
 //
 // Every so many turns, and when a compaction begins, a chat hands its history to a

@@ -80,6 +80,7 @@ func everyKind() []any {
 		messages.StatsReply{},
 		messages.Stray{},
 		messages.Trim{},
+		messages.ContextSwitch{},
 		messages.Decision{},
 		messages.DecisionOutcome{},
 		messages.OpenRequest{},
