@@ -58,6 +58,9 @@ type Call struct {
 	Name  string
 	Input json.RawMessage
 	Run   Run
+	// Bind is the [Explanation].Bind that a person agreed to; empty: nobody was
+	// asked. A tool that has one compares it at the moment of the effect.
+	Bind string
 	// Egress is the run's way to people.
 	Egress Egress
 }

@@ -1,0 +1,70 @@
+// Package sandbox is the contract for running a program of somebody else: a
+// command that a model asked for, a server of tools. What runs sees and changes
+// what its [Spec] names and nothing else, and nothing of it is left when it has
+// ended. Implementations are one level deeper.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// ErrUnavailable is wrapped by errors of sandboxes that this machine cannot give.
+// Its reader refuses to run the program; it never runs it without a sandbox.
+var ErrUnavailable = errors.New("no sandbox is available")
+
+// Sandbox starts programs. It is safe for concurrent use.
+type Sandbox interface {
+	// Name is what contains the programs, as people know it: bubblewrap, landlock, off.
+	Name() string
+	// Start begins a program. The end of ctx kills all of it. An error means that
+	// nothing was begun.
+	Start(ctx context.Context, s Spec) (Process, error)
+}
+
+// Process is a program that was begun.
+type Process interface {
+	// Wait returns when the program and everything that it began have ended and
+	// its output was written. It is called once.
+	Wait() (Exit, error)
+	// Kill ends the program and everything that it began. It may be called at any
+	// time and more than once.
+	Kill()
+}
+
+// Spec says what runs and what it may do. Paths are absolute.
+type Spec struct {
+	Argv []string
+	Dir  string   // where it starts; inside of one of Writable or Readable
+	Env  []string // all of its environment
+	// Writable and Readable are folders it may change or read, beside the system's
+	// own programs and libraries, which it may read. Hidden wins over both.
+	Writable, Readable, Hidden []string
+	// Network gives it the host's network; without, there is not even a loopback.
+	Network bool
+	Limits  Limits
+
+	Stdin          io.Reader // nil: empty
+	Stdout, Stderr io.Writer // nil: dropped
+}
+
+// Limits bound what a program uses. A zero is the implementation's default, which
+// is a bound too.
+type Limits struct {
+	Wall      time.Duration
+	CPU       time.Duration
+	Memory    int64 // bytes, of all its processes together
+	FileSize  int64 // bytes of one file
+	Processes int
+	OpenFiles int
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Code   int    // -1: by a signal
+	Signal string // the signal's name; empty: none
+	// Limit names the limit that ended it: wall, cpu, memory, processes; empty: none.
+	Limit string
+}

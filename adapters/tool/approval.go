@@ -1,0 +1,32 @@
+package tool
+
+// Commander is a tool whose calls are commands of a shell: grants of people, which
+// are rules for commands, can cover them.
+type Commander interface {
+	Tool
+	// Command is the text that the shell would get, byte for byte. It is empty for
+	// a call that no grant may cover.
+	Command(call Call) string
+}
+
+// Explainer is a tool that tells people what a call would do before they agree.
+// A tool that asks and is none is shown by its name and input.
+type Explainer interface {
+	Tool
+	// Explain looks at what the call would change. It has no effects. It is asked
+	// when the request is made, and once more before an approved call begins.
+	Explain(call Call) (Explanation, error)
+}
+
+// Explanation is what a person is shown, and what their answer is bound to.
+type Explanation struct {
+	What string // one plain sentence: what would happen
+	Risk string // one plain sentence; empty: nothing beyond What
+	// Exact is what would take effect: a command, a path with a diff, a server's
+	// tool with its arguments. It is shown whole, with controls made visible.
+	Exact string
+	// Bind is a digest of everything beside the input that the answer is bound to:
+	// folder, environment, bytes of the files that are named, a tool's schema. An
+	// approved call whose Bind is another one by then is not executed.
+	Bind string
+}
