@@ -39,15 +39,25 @@ type Spec struct {
 	Argv []string
 	Dir  string   // where it starts; inside of one of Writable or Readable
 	Env  []string // all of its environment
-	// Writable and Readable are folders it may change or read, beside the system's
-	// own programs and libraries, which it may read. Hidden wins over both.
+	// Writable and Readable are files and folders it may change or read, beside the
+	// system's own programs and libraries, which it may read; of those that lie in
+	// each other the innermost decides. Hidden ones look empty or absent, always.
 	Writable, Readable, Hidden []string
+	// Pinned are files that it finds with these bytes, whatever becomes of them
+	// meanwhile, and cannot change: what was checked is what runs.
+	Pinned []Pin
 	// Network gives it the host's network; without, there is not even a loopback.
 	Network bool
 	Limits  Limits
 
 	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer // nil: dropped
+}
+
+// Pin is a file and the bytes that it has for a program.
+type Pin struct {
+	Path string
+	Data []byte
 }
 
 // Limits bound what a program uses. A zero is the implementation's default, which
