@@ -41,8 +41,9 @@ func New(o Options) *Index {
 
 // Query is what to look for.
 type Query struct {
-	// Text are the words. Turns that hold all of them are found; if there is none,
-	// turns that hold any. What has no space within is found as it stands.
+	// Text are the words. Turns that hold all of them come first; where these are
+	// few, turns that hold any follow. What only signs divide is found as it stands,
+	// and so is text of a script without spaces, if it is found so at all.
 	Text  string
 	Limit int // most results; 0: 10
 	// NotRequest leaves out the turns of one request.
@@ -55,7 +56,7 @@ type Hit struct {
 	// Place is where the turn is, below the folder of the chat: file:offset of a
 	// history, file:line of an archive.
 	Place string
-	Score float64 // higher is better; comparable within one result
+	Score float64 // higher is better; comparable among turns with all words, and among others
 	// Message is the turn as it is stored, Line its exact bytes.
 	Message uimessage.Message
 	Line    []byte

@@ -64,11 +64,16 @@ func (w *world) newIndex() *searchindex.Index {
 // say appends a user turn to a chat and returns its id.
 func (w *world) say(key messages.ChatKey, text string) string {
 	w.t.Helper()
+	turn := w.turn(key, text)
+	w.add(key, turn)
+	return turn.ID
+}
+
+func (w *world) turn(key messages.ChatKey, text string) uimessage.Message {
 	w.seq++
 	id := "u:" + string(key) + ":" + strconv.FormatInt(w.seq, 10)
 	meta := uimessage.Metadata{TS: w.seq * 1000, RequestID: "r" + strconv.FormatInt(w.seq, 10), Username: "secretname", Seq: w.seq}
-	w.add(key, uimessage.Message{ID: id, Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
-	return id
+	return uimessage.Message{ID: id, Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}}
 }
 
 func (w *world) add(key messages.ChatKey, turns ...uimessage.Message) {
@@ -183,7 +188,7 @@ func TestSearch(t *testing.T) {
 	}{
 		{"a word", "train", []string{train}},
 		{"case and accents", "KOLN", []string{train}},
-		{"all words before any", "friday ana", []string{dinner}},
+		{"all words before any", "friday ana", []string{dinner, train}},
 		{"any word if none has all", "train ana", []string{train, dinner}},
 		{"the shorter one says more with a word", "friday", []string{train, dinner}},
 		{"what stands together", "2024-001", []string{train}},
@@ -192,6 +197,7 @@ func TestSearch(t *testing.T) {
 		{"Chinese beside each other only", "上天", nil},
 		{"the end of a run", "样", []string{weather}},
 		{"two Chinese words", "天气 上海", []string{weather}},
+		{"a Chinese question without spaces", "明天上海天气如何", []string{weather}},
 		{"no metadata", "secretname", nil},
 		{"signs", `"*) OR (`, nil},
 		{"the word of a chat", "c1", nil},
@@ -217,6 +223,32 @@ func TestRecencyBreaksTies(t *testing.T) {
 	w.say("web-chat-x", "later")
 	if got := ids(w.search("web-chat-x", "words")); got[0] != denser {
 		t.Errorf("found %q, want %s first", got, denser)
+	}
+}
+
+// What answers a question is found although hundreds of newer turns hold the words
+// that questions are made of, and some hold the whole question.
+func TestOldAnswersAreNotBuried(t *testing.T) {
+	w := newWorld(t)
+	const key = "web-chat-x"
+	fact, chinese := w.say(key, "the rollout of Orion moves to March"), w.say(key, "我们决定猎户座项目推迟到三月上线")
+	var noise []uimessage.Message
+	for i := range 2100 {
+		text := fmt.Sprintf("when does the %d. build run, and what is in the log of it", i)
+		if i%2 == 0 {
+			text = fmt.Sprintf("什么时候开会，第%d次", i)
+		}
+		noise = append(noise, w.turn(key, text))
+	}
+	w.add(key, noise...)
+	asked := w.say(key, "when does the rollout of Orion happen")
+	again := w.say(key, "猎户座项目什么时候上线")
+	for _, tt := range []struct{ query, fact, asked string }{
+		{"when does the rollout of Orion happen", fact, asked}, {"猎户座项目什么时候上线", chinese, again},
+	} {
+		if got := ids(w.search(key, tt.query)); len(got) < 2 || got[0] != tt.asked || got[1] != tt.fact {
+			t.Errorf("%q: found %q, want %s, then %s", tt.query, got, tt.asked, tt.fact)
+		}
 	}
 }
 

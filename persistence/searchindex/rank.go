@@ -17,6 +17,9 @@ const everyChat int64 = 0
 const (
 	// candidates is how many turns are ranked, the last indexed ones first.
 	candidates = 1000
+	// enough turns with all terms leave out those with any: the same question, asked
+	// before, must not hide what answers it.
+	enough = 3
 	// BM25, with the constants that everyone uses.
 	k1, b = 1.2, 0.75
 )
@@ -30,17 +33,76 @@ type match struct {
 	ts    int64
 	score float64
 	words []string
+	all   bool // it holds all terms
 }
 
-// match finds and ranks turns: those with all terms, or if there are none, those
-// with any. The counts behind the scores are those of the chat alone.
+// match finds and ranks turns: those with all terms, and behind them, where these
+// are few, those with any. The counts behind the scores are those of the chat alone.
 func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match, error) {
 	found, err := d.candidates(ctx, chat, terms, " AND ")
-	if err == nil && len(found) == 0 && len(terms) > 1 {
-		found, err = d.candidates(ctx, chat, terms, " OR ")
-	}
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	for i := range found {
+		found[i].all = true
+	}
+	loose := loosen(terms)
+	if len(found) >= enough || len(loose) == 1 {
+		if len(terms) > 1 { // a single one orders nothing
+			terms, err = d.counted(ctx, chat, terms)
+		}
+		return found, errors.Join(err, d.rank(ctx, chat, found, terms))
+	}
+	if loose, err = d.counted(ctx, chat, loose); err != nil {
+		return nil, err
+	}
+	rare := rarest(loose)
+	if len(rare) == 0 {
+		return nil, nil
+	}
+	some, err := d.candidates(ctx, chat, rare, " OR ")
+	if err != nil {
+		return nil, err
+	}
+	whole := found
+	for _, m := range some {
+		if !slices.ContainsFunc(whole, func(f match) bool { return f.key == m.key && f.file == m.file && f.at == m.at }) {
+			found = append(found, m)
+		}
+	}
+	return found, d.rank(ctx, chat, found, loose)
+}
+
+// counted are the terms with the numbers of turns of the chat that hold them.
+func (d *database) counted(ctx context.Context, chat int64, terms []term) (out []term, err error) {
+	for _, t := range terms {
+		if t.turns, err = d.count(ctx, chat, t); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// rarest are those of the counted terms that few turns hold, as many as together
+// have no more turns than are ranked: what every other turn holds would leave only
+// the newest turns.
+func rarest(terms []term) []term {
+	list := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t.turns == 0 })
+	slices.SortStableFunc(list, func(a, b term) int { return cmp.Compare(a.turns, b.turns) })
+	sum := 0.0
+	for i, t := range list {
+		if sum += t.turns; i > 0 && sum > candidates {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// rank orders what was found: with all terms first, then by BM25, then by time.
+func (d *database) rank(ctx context.Context, chat int64, found []match, terms []term) error {
+	if len(found) == 0 {
+		return nil
 	}
 	var turns, words float64
 	query := "SELECT turns, words FROM chats WHERE id = ?"
@@ -48,16 +110,12 @@ func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match
 		query = "SELECT sum(turns), sum(words) FROM chats WHERE id > ?"
 	}
 	if err := d.sql.QueryRowContext(ctx, query, chat).Scan(&turns, &words); err != nil {
-		return nil, err
+		return err
 	}
 	for _, t := range terms {
 		weight := 1.0 // of the only term: it orders nothing
 		if len(terms) > 1 {
-			n, err := d.count(ctx, chat, t)
-			if err != nil {
-				return nil, err
-			}
-			weight = math.Log(1 + (turns-n+0.5)/(n+0.5))
+			weight = math.Log(1 + (turns-t.turns+0.5)/(t.turns+0.5))
 		}
 		for i := range found {
 			tf := float64(t.count(found[i].words))
@@ -66,9 +124,15 @@ func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match
 		}
 	}
 	slices.SortFunc(found, func(a, b match) int {
+		if a.all != b.all {
+			if a.all {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ts, a.ts), cmp.Compare(a.key, b.key), cmp.Compare(a.file, b.file), cmp.Compare(b.at, a.at))
 	})
-	return found, nil
+	return nil
 }
 
 // candidates are turns that hold the terms.
@@ -148,9 +212,13 @@ func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
 			continue
 		}
 		seen[id{m.key, m.turn}] = true
+		around := terms
+		if !m.all {
+			around = loosen(terms)
+		}
 		out = append(out, Hit{
 			ChatKey: m.key, Place: place(m.file, m.at), Score: math.Round(m.score*1000) / 1000, Message: message, Line: raw,
-			Excerpt: excerpt(saying(message, x.opts.Skip), terms),
+			Excerpt: excerpt(saying(message, x.opts.Skip), around),
 		})
 	}
 	return out, nil

@@ -120,11 +120,36 @@ func cut(s string) string {
 // term is a part of a query: words that stand next to each other.
 type term struct {
 	words  []string
-	prefix bool // the last word is the beginning of one
+	prefix bool    // the last word is the beginning of one
+	dense  bool    // of an unspaced script
+	turns  float64 // that hold it, once they are counted
 }
 
-// maxTerms bounds what one search costs.
-const maxTerms = 16
+// maxTerms and maxLoose bound what one search costs.
+const maxTerms, maxLoose = 16, 32
+
+// loosen takes the runs of unspaced scripts apart: nobody divides words there, so a
+// whole question may be one run.
+func loosen(terms []term) []term {
+	seen := map[string]bool{}
+	var out []term
+	add := func(t term) {
+		if key := t.expression(); !seen[key] && len(out) < maxLoose {
+			seen[key] = true
+			out = append(out, t)
+		}
+	}
+	for _, t := range terms {
+		if !t.dense || t.prefix {
+			add(t)
+			continue
+		}
+		for _, w := range t.words {
+			add(term{words: []string{w}, dense: true})
+		}
+	}
+	return out
+}
 
 // parseQuery makes terms of what somebody looks for. Words that only signs
 // divide belong together, as in a date or a number of an order; so do neighbours
@@ -155,7 +180,7 @@ func parseQuery(text string) []term {
 
 // denseTerm is a run of an unspaced script: its pairs, or the one character.
 func denseTerm(run string) term {
-	var t term
+	t := term{dense: true}
 	for _, w := range split(run) {
 		t.words = append(t.words, w.text)
 	}
