@@ -252,6 +252,8 @@ type ToolDone struct {
 	Failed bool
 	// Switch is an order to go on in another context; the zero value is none.
 	Switch ContextSwitch
+	// Skill is an order to load a skill or to put it away; the zero value is none.
+	Skill SkillOrder
 }
 
 // StepEnded says: all calls of a step have outcomes. The chat decides how to go on.

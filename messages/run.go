@@ -23,6 +23,9 @@ type StartRun struct {
 	System    string
 	// Tools are the names offered, in their order; fixed for the run.
 	Tools []string
+	// Only are the tools that the loaded skills leave; nil: all. Calls of others are
+	// refused. The offer stays as it is.
+	Only  []string
 	Input StepInput
 	// Continue is the assistant message to go on in; its ID alone when it is new.
 	Continue uimessage.Message
@@ -73,8 +76,12 @@ type StepInput struct {
 type ContinueRun struct {
 	RunID     string
 	MessageID string
-	Asker     Asker
-	Input     StepInput
+	// System and Only take the place of those of [StartRun] when a skill was loaded or
+	// put away; empty: both stay.
+	System string
+	Only   []string
+	Asker  Asker
+	Input  StepInput
 	// Approved are calls that the new message begins with, to be executed before
 	// anything else; then the run reports [StepEnded] and is told again how to go on.
 	Approved []ApprovedCall

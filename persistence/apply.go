@@ -89,6 +89,7 @@ func (s *State) applyRun(r Record) error {
 			if f.Switch.Kind != "" {
 				run.Switch = f.Switch
 			}
+			s.pin(f.Skill)
 		}
 	case TurnsMerged:
 		if f.RunID == run.ID {

@@ -114,6 +114,8 @@ type ToolFinished struct {
 	Final     bool           `json:"final,omitempty"`
 	// Switch is the order to go on in another context; see [State.Switching].
 	Switch messages.ContextSwitch `json:"switch,omitzero"`
+	// Skill is the order to load a skill or to put it away; see [State.Pins].
+	Skill messages.SkillOrder `json:"skill,omitzero"`
 }
 
 // TurnsMerged says: at a step boundary the assistant message so far was closed, the

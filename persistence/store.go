@@ -110,7 +110,8 @@ type Meta struct {
 	// were so many. Not rebuildable; may name ids that were never handled here
 	// before a crash, never misses one.
 	IngressIDs []string `json:"ingressIds,omitempty"`
-	// Pinned are the skills a chat has loaded for good. Not rebuildable.
+	// Pinned are the skills a chat has loaded, as [messages.SkillPin] writes them. Not
+	// rebuildable.
 	Pinned []string `json:"pinned,omitempty"`
 	// Cursor is the archive that the history's summary names. Not rebuildable.
 	Cursor string `json:"cursor,omitempty"`

@@ -242,6 +242,9 @@ func (r *run) metadata(kind string) json.RawMessage {
 // goOn makes the next step.
 func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
 	r.input, r.asker = msg.Input, msg.Asker
+	if msg.System != "" {
+		r.start.System, r.start.Only = msg.System, msg.Only
+	}
 	if msg.MessageID != "" {
 		r.messageID = msg.MessageID
 		r.tell(ac, r.loop.NextMessage(msg.MessageID))

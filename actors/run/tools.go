@@ -187,7 +187,7 @@ func (r *run) onToolReturned(ac actor.Context, msg toolReturned) {
 		return
 	}
 	done := messages.ToolDone{
-		RunID: r.start.RunID, CallID: msg.call.ID, Final: msg.result.Final, Switch: msg.result.Switch,
+		RunID: r.start.RunID, CallID: msg.call.ID, Final: msg.result.Final, Switch: msg.result.Switch, Skill: msg.result.Skill,
 		Summary: tool.Shorten(msg.result.Summary, maxSummary), Forced: !r.repeatable(msg.call.Name), Failed: msg.err != nil,
 	}
 	if p, ok := errors.AsType[pipe.Panicked](msg.err); ok {

@@ -121,6 +121,9 @@ type Result struct {
 	// Switch orders the chat to go on in another context once the step has ended; the
 	// zero value is no order.
 	Switch messages.ContextSwitch
+	// Skill orders the chat to load a skill or to put it away from the next step on; the
+	// zero value is no order.
+	Skill messages.SkillOrder
 	// Summary is for people, at most 500 characters; empty: none.
 	Summary string
 }
