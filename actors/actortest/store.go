@@ -131,6 +131,9 @@ func (c mortalChat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntr
 func (c mortalChat) Close() error {
 	c.s.mu.Lock()
 	delete(c.s.open, c.Chat)
+	if len(c.s.open) == 0 {
+		c.s.open = nil // maps never shrink by themselves
+	}
 	c.s.mu.Unlock()
 	return c.Chat.Close()
 }

@@ -12,6 +12,9 @@ import (
 // DefaultMax is how many model calls run at once unless set otherwise.
 const DefaultMax = 512
 
+// crowd is how many askers at once leave tables that are worth giving back.
+const crowd = 256
+
 // Options of the model gate.
 type Options struct {
 	Max       int // model calls at once; 0: [DefaultMax]
@@ -35,6 +38,7 @@ func Props(o Options) *actor.Props {
 type gate struct {
 	line    *line
 	askers  map[string]asker // who waits or holds a slot, by the id of its PID
+	most    int              // askers at once since the gate was last without any
 	metrics *Metrics
 	timed   bool
 }
@@ -72,6 +76,7 @@ func (g *gate) acquire(ac actor.Context, msg messages.AcquireSlot) {
 	}
 	if _, known := g.askers[who.Id]; !known {
 		g.askers[who.Id] = asker{pid: who, runID: msg.RunID, since: time.Now()}
+		g.most = max(g.most, len(g.askers))
 		ac.Watch(who)
 	}
 	g.line.ask(msg.ChatKey, who.Id)
@@ -90,7 +95,19 @@ func (g *gate) release(ac actor.Context, who *actor.PID) {
 	ac.Unwatch(a.pid)
 	delete(g.askers, who.Id)
 	g.line.release(who.Id)
+	if len(g.askers) == 0 {
+		g.rest()
+	}
 	g.admit(ac)
+}
+
+// rest gives back the room that a crowd needed: maps never shrink by themselves.
+func (g *gate) rest() {
+	if g.most > crowd {
+		g.askers = map[string]asker{}
+		g.line = g.line.emptied()
+	}
+	g.most = 0
 }
 
 func (g *gate) admit(ac actor.Context) {

@@ -33,6 +33,14 @@ func newLine(maxCalls, perMinute int) *line {
 	}
 }
 
+// emptied is a line in which nobody waits and nobody holds a slot, with this
+// one's minute.
+func (l *line) emptied() *line {
+	fresh := newLine(l.max, l.perMinute)
+	fresh.spent = l.spent
+	return fresh
+}
+
 // ask puts an asker in the line of its chat, once.
 func (l *line) ask(chat messages.ChatKey, asker string) {
 	if l.holders[asker] || l.waiting[asker] != nil {

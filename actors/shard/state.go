@@ -44,12 +44,16 @@ type entry struct {
 // waits reports whether letters to the chat wait here.
 func (e *entry) waits() bool { return e.leaving || e.crash.down }
 
+// crowd is how many chats at once leave tables that are worth giving back.
+const crowd = 8
+
 // table holds the bucket's chats, by key, by actor and by last use.
 type table struct {
 	byKey map[messages.ChatKey]*entry
 	byPID map[string]*entry
 	used  *list.List // of *entry, the longest unused first
 	bytes int64
+	most  int // chats at once since the table was last empty
 }
 
 func newTable() *table {
@@ -60,6 +64,7 @@ func (t *table) add(e *entry) {
 	t.byKey[e.key], t.byPID[e.pid.Id] = e, e
 	e.place = t.used.PushBack(e)
 	t.bytes += e.bytes
+	t.most = max(t.most, len(t.byKey))
 }
 
 func (t *table) remove(e *entry) {
@@ -67,6 +72,13 @@ func (t *table) remove(e *entry) {
 	delete(t.byPID, e.pid.Id)
 	t.used.Remove(e.place)
 	t.bytes -= e.bytes
+	if len(t.byKey) > 0 {
+		return
+	}
+	if t.most > crowd { // maps never shrink by themselves
+		t.byKey, t.byPID = map[messages.ChatKey]*entry{}, map[string]*entry{}
+	}
+	t.most = 0
 }
 
 // size notes how much a chat holds and returns by how much that changed.

@@ -113,6 +113,7 @@ type Store struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[messages.ChatKey]*chat
+	most   int // open at once since the last time that none was
 }
 
 // Open opens the store in a folder, which it locks: while another process has
@@ -261,6 +262,7 @@ func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.C
 	}
 	c := newChat(s, key, folder)
 	s.open[key] = c
+	s.most = max(s.most, len(s.open))
 	return c, nil
 }
 
@@ -350,6 +352,9 @@ func (s *Store) forget(c *chat) {
 	defer s.mu.Unlock()
 	if s.open[c.key] == c {
 		delete(s.open, c.key)
+	}
+	if len(s.open) == 0 && s.most > 1024 { // maps never shrink by themselves
+		s.open, s.most = map[messages.ChatKey]*chat{}, 0
 	}
 }
 
