@@ -75,7 +75,12 @@ func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
 }
 
 // judge asks the policy of the tools about a call.
-func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict { return tool.BySpec(t, r.call(c)) }
+func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
+	if v, ok := r.narrowed(c); ok {
+		return v
+	}
+	return tool.BySpec(t, r.call(c))
+}
 
 // asks says whether a call needs a person. Those that a run begins with were
 // approved already; they are looked at again, and fall only to a denial.
