@@ -42,6 +42,11 @@ type AcceptIngress struct {
 	EditOf string
 	// Bot: the platform says that the sender is one.
 	Bot bool
+	// Forwarded: the words are somebody else's, or came through another bot. They
+	// never decide anything.
+	Forwarded bool
+	// Admin: the platform says that the sender administers the chat.
+	Admin bool
 	// Command and Args are set for commands.
 	Command, Args string
 }
@@ -128,7 +133,9 @@ type DecideApproval struct {
 	ChatKey   ChatKey
 	RequestID string
 	By        Asker
-	Say       []Decision
+	// Admin: the platform says that the person administers the chat.
+	Admin bool
+	Say   []Decision
 }
 
 // Decision is what a person said to one request.
@@ -136,6 +143,8 @@ type Decision struct {
 	ApprovalID string
 	Approved   bool
 	Reason     string // empty: none was given
+	// Digest is that of the request that the person saw; empty: not known.
+	Digest string
 }
 
 // ApprovalDecided answers [DecideApproval], with one outcome for each decision.
@@ -226,6 +235,21 @@ type StepDone struct {
 	Reason string
 	Usage  uimessage.Usage
 	Trim   Trim // of the step's request; the chat hands it to its next run
+	// Asked are the step's calls that a person has to be asked about.
+	Asked []AskedCall
+}
+
+// AskedCall is what people are shown of a call before they agree.
+type AskedCall struct {
+	CallID string
+	What   string // what would happen, in one sentence; empty: the tool does not say
+	Risk   string
+	Exact  string // what would take effect; empty: the input
+	// Command is what the shell would get, Folder where; empty for other tools.
+	Command, Folder string
+	Bind            string // beside the input, what the answer is bound to
+	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
+	Rule string
 }
 
 // CallIntent is a call about to be executed.
@@ -233,6 +257,9 @@ type CallIntent struct {
 	CallID     string
 	Name       string
 	Repeatable bool
+	// Rule is what lets the call run without asking, as the audit log keeps it; empty:
+	// its tool does. Bind is as in [AskedCall].
+	Rule, Bind string
 }
 
 // ToolDone says: the outcome of one call. Sent by the run; the chat journals it and

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -35,6 +36,10 @@ type StartRun struct {
 	// Hold ends the run as waiting once these calls have their outcomes: others of
 	// the same step still wait for a person.
 	Hold bool
+	// Approved are the calls of Continue that a person agreed to.
+	Approved []ApprovedCall
+	// Grants are what people allow in the chat for a time.
+	Grants []Grant
 	// Waiting are the requests that are open in the chat. A call that equals one of
 	// them is not asked about again.
 	Waiting []OpenRequest
@@ -85,6 +90,8 @@ type ContinueRun struct {
 	// Approved are calls that the new message begins with, to be executed before
 	// anything else; then the run reports [StepEnded] and is told again how to go on.
 	Approved []ApprovedCall
+	// Grants are what people allow in the chat for a time, as of now.
+	Grants []Grant
 }
 
 // ApprovedCall is a call that a person agreed to.
@@ -92,6 +99,21 @@ type ApprovedCall struct {
 	CallID string
 	Name   string
 	Input  json.RawMessage
+	// Bind is what their answer is bound to beside the input; empty: nothing.
+	Bind string
+}
+
+// Grant is a rule that lets commands run without asking.
+type Grant struct {
+	ID     string
+	Person Asker  // it counts for what this person asks for; the zero value: for everybody
+	Folder string // it counts in this folder of the workspace; empty: in all of them
+	Rule   string
+	// Binds, if there are any, are all that the rule covers: it names a program that
+	// runs files, and a changed file asks again.
+	Binds []string
+	// Until ends the grant by either of its clocks; zero: it has no end.
+	Until time.Time
 }
 
 // ExecuteCalls lets the calls of the step begin: their intents are durable.

@@ -77,6 +77,7 @@ func (s *State) applyRun(r Record) error {
 		if f.RunID == run.ID && f.MessageID == run.MessageID && f.From <= len(run.Parts) {
 			run.Parts = append(slices.Clone(run.Parts[:f.From]), f.Parts...)
 			run.Step, run.Attempt = f.Step, 0 // what got further is not failing
+			run.Shown = append(run.Shown, f.Shown...)
 		}
 	case ToolStarted:
 		if f.RunID == run.ID {

@@ -28,10 +28,12 @@ type Request struct {
 	ID      string `json:"id"` // of the approval
 	CallID  string `json:"callId"`
 	N       int    `json:"n"`      // by which people name it
-	Digest  string `json:"digest"` // of the tool's name and the exact input
+	Digest  string `json:"digest"` // of the tool's name, the exact input and Bind
 	Asker   string `json:"asker,omitempty"`
 	Asked   int64  `json:"asked"`   // unix milliseconds
 	Expires int64  `json:"expires"` // unix milliseconds
+
+	Explained
 
 	Answer    Answer `json:"answer,omitempty"`
 	By        string `json:"by,omitempty"`
@@ -43,6 +45,26 @@ type Request struct {
 	Late bool `json:"late,omitempty"`
 	// Outcome is the message that holds the call's copy of a late answer.
 	Outcome string `json:"outcome,omitempty"`
+}
+
+// Explained is what people are shown of a call before they agree.
+type Explained struct {
+	What  string `json:"what,omitempty"`  // what would happen; empty: the tool does not say
+	Risk  string `json:"risk,omitempty"`  // what may go wrong
+	Exact string `json:"exact,omitempty"` // what would take effect; empty: the input
+	// Command is what a shell would get, Folder where.
+	Command string `json:"command,omitempty"`
+	Folder  string `json:"folder,omitempty"`
+	// Bind is what the answer is bound to beside the tool and its input.
+	Bind string `json:"bind,omitempty"`
+	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
+	Rule string `json:"rule,omitempty"`
+}
+
+// Shown is what people are shown of one call of a run.
+type Shown struct {
+	CallID string `json:"callId"`
+	Explained
 }
 
 // asked is the member of a message's metadata that only messages with requests
@@ -86,6 +108,8 @@ type ApprovalDecided struct {
 	Reason     string `json:"reason,omitempty"`
 	RequestID  string `json:"requestId,omitempty"`
 	Late       bool   `json:"late,omitempty"` // see [Request]
+	// Grant is the id of the timed grant that was given with it.
+	Grant string `json:"grant,omitempty"`
 	// Ingress is the message that said so, settled as answered; nil: none did.
 	Ingress *Ingress `json:"ingress,omitempty"`
 	Rows    []Row    `json:"rows,omitempty"`

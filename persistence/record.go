@@ -98,6 +98,8 @@ type StepResponded struct {
 	From      int              `json:"from"` // index of the first of Parts in the message
 	Parts     []uimessage.Part `json:"-"`    // see the codec
 	Tokens    int64            `json:"tokens,omitempty"`
+	// Shown is what people see of the calls that ask.
+	Shown []Shown `json:"shown,omitempty"`
 }
 
 // ToolStarted says: a call that is not safe to repeat is about to begin.

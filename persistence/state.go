@@ -99,6 +99,8 @@ type Run struct {
 	Base int
 	// Answers are those to requests of the message under way.
 	Answers []RunAnswer
+	// Shown is what people see of the calls that ask.
+	Shown []Shown
 }
 
 // Visible is a turn that a run saw, from a step on.

@@ -1,0 +1,39 @@
+package persistence
+
+import (
+	"context"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Grant is a rule that a person gave: commands that it covers run without asking,
+// in one chat, for one person, in one folder, for a time.
+type Grant struct {
+	// ID is that of the ingress or the decision that gave it: given again, it stays
+	// as it was.
+	ID     string `json:"id"`
+	Person string `json:"person,omitempty"` // who gave it and for whose asking it counts, as <platform>-<userId>
+	Folder string `json:"folder,omitempty"`
+	Rule   string `json:"rule"`
+	// Binds are what the rule is bound to when its program runs files: digests of all
+	// that would take effect. None: the words alone decide.
+	Binds []string `json:"binds,omitempty"`
+	From  int64    `json:"from"` // unix milliseconds
+	// Until is when it ends, in unix milliseconds. 0: it has no end; it is a rule of
+	// the operator's, and what people agreed to run under it.
+	Until int64 `json:"until,omitempty"`
+	// Boot and Up are the running system and its clock, which nobody can set, when the
+	// grant was given; empty: there is no such clock.
+	Boot string `json:"boot,omitempty"`
+	Up   int64  `json:"up,omitempty"` // milliseconds
+}
+
+// GrantStore keeps the grants of chats. A nil error means durable. Only the actor
+// of a chat writes its grants; different chats may do so at once.
+type GrantStore interface {
+	// Grants are those of a chat as they were saved last. An error means that none of
+	// them can be believed.
+	Grants(ctx context.Context, key messages.ChatKey) ([]Grant, error)
+	// SaveGrants puts others in their place. After a crash the old or the new ones are there.
+	SaveGrants(ctx context.Context, key messages.ChatKey, grants []Grant) error
+}
