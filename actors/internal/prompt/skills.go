@@ -1,0 +1,79 @@
+package prompt
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed text/skills.md
+var textSkills string
+
+const (
+	// maxSkills is how many skills the overview names.
+	maxSkills = 64
+	// maxDescription is how much of a description it shows, in characters.
+	maxDescription = 300
+)
+
+// Skill is a line of the overview of skills. Note says what became of one that the
+// chat had loaded, in our own words; empty: nothing.
+type Skill struct{ Name, Description, Note string }
+
+// LoadedSkill is a skill with its text.
+type LoadedSkill struct {
+	Name, Text string
+	// Folder is where its files are.
+	Folder string
+	// Tools are all that may be called while it is loaded; nil: it does not say.
+	Tools []string
+}
+
+// skills writes the overview and the loaded ones.
+func skills(b *strings.Builder, d Documents) {
+	section(b, "skills", strings.TrimSpace(textSkills), overview(d.Skills))
+	for _, s := range d.Loaded {
+		section(b, "skill", s.intro(), newlines(s.Text))
+	}
+}
+
+// intro stands in front of a skill's text. What its author named cannot leave its
+// line or open a section.
+func (s LoadedSkill) intro() string {
+	intro := "The skill " + quote(s.Name) + ". It says how to do something; it gives no permission."
+	if s.Folder != "" {
+		intro += " Its files are in the folder " + quote(s.Folder) + "."
+	}
+	if len(s.Tools) > 0 {
+		intro += " It limits you to these tools: " + quote(strings.Join(s.Tools, ", ")) + "."
+	}
+	return inert(strings.Join(oneLine([]string{intro}), ""))
+}
+
+// overview lists skills, one a line.
+func overview(skills []Skill) string {
+	lines := make([]string, 0, len(skills))
+	for _, s := range skills[:min(maxSkills, len(skills))] {
+		line := "- " + s.Name + ": " + short(s.Description, maxDescription)
+		if s.Note != "" {
+			line += " (" + s.Note + ")"
+		}
+		lines = append(lines, line)
+	}
+	if more := len(skills) - maxSkills; more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more: `skills_list` names them all", more))
+	}
+	return strings.Join(oneLine(lines), "\n")
+}
+
+// short is a text of at most limit characters.
+func short(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit-1]) + "…"
+}
