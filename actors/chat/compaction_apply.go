@@ -34,6 +34,7 @@ func (c *chat) applyFold(ac actor.Context) {
 	now := time.Now()
 	rewrite := persistence.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
+	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[ready.to:]))
 	if !c.NoArchive {
 		first, last := c.state.History[0].Meta.Seq, c.state.History[ready.to-1].Meta.Seq
 		rewrite.ArchiveID = fmt.Sprintf("%s-%d-%d", now.UTC().Format("20060102T150405.000Z"), first, last)
@@ -45,6 +46,7 @@ func (c *chat) applyFold(ac actor.Context) {
 	switch {
 	case err == nil:
 		c.compacted(ready, rewrite.Meta.Cursor)
+		c.state.Pinned = rewrite.Meta.Pinned
 	case errors.Is(err, persistence.ErrDamaged), undone(err):
 		c.log.Warn("the chat was not compacted", "error", err)
 		c.notCompacted(ac, resultUnwritten)
@@ -85,7 +87,7 @@ func (c *chat) compacted(ready *readyFold, cursor string) {
 	if !ready.shown {
 		// What requests leave out is named by places that are others now.
 		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
-		c.prefixBroken()
+		c.prefixBroken("compaction")
 	}
 	f.size, f.stale, f.tries, c.state.Tries = estimate{}, 0, nil, nil
 	c.size.turns, c.size.bytes = 0, 0
@@ -95,9 +97,10 @@ func (c *chat) compacted(ready *readyFold, cursor string) {
 		"tokens_before", ready.done.Before, "tokens_after", ready.done.After)
 }
 
-func (c *chat) prefixBroken() {
+// prefixBroken counts a next request that does not begin with the one before.
+func (c *chat) prefixBroken(cause string) {
 	if c.PrefixBroken != nil {
-		c.PrefixBroken("compaction")
+		c.PrefixBroken(cause)
 	}
 }
 
@@ -138,7 +141,7 @@ func (c *chat) answerShorten(ac actor.Context, msg messages.ShortenInput) {
 	if r := c.compaction.ready; r != nil && !r.shown && c.fits(r) {
 		r.shown, answer.Shorter = true, true
 		c.trim = messages.Trim{}
-		c.prefixBroken()
+		c.prefixBroken("compaction")
 	}
 	answer.Input = c.input(msg.Step)
 	ac.Send(c.run.pid, answer)

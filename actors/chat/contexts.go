@@ -118,6 +118,7 @@ func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, resu
 	}
 	rewrite.Insert = c.newHistory(loaded, over, from)
 	rewrite.Meta.Cursor = persistence.ArchiveOf(rewrite.Insert)
+	rewrite.Meta.Pinned = c.needed(rewrite.Insert, contentsOf(c.state.History[to:]))
 	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
 		left := persistence.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
@@ -179,7 +180,7 @@ func (c *chat) newHistory(loaded []uimessage.Message, over []persistence.Turn, f
 // switched takes the rewrite in. What was known of the old history is void.
 func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite persistence.Rewrite) {
 	c.state.Rewritten(rewrite.To, rewrite.Insert)
-	c.state.Cursor = rewrite.Meta.Cursor
+	c.state.Cursor, c.state.Pinned = rewrite.Meta.Cursor, rewrite.Meta.Pinned
 	c.dropCompaction(ac)
 	c.compaction.ready, c.compaction.size, c.compaction.stale = nil, estimate{}, 0
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}

@@ -311,11 +311,13 @@ func (c *chat) cut(ac actor.Context, from int) error {
 	}
 	now := time.Now()
 	rewrite := c.state.Rewound(c.key, from, now, "a:"+string(c.key)+":"+newID(now))
+	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[:from]))
 	if err := c.store.Rewrite(context.Background(), rewrite); err != nil {
 		c.storeFailed(ac, err)
 		return err
 	}
 	c.state.Cut(from, rewrite.Insert...)
+	c.state.Pinned = rewrite.Meta.Pinned
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	return nil
 }

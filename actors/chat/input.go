@@ -11,6 +11,13 @@ import (
 // system is the system text of a run. It varies with the documents only, never
 // with the time or the turn, so that requests of a chat share their beginning.
 func (c *chat) system() string {
+	facts, docs, _ := c.documents()
+	return prompt.System(facts, docs)
+}
+
+// documents are what the system text is made of, and the tools that the loaded
+// skills leave; nil: all.
+func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	d := c.Documents(c.key)
 	facts := prompt.Facts{
 		Project: c.Project, ChatKey: string(c.key), ChatType: c.chatType, ChatTitle: c.title,
@@ -29,7 +36,9 @@ func (c *chat) system() string {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
 	c.recalls(docs.ChatMemory, docs.ProjectMemory, docs.UserMemory)
-	return prompt.System(facts, docs)
+	s := c.skills(d)
+	docs.Skills, docs.Loaded = s.overview, s.loaded
+	return facts, docs, s.only
 }
 
 // group reports that several people may write here.

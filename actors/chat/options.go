@@ -101,7 +101,10 @@ type Documents struct {
 	ChatMemory, ProjectMemory string
 	UserMemory                func(userKey string) string // may be nil
 	Agent                     string                      // Agent.md
-	Skills                    string
+	// Skills can be loaded, in the order of their names. Skill is the text of one at a
+	// digest; false: it has another by now, or is gone. Both may be nil.
+	Skills []messages.Skill
+	Skill  func(pin messages.SkillPin) (messages.SkillText, bool)
 }
 
 // Command is a person's order to the host, with what an answer may need.

@@ -9,6 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -27,6 +28,10 @@ type runner struct {
 	steps    int // model calls that responded
 	draft    string
 	lastSent map[string]bool // texts sent since the last turn became visible
+	// facts and docs are what the run's system text is made of, with these skills.
+	facts  prompt.Facts
+	docs   prompt.Documents
+	pinned []string
 }
 
 // runTick: typing and drafts of a long answer.
@@ -149,8 +154,10 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 	if len(resume) > 0 {
 		step = run.Step // it still needs outcomes
 	}
+	facts, docs, only := c.documents()
+	c.run.facts, c.run.docs, c.run.pinned = facts, docs, c.state.Pinned
 	start := messages.StartRun{
-		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: c.system(),
+		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: prompt.System(facts, docs), Only: only,
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compaction != nil,
@@ -304,9 +311,9 @@ func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
 	if !ok {
 		return
 	}
-	fact := persistence.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch}
+	fact := persistence.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch, Skill: msg.Skill}
 	write := c.note
-	if msg.Forced {
+	if msg.Forced || msg.Skill.Name != "" {
 		write = c.append
 	}
 	if write(ac, fact) != nil {
@@ -375,6 +382,7 @@ func (c *chat) boundary(ac actor.Context, step int) {
 		c.run.before = c.run.reducer.Snapshot()
 	}
 	next.Asker, next.Input = c.asker(), c.input(step+1)
+	next.System, next.Only = c.reloaded()
 	ac.Send(c.run.pid, next)
 }
 
