@@ -112,8 +112,8 @@ type cut map[*place]int
 // TestKills kills the real binary while people talk in the rooms that ask most.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, readRooms(t, "2004-11-15_03", "2005-06-27_12", "2009-02-23_10", "2009-03-03_10"))
-	b := build(t, w, w.project(t, config.EgressTool))
+	w := newTown(t, readRooms(t, "2004-11-15_03", "2005-06-27_12", "2009-02-23_10", "2009-03-03_10"), clerk{})
+	b := build(t, w, w.project(t, config.EgressTool, config.GroupsMention))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	cuts := w.playWithKills(t, b, rand.New(rand.NewPCG(seed, 0)))

@@ -128,8 +128,8 @@ func TestReplay(t *testing.T) {
 			for i, r := range rooms {
 				rooms[i].lines = r.lines[:len(r.lines)/tt.part]
 			}
-			w := newTown(t, rooms)
-			dir := w.project(t, tt.egress)
+			w := newTown(t, rooms, clerk{})
+			dir := w.project(t, tt.egress, config.GroupsMention)
 			w.checkFirstStart(t, dir, tt.egress, feedFor/time.Duration(tt.part))
 			w.checkStore(t, dir)
 			w.checkSecondStart(t, dir)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -55,10 +56,10 @@ type town struct {
 	asked map[*place][]request // what the model was asked
 }
 
-func newTown(tb testing.TB, rooms []room) *town {
+func newTown(tb testing.TB, rooms []room, m model.Model) *town {
 	tb.Helper()
 	w := &town{
-		api: platformtest.NewBotAPI(tb), model: modeltest.NewServer(clerk{}, modeltest.ServerOptions{Key: modelKey}),
+		api: platformtest.NewBotAPI(tb), model: modeltest.NewServer(m, modeltest.ServerOptions{Key: modelKey}),
 		users: map[string]int64{}, asked: map[*place][]request{},
 	}
 	tb.Cleanup(w.model.Close)
@@ -145,8 +146,9 @@ func (w *town) awaitAnswers(tb testing.TB) {
 	}
 }
 
-// project writes a project that works for the town.
-func (w *town) project(tb testing.TB, egress string) (dir string) {
+// project writes a project that works for the town. groups says which lines of a
+// group are for the bot.
+func (w *town) project(tb testing.TB, egress, groups string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
 	settings, err := json.MarshalIndent(map[string]any{
@@ -154,7 +156,7 @@ func (w *town) project(tb testing.TB, egress string) (dir string) {
 		"llm": map[string]any{"provider": "custom", "model": "clerk", "baseUrl": w.model.URL},
 		"adapters": map[string]any{
 			"telegram": map[string]any{
-				"baseUrl": w.api.URL(), "access": "open", "groups": "mention", "rateLimit": "off", "egress": egress,
+				"baseUrl": w.api.URL(), "access": "open", "groups": groups, "rateLimit": "off", "egress": egress,
 			},
 			"web": map[string]any{"enabled": false}, "cli": map[string]any{"enabled": false},
 		},
