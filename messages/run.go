@@ -61,6 +61,7 @@ type OpenRequest struct {
 	N     int
 	Name  string
 	Input json.RawMessage
+	Bind  string // as in [AskedCall]
 }
 
 // Asker is the sender of the newest turn that a step sees.

@@ -34,6 +34,8 @@ type Options struct {
 	StartMetadata func(runID string) json.RawMessage
 	// MaxOutputTokens bounds an answer; 0: the model's own default.
 	MaxOutputTokens int
+	// Rules are the operator's for commands; nil: there are none.
+	Rules *Rules
 	// Jitter spreads the waits between tries, in place of a random part of each.
 	Jitter func(time.Duration) time.Duration
 }
@@ -56,6 +58,9 @@ type Tools interface {
 func Props(o Options, memo *model.Memo) *actor.Props {
 	if o.Jitter == nil {
 		o.Jitter = rand.N[time.Duration] // jitter needs no secrecy
+	}
+	if o.Rules == nil {
+		o.Rules = NewRules(nil, nil)
 	}
 	return actor.PropsFromProducer(func() actor.Actor { return &run{Options: o, memo: memo} })
 }
@@ -241,7 +246,7 @@ func (r *run) metadata(kind string) json.RawMessage {
 
 // goOn makes the next step.
 func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
-	r.input, r.asker = msg.Input, msg.Asker
+	r.input, r.asker, r.gate.grants = msg.Input, msg.Asker, msg.Grants
 	if msg.System != "" {
 		r.start.System, r.start.Only = msg.System, msg.Only
 	}

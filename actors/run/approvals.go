@@ -21,13 +21,26 @@ var errUnapproved = errors.New("not executed: a person has not approved this cal
 type approvals struct {
 	begun    bool // the run has begun: what asks now is the model's
 	approved map[string]bool
+	binds    map[string]string      // of approved calls, by call id
 	waiting  []messages.OpenRequest // in the chat when the run began
 	own      []messages.OpenRequest // of the step under way
 	next     int
+	grants   []messages.Grant // of the chat
+	// explained is what tools said of calls that ask, and asked what people have to be
+	// shown of the step under way.
+	explained map[string]explained
+	asked     []messages.AskedCall
 }
 
 func newApprovals(msg messages.StartRun) approvals {
-	return approvals{approved: map[string]bool{}, waiting: msg.Waiting, next: msg.NextRequest}
+	a := approvals{
+		approved: map[string]bool{}, binds: map[string]string{}, explained: map[string]explained{},
+		waiting: msg.Waiting, next: msg.NextRequest, grants: msg.Grants,
+	}
+	for _, c := range msg.Approved {
+		a.binds[c.CallID] = c.Bind
+	}
+	return a
 }
 
 // approve lets a call pass.
@@ -36,18 +49,21 @@ func (a *approvals) approve(c loop.Call) { a.approved[c.ID] = true }
 // asks says whether a person has to be asked, which is so unless they are being
 // asked about the same already.
 func (a *approvals) asks(c loop.Call) bool {
-	if a.same(c) != 0 {
+	e := a.explained[c.ID]
+	if e.err != nil || a.same(c) != 0 {
 		return false
 	}
-	a.own = append(a.own, messages.OpenRequest{N: a.next + len(a.own), Name: c.Name, Input: c.Input})
+	a.own = append(a.own, messages.OpenRequest{N: a.next + len(a.own), Name: c.Name, Input: c.Input, Bind: e.Bind})
+	a.asked = append(a.asked, e.AskedCall)
 	return true
 }
 
-// same is the number of the open request with the same tool and input; 0: none.
+// same is the number of the open request with the same tool, input and binding; 0: none.
 func (a *approvals) same(c loop.Call) int {
+	bind := a.explained[c.ID].Bind
 	for _, list := range [][]messages.OpenRequest{a.waiting, a.own} {
 		for _, r := range list {
-			if r.Name == c.Name && bytes.Equal(loop.Canonical(r.Input), loop.Canonical(c.Input)) {
+			if r.Name == c.Name && r.Bind == bind && bytes.Equal(loop.Canonical(r.Input), loop.Canonical(c.Input)) {
 				return r.N
 			}
 		}
@@ -56,7 +72,14 @@ func (a *approvals) same(c loop.Call) int {
 }
 
 // restart forgets the step under way.
-func (a *approvals) restart() { a.own = nil }
+func (a *approvals) restart() { a.own, a.asked = nil, nil }
+
+// takeAsked hands over what people have to be shown of a step.
+func (a *approvals) takeAsked() []messages.AskedCall {
+	asked := a.asked
+	a.asked = nil
+	return asked
+}
 
 // refuse says why a call may not be executed; nil: it may.
 func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
@@ -67,6 +90,9 @@ func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
 		return fmt.Errorf("not allowed: %s", v.Reason)
 	case a.approved[c.ID]:
 		return nil
+	}
+	if err := a.explained[c.ID].err; err != nil {
+		return err
 	}
 	if n := a.same(c); n != 0 {
 		return fmt.Errorf("already waiting as #%d, not executed", n)
@@ -85,11 +111,15 @@ func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
 // asks says whether a call needs a person. Those that a run begins with were
 // approved already; they are looked at again, and fall only to a denial.
 func (r *run) asks(t tool.Tool, c loop.Call) bool {
-	d := r.judge(t, c).Decision
+	d := r.rule(t, c).Decision
 	if !r.gate.begun {
 		return d != tool.Deny
 	}
-	return d == tool.Ask && r.gate.asks(c)
+	if d != tool.Ask {
+		return false
+	}
+	r.explain(t, c)
+	return r.gate.asks(c)
 }
 
 // executeApproved runs calls that a person approved while this run was about
@@ -102,6 +132,7 @@ func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
 			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
 		}
 		r.gate.approve(c)
+		r.gate.binds[c.ID] = a.Bind
 		r.calls = append(r.calls, c)
 	}
 	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})

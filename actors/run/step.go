@@ -160,9 +160,9 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		}
 	}
 	for _, c := range out.Calls {
-		done.Calls = append(done.Calls, messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name) || r.refused(c)})
+		done.Calls = append(done.Calls, r.intent(c))
 	}
-	done.Chunks = chunks
+	done.Chunks, done.Asked = chunks, r.gate.takeAsked()
 	ac.Request(r.chat, done)
 }
 

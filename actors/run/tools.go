@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,7 +63,7 @@ func (r *run) repeatable(name string) bool {
 // refused says that a call will not be executed, now or after a crash.
 func (r *run) refused(c loop.Call) bool {
 	t, ok := r.Tools.Find(c.Name)
-	return ok && r.gate.refuse(r.judge(t, c), c) != nil
+	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
 }
 
 // execute begins the step's calls; ordered ones wait for each other.
@@ -103,11 +104,13 @@ func (r *run) invoke(c loop.Call) {
 	n := r.begun
 	t, ok := r.Tools.Find(c.Name)
 	err := c.Err
+	var bind string
 	switch {
 	case !ok:
 		err = fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)
 	case err == nil:
-		err = r.gate.refuse(r.judge(t, c), c)
+		ruled := r.rule(t, c)
+		bind, err = cmp.Or(r.gate.binds[c.ID], ruled.bind), r.gate.refuse(ruled.Verdict, c)
 	}
 	if err != nil {
 		r.pending(n, nil)
@@ -115,6 +118,7 @@ func (r *run) invoke(c loop.Call) {
 		return
 	}
 	call := r.call(c)
+	call.Bind = bind
 	deadline := t.Spec().Deadline
 	if deadline <= 0 {
 		deadline = toolDeadline
@@ -161,6 +165,9 @@ func preview(ctx context.Context, out json.RawMessage) json.RawMessage {
 }
 
 func perform(ctx context.Context, t tool.Tool, call tool.Call, show func(json.RawMessage)) (tool.Result, error) {
+	if err := unchanged(t, call); err != nil {
+		return tool.Result{}, err
+	}
 	if s, ok := t.(tool.Streamer); ok {
 		return s.InvokeStream(ctx, call, show)
 	}

@@ -1,0 +1,227 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// maxExact is the longest text that people are asked about, in bytes, and
+	// maxSentence the longest sentence of a tool.
+	maxExact    = 32 << 10
+	maxSentence = 500
+)
+
+var (
+	errChanged = errors.New("not executed: what this call would do has changed since a person agreed to it; " +
+		"call the tool again, so that they are asked about it as it is now")
+	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter", maxExact)
+)
+
+// VoidRule reports that a rule for commands covers nothing.
+func VoidRule(rule string) bool {
+	policy, err := grant.Shipped()
+	if err != nil {
+		return true // Unreachable: the shipped policy is valid
+	}
+	_, ok := grant.ParseRule(rule, policy)
+	return !ok
+}
+
+// Rules are the operator's for commands: what runs without asking, and what never
+// runs. One value serves all runs; it never changes.
+type Rules struct {
+	allow, deny []string
+	policy      *grant.Policy // nil: every rule is void
+}
+
+// NewRules makes rules. Void ones cover nothing.
+func NewRules(allow, deny []string) *Rules {
+	policy, err := grant.Shipped()
+	if err != nil {
+		policy = nil // Unreachable: the shipped policy is valid
+	}
+	return &Rules{allow: allow, deny: deny, policy: policy}
+}
+
+// first is the first of the rules that covers a command; empty: none.
+func (r *Rules) first(list []string, command string) string {
+	i := slices.IndexFunc(list, func(rule string) bool { return r.covers(rule, command) })
+	if i < 0 {
+		return ""
+	}
+	return list[i]
+}
+
+func (r *Rules) covers(rule, command string) bool {
+	return grant.Decide(command, rule, r.policy) == grant.Auto
+}
+
+// runner reports that a rule's program runs files, whose bytes count as well.
+func (r *Rules) runner(rule string) bool {
+	parsed, ok := grant.ParseRule(rule, r.policy)
+	return ok && parsed.Runner
+}
+
+// ruling is a verdict with what it rests on.
+type ruling struct {
+	tool.Verdict
+
+	rule string // that lets the call run without asking; empty: its tool does
+	bind string // that the rule is bound to
+	// under is the operator's rule that covers the call once a person agreed to its bind.
+	under string
+}
+
+// rule decides about a call: its tool first, then the operator's rules, then what
+// people allowed for a time. Rules and grants know commands only.
+func (r *run) rule(t tool.Tool, c loop.Call) ruling {
+	out := ruling{Verdict: r.judge(t, c)}
+	cmd, ok := t.(tool.Commander)
+	if out.Decision != tool.Ask || !ok {
+		return out
+	}
+	command := cmd.Command(r.call(c))
+	if command == "" {
+		return out
+	}
+	if rule := r.Rules.first(r.Rules.deny, command); rule != "" {
+		out.Verdict = tool.Verdict{Decision: tool.Deny, Reason: "the operator's rule " + rule + " forbids it"}
+		return out
+	}
+	for _, rule := range r.Rules.allow {
+		if !r.Rules.covers(rule, command) {
+			continue
+		}
+		if !r.Rules.runner(rule) {
+			return allowed(out, "allow: "+rule, "")
+		}
+		out.under = rule
+		bind := r.explain(t, c).Bind
+		if r.agreed(rule, bind) {
+			return allowed(out, "allow: "+rule, bind)
+		}
+	}
+	return r.granted(t, c, command, out)
+}
+
+func allowed(out ruling, rule, bind string) ruling {
+	return ruling{Verdict: tool.Verdict{Decision: tool.Allow, Reason: out.Reason}, rule: rule, bind: bind}
+}
+
+// agreed reports that a person agreed to exactly this, under a rule of the operator's.
+func (r *run) agreed(rule, bind string) bool {
+	return bind != "" && slices.ContainsFunc(r.gate.grants, func(g messages.Grant) bool {
+		return g.Until.IsZero() && g.Rule == rule && slices.Contains(g.Binds, bind)
+	})
+}
+
+// granted looks for a timed grant: of the person who asks, for the folder of the
+// call, that has not ended by either clock.
+func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruling {
+	now := time.Now()
+	for _, g := range r.gate.grants {
+		if g.Until.IsZero() || !now.Before(g.Until) || !now.Round(0).Before(g.Until.Round(0)) {
+			continue
+		}
+		if g.Person.ID != r.asker.ID || g.Person.Platform != r.asker.Platform || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
+			continue
+		}
+		if !r.Rules.runner(g.Rule) {
+			return allowed(out, "grant "+g.ID+": "+g.Rule, "")
+		}
+		if bind := r.explain(t, c).Bind; bind != "" && slices.Contains(g.Binds, bind) {
+			return allowed(out, "grant "+g.ID+": "+g.Rule, bind)
+		}
+	}
+	return out
+}
+
+// folder is where a command would run, within the workspace.
+func folder(input json.RawMessage) string {
+	var in struct {
+		CWD string `json:"cwd"`
+	}
+	_ = json.Unmarshal(input, &in) // it was validated; anything else runs nowhere else
+	return path.Clean(in.CWD)
+}
+
+// explained is what a tool says of a call that asks.
+type explained struct {
+	messages.AskedCall
+
+	err error // it cannot be asked about
+}
+
+// explain asks a tool, once a call, what the call would do. That takes what reading
+// a few local files takes.
+func (r *run) explain(t tool.Tool, c loop.Call) explained {
+	if e, ok := r.gate.explained[c.ID]; ok {
+		return e
+	}
+	e := explained{AskedCall: messages.AskedCall{CallID: c.ID}}
+	call := r.call(c)
+	if x, ok := t.(tool.Explainer); ok {
+		said, err := explanation(x, call)
+		e.err, e.What, e.Risk = err, tool.Shorten(said.What, maxSentence), tool.Shorten(said.Risk, maxSentence)
+		e.Exact, e.Bind = said.Exact, said.Bind
+	}
+	if cmd, ok := t.(tool.Commander); ok {
+		e.Command, e.Folder = cmd.Command(call), folder(c.Input)
+	}
+	if len(e.Exact) > maxExact || e.Exact == "" && len(c.Input) > maxExact {
+		e.err = errTooLong
+	}
+	r.gate.explained[c.ID] = e // the operator's rule needs it
+	if e.Command != "" {
+		e.Rule = r.rule(t, c).under
+	}
+	r.gate.explained[c.ID] = e
+	return e
+}
+
+// explanation is what a tool says, also when that panics.
+func explanation(x tool.Explainer, call tool.Call) (said tool.Explanation, err error) {
+	defer func() {
+		if recover() != nil { // the value may quote people
+			err = errors.New("not executed: the tool failed inside when it should say what the call would do")
+		}
+	}()
+	return x.Explain(call)
+}
+
+// unchanged checks, right before a call begins, that it is still what was agreed to.
+func unchanged(t tool.Tool, call tool.Call) error {
+	x, ok := t.(tool.Explainer)
+	if !ok || call.Bind == "" {
+		return nil
+	}
+	said, err := explanation(x, call)
+	if err != nil {
+		return fmt.Errorf("%w (%w)", errChanged, err)
+	}
+	if said.Bind != call.Bind {
+		return errChanged
+	}
+	return nil
+}
+
+// intent is a call about to begin, as the chat journals it.
+func (r *run) intent(c loop.Call) messages.CallIntent {
+	out := messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name) || r.refused(c)}
+	if t, ok := r.Tools.Find(c.Name); ok {
+		if ruled := r.rule(t, c); ruled.Decision == tool.Allow {
+			out.Rule, out.Bind = ruled.rule, ruled.bind
+		}
+	}
+	return out
+}
