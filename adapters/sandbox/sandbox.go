@@ -15,6 +15,19 @@ import (
 // Its reader refuses to run the program; it never runs it without a sandbox.
 var ErrUnavailable = errors.New("no sandbox is available")
 
+// ErrReplaced is wrapped by errors of programs that were killed because a file
+// that had to stay as it was for them, pinned or hidden, was replaced meanwhile.
+var ErrReplaced = errors.New("a pinned or hidden file was replaced while the program ran")
+
+// The limits that an [Exit] names.
+const (
+	LimitWall      = "wall"
+	LimitCPU       = "cpu"
+	LimitMemory    = "memory"
+	LimitProcesses = "processes"
+	LimitFileSize  = "file size"
+)
+
 // Sandbox starts programs. It is safe for concurrent use.
 type Sandbox interface {
 	// Name is what contains the programs, as people know it: bubblewrap, landlock, off.
@@ -27,7 +40,8 @@ type Sandbox interface {
 // Process is a program that was begun.
 type Process interface {
 	// Wait returns when the program and everything that it began have ended and
-	// its output was written. It is called once.
+	// its output was written. It is called once. An error means that the program
+	// was killed because it could not be contained any longer, see [ErrReplaced].
 	Wait() (Exit, error)
 	// Kill ends the program and everything that it began. It may be called at any
 	// time and more than once.
@@ -38,19 +52,24 @@ type Process interface {
 type Spec struct {
 	Argv []string
 	Dir  string   // where it starts; inside of one of Writable or Readable
-	Env  []string // all of its environment
+	Env  []string // all of its environment, but for PWD, which is Dir
 	// Writable and Readable are files and folders it may change or read, beside the
 	// system's own programs and libraries, which it may read; of those that lie in
-	// each other the innermost decides. Hidden ones look empty or absent, always.
+	// each other the innermost decides. Hidden ones look empty or absent, always,
+	// whatever else is granted in them, and cannot be made by the program. A
+	// writable path has to exist; a readable one that does not is passed over. None
+	// may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
 	// Pinned are files that it finds with these bytes, whatever becomes of them
-	// meanwhile, and cannot change: what was checked is what runs.
+	// meanwhile, and cannot change: what was checked is what runs. They may lie in
+	// hidden folders.
 	Pinned []Pin
 	// Network gives it the host's network; without, there is not even a loopback.
 	Network bool
 	Limits  Limits
 
-	Stdin          io.Reader // nil: empty
+	// Stdin is read until the program ends; a Read that waits then is left alone. Nil: empty.
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer // nil: dropped
 }
 
@@ -73,8 +92,8 @@ type Limits struct {
 
 // Exit is how a program ended.
 type Exit struct {
-	Code   int    // -1: by a signal
-	Signal string // the signal's name; empty: none
-	// Limit names the limit that ended it: wall, cpu, memory, processes; empty: none.
+	Code   int    // -1: by a signal; 126 and 127: it could not be started, stderr says why
+	Signal string // the signal's name, SIGKILL; empty: none
+	// Limit names the limit that ended it, where that is known: LimitWall and so on.
 	Limit string
 }
