@@ -1,0 +1,248 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// maxListed bounds what the descriptions of one server's tools take, in bytes.
+const maxListed = 2 << 20
+
+// Store is the file of pins. It is written whole and atomically, before anybody
+// acts on what it says. It is safe for concurrent use by one process.
+type Store struct {
+	path string
+
+	mu      sync.Mutex
+	records map[string]*record
+}
+
+// record is one server's part of the file.
+type record struct {
+	Identity string            `json:"identity"`
+	Pinned   time.Time         `json:"pinned,omitzero"` // when the first list was pinned
+	Tools    map[string]*entry `json:"tools"`
+}
+
+// entry is one tool of a server.
+type entry struct {
+	// Pin is what is approved; nil: nothing is.
+	Pin *Definition `json:"pin,omitempty"`
+	// Person says that a person approved the pin; otherwise it was there first.
+	Person bool      `json:"person,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	// Seen is what the server listed last, unless that is the pin.
+	Seen *Definition `json:"seen,omitempty"`
+	// Listed says that the last list held it.
+	Listed bool `json:"listed,omitempty"`
+	// Fault is why what was seen cannot be used; empty: it can.
+	Fault string `json:"fault,omitempty"`
+}
+
+// seen is what the server listed last; nil: it never did.
+func (e *entry) seen() *Definition {
+	if e.Seen != nil {
+		return e.Seen
+	}
+	return e.Pin
+}
+
+// file is the format of the file.
+type file struct {
+	V       int                `json:"v"`
+	Servers map[string]*record `json:"servers"`
+}
+
+// OpenStore reads the file of pins, which need not exist. A file that cannot be read
+// is an error and never an empty store: that would pin whatever servers say next.
+func OpenStore(path string) (*Store, error) {
+	s := &Store{path: path, records: map[string]*record{}}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the pinned tools: %w", err)
+	}
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil || f.V != 1 {
+		return nil, fmt.Errorf("the pinned tools in %s cannot be read; remove the file to trust all servers anew: %w", path, cmpErr(err, errVersion))
+	}
+	for name, r := range f.Servers {
+		if r == nil {
+			continue
+		}
+		if r.Tools == nil {
+			r.Tools = map[string]*entry{}
+		}
+		maps.DeleteFunc(r.Tools, func(_ string, e *entry) bool { return e == nil })
+		s.records[name] = r
+	}
+	return s, nil
+}
+
+var errVersion = errors.New("another version wrote it")
+
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// listed is one tool of a server's answer.
+type listed struct {
+	def   Definition
+	fault error
+}
+
+// Note takes what a server lists. The first list of a server, and of one that is
+// configured anew, is pinned. It reports whether anything is another than before.
+func (s *Store) note(server *Server, tools []listed, now time.Time) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.records[server.Name]
+	next := &record{Identity: server.identity(), Tools: map[string]*entry{}}
+	if old != nil && old.Identity == next.Identity {
+		next.Pinned = old.Pinned
+		for name, e := range old.Tools {
+			if e.Pin != nil {
+				kept := *e
+				kept.Listed = false
+				next.Tools[name] = &kept
+			}
+		}
+	}
+	first := next.Pinned.IsZero()
+	for name, l := range bounded(tools) {
+		e := next.Tools[name]
+		if e == nil {
+			e = &entry{}
+			next.Tools[name] = e
+		}
+		e.take(l, first, now)
+	}
+	if first && len(next.Tools) > 0 {
+		next.Pinned = now.UTC()
+	}
+	if old != nil && equalJSON(old, next) {
+		return false, nil
+	}
+	return true, s.put(server.Name, next)
+}
+
+// take notes what a server lists under the entry's name.
+func (e *entry) take(l listed, first bool, now time.Time) {
+	e.Listed, e.Fault, e.Seen = true, "", nil
+	if l.fault != nil {
+		e.Fault = clean(l.fault.Error(), maxLine)
+	}
+	def := l.def
+	if e.Pin == nil && first && l.fault == nil && !odd(def.Name) {
+		e.Pin, e.At = &def, now.UTC()
+		return
+	}
+	if e.Pin == nil || e.Fault != "" || e.Pin.hash() != def.hash() {
+		if e.Fault != "" {
+			def.InputSchema, def.Annotations, def.Description = nil, nil, "" // may be of any size
+		}
+		e.Seen = &def
+	}
+}
+
+// bounded are the tools by name. Names that come twice, and what is too much, keep
+// their place with a fault.
+func bounded(tools []listed) map[string]listed {
+	out := map[string]listed{}
+	total := 0
+	for _, l := range tools {
+		if len(out) == maxTools {
+			break
+		}
+		name := clean(l.def.Name, maxToolName)
+		if _, twice := out[name]; twice {
+			l.fault = errors.New("the server lists it twice")
+		}
+		if l.fault == nil {
+			total += len(l.def.Description) + len(l.def.InputSchema) + len(l.def.Annotations) + len(l.def.Title)
+		}
+		if total > maxListed {
+			l.fault = fmt.Errorf("the server's tools take more than %d bytes", maxListed)
+		}
+		l.def.Name = name
+		out[name] = l
+	}
+	return out
+}
+
+// approve pins what a server listed last. A hash that is given has to be that of
+// what is approved.
+func (s *Store) approve(server, name, hash string, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.records[server]
+	if r == nil || r.Tools[name] == nil {
+		return fmt.Errorf("%w: %s", ErrUnknown, qualified(server, name))
+	}
+	e := *r.Tools[name]
+	switch {
+	case e.Fault != "":
+		return fmt.Errorf("%s cannot be approved: %s", qualified(server, name), e.Fault)
+	case hash != "" && e.seen().hash() != hash:
+		return fmt.Errorf("%s changed once more meanwhile; look at it again", qualified(server, name))
+	}
+	e.Pin, e.Person, e.At, e.Seen = e.seen(), true, now.UTC(), nil
+	next := *r
+	next.Tools = maps.Clone(r.Tools)
+	next.Tools[name] = &e
+	return s.put(server, &next)
+}
+
+// put writes the file with another record, and takes it over once that is durable.
+func (s *Store) put(server string, r *record) error {
+	next := maps.Clone(s.records)
+	next[server] = r
+	data, err := json.MarshalIndent(file{V: 1, Servers: next}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the pinned tools: %w", err) // Unreachable: schemas are valid JSON
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of pinned tools: %w", err)
+	}
+	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the pinned tools: %w", err)
+	}
+	s.records = next
+	return nil
+}
+
+// tools are the entries of a server as it is configured now, by name.
+func (s *Store) tools(server *Server) map[string]entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.records[server.Name]
+	if r == nil || r.Identity != server.identity() {
+		return nil
+	}
+	out := make(map[string]entry, len(r.Tools))
+	for name, e := range r.Tools {
+		out[name] = *e
+	}
+	return out
+}
+
+func equalJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && slices.Equal(x, y)
+}

@@ -1,0 +1,366 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
+)
+
+const (
+	// mcpFileName is the file of servers as findings name it.
+	mcpFileName = "mcp.json"
+	// maxMCPServers is how many servers a project may have.
+	maxMCPServers = 64
+	// defaultMCPTimeout bounds one call unless a server says otherwise.
+	defaultMCPTimeout = 60
+	maxMCPTimeout     = 3600
+)
+
+// MCP are the servers of tools of a project, as .ship/config/mcp.json names them.
+type MCP struct {
+	// Servers are sorted by name. A server with faults is among them, and off.
+	Servers []MCPServer
+	// Findings are what is wrong, and what deserves a second look.
+	Findings []Finding
+	// Files are the absolute paths that were read, or would have been.
+	Files []string
+}
+
+// MCPServer is one server: a program (Command) or an address (URL).
+type MCPServer struct {
+	Name string
+	// Off says why the server is not used; empty: it is.
+	Off string
+
+	Command string
+	Args    []string
+	Env     map[string]Secret
+	// Read and Write are files and folders that the program may read or change, Dir is
+	// where it starts; all are absolute. An empty Dir is the program's own home.
+	Read, Write []string
+	Dir         string
+	Network     bool
+
+	URL     Secret
+	Headers map[string]Secret
+
+	// Allow names tools that run without asking; * is every tool of the server.
+	Allow   []string
+	Timeout time.Duration // of one call
+
+	// Shown is the command line or address for people, with ${NAME} as written.
+	Shown string
+	// Hidden are the texts that came out of variables and files, or are secret by
+	// their place: nothing that a server says may show them.
+	Hidden []Secret
+}
+
+// mcpFields are the keys of one server.
+type mcpFields struct {
+	Type     string            `json:"type,omitempty"`
+	Command  string            `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Env      map[string]Secret `json:"env,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Read     []string          `json:"read,omitempty"`
+	Write    []string          `json:"write,omitempty"`
+	Network  bool              `json:"network,omitempty"`
+	URL      Secret            `json:"url,omitzero"`
+	Headers  map[string]Secret `json:"headers,omitempty"`
+	Allow    []string          `json:"allow,omitempty"`
+	TimeoutS int               `json:"timeoutS,omitempty"`
+	Disabled bool              `json:"disabled,omitempty"`
+}
+
+// LoadMCP reads the servers from a file, which need not exist. It takes two forms:
+// {"servers": {name: …}}, and {"mcpServers": {name: …}} as other programs write it.
+// A file that is no JSON is an [*InvalidError]; a fault in one server only turns that
+// one off.
+func LoadMCP(o Options, path string) (*MCP, error) {
+	l, err := newLoader(o)
+	if err != nil {
+		return nil, err
+	}
+	m := mcpLoader{loader: l, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
+	l.addFiles([]string{path})
+	src, err := readSmall(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(src)) == 0:
+		return &MCP{Files: l.files}, nil
+	case err != nil:
+		l.report(Error, m.at, "", "the file cannot be read: "+reason(err))
+	default:
+		m.read(src)
+	}
+	sortFindings(l.findings)
+	if m.unusable || err != nil {
+		return nil, &InvalidError{Findings: l.findings}
+	}
+	out := &MCP{Findings: l.findings, Files: l.files}
+	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
+		out.Servers = append(out.Servers, m.servers[name])
+	}
+	return out, nil
+}
+
+// mcpLoader collects the servers of one file.
+type mcpLoader struct {
+	*loader
+	at       Origin
+	place    func(int) (int, int)
+	servers  map[string]MCPServer
+	unusable bool // nothing of the file can be used
+}
+
+func (m *mcpLoader) read(src []byte) {
+	m.place = jsonpos.NewLocator(src).At
+	root, err := jsonpos.Parse(src)
+	if err != nil {
+		at := m.at
+		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
+			at.Line, at.Col = m.place(fault.Pos)
+		}
+		m.report(Error, at, "", err.Error())
+		m.unusable = true
+		return
+	}
+	if root.Kind != jsonpos.Object {
+		m.report(Error, m.of(root.Pos), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
+		m.unusable = true
+		return
+	}
+	for _, member := range root.Members {
+		switch {
+		case member.Key == "$schema":
+		case member.Key != "servers" && member.Key != "mcpServers":
+			m.report(m.unknownSeverity(), m.of(member.KeyPos), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
+		case member.Value.Kind != jsonpos.Object:
+			m.report(Error, m.of(member.Value.Pos), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
+			m.unusable = true
+		default:
+			for _, s := range member.Value.Members {
+				m.server(member.Key, s)
+			}
+		}
+	}
+}
+
+func (m *mcpLoader) of(pos int) Origin {
+	at := m.at
+	at.Line, at.Col = m.place(pos)
+	return at
+}
+
+// server reads one server. Its faults are reported and turn it off.
+func (m *mcpLoader) server(block string, member jsonpos.Member) {
+	key, name := joinKey(block, member.Key), member.Key
+	at := m.of(member.KeyPos)
+	_, twice := m.servers[name]
+	switch {
+	case !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`).MatchString(name):
+		m.report(Error, at, key, fmt.Sprintf("the server name %q wants 1 to 32 letters, digits, _ and -", shorten(name)))
+		return
+	case twice:
+		m.report(Error, at, key, "the server stands twice; the first one counts")
+		return
+	case len(m.servers) == maxMCPServers:
+		m.report(Error, at, key, fmt.Sprintf("there are more than %d servers", maxMCPServers))
+		return
+	}
+	before := len(m.findings)
+	fields := mcpFields{TimeoutS: defaultMCPTimeout}
+	e := &expander{dir: m.Dir, lookup: m.loader.lookup}
+	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
+	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
+	if !fields.Disabled {
+		m.reportMissing(key)
+		m.check(key, at, fields)
+	}
+	s := m.made(key, name, fields, member.Value)
+	if i := slices.IndexFunc(m.findings[min(before, len(m.findings)):], func(f Finding) bool { return f.Severity == Error }); i >= 0 {
+		s.Off = m.findings[before+i].String()
+	}
+	if fields.Disabled {
+		s.Off = "disabled in mcp.json"
+	}
+	m.servers[name] = s
+}
+
+// reportMissing reports the variables and files that a server needs and that are not there.
+func (m *mcpLoader) reportMissing(key string) {
+	for _, k := range slices.Sorted(maps.Keys(m.missing)) {
+		if k == key || strings.HasPrefix(k, key+".") {
+			m.report(Error, m.missing[k].origin, k, k+": "+strings.Join(m.missing[k].what, ", and "))
+		}
+	}
+}
+
+func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
+	fault := func(sub, text string) {
+		o, ok := m.origins[key+"."+sub]
+		if !ok {
+			o = at
+		}
+		m.report(Error, o, joinKey(key, sub), joinKey(key, sub)+" "+text)
+	}
+	_, hasURL := m.origins[key+".url"]
+	_, hasCommand := m.origins[key+".command"]
+	switch {
+	case hasURL == hasCommand:
+		m.report(Error, at, key, key+" wants one of command (a program) and url (an address)")
+	case hasCommand && f.Command == "" && !m.isLacking(key+".command"):
+		fault("command", "is empty")
+	case hasCommand && !slices.Contains([]string{"", "stdio"}, f.Type), hasURL && !slices.Contains([]string{"", "http", "streamable-http", "streamableHttp"}, f.Type):
+		fault("type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
+	case hasURL && !m.isLacking(key+".url"):
+		if u, err := url.Parse(f.URL.Reveal()); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			fault("url", "wants an address such as https://example.com/mcp")
+		}
+	}
+	if f.TimeoutS < 1 || f.TimeoutS > maxMCPTimeout {
+		fault("timeoutS", fmt.Sprintf("wants 1 to %d", maxMCPTimeout))
+	}
+	for name := range f.Env {
+		if !isVariable(name) {
+			fault("env", fmt.Sprintf("has %q, which is no name of a variable", shorten(name)))
+		}
+	}
+	for name, value := range f.Headers {
+		if !regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+.^_`|~-]+$").MatchString(name) || strings.ContainsAny(value.Reveal(), "\r\n\x00") {
+			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
+		}
+	}
+	for _, paths := range [][]string{{f.Cwd}, f.Read, f.Write} {
+		for _, p := range paths {
+			if strings.ContainsRune(p, 0) {
+				fault("read", "has a path with a NUL character")
+			}
+		}
+	}
+	m.warnShown(key, f)
+}
+
+func (m *mcpLoader) isLacking(key string) bool {
+	_, ok := m.missing[key]
+	return ok
+}
+
+// warnShown warns of secrets where others can see them.
+func (m *mcpLoader) warnShown(key string, f mcpFields) {
+	for i := range f.Args {
+		arg := fmt.Sprintf("%s.args[%d]", key, i)
+		if o, ok := m.origins[arg]; ok && len(o.Via) > 0 {
+			m.report(Warn, o, arg, arg+" takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
+		}
+	}
+	words := secretWords()
+	for _, s := range m.literals {
+		name := s.key[strings.LastIndexByte(s.key, '.')+1:]
+		if strings.HasPrefix(s.key, key+".") && s.key != key+".url" && words.MatchString(name) {
+			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; write \"${NAME}\" and set the variable in the environment or in "+envFileName)
+		}
+	}
+}
+
+// made makes a server of its fields.
+func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPServer {
+	s := MCPServer{
+		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
+		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Shown: shownServer(node),
+	}
+	absolute := func(path string) string {
+		if path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(m.Dir, path)
+	}
+	for _, p := range f.Read {
+		s.Read = append(s.Read, filepath.Clean(absolute(p)))
+	}
+	for _, p := range f.Write {
+		s.Write = append(s.Write, filepath.Clean(absolute(p)))
+	}
+	s.Dir = absolute(f.Cwd)
+	if strings.ContainsRune(s.Command, filepath.Separator) {
+		s.Command = absolute(s.Command)
+	}
+	s.Hidden = m.hidden(key, f)
+	return s
+}
+
+// hidden are the texts of a server that nobody may read: what came out of variables
+// and files, and what is secret by its name.
+func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
+	seen := map[string]bool{}
+	hide := func(text string) {
+		if len(text) >= 6 { // shorter ones are words that many texts have
+			seen[text] = true
+		}
+		for part := range strings.FieldsSeq(text) { // Bearer is no secret
+			if len(part) >= 10 {
+				seen[part] = true
+			}
+		}
+	}
+	for k, o := range m.origins {
+		if !strings.HasPrefix(k, key+".") {
+			continue
+		}
+		for _, via := range o.Via {
+			if value, ok := m.loader.lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
+				hide(value)
+			}
+		}
+	}
+	words := secretWords()
+	for name, value := range f.Headers {
+		if len(m.origins[key+".headers."+name].Via) > 0 || words.MatchString(name) {
+			hide(value.Reveal())
+		}
+	}
+	for name, value := range f.Env {
+		if strings.Contains(strings.Join(m.origins[key+".env."+name].Via, ""), "${file:") || words.MatchString(name) {
+			hide(value.Reveal())
+		}
+	}
+	if len(m.origins[key+".url"].Via) > 0 {
+		hide(f.URL.Reveal())
+	}
+	var out []Secret
+	for _, text := range slices.Sorted(maps.Keys(seen)) {
+		out = append(out, NewSecret(text))
+	}
+	return out
+}
+
+// secretWords match the names of variables and headers that hold secrets.
+func secretWords() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)auth|token|key|secret|password|cookie`)
+}
+
+// shownServer is a command line or an address as it is written, before ${NAME}.
+func shownServer(node *jsonpos.Node) string {
+	var words []string
+	for _, member := range node.Members {
+		switch {
+		case (member.Key == "command" || member.Key == "url") && member.Value.Kind == jsonpos.String:
+			words = append([]string{member.Value.Text}, words...)
+		case member.Key == "args":
+			for _, item := range member.Value.Items {
+				words = append(words, item.Text)
+			}
+		}
+	}
+	return printable(strings.Join(words, " "))
+}
