@@ -60,7 +60,7 @@ func Props(o Options, memo *model.Memo) *actor.Props {
 		o.Jitter = rand.N[time.Duration] // jitter needs no secrecy
 	}
 	if o.Rules == nil {
-		o.Rules = NewRules(nil, nil)
+		o.Rules = &Rules{}
 	}
 	return actor.PropsFromProducer(func() actor.Actor { return &run{Options: o, memo: memo} })
 }

@@ -3,10 +3,12 @@ package reply
 import "slices"
 
 // naming reads a line that approves or refuses commands by name or by number.
-func (p parser) naming(l line) []Reply {
-	var out []Reply
+func (p parser) naming(l line) []Meaning {
+	var out []Meaning
 	for _, s := range p.approvals(l) {
-		out = append(out, Reply{Kind: ApproveSome, Targets: p.targets(s.picks)})
+		places := slices.Clone(s.picks)
+		slices.Sort(places)
+		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places)})
 	}
 	for _, s := range follow(l, words("拒绝", "deny", "reject", "refuse"), p.list) {
 		kind := DenyAll
@@ -15,7 +17,7 @@ func (p parser) naming(l line) []Reply {
 				kind = Unclear
 			}
 		}
-		out = append(out, Reply{Kind: kind})
+		out = append(out, Meaning{Reply: Reply{Kind: kind}})
 	}
 	return out
 }
@@ -92,10 +94,11 @@ func (p parser) ordinals(afterVerb bool) step {
 	return func(l line, s state) []state {
 		for {
 			n, end := l.ordinal(s.at, afterVerb)
-			if end < 0 || n > len(p.pending) {
+			place := p.place(n, l.at(s.at) == '#')
+			if end < 0 || place < 0 {
 				return nil
 			}
-			s.picks = append(slices.Clip(s.picks), n-1)
+			s.picks = append(slices.Clip(s.picks), place)
 			s.at = end
 			next := l.joiner(end)
 			if next < 0 {

@@ -31,13 +31,16 @@ type Reply struct {
 // Parse reads a reply to the commands that wait, in the order in which they were
 // shown. Rules of timed grants are judged by the shipped policy.
 func Parse(text string, pending []string) Reply {
-	return parse(text, pending, func() *grant.Policy {
-		policy, err := grant.Shipped()
-		if err != nil {
-			return nil // every rule is void then
-		}
-		return policy
-	})
+	return parse(text, pending, shippedOrNone)
+}
+
+// shippedOrNone is the shipped policy; without it every rule is void.
+func shippedOrNone() *grant.Policy {
+	policy, err := grant.Shipped()
+	if err != nil {
+		return nil // Unreachable: the shipped policy is valid
+	}
+	return policy
 }
 
 // ParseWith is Parse under a policy of the operator's.
@@ -49,26 +52,85 @@ func parse(text string, pending []string, policy func() *grant.Policy) Reply {
 	if len(pending) == 0 || !legible(text) {
 		return Reply{Kind: Unclear}
 	}
-	p := parser{pending: pending, policy: policy}
-	var readings []Reply
-	for _, l := range tails(dropHead(newLine(text))) {
-		readings = append(readings, p.phrase(l)...)
-		readings = append(readings, p.naming(l)...)
-		readings = append(readings, p.timed(l)...)
-	}
-	if len(readings) == 0 || slices.ContainsFunc(readings[1:], readings[0].differs) {
-		return Reply{Kind: Unclear}
-	}
-	return readings[0]
+	return parser{pending: pending, policy: policy}.read(text).Reply
 }
+
+// Shown is a request as people see it: its number, and its command.
+type Shown struct {
+	N       int
+	Command string
+}
+
+// Meaning is the meaning of a reply to requests that have numbers.
+type Meaning struct {
+	Reply
+
+	// Places are where the targets of [ApproveSome] stand among the requests, in order.
+	Places []int
+}
+
+// ParseNumbered reads a reply to requests that are known by numbers of their own.
+// The second one of them and the one with number 2 may be two requests: it gives what
+// the reply means when it names numbers, and what when it names places. Only #N is a
+// number in both.
+func ParseNumbered(text string, shown []Shown) (byNumber, byPlace Meaning) {
+	if len(shown) == 0 || !legible(text) {
+		return unclear(), unclear()
+	}
+	p := parser{policy: shippedOrNone}
+	for _, s := range shown {
+		p.pending, p.numbers = append(p.pending, s.Command), append(p.numbers, s.N)
+	}
+	byNumber = p.read(text)
+	p.places = true
+	return byNumber, p.read(text)
+}
+
+func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 
 // parser reads the replies to one list of commands. Its methods give the meanings
 // that a whole line can have, none if they do not know it.
 type parser struct {
 	pending []string
 	policy  func() *grant.Policy // asked for only when a rule has to be judged
+	numbers []int                // of the commands; nil: their places, from 1
+	places  bool                 // a number without # is a place all the same
 }
 
-func (r Reply) differs(other Reply) bool {
-	return r.Kind != other.Kind || r.Minutes != other.Minutes || !slices.Equal(r.Targets, other.Targets)
+// read is the one meaning that a text has.
+func (p parser) read(text string) Meaning {
+	var readings []Meaning
+	for _, l := range tails(dropHead(newLine(text))) {
+		readings = append(readings, plainly(p.phrase(l))...)
+		readings = append(readings, p.naming(l)...)
+		readings = append(readings, plainly(p.timed(l))...)
+	}
+	if len(readings) == 0 || slices.ContainsFunc(readings[1:], readings[0].differs) {
+		return unclear()
+	}
+	return readings[0]
+}
+
+// place is where a number that a person named stands; -1: nowhere.
+func (p parser) place(n int, hash bool) int {
+	switch {
+	case p.numbers != nil && (hash || !p.places):
+		return slices.Index(p.numbers, n)
+	case n < 1 || n > len(p.pending):
+		return -1
+	}
+	return n - 1
+}
+
+// plainly are the meanings of replies that name no request.
+func plainly(replies []Reply) []Meaning {
+	var out []Meaning
+	for _, r := range replies {
+		out = append(out, Meaning{Reply: r})
+	}
+	return out
+}
+
+func (m Meaning) differs(other Meaning) bool {
+	return m.Kind != other.Kind || m.Minutes != other.Minutes || !slices.Equal(m.Targets, other.Targets) || !slices.Equal(m.Places, other.Places)
 }
