@@ -132,5 +132,9 @@ func plainly(replies []Reply) []Meaning {
 }
 
 func (m Meaning) differs(other Meaning) bool {
-	return m.Kind != other.Kind || m.Minutes != other.Minutes || !slices.Equal(m.Targets, other.Targets) || !slices.Equal(m.Places, other.Places)
+	return m.Reply.differs(other.Reply) || !slices.Equal(m.Places, other.Places)
+}
+
+func (r Reply) differs(other Reply) bool {
+	return r.Kind != other.Kind || r.Minutes != other.Minutes || !slices.Equal(r.Targets, other.Targets)
 }
