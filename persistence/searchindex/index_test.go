@@ -193,6 +193,7 @@ func TestSearch(t *testing.T) {
 		{"the shorter one says more with a word", "friday", []string{train, dinner}},
 		{"what stands together", "2024-001", []string{train}},
 		{"in another order", "001-2024", nil},
+		{"a longer form among other words", "ana at dinn", []string{dinner}},
 		{"Chinese words", "天气", []string{weather}},
 		{"Chinese beside each other only", "上天", nil},
 		{"the end of a run", "样", []string{weather}},

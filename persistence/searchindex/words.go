@@ -128,8 +128,12 @@ type term struct {
 // maxTerms and maxLoose bound what one search costs.
 const maxTerms, maxLoose = 16, 32
 
-// loosen takes the runs of unspaced scripts apart: nobody divides words there, so a
-// whole question may be one run.
+// minStem is the shortest word, in bytes, that is looked for as a beginning.
+const minStem = 4
+
+// loosen lets terms find more. Runs of unspaced scripts are taken apart: nobody
+// divides words there, so a whole question may be one run. Other words are the
+// beginnings of words, so that a longer form is found too.
 func loosen(terms []term) []term {
 	seen := map[string]bool{}
 	var out []term
@@ -141,6 +145,7 @@ func loosen(terms []term) []term {
 	}
 	for _, t := range terms {
 		if !t.dense || t.prefix {
+			t.prefix = t.prefix || len(t.words) == 1 && len(t.words[0]) >= minStem && !strings.ContainsFunc(t.words[0], unicode.IsDigit)
 			add(t)
 			continue
 		}
