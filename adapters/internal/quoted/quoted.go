@@ -1,0 +1,56 @@
+// Package quoted writes what strangers wrote, in files, names and pages, as JSON
+// for a model. The JSON means exactly what it was given. Beyond that, no text in it
+// holds the marks that chat templates of models put between roles, as some servers
+// take them for such wherever they stand.
+package quoted
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// JSON encodes a value. Other than that of [json.Marshal], its JSON keeps angle
+// brackets readable.
+func JSON(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	text := strings.TrimSuffix(buf.String(), "\n")
+	for _, m := range marks() {
+		// The first character of a mark stands in strings only where it is data, and
+		// never behind the backslash of an escape, so it can be written as one.
+		text = strings.ReplaceAll(text, m, fmt.Sprintf(`\u%04x`, m[0])+m[1:])
+	}
+	return json.RawMessage(text), nil
+}
+
+// Len is how much JSON a text takes, at most.
+func Len(s string) int {
+	n := 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\n', c == '\t', c == '\r', c == '"', c == '\\':
+			n += 2
+		case c < ' ', c == '<', c == '[' && i+1 < len(s) && (s[i+1] == 'I' || s[i+1] == '/'):
+			n += 6
+		case c >= 0x80: // two of them are six bytes for U+2028 and for what is no UTF-8
+			n += 3
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// marks begin or end roles, turns and texts in the templates of common models.
+func marks() []string {
+	return []string{
+		"<|", "<｜", "<s>", "</s>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<<SYS>>", "<</SYS>>",
+		"[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[AVAILABLE_TOOLS]",
+	}
+}

@@ -1,0 +1,366 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// change is what a call would make of a file.
+type change struct {
+	tree   *tree
+	place  *place
+	ward   ward
+	before []byte // nil if the file may not be read; see absent
+	size   int64
+	sum    string // digest of the file's bytes, or "absent"
+	after  []byte
+}
+
+func (c *change) close() {
+	c.place.close()
+	c.tree.close()
+}
+
+func (c *change) absent() bool { return c.place.info == nil }
+
+// rewrite makes the new contents of a file of the old ones. Old is nil and hidden
+// true if the file may not be read.
+type rewrite func(old []byte, absent, hidden bool) ([]byte, error)
+
+// plan finds out what a call would do. It changes nothing.
+func (w *Workspace) plan(asked string, make rewrite) (*change, error) {
+	asked, err := w.local(asked)
+	if err != nil {
+		return nil, err
+	}
+	t, err := w.tree()
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.find(asked)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	c := &change{tree: t, place: p, ward: w.guard.of(p.path), sum: "absent"}
+	if err := c.fill(make); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *change) fill(make rewrite) error {
+	if err := c.ward.writing(c.place.path); err != nil {
+		return err
+	}
+	old, err := c.read()
+	if err != nil {
+		return err
+	}
+	hidden := c.ward.noRead != ""
+	if !hidden {
+		c.before = old
+	}
+	if c.after, err = make(c.before, c.absent(), hidden); err != nil {
+		return err
+	}
+	switch {
+	case len(c.after) > maxText:
+		return fmt.Errorf("%w: %s would have %s; files up to %s can be written", tool.ErrInput, shown(c.place.path), bytesOf(int64(len(c.after))), bytesOf(maxText))
+	case !c.absent() && digest(c.after) == c.sum:
+		return fmt.Errorf("%w: %s holds exactly that already; nothing is to be changed", tool.ErrInput, shown(c.place.path))
+	}
+	return nil
+}
+
+// read takes the file's bytes and their digest. The host may look at a file that
+// the model may not read, to know whether it is still the one that was agreed to.
+func (c *change) read() ([]byte, error) {
+	if c.absent() {
+		return nil, nil
+	}
+	f, err := c.tree.look(c.place)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", shown(c.place.path), cause(err))
+	case len(data) > maxText:
+		return nil, fmt.Errorf("%s has %s; files up to %s can be changed", shown(c.place.path), bytesOf(c.place.info.Size()), bytesOf(maxText))
+	}
+	c.sum, c.size = digest(data), int64(len(data))
+	return data, nil
+}
+
+// bind is the digest of all that an answer is bound to: where, what is there, and
+// what would be.
+func (c *change) bind() string {
+	return "file-" + digest([]byte(strings.Join([]string{c.place.path, c.sum, digest(c.after)}, "\x00")))
+}
+
+// explain tells people what would happen.
+func (c *change) explain() tool.Explanation {
+	e := tool.Explanation{Bind: c.bind()}
+	name := shown(c.place.path)
+	if c.absent() {
+		e.What = fmt.Sprintf("Make the file %s with %s.", name, bytesOf(int64(len(c.after))))
+	} else {
+		e.What = fmt.Sprintf("Change the file %s, from %s to %s.", name, bytesOf(c.size), bytesOf(int64(len(c.after))))
+	}
+	if c.ward.behaviour != "" {
+		e.Risk = "This changes how the agent behaves: the file is " + c.ward.behaviour + "."
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s", name, c.sizes())
+	if n := len(c.place.missing); n > 0 {
+		fmt.Fprintf(&text, ", in new folders (%d)", n)
+	}
+	text.WriteByte('\n')
+	switch {
+	case c.ward.noRead != "" && !c.absent():
+		fmt.Fprintf(&text, "What is there (SHA-256 %s) is replaced and not shown here: %s.\n", c.sum, c.ward.noRead)
+	case c.before != nil && kindOf(c.before[:min(len(c.before), sniffed)]) != "":
+		fmt.Fprintf(&text, "What is there (SHA-256 %s) is no text and is replaced.\n", c.sum)
+		c.before = nil
+	}
+	diff, cut := bounded(unified(string(c.before), string(c.after)))
+	if cut {
+		e.Risk = strings.TrimSpace(e.Risk + " The difference is too long to be shown whole.")
+	}
+	text.WriteString(diff)
+	e.Exact = text.String()
+	return e
+}
+
+func (c *change) sizes() string {
+	if c.absent() {
+		return fmt.Sprintf("new, %d bytes", len(c.after))
+	}
+	return fmt.Sprintf("%d bytes before, %d bytes after", c.size, len(c.after))
+}
+
+// apply does what a person agreed to, if it is still that.
+func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, make rewrite) (*change, error) {
+	if call.Bind == "" {
+		return nil, fmt.Errorf("%w: nobody agreed to this change", ErrChanged)
+	}
+	c, err := w.plan(asked, make)
+	if err != nil {
+		return nil, err
+	}
+	at := c.place.path
+	c.close()
+	free, err := w.locks.take(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	// Only now: a change of the same file may just have ended.
+	if c, err = w.plan(asked, make); err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if c.bind() != call.Bind {
+		return nil, fmt.Errorf("%w: %s has changed since a person agreed to this; look at it again and make a new call, which asks again", ErrChanged, shown(c.place.path))
+	}
+	if err := c.write(ctx, w, asked); err != nil {
+		return nil, fmt.Errorf("write %s: %w", shown(c.place.path), err)
+	}
+	return c, nil
+}
+
+// write puts the new contents in place: as a whole, or not at all.
+func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
+	dir, err := c.folders()
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if !c.absent() {
+		mode = c.place.info.Mode().Perm()
+	}
+	temp := ".sma-" + rand.Text() + ".tmp"
+	if err := fresh(dir, temp, mode, !c.absent(), c.after); err != nil {
+		return errors.Join(err, gone(dir, temp))
+	}
+	err = ctx.Err()
+	if err == nil {
+		err = c.still(w, asked, dir)
+	}
+	if err == nil {
+		err = c.put(dir, temp)
+	}
+	if err != nil {
+		return errors.Join(err, gone(dir, temp))
+	}
+	return syncFolder(dir)
+}
+
+// folders makes what is missing of the path and returns the folder of the file.
+func (c *change) folders() (*os.Root, error) {
+	dir := c.place.dir
+	for _, name := range c.place.missing {
+		if err := dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("make the folder %s: %w", shown(name), cause(err))
+		}
+		if err := syncFolder(dir); err != nil {
+			return nil, err
+		}
+		info, err := dir.Lstat(name)
+		if err != nil || !info.IsDir() { // a link, for one
+			return nil, ErrMoved
+		}
+		next, err := openFolder(dir, name, info)
+		if err != nil {
+			return nil, err
+		}
+		c.place.held = append(c.place.held, next)
+		dir = next
+	}
+	return dir, nil
+}
+
+// fresh writes a new file and forces it to the disk. A mode that is kept does not
+// regard the umask.
+func fresh(dir *os.Root, name string, mode fs.FileMode, keep bool, data []byte) error {
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return cause(err)
+	}
+	if keep {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return cause(err)
+	}
+	return nil
+}
+
+// still looks once more, right before the effect, whether the path leads where it
+// led and whether there is what there was.
+func (c *change) still(w *Workspace, asked string, dir *os.Root) error {
+	local, err := w.local(asked)
+	if err != nil {
+		return err // Unreachable: it was fine before
+	}
+	p, err := c.tree.find(local)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	now := change{tree: c.tree, place: p, ward: c.ward, sum: "absent"}
+	mine, err := dir.Stat(".")
+	if err != nil {
+		return cause(err)
+	}
+	there, err := p.dir.Stat(".")
+	if err != nil {
+		return cause(err)
+	}
+	if p.path != c.place.path || len(p.missing) > 0 || !os.SameFile(mine, there) {
+		return ErrMoved
+	}
+	if _, err := now.read(); err != nil {
+		return err
+	}
+	if now.sum != c.sum {
+		return fmt.Errorf("%w: it has just changed", ErrChanged)
+	}
+	return nil
+}
+
+// put gives the new file its name. A name that was free is taken only if it still
+// is, where the file system can tell.
+func (c *change) put(dir *os.Root, temp string) error {
+	if c.absent() {
+		err := dir.Link(temp, c.place.name)
+		switch {
+		case err == nil:
+			return gone(dir, temp)
+		case errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("%w: there is a file by now", ErrChanged)
+		}
+		// No hard links here.
+		if _, err := dir.Lstat(c.place.name); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: there is a file by now", ErrChanged)
+		}
+	}
+	if err := dir.Rename(temp, c.place.name); err != nil {
+		return cause(err)
+	}
+	return nil
+}
+
+func gone(dir *os.Root, name string) error {
+	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cause(err)
+	}
+	return nil
+}
+
+func syncFolder(dir *os.Root) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return cause(err)
+	}
+	err = f.Sync()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return cause(err)
+	}
+	return nil
+}
+
+// judge decides about a change by its path alone; what links hide is found when
+// people are told about it, and again when it is made.
+func (w *Workspace) judge(asked string) tool.Verdict {
+	local, err := w.local(asked)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
+	}
+	at := w.guard.of(path.Clean(local))
+	switch {
+	case at.noWrite != "":
+		return tool.Verdict{Decision: tool.Deny, Reason: at.writing(local).Error()}
+	case at.behaviour != "":
+		return tool.Verdict{Decision: tool.Ask, Reason: "it changes how the agent behaves"}
+	default:
+		return tool.Verdict{Decision: tool.Ask, Reason: "it changes a file"}
+	}
+}
+
+// written is what the model reads of a change.
+type written struct {
+	Written string `json:"written"`
+	Bytes   int    `json:"bytes"`
+	Lines   int    `json:"lines"`
+	Created bool   `json:"created,omitempty"`
+}
+
+func (c *change) result() (tool.Result, error) {
+	lines := bytes.Count(c.after, []byte("\n"))
+	if n := len(c.after); n > 0 && c.after[n-1] != '\n' {
+		lines++
+	}
+	out := written{Written: c.place.path, Bytes: len(c.after), Lines: lines, Created: c.absent()}
+	return reply(out, fmt.Sprintf("%s: %s", shown(c.place.path), c.sizes()))
+}

@@ -1,0 +1,169 @@
+package files
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// ward says what is special about a path.
+type ward struct {
+	noRead, noWrite string // why not; empty: it may
+	// behaviour is what the agent takes from the file; empty: nothing.
+	behaviour string
+}
+
+func (w ward) reading(path string) error {
+	if w.noRead == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), w.noRead)
+}
+
+func (w ward) writing(path string) error {
+	if w.noWrite == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), w.noWrite)
+}
+
+// Reasons of refusals.
+const (
+	whySecret   = "it may hold keys or passwords"
+	whyState    = "it belongs to the host"
+	whySettings = "it may hold keys, and decides what tools may do; a person sees the settings with `sma config show`"
+	whyChange   = "it decides what tools may do; a person changes it in an editor, and `sma config check` finds mistakes"
+	whyTasks    = "tasks belong to their chats; the task tools list them"
+)
+
+// guard knows the paths that are special. Names are compared without regard to
+// case, normal forms and invisible characters, as file systems may do.
+type guard struct {
+	refused, skills [][]string
+}
+
+func newGuard(refused, skills []string) guard {
+	fold := func(paths []string) [][]string {
+		var out [][]string
+		for _, p := range paths {
+			if parts := folded(p); len(parts) > 0 {
+				out = append(out, parts)
+			}
+		}
+		return out
+	}
+	return guard{refused: fold(refused), skills: append(fold(skills), []string{".claude", "skills"})}
+}
+
+// of is what is special about a path that leads over no link.
+func (g guard) of(path string) ward {
+	parts := folded(path)
+	closed := func(why string) ward { return ward{noRead: why, noWrite: why} }
+	for _, part := range parts {
+		if secretName(part) {
+			return closed(whySecret)
+		}
+	}
+	for _, r := range g.refused {
+		if within(parts, r) {
+			return closed(whyState)
+		}
+	}
+	if i := slices.Index(parts, ".ship"); i >= 0 {
+		return ofState(parts[i+1:])
+	}
+	switch {
+	case len(parts) > 0 && parts[len(parts)-1] == "ship.json":
+		return ward{noRead: whySettings, noWrite: whyChange}
+	case len(parts) == 1 && parts[0] == "agent.md":
+		return ward{behaviour: "who the agent is and what it does"}
+	}
+	for _, s := range g.skills {
+		if within(parts, s) {
+			return ward{behaviour: "a skill, which the agent follows"}
+		}
+	}
+	return ward{}
+}
+
+// ofState is for paths below the state folder: what makes the agent may be read
+// and changed by asking; what belongs to chats or to the host may not.
+func ofState(parts []string) ward {
+	first, second := "", ""
+	if len(parts) > 0 {
+		first = parts[0]
+	}
+	if len(parts) > 1 {
+		second = parts[1]
+	}
+	switch {
+	case first == "skills":
+		return ward{behaviour: "a skill, which the agent follows"}
+	case first == "tasks" && second != "":
+		return ward{noRead: whyTasks, behaviour: "a task, which the agent does by itself when its time comes"}
+	case first == "profile":
+		return ward{behaviour: "the profile, which the agent reads in every chat"}
+	case first == "memory" && second == "project.md" && len(parts) == 2:
+		return ward{behaviour: "the project's memory, which the agent reads in every chat"}
+	default:
+		return ward{noRead: whyState, noWrite: whyState}
+	}
+}
+
+// within reports whether a path is a folder or lies below it.
+func within(parts, folder []string) bool {
+	return len(parts) >= len(folder) && slices.Equal(parts[:len(folder)], folder)
+}
+
+// secretName reports whether a part of a path is named like keys and passwords
+// are. The version store is among them: its settings and packs hold both.
+func secretName(part string) bool {
+	switch part {
+	case ".git", ".hg", ".svn", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker",
+		".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf":
+		return true
+	}
+	if strings.HasPrefix(part, ".env") {
+		return true
+	}
+	switch ext := path.Ext(part); ext {
+	case ".pem", ".key", ".p8", ".p12", ".pfx", ".pkcs12", ".jks", ".keystore", ".kdbx", ".ppk", ".gpg", ".age", ".ovpn":
+		return true
+	default:
+		// id_rsa, id_ed25519.old; not id_list.go
+		return strings.HasPrefix(part, "id_") && !sourceExt(ext)
+	}
+}
+
+func sourceExt(ext string) bool {
+	switch ext {
+	case ".c", ".cc", ".cpp", ".cs", ".css", ".csv", ".go", ".h", ".hpp", ".html", ".java", ".js", ".json", ".jsx", ".kt", ".lua",
+		".md", ".php", ".proto", ".py", ".rb", ".rs", ".scala", ".sql", ".swift", ".toml", ".ts", ".tsx", ".txt", ".vue", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+// folded are the parts of a path as the most careless file system compares them.
+func folded(path string) []string {
+	parts := split(strings.ReplaceAll(path, "\\", "/"))
+	for i, part := range parts {
+		parts[i] = fold(part)
+	}
+	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+}
+
+func fold(part string) string {
+	part = strings.ToLower(norm.NFKC.String(part))
+	part = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, part)
+	return strings.TrimRight(norm.NFKC.String(strings.ToLower(part)), ". ")
+}

@@ -1,0 +1,176 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed list.md
+var listText string
+
+//go:embed list.schema.json
+var listSchema []byte
+
+const (
+	// defaultDepth is how deep a call looks that does not say.
+	defaultDepth = 2
+	// maxListed is how many entries one result has.
+	maxListed = 300
+)
+
+// errEnough ends a walk.
+var errEnough = errors.New("enough")
+
+// List is the tool list_files.
+type List struct{ w *Workspace }
+
+// Spec implements [tool.Tool].
+func (l *List) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ListName, Title: "List files", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
+		ReadOnly: true, Repeatable: true, Deadline: 30 * time.Second,
+	}
+}
+
+type listResult struct {
+	Source  string   `json:"source"`
+	Note    string   `json:"note"`
+	Next    int      `json:"next,omitempty"`
+	Entries []listed `json:"entries"`
+}
+
+// listed is an entry of a folder; the path of a folder ends in a slash.
+type listed struct {
+	Path string `json:"path"`
+	Size *int64 `json:"size,omitempty"` // of a file
+	Kind string `json:"kind,omitempty"` // of what is neither file nor folder
+	// Closed: tools can neither read it nor look into it.
+	Closed bool `json:"closed,omitempty"`
+}
+
+// Invoke implements [tool.Tool].
+func (l *List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in := struct {
+		Path        string
+		Depth, From int
+	}{Depth: defaultDepth, From: 1}
+	if err := decode(call, &in); err != nil {
+		return tool.Result{}, err
+	}
+	t, p, err := l.w.open(in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer t.close()
+	defer p.close()
+	out := listResult{Source: "folder " + p.path, Note: note, Entries: []listed{}}
+	number, used, top := 0, 0, len(split(p.path))
+	err = t.below(ctx, p, func(e entry) (bool, error) {
+		item := t.listed(e)
+		if number++; number >= in.From {
+			size := quoted.Len(item.Path) + 60
+			if len(out.Entries) >= maxListed || used+size > room && len(out.Entries) > 0 {
+				out.Next = number
+				return false, errEnough
+			}
+			used += size
+			out.Entries = append(out.Entries, item)
+		}
+		return !item.Closed && len(e.parts)-top < in.Depth, nil
+	})
+	switch {
+	case errors.Is(err, errTooMany):
+		out.Note += " The folder is too large; not all of it was looked at."
+	case err != nil && !errors.Is(err, errEnough):
+		return tool.Result{}, err
+	}
+	return reply(out, fmt.Sprintf("%s: %d entries", shown(p.path), len(out.Entries)))
+}
+
+func (t *tree) listed(e entry) listed {
+	path := e.path()
+	item := listed{Path: path, Closed: t.guard.of(path).noRead != ""}
+	switch mode := e.info.Mode(); {
+	case mode.IsDir():
+		item.Path += "/"
+		item.Closed = item.Closed && !opens(path)
+	case mode.IsRegular():
+		size := e.info.Size()
+		item.Size = &size
+	case mode&fs.ModeSymlink != 0:
+		item.Kind = "link"
+	default:
+		item.Kind = "other"
+	}
+	return item
+}
+
+// opens reports whether a closed folder has folders in it that are open.
+func opens(path string) bool {
+	parts := folded(path)
+	return len(parts) > 0 && (parts[len(parts)-1] == ".ship" || len(parts) > 1 && parts[len(parts)-2] == ".ship" && parts[len(parts)-1] == "memory")
+}
+
+// errTooMany says that a walk did not see everything.
+var errTooMany = errors.New("too many files")
+
+// open finds what a call of the model names; nothing stands for the whole project.
+func (w *Workspace) open(asked string) (*tree, *place, error) {
+	path, err := w.local(asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := w.tree()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := t.find(path)
+	if err == nil && p.info == nil {
+		p.close()
+		err = fmt.Errorf("%w: there is no %s", fs.ErrNotExist, shown(path))
+	}
+	if err != nil {
+		t.close()
+		return nil, nil, err
+	}
+	return t, p, nil
+}
+
+// below visits what is below a folder.
+func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, error)) error {
+	if !p.info.IsDir() {
+		return fmt.Errorf("%s is no folder; use %s", shown(p.path), ReadName)
+	}
+	if w := t.guard.of(p.path); w.noRead != "" && !opens(p.path) {
+		return w.reading(p.path)
+	}
+	dir := p.dir
+	if p.name != "." {
+		next, err := openFolder(p.dir, p.name, p.info)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", shown(p.path), err)
+		}
+		defer func() { _ = next.Close() }() // only read from
+		dir = next
+	}
+	left := maxEntries
+	err := t.each(dir, split(p.path), 0, &left, func(e entry) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return visit(e)
+	})
+	if err == nil && left <= 0 {
+		return errTooMany
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package files
+
+import (
+	"context"
+	"sync"
+)
+
+// locks let one change at a time work on a path.
+type locks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when it is free
+}
+
+// take waits for a path. What it returns frees it.
+func (l *locks) take(ctx context.Context, path string) (free func(), err error) {
+	for {
+		l.mu.Lock()
+		busy := l.held[path]
+		if busy == nil {
+			if l.held == nil {
+				l.held = map[string]chan struct{}{}
+			}
+			mine := make(chan struct{})
+			l.held[path] = mine
+			l.mu.Unlock()
+			return func() { l.free(path, mine) }, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (l *locks) free(path string, mine chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, path)
+	close(mine)
+}

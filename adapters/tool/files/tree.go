@@ -1,0 +1,246 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const (
+	// maxLinks is how many links one path may lead over.
+	maxLinks = 40
+	// maxParts is how many folders deep a path may lead.
+	maxParts = 128
+)
+
+// tree is the project's folder during one call.
+type tree struct {
+	root  *os.Root
+	guard guard
+	links map[identity]*names // of the files with several names; nil: not looked for
+}
+
+func (w *Workspace) tree() (*tree, error) {
+	root, err := os.OpenRoot(w.opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the project's folder: %w", cause(err))
+	}
+	return &tree{root: root, guard: w.guard}, nil
+}
+
+func (t *tree) close() { _ = t.root.Close() } // only read from
+
+// place is a file or folder of the tree. No part of its path is a link.
+type place struct {
+	path    string      // with slashes; "." is the project's folder
+	dir     *os.Root    // the folder that holds it, or the last one on the way that exists
+	missing []string    // folders below dir that do not exist
+	name    string      // in its folder; "." for the project's folder
+	info    fs.FileInfo // nil: it does not exist
+	held    []*os.Root
+}
+
+func (p *place) close() {
+	for _, r := range p.held {
+		_ = r.Close() // only read from
+	}
+}
+
+// find walks a path. It fails if the path leads out of the project, but not if
+// there is nothing.
+func (t *tree) find(path string) (*place, error) {
+	w := walk{tree: t, asked: path, queue: split(path)}
+	p, err := w.run()
+	if err != nil {
+		for _, r := range w.held {
+			_ = r.Close() // only read from
+		}
+		return nil, err
+	}
+	p.held = w.held
+	return p, nil
+}
+
+// walk is a path being walked: held and parts grow with every folder.
+type walk struct {
+	tree  *tree
+	asked string
+	queue []string
+	held  []*os.Root
+	parts []string
+	links int
+}
+
+func (w *walk) dir() *os.Root {
+	if len(w.held) == 0 {
+		return w.tree.root
+	}
+	return w.held[len(w.held)-1]
+}
+
+func (w *walk) run() (*place, error) {
+	for len(w.queue) > 0 {
+		part := w.queue[0]
+		w.queue = w.queue[1:]
+		if part == ".." {
+			if len(w.held) == 0 {
+				return nil, w.out()
+			}
+			_ = w.dir().Close() // only read from
+			w.held, w.parts = w.held[:len(w.held)-1], w.parts[:len(w.parts)-1]
+			continue
+		}
+		info, err := w.dir().Lstat(part)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return w.absent(part)
+		case err != nil:
+			return nil, fmt.Errorf("look at %s: %w", shown(w.asked), cause(err))
+		case info.Mode()&fs.ModeSymlink != 0:
+			if err := w.follow(part); err != nil {
+				return nil, err
+			}
+		case len(w.queue) == 0:
+			return &place{path: strings.Join(append(slices.Clone(w.parts), part), "/"), dir: w.dir(), name: part, info: info}, nil
+		default:
+			if err := w.enter(part, info); err != nil {
+				return nil, err
+			}
+		}
+	}
+	info, err := w.dir().Stat(".")
+	if err != nil {
+		return nil, fmt.Errorf("look at %s: %w", shown(w.asked), cause(err))
+	}
+	path := strings.Join(w.parts, "/")
+	if path == "" {
+		path = "."
+	}
+	return &place{path: path, dir: w.dir(), name: ".", info: info}, nil
+}
+
+// follow puts where a link leads in front of the rest of the path.
+func (w *walk) follow(part string) error {
+	target, err := w.dir().Readlink(part)
+	if err != nil {
+		return fmt.Errorf("%w (%s)", ErrMoved, shown(w.asked))
+	}
+	if w.links++; w.links > maxLinks {
+		return fmt.Errorf("%w: %s leads over too many links", ErrRefused, shown(w.asked))
+	}
+	if filepath.IsAbs(target) {
+		return w.out()
+	}
+	w.queue = append(split(filepath.ToSlash(target)), w.queue...)
+	return nil
+}
+
+// enter goes into a folder: the very one that was looked at.
+func (w *walk) enter(part string, info fs.FileInfo) error {
+	if !info.IsDir() {
+		return fmt.Errorf("%s: %s is no folder", shown(w.asked), shown(strings.Join(append(slices.Clone(w.parts), part), "/")))
+	}
+	if len(w.parts) >= maxParts {
+		return fmt.Errorf("%w: %s is too deep", ErrRefused, shown(w.asked))
+	}
+	next, err := openFolder(w.dir(), part, info)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", shown(w.asked), err)
+	}
+	w.held, w.parts = append(w.held, next), append(w.parts, part)
+	return nil
+}
+
+// absent is the place of what is not there, and perhaps its folders are not either.
+func (w *walk) absent(part string) (*place, error) {
+	rest := append([]string{part}, w.queue...)
+	if slices.Contains(rest, "..") {
+		return nil, fmt.Errorf("%s: %w", shown(w.asked), fs.ErrNotExist)
+	}
+	if len(w.parts)+len(rest) > maxParts {
+		return nil, fmt.Errorf("%w: %s is too deep", ErrRefused, shown(w.asked))
+	}
+	last := len(rest) - 1
+	return &place{
+		path: strings.Join(append(slices.Clone(w.parts), rest...), "/"),
+		dir:  w.dir(), missing: rest[:last], name: rest[last],
+	}, nil
+}
+
+func (w *walk) out() error {
+	return fmt.Errorf("%w: %s leads out of the project", ErrRefused, shown(w.asked))
+}
+
+// openFolder opens a folder that was looked at before, and no other.
+func openFolder(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
+	next, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, cause(err)
+	}
+	if now, err := next.Stat("."); err != nil || !os.SameFile(info, now) {
+		_ = next.Close() // only read from
+		return nil, ErrMoved
+	}
+	return next, nil
+}
+
+// open opens a file for the model to read.
+func (t *tree) open(p *place) (*os.File, error) {
+	if err := t.guard.of(p.path).reading(p.path); err != nil {
+		return nil, err
+	}
+	return t.look(p)
+}
+
+// look opens the very file that was looked at, and only if no other name of it is
+// one that must not be read.
+func (t *tree) look(p *place) (*os.File, error) {
+	switch {
+	case p.info == nil:
+		return nil, fmt.Errorf("%w: there is no file %s", fs.ErrNotExist, shown(p.path))
+	case p.info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; use %s", shown(p.path), ListName)
+	case !p.info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: %s is no ordinary file", ErrRefused, shown(p.path))
+	}
+	// A pipe that was put there meanwhile must not hold the call up.
+	f, err := p.dir.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", shown(p.path), cause(err))
+	}
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(p.info, now) {
+		err = fmt.Errorf("%w (%s)", ErrMoved, shown(p.path))
+	}
+	if err == nil {
+		err = t.otherNames(p.path, now)
+	}
+	if err != nil {
+		_ = f.Close() // only read from
+		return nil, err
+	}
+	return f, nil
+}
+
+// split are the parts of a path that mean something.
+func split(path string) []string {
+	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" || s == "." })
+}
+
+// cause is an error without the path that it names, which may be the host's.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}
