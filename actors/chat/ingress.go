@@ -319,5 +319,7 @@ func (c *chat) cut(ac actor.Context, from int) error {
 	c.state.Cut(from, rewrite.Insert...)
 	c.state.Pinned = rewrite.Meta.Pinned
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
+	c.compaction.size, c.compaction.stale = estimate{}, 0
+	c.prefixBroken("rewind")
 	return nil
 }
