@@ -126,4 +126,7 @@ type Result struct {
 	Skill messages.SkillOrder
 	// Summary is for people, at most 500 characters; empty: none.
 	Summary string
+	// Failed says that what was called failed, though the call did not: a command with
+	// an exit code, a server's error. The model reads Output either way.
+	Failed bool
 }
