@@ -156,7 +156,16 @@ func TestSimulation(t *testing.T) {
 // simulateOne plays a seed that is looked at.
 func simulateOne(t *testing.T, seed uint64) {
 	t.Helper()
-	var trace io.Writer
+	r := simulate(t, seed, number(t, "SIM_FAULTS", perSeed), traceFile(t))
+	t.Logf("%v in %d steps, %d lives", r.Faults, r.Steps, r.Lives)
+	if r.Err != "" {
+		t.Errorf("seed %d: %s\n%s", seed, r.Err, r.Tail)
+	}
+}
+
+// traceFile takes the trace of a seed that is looked at; nil: nobody looks.
+func traceFile(t *testing.T) io.Writer {
+	t.Helper()
 	if name := os.Getenv("SIM_TRACE"); name != "" {
 		f, err := os.Create(name)
 		if err != nil {
@@ -167,13 +176,9 @@ func simulateOne(t *testing.T, seed uint64) {
 				t.Error(err)
 			}
 		})
-		trace = f
+		return f
 	}
-	r := simulate(t, seed, number(t, "SIM_FAULTS", perSeed), trace)
-	t.Logf("%v in %d steps, %d lives", r.Faults, r.Steps, r.Lives)
-	if r.Err != "" {
-		t.Errorf("seed %d: %s\n%s", seed, r.Err, r.Tail)
-	}
+	return nil
 }
 
 // Seeds that once broke a promise are played for ever. What a seed leads to

@@ -93,6 +93,9 @@ type followed struct {
 func (c *followed) Load(ctx context.Context) (persistence.Snapshot, error) {
 	snap, err := c.Chat.Load(ctx)
 	c.w.loaded(snap, err)
+	if err == nil {
+		c.w.follow(c.Chat.ReadArchive)
+	}
 	return snap, err
 }
 
@@ -132,6 +135,6 @@ func (c *followed) Fold(ctx context.Context, f persistence.Fold) error {
 func (c *followed) Rewrite(ctx context.Context, r persistence.Rewrite) error {
 	c.w.begin()
 	err := c.Chat.Rewrite(ctx, r)
-	c.w.rewritten(r, err)
+	c.w.rewritten(r, c.Chat, err)
 	return err
 }

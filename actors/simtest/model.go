@@ -8,11 +8,15 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // simModel is a model that answers as the seed decides, and fails so.
-type simModel struct{ life *life }
+type simModel struct {
+	life *life
+	key  messages.ChatKey // whose requests it answers
+}
 
 // Stream implements [model.Model].
 func (m simModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
@@ -25,6 +29,14 @@ func (m simModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 			s.failf("P4 request %s: %v", req.ID, err)
 			yield(model.Event{}, &model.Error{Reason: model.ReasonBadRequest, Status: 400, Err: err})
 			return
+		}
+		if !summarizes(req) && ctx.Err() == nil {
+			s.witness(m.key).asked(req)
+			if !m.takes(req) {
+				s.witness(m.key).excuse("too_long")
+				yield(model.Event{}, &model.Error{Reason: model.ReasonTooLong, Status: 400})
+				return
+			}
 		}
 		events := m.answer(req)
 		fault, at := m.fault(len(events))
@@ -103,6 +115,9 @@ func (m simModel) fail(ctx context.Context, name, kind string) error {
 // answer is words, or calls; after some calls in a row, words.
 func (m simModel) answer(req model.Request) []model.Event {
 	s := m.life.sim
+	if summarizes(req) {
+		return m.summary()
+	}
 	results := 0
 	for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role != modelmessage.RoleUser; i-- {
 		results++

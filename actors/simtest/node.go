@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/actors/run"
@@ -28,6 +29,8 @@ type node struct {
 	set    map[string]tool.Tool
 	names  []string
 	runs   int
+	gate   *actor.PID
+	quiet  *slog.Logger
 }
 
 // boot starts a process: the actors, and what waits on the platform.
@@ -57,35 +60,53 @@ func (s *Sim) boot() {
 
 func (l *life) spawn() {
 	s, root, quiet := l.sim, l.sim.system.Root, slog.New(slog.DiscardHandler)
+	l.quiet = quiet
 	suffix := "-" + itoa(l.n)
 	routerPID := s.system.NewLocalPID("router" + suffix)
 	adapterPID := s.system.NewLocalPID(adapter.Name("telegram") + suffix)
-	gate := root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Max: s.setup.slots})))
+	l.gate = root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Max: s.setup.slots})))
 	runs := run.Options{
-		Model: simModel{l}, Gate: gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
+		Gate: l.gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
 	}
 	o := chat.Options{
 		Store: l.store, Logger: quiet, Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
-		Run: func(memo *model.Memo) *actor.Props {
-			l.runs++
-			return l.props("run "+itoa(l.runs), run.Props(runs, memo))
-		},
 		Adapter: func(string) (chat.Adapter, bool) {
 			return chat.Adapter{PID: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},
-		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} },
+		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: agent} },
 		Tools:     func(messages.ChatKey, bool) []string { return l.names },
 		Commands:  func(chat.Command) (string, bool) { return "At your command: " + s.token(), true },
+		Contexts:  s.o.Folds,
 	}
 	shards := shard.Options{
 		Idle: s.setup.idle,
-		Chat: func(key messages.ChatKey) *actor.Props { return l.props("chat "+string(key), chat.Props(key, o)) },
+		Chat: func(key messages.ChatKey) *actor.Props {
+			return l.props("chat "+string(key), chat.Props(key, l.chat(key, o, runs)))
+		},
 	}
 	routes := router.Options{Shard: func(n int) *actor.Props { return l.props("shard "+itoa(n), shard.Props(shards)) }}
 	l.router = l.named(l.props("router", router.Props(routes)), "router"+suffix)
 	to := adapter.Options{Platform: simPlatform{l}, Router: l.router, Logger: quiet, Jitter: half}
 	pid := l.named(l.props("adapter", adapter.Props(to)), adapter.Name("telegram")+suffix)
 	l.port = adapter.NewPort(s.system, l.router, pid, adapter.PortOptions{Platform: "telegram"})
+}
+
+// chat are the options of one chat, whose requests are followed.
+func (l *life) chat(key messages.ChatKey, o chat.Options, runs run.Options) chat.Options {
+	runs.Model = l.of(key)
+	o.Run = func(memo *model.Memo) *actor.Props {
+		l.runs++
+		return l.props("run "+itoa(l.runs), run.Props(runs, memo))
+	}
+	o.PrefixBroken = func(cause string) { l.sim.witness(key).excuse(cause) }
+	if f := l.sim.setup.folding; f.budget > 0 {
+		o.MaxTokens, o.KeepLast = f.budget, f.keep
+		o.Compaction = func() *actor.Props {
+			l.runs++
+			return l.props("compaction "+itoa(l.runs), compaction.Props(l.compactions(l.of(key))))
+		}
+	}
+	return o
 }
 
 func (l *life) named(p *actor.Props, name string) *actor.PID {

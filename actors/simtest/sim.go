@@ -22,6 +22,8 @@ type Options struct {
 	Faults int // how many are injected before everything must come to rest
 	Disk   Disk
 	Trace  io.Writer // takes every line of the trace; may be nil
+	// Folds: chats are compacted, all the time.
+	Folds bool
 }
 
 // Result is what came of a simulation.
@@ -31,9 +33,11 @@ type Result struct {
 	Lives  int
 	Turns  int
 	Shown  int
-	Sum    uint64 // of the trace
-	Tail   string // the trace's last lines
-	Err    string // the first promise that was broken; empty: none
+	// Stories count what else happened: merges, stops, answers to requests, compactions.
+	Stories map[string]int
+	Sum     uint64 // of the trace
+	Tail    string // the trace's last lines
+	Err     string // the first promise that was broken; empty: none
 }
 
 // Total is the number of faults.
@@ -57,6 +61,7 @@ type setup struct {
 	strict     bool // one message of a chat at a time is handed over
 	stopAll    bool
 	rates      platform.Rates
+	folding    folding
 }
 
 // Sim is a simulation under way.
@@ -88,13 +93,14 @@ type Sim struct {
 	dieIn   int    // operations of the store until it dies; 0: it does not
 	dieHow  string
 	faults  map[string]int
+	stories map[string]int
 	err     string
 }
 
 // Run plays a simulation in the synctest bubble that it is called in.
 func Run(o Options) Result {
 	s := &Sim{
-		o: o, rnd: rand.New(rand.NewPCG(o.Seed, 0x5eed)), sched: newSched(), trace: newTrace(o.Trace), faults: map[string]int{},
+		o: o, rnd: rand.New(rand.NewPCG(o.Seed, 0x5eed)), sched: newSched(), trace: newTrace(o.Trace), faults: map[string]int{}, stories: map[string]int{},
 		witnesses: map[messages.ChatKey]*witness{}, permitted: map[int]bool{}, effects: map[int]effect{}, told: map[int]bool{},
 		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })),
 	}
@@ -112,7 +118,7 @@ func Run(o Options) Result {
 	s.rest()
 	s.end()
 	return Result{
-		Faults: s.faults, Steps: s.steps, Lives: s.sched.life, Turns: len(s.people.posts), Shown: len(s.sent.list),
+		Faults: s.faults, Steps: s.steps, Lives: s.sched.life, Turns: len(s.people.posts), Shown: len(s.sent.list), Stories: s.stories,
 		Sum: s.trace.sum, Tail: s.trace.last(), Err: s.err,
 	}
 }
@@ -135,6 +141,7 @@ func (s *Sim) choose() {
 		s.setup.rates = platform.Rates{PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute}}
 	}
 	s.trace.addf("seed %d: %+v", s.o.Seed, s.setup)
+	s.chooseFolding()
 }
 
 // chance is true once in n times.
@@ -242,12 +249,16 @@ func (s *Sim) reborn() {
 	close(s.life.ended)
 	s.sched.settle()
 	s.sent.crashed()
-	s.o.Disk.Crash(s.crash == "power cut", s.rnd.IntN)
+	power := s.crash == "power cut"
+	s.o.Disk.Crash(power, s.rnd.IntN)
 	s.crash, s.dieIn = "", 0
 	if s.faulty() && s.chance(8) {
 		s.sched.pass(s.upTo(20 * time.Minute))
 	}
 	for _, w := range s.order {
+		if power || w.under || w.troubled {
+			w.excuse("what was not forced is gone, or a write came to nobody knows what")
+		}
 		w.under, w.troubled = false, true // nobody has read it
 	}
 	s.boot()

@@ -27,15 +27,18 @@ type witness struct {
 	troubled bool
 	// stumbled: the actor panicked, and has not read the chat anew since.
 	stumbled bool
-	touched  bool            // since the last check
-	archived map[string]bool // turns that a rewind took out
+	touched  bool              // since the last check
+	archived map[string]bool   // turns that a rewind took out
+	away     map[string]string // turns in the archives of compactions, as JSON
+	said     map[string]string // durable user turns, as JSON
+	prefix   prefix
 	rewinds  int
 }
 
 func (s *Sim) witness(key messages.ChatKey) *witness {
 	w := s.witnesses[key]
 	if w == nil {
-		w = &witness{sim: s, key: key, archived: map[string]bool{}}
+		w = &witness{sim: s, key: key, archived: map[string]bool{}, away: map[string]string{}, said: map[string]string{}}
 		s.witnesses[key] = w
 		s.order = append(s.order, w)
 	}
@@ -73,6 +76,14 @@ func (w *witness) loaded(snap persistence.Snapshot, err error) {
 	for _, d := range snap.Damage {
 		w.sim.trace.addf("  %s damage: %+v", w.key, d)
 	}
+	for _, t := range slices.Concat(state.History, state.Lane) {
+		if _, known := w.said[t.ID]; !known {
+			w.keeps(t.Message)
+		}
+	}
+	if w.troubled {
+		w.excuse("a write failed")
+	}
 	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
 }
 
@@ -88,6 +99,7 @@ func (w *witness) appended(records []persistence.Record, forced bool, err error)
 		if err := w.state.Apply(r); err != nil {
 			w.fail("a fact does not fit: %v", err)
 		}
+		w.tale(r.Fact)
 		w.sim.trace.addf("  %s %T forced %t", w.key, r.Fact, forced)
 	}
 }
@@ -166,6 +178,30 @@ func (s *Sim) tells(c uimessage.Tool) {
 	}
 }
 
+// tale counts what a fact tells, and keeps what people said.
+func (w *witness) tale(f persistence.Fact) {
+	stories := w.sim.stories
+	switch f := f.(type) {
+	case persistence.TurnAccepted:
+		w.keeps(f.Turn)
+	case persistence.TurnReplaced:
+		w.keeps(f.Turn)
+	case persistence.TurnsMerged:
+		stories["merged"]++
+	case persistence.StopRequested:
+		stories["stopped"]++
+	case persistence.RunFinished:
+		stories["run "+string(f.Result)]++
+	case persistence.ApprovalDecided:
+		when := ""
+		if f.Late {
+			when = " late"
+		}
+		stories["request "+string(f.Answer)+when]++
+	default:
+	}
+}
+
 func (w *witness) added(turns []uimessage.Message, err error) {
 	if !w.came(err) {
 		return
@@ -173,6 +209,7 @@ func (w *witness) added(turns []uimessage.Message, err error) {
 	for _, m := range turns {
 		w.sim.trace.addf("  %s turn %s", w.key, m.ID)
 		w.state.AppendOpen(persistence.NewTurn(m))
+		w.keeps(m)
 	}
 }
 
@@ -184,22 +221,55 @@ func (w *witness) folded(_ persistence.Fold, err error) {
 	}
 }
 
-func (w *witness) rewritten(r persistence.Rewrite, err error) {
+func (w *witness) rewritten(r persistence.Rewrite, c persistence.Chat, err error) {
 	if !w.came(err) {
 		return
 	}
-	for _, t := range w.state.History[r.From:r.To] {
+	taken := w.state.History[r.From:r.To]
+	if compacts(r) {
+		w.foldsNow(r)
+		w.state.Compacted(r.To, r.Insert[0])
+		w.follow(c.ReadArchive)
+		w.archivedWhole(taken)
+		w.tell(taken)
+		w.cache = &prompt.Cache{}
+		return
+	}
+	w.gone(taken)
+	w.tell(taken)
+	w.rewinds++
+	if r.From == 0 { // a switch of contexts, or a rewind of everything
+		w.state.Rewritten(r.To, r.Insert)
+	} else {
+		w.state.Cut(r.From, r.Insert...)
+	}
+	w.follow(c.ReadArchive)
+	w.cache = &prompt.Cache{}
+	w.sim.trace.addf("  %s cut at %d", w.key, r.From)
+}
+
+// gone notes turns that a rewind or a switch of contexts took out, with those that a
+// summary among them stands for.
+func (w *witness) gone(turns []persistence.Turn) {
+	for _, t := range turns {
 		w.archived[t.ID] = true
+		if t.Meta.Kind == uimessage.KindSummary {
+			for id := range w.away {
+				w.archived[id] = true
+			}
+		}
+	}
+}
+
+// tell notes what calls of turns came to that leave the history.
+func (w *witness) tell(turns []persistence.Turn) {
+	for _, t := range turns {
 		for _, p := range t.Parts {
 			if c, ok := p.(uimessage.Tool); ok && c.State.Settled() {
 				w.sim.tells(c)
 			}
 		}
 	}
-	w.rewinds++
-	w.state.Cut(r.From, r.Insert...)
-	w.cache = &prompt.Cache{}
-	w.sim.trace.addf("  %s cut at %d", w.key, r.From)
 }
 
 // check holds the promises against what is there now.
@@ -210,6 +280,7 @@ func (w *witness) check() {
 	w.touched = false
 	w.conserved()
 	w.ordered()
+	w.whole(slices.Concat(w.state.History, w.state.Lane))
 	w.valid()
 	busy := w.state.Run != nil || w.troubled || w.stumbled || w.sim.crash != ""
 	if _, continues := w.state.Continues(); !busy && (continues || len(w.state.Open()) > 0 || len(w.state.Due()) > 0) {
@@ -247,7 +318,7 @@ func (w *witness) ordered() {
 		last = t.Meta.Seq
 	}
 	for _, in := range w.sim.people.acked[w.key] {
-		if in.turn != "" && !seen[in.turn] && !w.archived[in.turn] {
+		if in.turn != "" && !seen[in.turn] && !w.archived[in.turn] && w.away[in.turn] == "" {
 			w.fail("P1 acknowledged %s is not in the history", in.turn)
 		}
 		if !w.state.Known(in.IngressID) {
