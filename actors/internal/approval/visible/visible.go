@@ -1,0 +1,105 @@
+// Package visible writes what people are asked about so that they see all of it:
+// what has no shape of its own, or changes how the rest is shown, becomes a mark
+// such as ⟦U+202E⟧. Line breaks stay.
+//
+// Promises: the functions are pure, take any bytes, and never give the same text for
+// two different ones, so that what is shown is what runs. [Block] makes of such a
+// text a block of Markdown that nothing in it can end.
+package visible
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const opening, closing = '⟦', '⟧'
+
+// Text is a text with marks for what cannot be seen.
+func Text(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "%c0x%02X%c", opening, s[i], closing)
+		case r == '\n' || r == ' ' && !ends(s[i+1:]):
+			b.WriteRune(r)
+		case hidden(r):
+			fmt.Fprintf(&b, "%cU+%04X%c", opening, r, closing)
+		default:
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// ends reports that a line ends here, so that a blank before it cannot be seen.
+func ends(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	return rest == "" || rest[0] == '\n'
+}
+
+// hidden says whether a rune has no shape of its own, or is part of a mark.
+func hidden(r rune) bool {
+	switch {
+	case r == opening || r == closing:
+		return true
+	case r == ' ':
+		return true // at the end of a line
+	case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		return true
+	case r == '\u2800' || r == '\u17b4' || r == '\u17b5': // blanks that count as letters or symbols
+		return true
+	}
+	return !strconv.IsPrint(r)
+}
+
+// JSON is JSON with escapes for what cannot be seen, which is the same JSON.
+func JSON(input string) string {
+	var b strings.Builder
+	for i := 0; i < len(input); {
+		r, n := utf8.DecodeRuneInString(input[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // no JSON
+		case r != ' ' && r != opening && r != closing && hidden(r):
+			for _, u := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, u)
+			}
+		default:
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// Block is a text as a block of code in Markdown that nothing in it can end.
+func Block(kind, text string) string {
+	longest, ticks := 2, 0
+	for _, r := range text {
+		if ticks++; r != '`' {
+			ticks = 0
+		}
+		longest = max(longest, ticks)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + kind + "\n" + text + "\n" + fence
+}
+
+// Sentence is one line of Markdown that shows nothing but its words.
+func Sentence(s string) string {
+	var b strings.Builder
+	for _, r := range Text(strings.Join(strings.Fields(s), " ")) {
+		if r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
