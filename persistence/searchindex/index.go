@@ -2,12 +2,13 @@ package searchindex
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"iter"
 	"log/slog"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/sqlfile"
 )
 
 // Options of an index. All but Skip are required.
@@ -27,16 +28,14 @@ type Options struct {
 // Index is the full-text index of a host. The zero value is of no use.
 type Index struct {
 	opts Options
-	turn chan struct{} // holds one token; whoever has it may use db
-	db   *database     // nil until it is needed
-	shut bool
+	file *sqlfile.File
 }
 
 // New makes an index. It touches nothing until the first search.
 func New(o Options) *Index {
-	x := &Index{opts: o, turn: make(chan struct{}, 1)}
-	x.turn <- struct{}{}
-	return x
+	return &Index{opts: o, file: sqlfile.New(sqlfile.Options{
+		File: o.File, What: "the search index", Schema: schema, Version: schemaVersion, Logger: o.Logger,
+	})}
 }
 
 // Query is what to look for.
@@ -68,9 +67,6 @@ const (
 	defaultLimit = 10
 	maxLimit     = 100
 )
-
-// errShut is the error of a search after Close.
-var errShut = errors.New("the search index is closed")
 
 // Search finds turns of one chat, the best first, newer ones before older ones
 // of the same score. Text without a word finds nothing. What was committed
@@ -105,15 +101,12 @@ func (x *Index) search(ctx context.Context, q Query, refresh func(ctx context.Co
 		q.Limit = defaultLimit
 	}
 	q.Limit = min(q.Limit, maxLimit)
-	hits, err := x.attempt(ctx, q, terms, refresh)
-	if !damaged(err) {
-		return hits, err
-	}
-	x.opts.Logger.WarnContext(ctx, "the search index is damaged and is made anew", "error", err)
-	if err := x.with(ctx, (*Index).discard); err != nil {
-		return nil, err
-	}
-	return x.attempt(ctx, q, terms, refresh)
+	var hits []Hit
+	err := x.file.Mending(ctx, func() (err error) {
+		hits, err = x.attempt(ctx, q, terms, refresh)
+		return err
+	})
+	return hits, err
 }
 
 func (x *Index) attempt(ctx context.Context, q Query, terms []term, refresh func(ctx context.Context) (int64, error)) ([]Hit, error) {
@@ -132,54 +125,10 @@ func (x *Index) attempt(ctx context.Context, q Query, terms []term, refresh func
 	return x.reopen(q, terms, found)
 }
 
-// with has the index for itself while work runs.
-func (x *Index) with(ctx context.Context, work func(x *Index) error) error {
-	select {
-	case <-x.turn:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { x.turn <- struct{}{} }()
-	return work(x)
-}
-
 // using has the database for itself while work runs, and opens it if need be.
 func (x *Index) using(ctx context.Context, work func(db *database) error) error {
-	return x.with(ctx, func(x *Index) (err error) {
-		if x.shut {
-			return errShut
-		}
-		if x.db == nil {
-			if x.db, err = open(ctx, x.opts.File); err != nil {
-				return err
-			}
-		}
-		return work(x.db)
-	})
-}
-
-// discard throws the database away.
-func (x *Index) discard() error {
-	var err error
-	if x.db != nil {
-		err = x.db.close()
-		x.db = nil
-	}
-	if err != nil {
-		x.opts.Logger.Debug("the damaged search index did not close", "error", err)
-	}
-	return remove(x.opts.File)
+	return x.file.Use(ctx, func(db *sql.DB) error { return work(&database{db}) })
 }
 
 // Close waits for a step under way and closes the file. Searches fail from then on.
-func (x *Index) Close() error {
-	return x.with(context.Background(), func(x *Index) error {
-		x.shut = true
-		if x.db == nil {
-			return nil
-		}
-		err := x.db.close()
-		x.db = nil
-		return err
-	})
-}
+func (x *Index) Close() error { return x.file.Close() }
