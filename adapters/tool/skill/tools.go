@@ -1,0 +1,277 @@
+package skill
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The names of the tools.
+const (
+	ListName = "skills_list"
+	LoadName = "skills_load"
+)
+
+// maxNamed is how many skills an error names, and maxProblems how many problems a
+// result does.
+const (
+	maxNamed    = 20
+	maxProblems = 10
+)
+
+var (
+	//go:embed list.md
+	listText string
+	//go:embed list.schema.json
+	listSchema []byte
+	//go:embed load.md
+	loadText string
+	//go:embed load.schema.json
+	loadSchema []byte
+)
+
+// State says what a load of a skill would do.
+type State string
+
+// The states of skills.
+const (
+	StateAgreed  State = "agreed"  // loads at once
+	StateNew     State = "new"     // asks: nobody agreed to it yet
+	StateChanged State = "changed" // asks: it is not what was agreed to
+)
+
+// StateOf is the state of a skill, given what people agreed to.
+func StateOf(s Skill, approvals []persistence.SkillApproval) State {
+	i := slices.IndexFunc(approvals, func(a persistence.SkillApproval) bool { return a.Name == s.Name })
+	switch {
+	case i < 0:
+		return StateNew
+	case approvals[i].Digest != s.Digest:
+		return StateChanged
+	}
+	return StateAgreed
+}
+
+// Options of the tools. Catalog and Store are required.
+type Options struct {
+	Catalog *Catalog
+	Store   persistence.SkillStore
+	Now     func() time.Time // nil: time.Now
+}
+
+// Tools are the tools of this package, in a fixed order.
+func Tools(o Options) []tool.Tool {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return []tool.Tool{list{o}, load{o}}
+}
+
+// list is skills_list.
+type list struct{ Options }
+
+// Spec implements [tool.Tool].
+func (list) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ListName, Title: "List skills", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
+		ReadOnly: true, Repeatable: true, Deadline: time.Minute,
+	}
+}
+
+// line is a skill as the model reads it.
+type line struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Folder      string   `json:"folder"`
+	State       State    `json:"state"`
+	Tools       []string `json:"allowedTools,omitempty"`
+}
+
+// Invoke implements [tool.Tool].
+func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
+	set := t.Catalog.Refresh()
+	approvals, err := t.Store.SkillApprovals(ctx)
+	if err != nil {
+		approvals = nil // nothing counts as agreed to
+	}
+	out := struct {
+		Skills   []line   `json:"skills"`
+		LeftOut  []string `json:"leftOut,omitempty"`
+		Problems string   `json:"problem,omitempty"`
+	}{Skills: []line{}}
+	for _, s := range set.Skills {
+		out.Skills = append(out.Skills, line{s.Name, s.Description, s.Folder, StateOf(s, approvals), s.Tools})
+	}
+	for _, p := range set.Problems[:min(maxProblems, len(set.Problems))] {
+		out.LeftOut = append(out.LeftOut, p.String())
+	}
+	if err != nil {
+		out.Problems = persistence.ErrSkillLock.Error()
+	}
+	return result(out, fmt.Sprintf("%d skills", len(out.Skills)))
+}
+
+// load is skills_load.
+type load struct{ Options }
+
+// Spec implements [tool.Tool]. To load a skill that is loaded changes nothing, so a
+// call may be repeated.
+func (load) Spec() tool.Spec {
+	return tool.Spec{
+		Name: LoadName, Title: "Load a skill", Description: strings.TrimSpace(loadText), InputSchema: json.RawMessage(loadSchema),
+		Ordered: true, Repeatable: true, Deadline: time.Minute,
+	}
+}
+
+// order is the input of a call.
+type order struct {
+	Name   string `json:"name"`
+	Unload bool   `json:"unload"`
+}
+
+func read(call tool.Call) (order, error) {
+	var in order
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	in.Name = strings.ToLower(strings.TrimSpace(in.Name))
+	return in, nil
+}
+
+// Judge implements [tool.Judge]: what nobody agreed to as it is now asks. A call that
+// cannot load anything needs nobody.
+func (t load) Judge(call tool.Call) tool.Verdict {
+	in, err := read(call)
+	if err != nil || in.Unload {
+		return tool.Verdict{Decision: tool.Allow}
+	}
+	s, ok := t.Catalog.Fresh(in.Name)
+	if !ok {
+		return tool.Verdict{Decision: tool.Allow}
+	}
+	approvals, err := t.Store.SkillApprovals(context.Background())
+	if err != nil {
+		return tool.Verdict{Decision: tool.Ask, Reason: err.Error()}
+	}
+	switch StateOf(s, approvals) {
+	case StateAgreed:
+		return tool.Verdict{Decision: tool.Allow}
+	case StateChanged:
+		return tool.Verdict{Decision: tool.Ask, Reason: "the skill has changed since somebody agreed to it"}
+	default:
+		return tool.Verdict{Decision: tool.Ask, Reason: "nobody has agreed to this skill yet"}
+	}
+}
+
+// Explain implements [tool.Explainer].
+func (t load) Explain(call tool.Call) (tool.Explanation, error) {
+	in, err := read(call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	s, ok := t.Catalog.Fresh(in.Name)
+	if !ok {
+		return tool.Explanation{}, t.unknown(in.Name)
+	}
+	out := tool.Explanation{
+		What:  fmt.Sprintf("The agent would work by the skill %q, whose text becomes a part of its instructions in this chat.", s.Name),
+		Risk:  "What it says steers the agent. It can approve nothing by itself, and its scripts ask before they run.",
+		Exact: exact(s), Bind: s.Digest,
+	}
+	if approvals, err := t.Store.SkillApprovals(context.Background()); err == nil && StateOf(s, approvals) == StateChanged {
+		out.Risk = "It has changed since somebody agreed to it. " + out.Risk
+	}
+	return out, nil
+}
+
+// exact is what a person agrees to.
+func exact(s Skill) string {
+	tools := "all"
+	if len(s.Tools) > 0 {
+		tools = strings.Join(s.Tools, ", ")
+	}
+	return fmt.Sprintf("skill: %s\ndescription: %s\nfolder: %s\nSKILL.md: %d bytes\nfiles: %d, %d bytes\nallowed tools: %s\ndigest: %s\n",
+		s.Name, s.Description, s.Folder, s.TextBytes, s.Files, s.Bytes, tools, s.Digest)
+}
+
+// Invoke implements [tool.Tool]. It loads the bytes that it reads now, if they are
+// the ones that a person agreed to, in this call or before.
+func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in, err := read(call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if in.Unload {
+		return t.unload(in.Name)
+	}
+	s, ok := t.Catalog.Fresh(in.Name)
+	if !ok {
+		return tool.Result{}, t.unknown(in.Name)
+	}
+	approvals, err := t.Store.SkillApprovals(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if StateOf(s, approvals) != StateAgreed {
+		if call.Bind != s.Digest {
+			return tool.Result{}, fmt.Errorf("nothing was loaded: nobody agreed to the skill %s as it is now; call again, so that a person is asked", s.Name)
+		}
+		agreed := persistence.SkillApproval{Name: s.Name, Digest: s.Digest, Folder: s.Folder, At: t.Now().UTC().Truncate(time.Second), Where: string(call.Run.ChatKey)}
+		if err := t.Store.ApproveSkill(ctx, agreed); err != nil {
+			return tool.Result{}, fmt.Errorf("nothing was loaded: %w", err)
+		}
+	}
+	out := struct {
+		Loaded string   `json:"loaded"`
+		Digest string   `json:"digest"`
+		Folder string   `json:"folder"`
+		Tools  []string `json:"allowedTools,omitempty"`
+		Note   string   `json:"note"`
+	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder."}
+	r, err := result(out, "loaded "+s.Name)
+	r.Skill = messages.SkillOrder{Name: s.Name, Digest: s.Digest}
+	return r, err
+}
+
+// unload puts a skill away, also one that is gone.
+func (t load) unload(name string) (tool.Result, error) {
+	if !validName(name) {
+		return tool.Result{}, t.unknown(name)
+	}
+	out := struct {
+		Unloaded string `json:"unloaded"`
+		Note     string `json:"note"`
+	}{name, "Its text is no longer in your instructions, and it limits no tools."}
+	r, err := result(out, "put away "+name)
+	r.Skill = messages.SkillOrder{Name: name}
+	return r, err
+}
+
+// unknown says which skills there are.
+func (t load) unknown(name string) error {
+	set := t.Catalog.Current()
+	if len(set.Skills) == 0 {
+		return fmt.Errorf("%w: /name: there are no skills here", tool.ErrInput)
+	}
+	var names []string
+	for _, s := range set.Skills[:min(maxNamed, len(set.Skills))] {
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("%w: /name: no skill is named %q; there are: %s", tool.ErrInput, tool.Shorten(name, 2*maxName), strings.Join(names, ", "))
+}
+
+func result(out any, summary string) (tool.Result, error) {
+	raw, err := json.Marshal(out)
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: summary}, nil
+}
