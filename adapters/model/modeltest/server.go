@@ -24,6 +24,8 @@ type ServerOptions struct {
 	Key string
 	// Lenient takes requests that [StrictBody] refuses.
 	Lenient bool
+	// Embedder answers POST /v1/embeddings; nil: there is no such address.
+	Embedder model.Embedder
 }
 
 // Server is a chat-completions endpoint in front of a model, mostly a [Script].
@@ -51,6 +53,9 @@ func NewServer(m model.Model, opts ServerOptions) *Server {
 	s := &Server{model: m, opts: opts}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	if opts.Embedder != nil {
+		mux.HandleFunc("POST /v1/embeddings", s.embed)
+	}
 	s.http = httptest.NewServer(mux)
 	s.URL = s.http.URL + "/v1"
 	return s

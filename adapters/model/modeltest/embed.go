@@ -1,0 +1,161 @@
+package modeltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// Meanings is an embedding model that knows which words mean the same: those of one
+// list. Other words are like nothing but themselves.
+type Meanings struct {
+	words map[string]int // the axis of each
+
+	mu    sync.Mutex
+	calls [][]string
+	fail  func(ctx context.Context, texts []string) error // nil: none fails
+}
+
+// wordAxes is how many axes the words have that no list holds.
+const wordAxes = 61
+
+// NewMeanings makes the model of lists of words that mean the same.
+func NewMeanings(lists ...[]string) *Meanings {
+	m := &Meanings{words: map[string]int{}}
+	for i, list := range lists {
+		for _, word := range list {
+			m.words[strings.ToLower(word)] = wordAxes + i
+		}
+	}
+	return m
+}
+
+// FailWith lets a function decide of every call whether it fails; nil: none does.
+func (m *Meanings) FailWith(fail func(ctx context.Context, texts []string) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
+// Calls are the texts of the calls so far, failed ones included.
+func (m *Meanings) Calls() [][]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.calls)
+}
+
+// Embed implements [model.Embedder].
+func (m *Meanings) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	m.mu.Lock()
+	m.calls = append(m.calls, slices.Clone(texts))
+	fail := m.fail
+	m.mu.Unlock()
+	if fail != nil {
+		if err := fail(ctx, texts); err != nil {
+			return nil, err
+		}
+	}
+	most := 0
+	for _, axis := range m.words {
+		most = max(most, axis-wordAxes+1)
+	}
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		v := make([]float32, wordAxes+most)
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if axis, ok := m.words[word]; ok {
+				v[axis] += 4
+				continue
+			}
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(word)) // never fails
+			v[h.Sum32()%wordAxes]++
+		}
+		if !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			v[0] = 1
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// embed serves POST /v1/embeddings as strictly as providers do. The vectors come in
+// another order than the texts: their index is what counts.
+func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", err.Error())
+		return
+	}
+	if s.opts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.opts.Key {
+		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided")
+		return
+	}
+	name, texts, err := strictEmbedding(body)
+	if err != nil {
+		s.mu.Lock()
+		s.faults = append(s.faults, err)
+		s.mu.Unlock()
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	vectors, err := s.opts.Embedder.Embed(r.Context(), texts)
+	if err != nil {
+		if failed, ok := errors.AsType[*model.Error](err); ok {
+			writeError(w, statusOf(failed), codeOf(failed.Reason), failed.Message)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	}
+	type datum struct {
+		Object    string    `json:"object"`
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	data := []datum{}
+	for i, v := range slices.Backward(vectors) {
+		data = append(data, datum{"embedding", i, v})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	usage := map[string]int{"prompt_tokens": len(texts), "total_tokens": len(texts)}
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": name, "data": data, "usage": usage}) // the client may be gone
+}
+
+// strictEmbedding reads a request, and refuses what a provider would.
+func strictEmbedding(body []byte) (name string, texts []string, err error) {
+	var b struct {
+		Model          string   `json:"model"`
+		Input          []string `json:"input"`
+		EncodingFormat string   `json:"encoding_format"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&b); err != nil {
+		return "", nil, fmt.Errorf("embeddings: %w", err)
+	}
+	switch {
+	case b.Model == "":
+		err = errors.New("embeddings: you must provide a model parameter")
+	case len(b.Input) == 0 || len(b.Input) > 2048:
+		err = fmt.Errorf("embeddings: %d texts, not 1 to 2048", len(b.Input))
+	case b.EncodingFormat != "" && b.EncodingFormat != "float":
+		err = fmt.Errorf("embeddings: encoding_format %q", b.EncodingFormat)
+	}
+	for _, text := range b.Input {
+		if text == "" || len(text) > 8192 {
+			err = fmt.Errorf("embeddings: a text of %d bytes", len(text))
+		}
+	}
+	return b.Model, b.Input, err
+}
