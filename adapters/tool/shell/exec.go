@@ -1,0 +1,271 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed exec.md
+var execText string
+
+//go:embed exec.schema.json
+var execSchema []byte
+
+const (
+	// outputLimit is how much of the output a result holds, as JSON; what is around
+	// it still fits below what runs take of a result.
+	outputLimit = 12 << 10
+	// showEvery is how often people see how far a command is.
+	showEvery = 500 * time.Millisecond
+	// execGrace is what a call may take beside its command.
+	execGrace = 30 * time.Second
+)
+
+// Exec is the tool exec_shell.
+type Exec struct{ sh *Shell }
+
+// Spec implements [tool.Tool].
+func (e *Exec) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ExecName, Title: "Run a command", Description: strings.TrimSpace(execText), InputSchema: json.RawMessage(execSchema),
+		Ordered: true, Deadline: maxTimeout + execGrace,
+	}
+}
+
+// Judge implements [tool.Judge]. Every command that could run asks.
+func (e *Exec) Judge(call tool.Call) tool.Verdict {
+	if why := e.sh.unavailable(); why != "" {
+		return tool.Verdict{Decision: tool.Deny, Reason: why}
+	}
+	if _, err := e.sh.ask(call); err != nil {
+		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
+	}
+	return tool.Verdict{Decision: tool.Ask, Reason: "a command can change things"}
+}
+
+// Command implements [tool.Commander]. Rules cover commands in the project's
+// folder that are waited for; all others ask a person each time.
+func (e *Exec) Command(call tool.Call) string {
+	r, err := e.sh.ask(call)
+	if err != nil {
+		return ""
+	}
+	return r.grantable()
+}
+
+// Explain implements [tool.Explainer].
+func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
+	p, err := e.sh.plan(call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	out := tool.Explanation{What: "Run a command", Risk: e.sh.risk(p), Exact: p.text, Bind: p.bind}
+	if p.rel != "." {
+		out.What += fmt.Sprintf(" in the folder %q", p.rel)
+	}
+	if p.Background {
+		out.What += " in the background"
+	}
+	out.What += fmt.Sprintf(", for at most %s.", p.wall)
+	if why := oneLine(p.Why); why != "" {
+		out.What += fmt.Sprintf(" The agent says why: %q", why)
+	}
+	if out.Exact == "" { // words that no shell would read as they are
+		words, err := json.Marshal(p.Argv)
+		if err != nil { // Unreachable: strings only
+			return tool.Explanation{}, fmt.Errorf("show the command: %w", err)
+		}
+		out.Exact = string(words)
+	}
+	return out, nil
+}
+
+// risk says what a command can do here.
+func (s *Shell) risk(p *plan) string {
+	out := "It can read and change the files of the project"
+	if s.opts.Sandbox.Name() == "off" {
+		out = "There is no sandbox: it can do whatever the host's user can"
+	} else if s.opts.Network {
+		out += " and reach the network"
+	} else {
+		out += "; it cannot reach the network"
+	}
+	if n := len(p.named.pins); n > 0 {
+		names := make([]string, n)
+		for i, pin := range p.named.pins {
+			names[i] = strings.TrimPrefix(pin.Path, s.root+"/")
+		}
+		out += "; it runs " + tool.Shorten(strings.Join(names, ", "), 300)
+	}
+	return out + "."
+}
+
+// oneLine keeps a claim from looking like anything else.
+func oneLine(s string) string { return tool.Shorten(strings.Join(strings.Fields(s), " "), 500) }
+
+// Invoke implements [tool.Tool].
+func (e *Exec) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	return e.InvokeStream(ctx, call, func(json.RawMessage) {})
+}
+
+// InvokeStream implements [tool.Streamer].
+func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.RawMessage)) (tool.Result, error) {
+	p, err := e.sh.agreed(call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if p.Background {
+		return e.sh.launch(ctx, call, p)
+	}
+	home, err := e.sh.newHome()
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer e.sh.dropHome(home)
+	kept := e.sh.spill(call.Run.RunID + "-" + call.ID)
+	defer kept.close()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	out := tool.NewOutput(tool.OutputOptions{Limit: outputLimit, Most: e.sh.opts.Most, Stop: stop, Whole: kept})
+	began := time.Now()
+	proc, err := e.sh.start(running, p, home, nil, out)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	shown := showing(out, began, show)
+	exit, err := proc.Wait()
+	shown()
+	took := time.Since(began)
+	_, over := out.Total()
+	switch {
+	case ctx.Err() != nil:
+		return tool.Result{}, fmt.Errorf("the command was stopped after %s: %w", took.Round(time.Millisecond), context.Cause(ctx))
+	case err != nil && !over:
+		return tool.Result{}, fmt.Errorf("the command's end is not known: %w", err)
+	}
+	return outcome(p, exit, out, kept.close(), took)
+}
+
+// showing shows how far a command is until the returned function was called.
+func showing(out *tool.Output, began time.Time, show func(json.RawMessage)) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(showEvery)
+		defer tick.Stop()
+		var before int64
+		for {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			total, _ := out.Total()
+			if total == before {
+				continue
+			}
+			before = total
+			doc, err := json.Marshal(map[string]any{"running": true, "output": out.JSON(""), "durationMs": time.Since(began).Milliseconds()})
+			if err == nil {
+				show(doc)
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
+// result is what a model reads of a command that ended.
+type result struct {
+	ExitCode   int             `json:"exitCode"`
+	Signal     string          `json:"signal,omitempty"`
+	Limit      string          `json:"limit,omitempty"` // what ended it: wall, cpu, memory, processes, output
+	Output     json.RawMessage `json:"output"`
+	Truncated  bool            `json:"truncated,omitempty"`
+	DurationMS int64           `json:"durationMs"`
+}
+
+func outcome(p *plan, exit sandbox.Exit, out *tool.Output, whole string, took time.Duration) (tool.Result, error) {
+	_, over := out.Total()
+	r := result{ExitCode: exit.Code, Signal: exit.Signal, Limit: exit.Limit, Output: out.JSON(whole), DurationMS: took.Milliseconds()}
+	if over {
+		r.Limit = "output"
+	}
+	r.Truncated = len(r.Output) > 0 && r.Output[0] == '{'
+	doc, err := encode(r)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Output: doc, Summary: summary(p.label(), r), Failed: exit.Code != 0 || r.Limit != ""}, nil
+}
+
+// label is a command as it is named in a summary.
+func (p *plan) label() string {
+	if p.text != "" {
+		return oneLine(p.text)
+	}
+	return oneLine(strings.Join(p.Argv, " "))
+}
+
+// summary is a result for people: the command, how it ended, one line of output.
+func summary(label string, r result) string {
+	end := fmt.Sprintf("exit code %d", r.ExitCode)
+	switch {
+	case r.Limit != "":
+		end = "stopped: limit of " + r.Limit
+	case r.Signal != "":
+		end = "ended by " + r.Signal
+	}
+	text := tool.Shorten(label, 200) + " → " + end
+	if line := lastLine(r.Output); line != "" {
+		text += ": " + tool.Shorten(line, 200)
+	}
+	return text
+}
+
+// lastLine is the last line of an output that has words.
+func lastLine(output json.RawMessage) string {
+	var text string
+	if json.Unmarshal(output, &text) != nil {
+		var short struct{ Tail string }
+		_ = json.Unmarshal(output, &short) // what is neither has no line
+		text = short.Tail
+	}
+	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := strings.TrimSpace(lines[i]); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// spill is where the whole of an output goes that is too long for a result.
+func (s *Shell) spill(name string) *spill {
+	out := &spill{room: outputLimit / 2, most: s.opts.Most}
+	if s.opts.Keep != nil {
+		out.open = func() (io.WriteCloser, string, error) { return s.opts.Keep(name) }
+	}
+	return out
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, errors.Join(errors.New("encode the result"), err)
+	}
+	return json.RawMessage(strings.TrimSpace(b.String())), nil
+}

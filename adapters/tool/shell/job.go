@@ -1,0 +1,275 @@
+package shell
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// maxJobs is how many processes may be at work in the background of a host, and
+	// maxEnded how many ended ones are remembered.
+	maxJobs  = 16
+	maxEnded = 64
+	// keepEnded is how long one that ended is remembered that nobody has read.
+	keepEnded = time.Hour
+	// lastWords is how much of the output a notice holds.
+	lastWords = 1000
+)
+
+var errNoJob = errors.New("no such process; shell_status lists those of this chat")
+
+// Ended is what a host is told of a process that ended by itself.
+type Ended struct {
+	ID      string // of the process; never given twice
+	Run     tool.Run
+	Command string
+	Exit    sandbox.Exit
+	Took    time.Duration
+	Tail    string // the end of the output
+}
+
+// job is a process in the background.
+type job struct {
+	id      string
+	run     tool.Run // that began it
+	command string
+	bind    string
+	began   time.Time
+	proc    sandbox.Process
+	cancel  context.CancelFunc
+	stdin   *os.File // we write to it
+	typing  sync.Mutex
+	out     *ring
+	kept    *spill
+	done    chan struct{} // closed when it has ended
+
+	// Behind the shell's mutex.
+	read    int64 // how far it was read
+	stopped bool  // by the chat, which needs no notice then
+	ended   time.Time
+	exit    sandbox.Exit
+	failure string // why the end is not known
+}
+
+// Write implements [io.Writer]: both streams of the process.
+func (j *job) Write(p []byte) (int, error) {
+	n, err := j.out.Write(p)
+	_, _ = j.kept.Write(p) // its failure is its own: the newest output stays in memory
+	return n, err
+}
+
+// launch begins a process in the background.
+func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Result, error) {
+	j := &job{
+		id: "p" + strings.ToLower(rand.Text()[:10]), run: call.Run, command: p.label(), bind: p.bind, began: s.opts.Now(),
+		out: &ring{}, done: make(chan struct{}),
+	}
+	j.kept = s.spill(call.Run.RunID + "-" + call.ID)
+	j.kept.most = max(s.opts.Most, tool.DefaultMost)
+	if err := s.enter(j); err != nil {
+		return tool.Result{}, err
+	}
+	if err := s.begin(ctx, j, p); err != nil {
+		s.leave(j)
+		return tool.Result{}, err
+	}
+	doc, err := encode(map[string]any{"id": j.id, "state": "running"})
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, err
+	}
+	return tool.Result{Output: doc, Summary: tool.Shorten(j.command, 300) + " → in the background as " + j.id}, nil
+}
+
+// enter takes one of the places.
+func (s *Shell) enter(j *job) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return errors.New("the host is about to stop")
+	}
+	s.prune()
+	working, ours := 0, []string{}
+	for _, old := range s.jobs {
+		if old.ended.IsZero() {
+			working++
+			if old.run.ChatKey == j.run.ChatKey {
+				ours = append(ours, old.id)
+			}
+		}
+	}
+	if working >= maxJobs {
+		return fmt.Errorf("%d processes run in the background of this host already, which is the most; of this chat: %s. Stop one that is not needed with shell_stop, or try again later",
+			working, strings.Join(append(ours, "none")[:max(1, len(ours))], ", "))
+	}
+	s.jobs = append(s.jobs, j)
+	s.work.Add(1)
+	return nil
+}
+
+// leave gives the place of a process back that could not be begun.
+func (s *Shell) leave(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs = slices.DeleteFunc(s.jobs, func(o *job) bool { return o == j })
+	s.work.Done()
+}
+
+// begin starts the process and watches over it.
+func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	home, err := s.newHome()
+	if err != nil {
+		return err
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		s.dropHome(home)
+		return fmt.Errorf("make the process's input: %w", err)
+	}
+	life, cancel := context.WithCancel(s.ctx)
+	j.stdin, j.cancel = ours, cancel
+	proc, err := s.start(life, p, home, theirs, j)
+	if err != nil {
+		cancel()
+		s.dropHome(home)
+		return errors.Join(err, theirs.Close(), ours.Close())
+	}
+	s.mu.Lock()
+	j.proc = proc
+	s.mu.Unlock()
+	go func() {
+		defer s.work.Done()
+		exit, err := proc.Wait()
+		cancel()
+		_, _ = theirs.Close(), ours.Close() // whoever writes now is told
+		j.kept.close()
+		s.dropHome(home)
+		s.over(j, exit, err)
+	}()
+	return nil
+}
+
+// over notes the end of a process, and tells the chat of one it did not stop.
+func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
+	s.mu.Lock()
+	j.ended, j.exit = s.opts.Now(), exit
+	if err != nil {
+		j.failure = err.Error()
+	}
+	tell := s.opts.Notify != nil && !j.stopped && s.ctx.Err() == nil
+	s.prune()
+	s.mu.Unlock()
+	close(j.done)
+	if !tell {
+		return
+	}
+	tail, _ := j.out.read(j.out.end()-lastWords, lastWords)
+	e := Ended{
+		ID: j.id, Run: j.run, Command: j.command, Exit: exit, Took: j.ended.Sub(j.began).Round(time.Millisecond),
+		Tail: strings.ToValidUTF8(string(tail), "\uFFFD"),
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.opts.Logger.Error("the notice of a process failed", "panic", fmt.Sprint(v))
+		}
+	}()
+	s.opts.Notify(s.ctx, e)
+}
+
+// prune forgets processes that ended: those that were read, those that nobody
+// read for long, and the oldest when there are many. The mutex is held.
+func (s *Shell) prune() {
+	now := s.opts.Now()
+	ended := 0
+	for _, j := range s.jobs {
+		if !j.ended.IsZero() {
+			ended++
+		}
+	}
+	s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool {
+		if j.ended.IsZero() {
+			return false
+		}
+		if ended > maxEnded || now.Sub(j.ended) > keepEnded {
+			ended--
+			return true
+		}
+		return false
+	})
+}
+
+// job finds a process of a chat.
+func (s *Shell) job(run tool.Run, id string) (*job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	for _, j := range s.jobs {
+		if j.id == id && j.run.ChatKey == run.ChatKey && j.proc != nil {
+			return j, nil
+		}
+	}
+	return nil, errNoJob
+}
+
+// of are the processes of a chat, in the order they began.
+func (s *Shell) of(chat messages.ChatKey) []*job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	var out []*job
+	for _, j := range s.jobs {
+		if j.run.ChatKey == chat && j.proc != nil {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// state is a process as models read of it.
+type state struct {
+	ID       string `json:"id"`
+	Command  string `json:"command,omitempty"`
+	State    string `json:"state"` // running, ended
+	ForS     int64  `json:"forS"`  // how long it has run, or ran
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Limit    string `json:"limit,omitempty"`
+	Error    string `json:"error,omitempty"`
+	Unread   int64  `json:"unreadBytes,omitempty"`
+}
+
+func (s *Shell) state(j *job) state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := state{ID: j.id, State: "running", ForS: int64(s.opts.Now().Sub(j.began).Seconds()), Unread: max(0, j.out.end()-j.read)}
+	if !j.ended.IsZero() {
+		code := j.exit.Code
+		out.State, out.ForS = "ended", int64(j.ended.Sub(j.began).Seconds())
+		out.ExitCode, out.Signal, out.Limit, out.Error = &code, j.exit.Signal, j.exit.Limit, j.failure
+	}
+	return out
+}
+
+// wasRead notes how far a process was read; one that ended and was read to its end
+// is forgotten.
+func (s *Shell) wasRead(j *job, to int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.read = max(j.read, to)
+	if !j.ended.IsZero() && j.read >= j.out.end() {
+		s.jobs = slices.DeleteFunc(s.jobs, func(o *job) bool { return o == j })
+	}
+}

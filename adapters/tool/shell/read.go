@@ -1,0 +1,93 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed read.md
+var readText string
+
+//go:embed read.schema.json
+var readSchema []byte
+
+// readMost is how much one call of shell_read shows, in bytes.
+const readMost = 6 << 10
+
+// Read is the tool shell_read.
+type Read struct{ sh *Shell }
+
+// Spec implements [tool.Tool]. Where a call goes on is where the last one ended, so
+// repeating one may show something else.
+func (t *Read) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ReadName, Title: "Read a process's output", Description: strings.TrimSpace(readText), InputSchema: json.RawMessage(readSchema),
+		ReadOnly: true, Ordered: true, Deadline: quickly,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (t *Read) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		ID   string
+		From *int64
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	j, err := t.sh.job(call.Run, in.ID)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	now := t.sh.state(j) // before the output: of a process that ended all of it is there
+	from := t.sh.readSoFar(j)
+	if in.From != nil {
+		from = *in.From
+	}
+	data, at := j.out.read(from, readMost)
+	if now.State == "running" {
+		data = whole(data)
+	}
+	next := at + int64(len(data))
+	t.sh.wasRead(j, next)
+	out := struct {
+		state
+		From   int64  `json:"from"`
+		Output string `json:"output"`
+		Next   int64  `json:"next"`
+		Missed int64  `json:"missedBytes,omitempty"`
+		More   bool   `json:"more,omitempty"`
+		Whole  string `json:"whole,omitempty"`
+	}{
+		state: now, From: at, Output: strings.ToValidUTF8(string(data), "\uFFFD"), Next: next, Missed: max(0, at-from), More: next < j.out.end(),
+		Whole: j.kept.known(),
+	}
+	out.Unread = 0
+	doc, err := encode(out)
+	return tool.Result{Output: doc}, err
+}
+
+func (s *Shell) readSoFar(j *job) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return j.read
+}
+
+// whole is output without a rune at its end that has not come in full.
+func whole(data []byte) []byte {
+	for i := 1; i <= min(utf8.UTFMax, len(data)); i++ {
+		if tail := data[len(data)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return data[:len(data)-i]
+			}
+			break
+		}
+	}
+	return data
+}

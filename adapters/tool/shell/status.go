@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed status.md
+var statusText string
+
+//go:embed status.schema.json
+var statusSchema []byte
+
+// quickly bounds calls that only look at what is there.
+const quickly = 20 * time.Second
+
+// Status is the tool shell_status.
+type Status struct{ sh *Shell }
+
+// Spec implements [tool.Tool].
+func (t *Status) Spec() tool.Spec {
+	return tool.Spec{
+		Name: StatusName, Title: "List processes", Description: strings.TrimSpace(statusText), InputSchema: json.RawMessage(statusSchema),
+		ReadOnly: true, Repeatable: true, Deadline: quickly,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (t *Status) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+	list := []state{}
+	for _, j := range t.sh.of(call.Run.ChatKey) {
+		s := t.sh.state(j)
+		s.Command = tool.Shorten(j.command, 200)
+		list = append(list, s)
+	}
+	doc, err := encode(map[string]any{"processes": list})
+	return tool.Result{Output: doc}, err
+}

@@ -1,0 +1,52 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed stop.md
+var stopText string
+
+//go:embed stop.schema.json
+var stopSchema []byte
+
+// Stop is the tool shell_stop. It asks nobody: it ends only what its own chat
+// began.
+type Stop struct{ sh *Shell }
+
+// Spec implements [tool.Tool].
+func (t *Stop) Spec() tool.Spec {
+	return tool.Spec{
+		Name: StopName, Title: "Stop a process", Description: strings.TrimSpace(stopText), InputSchema: json.RawMessage(stopSchema),
+		Repeatable: true, Ordered: true, Deadline: quickly,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct{ ID string }
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	j, err := t.sh.job(call.Run, in.ID)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	t.sh.mu.Lock()
+	j.stopped = true
+	t.sh.mu.Unlock()
+	j.proc.Kill()
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		return tool.Result{}, fmt.Errorf("the process was killed and has not ended yet: %w", context.Cause(ctx))
+	}
+	doc, err := encode(t.sh.state(j))
+	return tool.Result{Output: doc, Summary: "stopped " + j.id}, err
+}

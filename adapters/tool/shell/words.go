@@ -1,0 +1,261 @@
+package shell
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// maxWords bounds what the words of one command expand to, maxNested how deep
+	// texts of shells in texts of shells are looked into.
+	maxWords  = 4096
+	maxNested = 4
+)
+
+var errManyWords = errors.New("the command's words name too many files to be checked; name fewer, for example a folder instead of its files")
+
+// reading is what a command's text says about files: every word that may name
+// one, and those that it would execute.
+type reading struct {
+	files func(word string) []string // the files of the workspace that a word may name
+	dir   string                     // for globs
+	root  string
+
+	words map[string]bool // that may name files
+	runs  map[string]bool // files that are executed, as script or as program
+	// all: something is executed that the text does not tell; it may be any of the
+	// files that are named.
+	all bool
+	err error
+}
+
+// text reads a shell's text.
+func (r *reading) text(text string, depth int) error {
+	file, err := parse(text)
+	if err != nil {
+		return err
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if call, ok := n.Cmd.(*syntax.CallExpr); ok {
+				r.call(call, n.Redirs, depth)
+			}
+		case *syntax.Word:
+			r.word(n)
+		case *syntax.Lit: // of words that are no static ones
+			r.name(n.Value)
+		case *syntax.SglQuoted:
+			r.name(n.Value)
+		}
+		return r.err == nil
+	})
+	return r.err
+}
+
+// call reads one simple command.
+func (r *reading) call(call *syntax.CallExpr, redirects []*syntax.Redirect, depth int) {
+	var words []string
+	sure := true
+	for _, w := range call.Args {
+		fields, ok := r.fields(w)
+		sure = sure && ok
+		words = append(words, fields...)
+	}
+	if len(call.Args) == 0 {
+		return
+	}
+	if _, ok := r.fields(call.Args[0]); !ok {
+		r.all = true // the program itself is not known
+		return
+	}
+	var input []string
+	for _, d := range redirects {
+		if fields, ok := r.fields(d.Word); ok && d.Op == syntax.RdrIn {
+			input = append(input, fields...)
+		}
+	}
+	r.program(words, input, sure, depth)
+}
+
+// program reads the words of one command that are known. Without sure some others
+// are not.
+func (r *reading) program(words, input []string, sure bool, depth int) {
+	if len(words) == 0 {
+		return
+	}
+	if strings.Contains(words[0], "/") {
+		r.run(words[0])
+	}
+	switch name := path.Base(words[0]); {
+	case interpreter(name):
+		r.script(name, words[1:], input, sure, depth)
+	case slices.Contains([]string{"make", "gmake"}, name):
+		for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			r.name(file)
+			r.run(file)
+		}
+		r.options(words[1:])
+	case slices.Contains([]string{"sed", "awk", "gawk", "mawk", "nawk"}, name):
+		for i, w := range words[1:] {
+			if value, ok := strings.CutPrefix(w, "--file="); ok || words[i] == "-f" {
+				r.run(cmp.Or(value, w))
+			}
+		}
+	case starter(name):
+		for i, w := range words[1:] {
+			if base := path.Base(w); interpreter(base) || starter(base) || r.executable(w) {
+				r.program(words[i+1:], input, sure, depth)
+			}
+		}
+		if !sure {
+			r.all = true
+		}
+	}
+}
+
+// script finds what an interpreter executes: files behind or in options, up to the
+// first one that is none; with -c and the like, a text. If it executes what it
+// reads, or what is not known, that may be any file.
+func (r *reading) script(name string, words, input []string, sure bool, depth int) {
+	found := r.options(words)
+	for _, w := range input {
+		found = r.run(w) || found
+	}
+	letters := "ceEmpr"
+	if shellName(name) {
+		letters = "c"
+	}
+	inline := name == "eval" || slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, letters)
+	})
+	if shellName(name) && inline && depth < maxNested {
+		for _, w := range words {
+			if strings.ContainsAny(w, " \t\n/;") {
+				_ = r.text(w, depth+1) // what is no text of a shell is not executed by one
+			}
+		}
+	}
+	if !sure || !found && !inline {
+		r.all = true
+	}
+}
+
+// options takes the files behind and in options, and the first one that is none.
+func (r *reading) options(words []string) (found bool) {
+	for i, w := range words {
+		_, value, assigned := strings.Cut(w, "=")
+		if strings.HasPrefix(w, "-") {
+			found = assigned && r.run(value) || found
+			continue
+		}
+		if !r.run(w) {
+			continue
+		}
+		found = true
+		if i == 0 || !strings.HasPrefix(words[i-1], "-") || strings.Contains(words[i-1], "=") {
+			break
+		}
+	}
+	return found
+}
+
+// run notes the files that a word may name as executed.
+func (r *reading) run(word string) bool {
+	files := r.files(word)
+	for _, f := range files {
+		r.runs[f] = true
+	}
+	return len(files) > 0
+}
+
+func (r *reading) executable(word string) bool {
+	return strings.Contains(word, "/") && slices.ContainsFunc(r.files(word), func(f string) bool {
+		info, err := os.Stat(f)
+		return err == nil && info.Mode()&0o111 != 0
+	})
+}
+
+// word notes what a word may name.
+func (r *reading) word(w *syntax.Word) {
+	fields, _ := r.fields(w)
+	for _, f := range fields {
+		r.name(f)
+	}
+}
+
+// name notes a word, and its parts that may name files by themselves.
+func (r *reading) name(word string) {
+	if len(r.words) > maxWords {
+		r.err = errManyWords
+		return
+	}
+	r.words[word] = true
+	for _, part := range strings.FieldsFunc(word, func(c rune) bool { return strings.ContainsRune(" \t\r\n;|&<>()'\"`=,:@\\", c) }) {
+		r.words[part] = true
+		r.words[strings.TrimLeft(part, "/")] = true // of $PWD/name
+		if strings.HasPrefix(part, "-") && len(part) > 2 {
+			r.words[part[2:]] = true // of -fname
+		}
+	}
+	delete(r.words, "")
+}
+
+// fields is what a shell makes of a word, as far as that is known without running
+// anything: braces and globs included.
+func (r *reading) fields(w *syntax.Word) ([]string, bool) {
+	if w == nil || len(w.Parts) == 0 {
+		return nil, true
+	}
+	if _, ok := static(w); !ok {
+		return nil, false
+	}
+	reads := 0
+	cfg := &expand.Config{Env: expand.ListEnviron("PWD=" + r.dir), ReadDir2: func(dir string) ([]fs.DirEntry, error) {
+		if reads++; reads > maxWords || !inside(filepath.Clean(dir), r.root) {
+			return nil, fs.ErrNotExist
+		}
+		return os.ReadDir(dir)
+	}}
+	var out []string
+	for f, err := range expand.FieldsSeq(cfg, w) {
+		if err != nil {
+			return nil, false
+		}
+		if out = append(out, f); len(out) > maxWords {
+			r.err = errManyWords
+			break
+		}
+	}
+	return out, true
+}
+
+// interpreter: its operand is a script.
+func interpreter(name string) bool {
+	versioned := strings.TrimRight(name, "0123456789.")
+	return shellName(name) || slices.Contains([]string{"python", "pypy", "perl", "ruby", "php", "lua", "node"}, versioned) ||
+		slices.Contains([]string{"nodejs", "deno", "bun", "tsx", "ts-node", "tclsh", "expect", "java", "Rscript", "guile"}, name)
+}
+
+// shellName: its operand may be a text that a shell reads.
+func shellName(name string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "eval", "source", "."}, name)
+}
+
+// starter: it starts the program that its words name.
+func starter(name string) bool {
+	return slices.Contains([]string{
+		"env", "sudo", "doas", "su", "runuser", "xargs", "parallel", "exec", "command", "builtin", "nohup", "nice", "ionice", "timeout", "time",
+		"setsid", "stdbuf", "unbuffer", "script", "watch", "strace", "ltrace", "gdb", "chroot", "unshare", "nsenter", "busybox", "toybox", "find",
+		"npx", "bunx", "uv", "uvx", "flock", "chrt", "taskset",
+	}, name)
+}

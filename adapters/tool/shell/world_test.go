@@ -1,0 +1,200 @@
+package shell_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/shell/shelltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// patience is how long a test waits for what will happen.
+const patience = 60 * time.Second
+
+// soak is the full count with SOAK set, otherwise the short one.
+func soak(full, short int) int {
+	if os.Getenv("SOAK") != "" {
+		return full
+	}
+	return short
+}
+
+// world is a workspace with the tools in it.
+type world struct {
+	t       *testing.T
+	dir     string
+	kept    string // where whole outputs go
+	open    *shelltest.Open
+	shell   *shell.Shell
+	tools   map[string]tool.Tool
+	set     *tool.Set
+	notices chan shell.Ended
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newWorld(t *testing.T, change ...func(*shell.Options)) *world {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{
+		t: t, dir: dir, kept: t.TempDir(), open: &shelltest.Open{}, tools: map[string]tool.Tool{}, notices: make(chan shell.Ended, 64),
+		now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+	}
+	o := shell.Options{
+		Sandbox: w.open, Workspace: dir, Temp: t.TempDir(),
+		Hidden: []string{filepath.Join(dir, ".ship"), filepath.Join(dir, "ship.json")}, ReadOnly: []string{filepath.Join(dir, "Agent.md")},
+		Keep: func(name string) (io.WriteCloser, string, error) {
+			f, err := os.Create(filepath.Join(w.kept, name))
+			return f, "results/" + name, err
+		},
+		Notify: func(_ context.Context, e shell.Ended) { w.notices <- e },
+		Now:    w.clock,
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	if w.shell, err = shell.New(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := w.shell.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	tools := w.shell.Tools()
+	for _, it := range tools {
+		w.tools[it.Spec().Name] = it
+	}
+	if w.set, err = tool.NewSet(tools...); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.set.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) later(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// write makes a file in the workspace.
+func (w *world) write(name, text string, mode os.FileMode) string {
+	w.t.Helper()
+	return writeFile(w.t, filepath.Join(w.dir, name), text, mode)
+}
+
+func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// call is a call in the chat web-chat-a.
+func call(name string, input any) tool.Call {
+	return callIn("web-chat-a", name, input)
+}
+
+func callIn(chat messages.ChatKey, name string, input any) tool.Call {
+	doc, err := json.Marshal(input)
+	if err != nil {
+		panic(err)
+	}
+	return tool.Call{ID: "c1", Name: name, Input: doc, Run: tool.Run{ChatKey: chat, RunID: "r1", RequestID: "q1"}}
+}
+
+type obj = map[string]any
+
+// invoke validates and runs one call.
+func (w *world) invoke(c tool.Call) (tool.Result, error) {
+	w.t.Helper()
+	if err := w.set.Validate(c.Name, c.Input); err != nil {
+		return tool.Result{}, err
+	}
+	return w.tools[c.Name].Invoke(w.t.Context(), c)
+}
+
+// answer is the output of a call that must work.
+func (w *world) answer(c tool.Call) obj {
+	w.t.Helper()
+	r, err := w.invoke(c)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", c.Name, c.Input, err)
+	}
+	var out obj
+	if err := json.Unmarshal(r.Output, &out); err != nil {
+		w.t.Fatalf("%s answers %s: %v", c.Name, r.Output, err)
+	}
+	return out
+}
+
+// run runs a text and gives its output, which must be whole.
+func (w *world) run(text string) (output string, exitCode int) {
+	w.t.Helper()
+	out := w.answer(call(shell.ExecName, obj{"command": text, "why": "a test"}))
+	text, ok := out["output"].(string)
+	if !ok {
+		w.t.Fatalf("output = %v, want a text", out["output"])
+	}
+	return text, int(out["exitCode"].(float64))
+}
+
+func (w *world) explain(c tool.Call) tool.Explanation {
+	w.t.Helper()
+	e, err := w.tools[c.Name].(tool.Explainer).Explain(c)
+	if err != nil {
+		w.t.Fatalf("explain %s: %v", c.Input, err)
+	}
+	return e
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	end := time.Now().Add(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		<-tick.C
+	}
+}
+
+// broken is a sandbox that cannot be.
+func broken() *shelltest.Open {
+	return &shelltest.Open{Err: fmt.Errorf("%w: this kernel has none", sandbox.ErrUnavailable)}
+}
+
+func lines(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") }

@@ -1,0 +1,116 @@
+package shell
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+//go:embed write.md
+var writeText string
+
+//go:embed write.schema.json
+var writeSchema []byte
+
+// writeWithin is how long a process may take to read what is typed.
+const writeWithin = 5 * time.Second
+
+// Write is the tool shell_write. What is typed into a program can do anything that
+// the program can, so every call asks.
+type Write struct{ sh *Shell }
+
+// Spec implements [tool.Tool].
+func (t *Write) Spec() tool.Spec {
+	return tool.Spec{
+		Name: WriteName, Title: "Type into a process", Description: strings.TrimSpace(writeText), InputSchema: json.RawMessage(writeSchema),
+		Ordered: true, Asks: true, Deadline: quickly,
+	}
+}
+
+type typed struct {
+	ID, Text, Why string
+	EOF           bool
+}
+
+// typed is the input of a call, with the process it means and what an answer to it
+// is bound to.
+func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error) {
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return in, nil, "", fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	if in.Text == "" && !in.EOF {
+		return in, nil, "", fmt.Errorf("%w: /text: there is nothing to type", tool.ErrInput)
+	}
+	if j, err = t.sh.job(call.Run, in.ID); err != nil {
+		return in, nil, "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", j.id, j.bind, in.EOF, in.Text))
+	return in, j, hex.EncodeToString(sum[:]), nil
+}
+
+// Explain implements [tool.Explainer].
+func (t *Write) Explain(call tool.Call) (tool.Explanation, error) {
+	in, j, bind, err := t.typed(call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	out := tool.Explanation{
+		What:  fmt.Sprintf("Type into the process %s, which runs: %s", j.id, tool.Shorten(j.command, 300)),
+		Risk:  "The process does with it what its program does.",
+		Exact: in.Text, Bind: bind,
+	}
+	if in.EOF {
+		out.What += " (and end its input)"
+	}
+	if why := oneLine(in.Why); why != "" {
+		out.What += fmt.Sprintf(" The agent says why: %q", why)
+	}
+	return out, nil
+}
+
+// Invoke implements [tool.Tool].
+func (t *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in, j, bind, err := t.typed(call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if call.Bind != "" && call.Bind != bind {
+		return tool.Result{}, errChanged
+	}
+	j.typing.Lock()
+	defer j.typing.Unlock()
+	select {
+	case <-j.done:
+		return tool.Result{}, errors.New("the process has ended; shell_read shows its output")
+	default:
+	}
+	if err := ctx.Err(); err != nil {
+		return tool.Result{}, err
+	}
+	n := 0
+	if in.Text != "" {
+		if err = j.stdin.SetWriteDeadline(time.Now().Add(writeWithin)); err == nil {
+			n, err = j.stdin.WriteString(in.Text)
+		}
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tool.Result{}, fmt.Errorf("the process does not read; it took %d of %d bytes", n, len(in.Text))
+	case err != nil:
+		return tool.Result{}, fmt.Errorf("the process takes no input (any more); it took %d of %d bytes", n, len(in.Text))
+	}
+	if in.EOF {
+		_ = j.stdin.Close() // ended twice is ended
+	}
+	doc, err := encode(map[string]any{"id": j.id, "typedBytes": n})
+	return tool.Result{Output: doc, Summary: fmt.Sprintf("typed %d bytes into %s", n, j.id)}, err
+}
