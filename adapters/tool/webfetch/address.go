@@ -1,0 +1,123 @@
+package webfetch
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// parse takes the addresses that are fetched. The result has a host in ASCII and
+// no fragment. What a host's name means is decided when it is connected to.
+func parse(text string) (*url.URL, error) {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: /url: %s", tool.ErrInput, fmt.Sprintf(format, args...))
+	}
+	if len(text) > maxURL {
+		return nil, bad("it has %d bytes, at most %d are taken", len(text), maxURL)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) || strings.Contains(text, `\`) {
+		return nil, bad("it holds blanks, backslashes or characters that cannot be seen")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, bad("it is no address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, bad("only http and https are fetched, as https://example.org/page")
+	case u.User != nil:
+		return nil, bad("it holds a name or a password in front of the host; leave it out")
+	case u.Opaque != "" || u.Hostname() == "":
+		return nil, bad("it names no host")
+	}
+	host, err := asciiHost(u.Hostname())
+	if err != nil {
+		return nil, bad("%s is no name of a host", strconv.Quote(clip(u.Hostname(), 100)))
+	}
+	port := u.Port()
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || netguard.CheckPort(uint16(n)) != nil {
+			return nil, bad("port %s is not fetched; there are 80, 443 and those from 1024 on", clip(port, 10))
+		}
+		port = ":" + strconv.FormatUint(n, 10)
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	u.Host, u.Fragment, u.RawFragment = host+port, "", ""
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u, nil
+}
+
+// asciiHost is a host's name as it is looked up.
+func asciiHost(name string) (string, error) {
+	if strings.Contains(name, ":") {
+		return strings.ToLower(name), nil // IPv6; what is none cannot be connected to
+	}
+	host, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", err
+	}
+	host = strings.ToLower(host)
+	if strings.Trim(host, ".") == "" {
+		return "", fmt.Errorf("%q names nothing", name)
+	}
+	return host, nil
+}
+
+// hosts are the hosts that need no approval.
+type hosts struct {
+	all   bool
+	exact map[string]bool
+	below []string // with a dot in front
+}
+
+func newHosts(allow []string) hosts {
+	h := hosts{exact: map[string]bool{}}
+	for _, a := range allow {
+		a = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(a)), ".")
+		name, wild := strings.CutPrefix(a, "*.")
+		ascii, err := asciiHost(name)
+		switch {
+		case a == "*":
+			h.all = true
+		case err != nil: // it allows nothing
+		case wild:
+			h.below = append(h.below, "."+ascii)
+		default:
+			h.exact[ascii] = true
+		}
+	}
+	return h
+}
+
+// allow reports whether an address may be fetched without asking.
+func (h hosts) allow(u *url.URL) bool {
+	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if h.all || h.exact[name] {
+		return true
+	}
+	for _, b := range h.below {
+		if strings.HasSuffix(name, b) && len(name) > len(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether two addresses are of one host, with or without www.
+func same(a, b *url.URL) bool {
+	plain := func(u *url.URL) string {
+		return strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), "www.")
+	}
+	return plain(a) == plain(b)
+}

@@ -1,0 +1,167 @@
+package webfetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
+)
+
+// fetched is a page.
+type fetched struct {
+	final       *url.URL
+	status      int
+	contentType string
+	redirect    string // not followed; empty: none
+	title, text string
+	cut         bool // the page is longer than what was read
+}
+
+// errElsewhere ends a chain of redirects at the last answer.
+var errElsewhere = http.ErrUseLastResponse
+
+func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
+	var redirect string
+	client, done := f.client(func(req *http.Request, via []*http.Request) error {
+		// The client would tell a server where it was sent from.
+		req.Header.Del("Referer")
+		next, err := parse(req.URL.String())
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: it redirects to an address that is not fetched: %w", ErrRefused, err)
+		case len(via) > maxRedirects:
+			return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
+		case !same(u, next) && !f.hosts.allow(next), u.Scheme == "https" && next.Scheme == "http" && !f.hosts.allow(next):
+			redirect = next.String()
+			return errElsewhere
+		}
+		req.URL = next
+		return nil
+	})
+	defer done()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err) // Unreachable: it was parsed before
+	}
+	req.Header.Set("User-Agent", agent)
+	req.Header.Set("Accept", "text/html, application/json, text/*;q=0.9, */*;q=0.1")
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, explain(u, err)
+	}
+	defer func() { _ = res.Body.Close() }() // only read from
+	out := &fetched{final: res.Request.URL, status: res.StatusCode, redirect: redirect}
+	if redirect != "" {
+		return out, nil
+	}
+	if e := res.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return nil, fmt.Errorf("%s packs its pages in a way that was not asked for (%s)", u.Host, clip(e, 40))
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, explain(u, err)
+	}
+	if len(body) > maxBody {
+		body, out.cut = body[:maxBody], true
+	}
+	return out, out.read(body, res.Header.Get("Content-Type"), res.ContentLength)
+}
+
+// read makes text of what a server sent.
+func (p *fetched) read(body []byte, declared string, length int64) error {
+	if declared == "" {
+		declared = http.DetectContentType(body)
+	}
+	kind, _, err := mime.ParseMediaType(declared)
+	if err != nil && kind == "" {
+		kind, _, _ = strings.Cut(declared, ";")
+	}
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	p.contentType = clip(kind, 100)
+	if !readable(kind) || bytes.IndexByte(body[:min(len(body), 8<<10)], 0) >= 0 && !strings.Contains(declared, "utf-16") {
+		size := int64(len(body))
+		if length > size {
+			size = length
+		}
+		return fmt.Errorf("%s holds no text: it is %s, %d bytes; only pages, JSON and plain text are read", p.final.Host, p.contentType, size)
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	text := decoded(body, declared)
+	switch kind {
+	case "text/html", "application/xhtml+xml":
+		p.title, p.text = pageText(text, p.final)
+	default:
+		p.text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return nil
+}
+
+// readable are the kinds of content that are text.
+func readable(kind string) bool {
+	switch kind {
+	case "application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/x-ndjson", "application/yaml", "application/toml":
+		return true
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+}
+
+// decoded is a body in UTF-8.
+func decoded(body []byte, declared string) string {
+	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
+		return string(body)
+	}
+	r, err := charset.NewReader(bytes.NewReader(body), declared)
+	if err == nil {
+		if text, err := io.ReadAll(r); err == nil {
+			body = text
+		}
+	}
+	return strings.ToValidUTF8(string(body), "\ufffd")
+}
+
+// explain puts what went wrong into words. It names the host and no address: what
+// a name stands for inside of a network is nobody's business.
+func explain(u *url.URL, err error) error {
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, netguard.ErrRefused), errors.Is(err, netguard.ErrPort):
+		return fmt.Errorf("%w: %s: %w", ErrRefused, u.Host, inner(err))
+	case errors.Is(err, ErrRefused), errors.Is(err, context.Canceled):
+		return inner(err)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Errorf("there is no host %s", u.Hostname())
+	case errors.As(err, &dns):
+		return fmt.Errorf("the name %s cannot be looked up now", u.Hostname())
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("%s did not answer in time", u.Host)
+	default:
+		return fmt.Errorf("fetch from %s: %w", u.Host, inner(err))
+	}
+}
+
+// inner is an error without the address that the client puts in front.
+func inner(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return err
+}
