@@ -129,7 +129,13 @@ type Skills struct {
 
 // Permissions configures what tools may do.
 type Permissions struct {
-	Exec Exec `json:"exec" jsonschema_description:"Shell commands."`
+	Exec  Exec  `json:"exec" jsonschema_description:"Shell commands."`
+	Fetch Fetch `json:"fetch" jsonschema_description:"Pages of the web."`
+}
+
+// Fetch configures web_fetch.
+type Fetch struct {
+	Allow []string `json:"allow,omitempty" jsonschema_description:"Hosts whose pages are fetched without asking: example.org, *.example.org for all below it, or * for every host. Addresses can carry what the model knows."`
 }
 
 // Exec configures exec_shell and who decides about it.

@@ -46,6 +46,7 @@ func (s *Settings) faults() []*Fault {
 	c.listeners(s)
 	c.budget(s)
 	c.exec(s.Permissions.Exec)
+	c.fetch(s.Permissions.Fetch)
 	for i, path := range s.Skills.Paths {
 		if strings.TrimSpace(path) == "" || hasControl(path) {
 			c.fault(fmt.Sprintf("skills.paths[%d]", i), "wants the path of a folder")
@@ -357,6 +358,15 @@ func (c *checker) exec(e Exec) {
 	for i, who := range e.Approvers {
 		if !pattern.MatchString(who) {
 			c.fault(fmt.Sprintf("permissions.exec.approvers[%d]", i), `wants "owner", "initiator", "platformAdmins" or the id of a person, such as "123456789"; names can be taken over by others`)
+		}
+	}
+}
+
+func (c *checker) fetch(f Fetch) {
+	pattern := regexp.MustCompile(`^(\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*)$`)
+	for i, host := range f.Allow {
+		if len(host) > 253 || !pattern.MatchString(host) {
+			c.fault(fmt.Sprintf("permissions.fetch.allow[%d]", i), `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
 		}
 	}
 }
