@@ -1,7 +1,8 @@
 // Package memory has the tools memory_upsert and memory_search. The first changes
 // what the model will read in later runs, so every call of it asks a person. The
 // second reads the memory of its own chat, of the project and of the person who
-// asks, and of nobody else.
+// asks, and of nobody else; with a [Meaning] it also finds what is said in other
+// words.
 package memory
 
 import (
@@ -33,6 +34,8 @@ type Options struct {
 	Store persistence.MemoryStore
 	Now   func() time.Time // nil: time.Now
 	Zone  *time.Location   // of the dates; nil: the host's
+	// Meaning lets searches find what means the same; nil: they go by words alone.
+	Meaning *Meaning
 }
 
 func (o Options) withDefaults() Options {

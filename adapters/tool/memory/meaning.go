@@ -1,0 +1,122 @@
+package memory
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// patience is how long a search waits for vectors, and pause how long no search
+	// asks for any after that was in vain.
+	patience, pause = 5 * time.Second, 30 * time.Second
+	// batch is how many texts one request has, and most how many of a search have no
+	// vector yet and get one: the rest is for the next search.
+	batch, most = 64, 512
+)
+
+// MeaningOptions of a [Meaning]. All but Now and Patience are required.
+type MeaningOptions struct {
+	Embedder model.Embedder
+	Model    string // its name: vectors of another model are none
+	Cache    persistence.VectorCache
+	Patience time.Duration    // 0: 5 s
+	Now      func() time.Time // nil: time.Now
+	Logger   *slog.Logger
+}
+
+// Meaning tells which texts mean what a query does. It is safe for concurrent use.
+type Meaning struct {
+	opts   MeaningOptions
+	paused atomic.Int64 // until then nobody is asked, in Unix nanoseconds
+}
+
+// NewMeaning makes one.
+func NewMeaning(o MeaningOptions) *Meaning {
+	if o.Patience <= 0 {
+		o.Patience = patience
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Meaning{opts: o}
+}
+
+// near is how near each text is to a query: the cosine of their vectors, exactly, of
+// texts that have none 0. false: it cannot be told, as the model does not answer.
+func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]float64, bool) {
+	if m.opts.Now().UnixNano() < m.paused.Load() {
+		return nil, false
+	}
+	limited, cancel := context.WithTimeout(ctx, m.opts.Patience)
+	defer cancel()
+	vectors, err := m.vectors(limited, append([]string{query}, texts...))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, false // nobody waits any more, which says nothing of the model
+		}
+		m.paused.Store(m.opts.Now().Add(pause).UnixNano())
+		m.opts.Logger.WarnContext(ctx, "the memory is searched by words alone", "reason", string(model.ReasonOf(err)), "error", err)
+		return nil, false
+	}
+	out := make([]float64, len(texts))
+	for i, v := range vectors[1:] {
+		out[i] = cosine(vectors[0], v)
+	}
+	return out, true
+}
+
+// vectors are those of texts, the first of which must have one. What was got is kept
+// at once, so that a slow provider is asked for less the next time.
+func (m *Meaning) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := m.opts.Cache.Vectors(ctx, m.opts.Model, texts)
+	if err != nil { // it is a cache
+		m.opts.Logger.WarnContext(ctx, "the cache of vectors cannot be read", "error", err)
+		out = make([][]float32, len(texts))
+	}
+	var missing []int
+	for i, v := range out {
+		if v == nil && len(missing) < most {
+			missing = append(missing, i)
+		}
+	}
+	for part := range slices.Chunk(missing, batch) {
+		asked := make([]string, len(part))
+		for i, at := range part {
+			asked[i] = texts[at]
+		}
+		got, err := m.opts.Embedder.Embed(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range part {
+			out[at] = got[i]
+		}
+		if err := m.opts.Cache.KeepVectors(ctx, m.opts.Model, asked, got); err != nil {
+			m.opts.Logger.WarnContext(ctx, "vectors cannot be kept", "error", err)
+		}
+	}
+	return out, nil
+}
+
+// cosine of two vectors; 0 where one is missing or of another length.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var ab, aa, bb float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}

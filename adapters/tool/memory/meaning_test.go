@@ -1,0 +1,227 @@
+package memory_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// cache keeps vectors in memory.
+type cache struct {
+	mu   sync.Mutex
+	kept map[string][]float32
+	err  error
+}
+
+func (c *cache) Vectors(_ context.Context, name string, texts []string) ([][]float32, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = c.kept[name+" "+text]
+	}
+	return out, c.err
+}
+
+func (c *cache) KeepVectors(_ context.Context, name string, texts []string, vectors [][]float32) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, text := range texts {
+		c.kept[name+" "+text] = vectors[i]
+	}
+	return c.err
+}
+
+// meaningOf is a search over memories, with a model that fails as it is told to.
+func meaningOf(texts map[persistence.MemoryPlace]string, c persistence.VectorCache, now func() time.Time) (*memory.Search, *modeltest.Meanings) {
+	m := modeltest.NewMeanings([]string{"drinks", "beverage", "饮料", "tea"}, []string{"flat", "apartment", "住处"}, []string{"dog", "狗"})
+	o := options(newStore(texts))
+	o.Meaning = memory.NewMeaning(memory.MeaningOptions{Embedder: m, Model: "embed", Cache: c, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	return memory.NewSearch(o), m
+}
+
+func memories() map[persistence.MemoryPlace]string {
+	return map[persistence.MemoryPlace]string{
+		{Chat: "telegram-chat-7"}: "# Facts\n- 2026-07-01 Ana likes green tea [u:a:1]\n- 2026-07-02 the parcel INV-2024-001 came\n---\n",
+		{}:                        "- 2026-01-01 the office moves to a flat in Kiel\n",
+		{User: "telegram-7"}:      "- has a dog\n",
+		{User: "telegram-8"}:      "- Bob has a dog, which is secret\n",
+	}
+}
+
+type found struct {
+	Note    string
+	Results []struct{ Scope, Text string }
+}
+
+func search(t *testing.T, s *memory.Search, query string, limit int) found {
+	t.Helper()
+	input, err := json.Marshal(map[string]any{"query": query, "limit": limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := invoke(t, s, alone(), string(input))
+	var out found
+	if err == nil {
+		err = json.Unmarshal(r.Output, &out)
+	}
+	if err != nil {
+		t.Fatalf("search %q: %v", query, err)
+	}
+	return out
+}
+
+const tea, parcel, flat, dog = "- 2026-07-01 Ana likes green tea [u:a:1]", "- 2026-07-02 the parcel INV-2024-001 came", "- 2026-01-01 the office moves to a flat in Kiel", "- has a dog"
+
+// Facts are found in other words and other languages, and those that hold the words
+// too come first.
+func TestSearchByMeaning(t *testing.T) {
+	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}}, nil)
+	for query, want := range map[string]string{"beverage": tea, "最喜欢的 饮料": tea, "apartment": flat, "狗": dog, "INV-2024-001": parcel, "tea": tea} {
+		got := search(t, s, query, 2)
+		if len(got.Results) == 0 || got.Results[0].Text != want || strings.Contains(got.Note, "words alone") {
+			t.Errorf("%q finds %+v, want %q first", query, got, want)
+		}
+	}
+	for _, call := range m.Calls() {
+		for _, text := range call {
+			if strings.Contains(text, "secret") || strings.Contains(text, "u:a:1") || strings.Contains(text, "2026-07") {
+				t.Errorf("the model was given %q", text)
+			}
+		}
+	}
+	asked := len(m.Calls())
+	search(t, s, "apartment", 2)
+	search(t, s, "something new", 2)
+	if diff := cmp.Diff([][]string{{"something new"}}, m.Calls()[asked:]); diff != "" {
+		t.Errorf("asked for what is known (-want +got):\n%s", diff)
+	}
+	if text := s.Spec().Description; !strings.Contains(text, "what they mean") {
+		t.Errorf("the model does not know of it: %s", text)
+	}
+}
+
+// Two orders become one: what is in both comes before what is first in one.
+func TestOrdersAreFused(t *testing.T) {
+	texts := map[persistence.MemoryPlace]string{{}: "- quarterly report on paper\n- dog report\n- the dog 狗 sleeps\n- cat\n"}
+	s, _ := meaningOf(texts, &cache{kept: map[string][]float32{}}, nil)
+	got := search(t, s, "dog report", 3)
+	if len(got.Results) != 3 || got.Results[0].Text != "- dog report" {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// A cache that fails costs requests, and nothing else.
+func TestCacheThatFails(t *testing.T) {
+	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}, err: context.DeadlineExceeded}, nil)
+	for range 2 {
+		if got := search(t, s, "beverage", 1); len(got.Results) != 1 || got.Results[0].Text != tea {
+			t.Errorf("found %+v", got)
+		}
+	}
+	if n := len(m.Calls()); n != 2 {
+		t.Errorf("%d calls, want 2", n)
+	}
+}
+
+// A provider that fails or does not answer: the words are what is left, the answer
+// says so, and for a while nobody waits for it again.
+func TestSearchWithoutVectors(t *testing.T) {
+	refused := func(context.Context, []string) error { return &model.Error{Reason: model.ReasonAuth} }
+	silent := func(ctx context.Context, _ []string) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	for name, fail := range map[string]func(context.Context, []string) error{"refused": refused, "silent": silent} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}}, time.Now)
+				m.FailWith(fail)
+				began := time.Now()
+				for range 3 {
+					got := search(t, s, "green tea", 5)
+					if len(got.Results) != 1 || got.Results[0].Text != tea || !strings.Contains(got.Note, "words alone") {
+						t.Errorf("found %+v", got)
+					}
+					if got := search(t, s, "beverage", 5); len(got.Results) != 0 || !strings.Contains(got.Note, "words alone") {
+						t.Errorf("found %+v", got)
+					}
+				}
+				if took := time.Since(began); took > 5*time.Second || len(m.Calls()) != 1 {
+					t.Errorf("%d calls, %v; want one and no more than its patience", len(m.Calls()), took)
+				}
+				m.FailWith(nil)
+				wait(t, time.Minute)
+				if got := search(t, s, "beverage", 5); len(got.Results) == 0 || got.Results[0].Text != tea || strings.Contains(got.Note, "words alone") {
+					t.Errorf("once it answers: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// A run that is stopped says nothing of the model.
+func TestStoppedSearch(t *testing.T) {
+	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	m.FailWith(func(ctx context.Context, _ []string) error {
+		cancel()
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	call := tool.Call{Name: memory.SearchName, Input: json.RawMessage(`{"query":"beverage"}`), Run: alone()}
+	if _, err := s.Invoke(ctx, call); err != nil {
+		t.Errorf("a search whose run was stopped: %v", err)
+	}
+	m.FailWith(nil)
+	if got := search(t, s, "beverage", 1); len(got.Results) != 1 {
+		t.Errorf("the next search: %+v", got)
+	}
+}
+
+// A large memory gets its vectors bit by bit.
+func TestManyLines(t *testing.T) {
+	var b strings.Builder
+	for i := range 1200 {
+		_, _ = fmt.Fprintf(&b, "- note %d\n", i)
+	}
+	b.WriteString("- the dog\n")
+	s, m := meaningOf(map[persistence.MemoryPlace]string{{}: b.String()}, &cache{kept: map[string][]float32{}}, nil)
+	for range 3 {
+		search(t, s, "狗", 1)
+	}
+	if got := search(t, s, "狗", 1); len(got.Results) != 1 || got.Results[0].Text != "- the dog" {
+		t.Errorf("found %+v", got)
+	}
+	texts := 0
+	for _, call := range m.Calls() {
+		texts += len(call)
+		if len(call) > 64 {
+			t.Errorf("%d texts at once", len(call))
+		}
+	}
+	if texts != 1202 {
+		t.Errorf("%d texts were asked for, want 1202", texts)
+	}
+}
+
+func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
+}
