@@ -3,12 +3,9 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
@@ -21,9 +18,9 @@ import (
 
 // toolbox is the host's tools as runs need them.
 type toolbox struct {
-	set *tool.Set
-	cap tool.Cap
-	log *slog.Logger
+	set   *tool.Set
+	files string // whole results are kept below it
+	log   *slog.Logger
 }
 
 // newTools makes the tools. Their schemas are compiled when they are needed.
@@ -36,6 +33,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	}
 	tools = append(tools, h.memoryTools()...)
 	tools = append(tools, h.contextTools()...)
+	tools = append(tools, h.fileTools(files)...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
@@ -44,7 +42,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
-	return &toolbox{set: set, cap: tool.Cap{Keep: keepIn(files)}, log: h.opts.Logger.With("component", "tools")}, nil
+	return &toolbox{set: set, files: files, log: h.opts.Logger.With("component", "tools")}, nil
 }
 
 // names are the tools offered to a chat.
@@ -68,32 +66,9 @@ func (b *toolbox) Name(wire string) string { return b.set.Name(wire) }
 
 // Cap implements run.Tools.
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
-	out, err := b.cap.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
+	out, err := tool.Cap{Keep: keepIn(b.files, call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
 	if err != nil {
 		b.log.WarnContext(ctx, "a result could not be stored whole", "run_id", call.Run.RunID, "tool", call.Name, "error", err)
 	}
 	return out
-}
-
-// keepIn stores whole results below a folder, under a name that no model chose.
-func keepIn(files string) tool.Keep {
-	return func(_ context.Context, name string, data []byte) (string, error) {
-		dir := filepath.Join(files, "results")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", fmt.Errorf("make the folder of results: %w", err)
-		}
-		name = strings.Map(func(r rune) rune {
-			if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
-				return r
-			}
-			return '_'
-		}, name)
-		if len(name) > 150 {
-			name = name[:150]
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".txt"), data, 0o600); err != nil {
-			return "", fmt.Errorf("store a result: %w", err)
-		}
-		return "results/" + name + ".txt", nil
-	}
 }
