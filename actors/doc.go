@@ -78,7 +78,11 @@
 // that nobody is asked the same twice. Otherwise the outcome is a copy of the call
 // in a message of its own, in the next run or, as an ApprovedCall of ContinueRun,
 // at the next step boundary of the one under way. Nothing that asks is executed
-// by a run unless it came this way. A request expires after thirty minutes.
+// by a run unless it came this way, a rule of the operator's covers it, or a Grant
+// that the chat handed to the run. Before anybody is asked the tool says what the
+// call would do: an AskedCall of StepDone. The answer is bound to that, and a call
+// that would do something else by then is not executed. A request expires after
+// thirty minutes.
 //
 // # Long chats
 //

@@ -85,6 +85,8 @@ func everyKind() []any {
 		messages.DecisionOutcome{},
 		messages.OpenRequest{},
 		messages.ApprovedCall{},
+		messages.AskedCall{},
+		messages.Grant{},
 		messages.OutboxItem{},
 		&messages.StartRun{}, &messages.Deliver{}, (*messages.AcceptIngress)(nil),
 		nobodys{},

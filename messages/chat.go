@@ -161,6 +161,8 @@ type DecisionOutcome struct {
 	MessageID  string // of the message that asked
 	// Late: the outcome comes in a message of its own, not in the one that asked.
 	Late bool
+	// By and Answer are who decided before, as <platform>-<userId>, and how it ended.
+	By, Answer string
 }
 
 // DecisionIs says whether a decision counts.

@@ -19,35 +19,37 @@ import (
 // approvalTime is how long a request waits for a person.
 const approvalTime = 30 * time.Minute
 
+// maxOpen is how many requests of a chat may wait.
+const maxOpen = 10
+
 // expiryDue: a request may have waited long enough.
 type expiryDue struct{}
 
-// digest binds an approval to the tool and the exact input that people were shown.
-func digest(name string, input json.RawMessage) string {
-	sum := sha256.Sum256(append([]byte(name+"\n"), loop.Canonical(input)...))
+// digest binds an approval to the tool, the exact input that people were shown, and
+// what the tool says that would take effect beside it.
+func digest(name string, input json.RawMessage, bind string) string {
+	text := append([]byte(name+"\n"), loop.Canonical(input)...)
+	if bind != "" {
+		text = append(append(text, '\n'), bind...)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
 // bound reports whether a call is still the one that people were asked about.
 func bound(r persistence.Request, call uimessage.Tool) bool {
-	return r.Digest == digest(call.Name, call.Input)
-}
-
-// mayDecide: in a chat of one person it is them; in groups nobody but those who
-// are listed.
-func (c *chat) mayDecide(by messages.Asker) bool {
-	platform, _, _ := strings.Cut(by.Platform, "@") // whatever account it came to
-	return !c.group() || by.ID != "" && slices.Contains(c.Approvers, platform+"-"+by.ID)
+	return r.Digest == digest(call.Name, call.Input, r.Bind)
 }
 
 // decideApproval takes decisions by id.
 func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 	answer := messages.ApprovalDecided{ChatKey: c.key}
 	var facts []persistence.Fact
+	var agreed []persistence.Request
 	taken := map[string]bool{}
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
-		if c.mayDecide(msg.By) {
+		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
 			var fact persistence.ApprovalDecided
 			fact, out = c.judge(d)
 			if taken[d.ApprovalID] && out.Is == messages.DecisionDone {
@@ -57,9 +59,14 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 				taken[d.ApprovalID] = true
 				fact.By, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.RequestID
 				facts = append(facts, fact)
+				agreed = append(agreed, c.approves(fact)...)
 			}
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
+	}
+	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
+		c.refuse(ac, msg)
+		return
 	}
 	if len(facts) > 0 && (c.wake(ac) != nil || c.append(ac, facts...) != nil) {
 		c.refuse(ac, msg)
@@ -81,8 +88,11 @@ func (c *chat) judge(d messages.Decision) (persistence.ApprovalDecided, messages
 	case len(found) > 0:
 		a := found[len(found)-1]
 		fact.MessageID = a.Turn.ID
-		out.Is = c.worth(a)
-	case c.asking(d.ApprovalID): // by the run under way, which has not ended yet
+		out.Is, out.By, out.Answer = c.worth(a), a.Request.By, string(a.Request.Answer)
+		if out.Is == messages.DecisionDone && !strings.HasPrefix(a.Request.Digest, d.Digest) {
+			out.Is = messages.DecisionUnknown // they saw something else
+		}
+	case d.Digest == "" && c.asking(d.ApprovalID): // by the run under way, which has not ended yet
 		fact.MessageID = c.state.Run.MessageID
 		out.Is = messages.DecisionDone
 	}
@@ -108,6 +118,18 @@ func (c *chat) worth(a persistence.Asked) messages.DecisionIs {
 		return messages.DecisionUnknown
 	}
 	return messages.DecisionDone
+}
+
+// approves is the request that a decision approves; none: it is denied, or not
+// durable yet.
+func (c *chat) approves(d persistence.ApprovalDecided) []persistence.Request {
+	var out []persistence.Request
+	if d.Answer == persistence.AnswerApproved {
+		for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
+			out = append(out, a.Request)
+		}
+	}
+	return out
 }
 
 // asking reports whether the run under way holds the request in a response that
@@ -143,10 +165,10 @@ func (c *chat) decided(ac actor.Context, facts []persistence.Fact) {
 
 // tellDecided tells the audit log and readers.
 func (c *chat) tellDecided(ac actor.Context, d persistence.ApprovalDecided) {
-	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By}
+	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
 	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
 		call, _ := a.Turn.Call(a.Request.CallID)
-		e.Name, e.Digest, e.RunID = call.Name, a.Request.Digest, a.Turn.Meta.RunID
+		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
 		if d.By != "" {
 			c.Metrics.answered(a.Request.Asked, time.Now().UnixMilli())
 		}
@@ -224,6 +246,36 @@ func (c *chat) expire(ac actor.Context) {
 		return
 	}
 	c.armExpiry()
+}
+
+// capOpen takes the oldest requests back when too many wait, visibly.
+func (c *chat) capOpen(ac actor.Context) error {
+	open := c.state.OpenRequests()
+	if len(open) <= maxOpen {
+		return nil
+	}
+	var facts []persistence.Fact
+	var rows []persistence.Row
+	for _, a := range open[:len(open)-maxOpen] {
+		f := persistence.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonCrowded, Late: c.late(a.Turn.ID),
+		}
+		if c.via.Outbox {
+			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.crowdedWords(a)}}
+		}
+		facts, rows = append(facts, f), append(rows, f.Rows...)
+	}
+	if err := c.append(ac, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if d, ok := f.(persistence.ApprovalDecided); ok {
+			c.tellDecided(ac, d)
+		}
+	}
+	c.deliverRows(ac, rows)
+	c.armExpiry()
+	return nil
 }
 
 // withdraw denies the open requests, visibly, because what they belong to goes.

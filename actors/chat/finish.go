@@ -31,6 +31,10 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		return
 	}
 	c.tellAsked(asked)
+	if len(asked) > 0 {
+		c.list()
+	}
+	c.tellUnknown(m.Parts)
 	c.armExpiry()
 	c.Metrics.finished(result, c.run.began)
 	c.Metrics.took(c.run.steps)
@@ -53,6 +57,9 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		if c.fold(ac) != nil {
 			return // it will be read anew, and goes on then
 		}
+	}
+	if c.capOpen(ac) != nil {
+		return // it will be read anew, and goes on then
 	}
 	c.next(ac)
 	c.compactIfLong(ac)

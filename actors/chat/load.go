@@ -139,6 +139,7 @@ func (c *chat) forget() {
 	clear(c.delayed)
 	c.disarm()
 	c.deadlines = nil // a chat that is read anew goes by the wall clock
+	c.listed, c.grants, c.allowed = nil, grants{}, nil
 }
 
 // recover goes on with what the last activation left: rows, a run, open turns.
@@ -155,6 +156,9 @@ func (c *chat) recover(ac actor.Context) {
 	}
 	c.armExpiry()
 	c.expire(ac)
+	if c.capOpen(ac) != nil {
+		return // it will be read anew
+	}
 	c.next(ac)
 }
 
@@ -195,6 +199,7 @@ func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
 			continue
 		}
 		facts = append(facts, persistence.ToolFinished{RunID: run.ID, MessageID: run.MessageID, Part: interrupted(t)})
+		c.tellInterrupted(t, persistence.Request{})
 	}
 	turn, _ := c.state.Turn(run.MessageID)
 	turn.ID, turn.Role, turn.Parts = run.MessageID, uimessage.RoleAssistant, run.Parts

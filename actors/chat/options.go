@@ -61,9 +61,14 @@ type Options struct {
 	// It may be nil.
 	PrefixBroken func(cause string)
 	MaxSends     int // chat_send calls a run; 0: [DefaultMaxSends]
-	// Approvers may decide requests for approval in groups, as <platform>-<userId>;
-	// none by default. In a chat of one person it is that person.
+	// MayDecide says who may decide requests for approval. Nil: in a chat of one person
+	// that person, in groups the Approvers, as <platform>-<userId>.
+	MayDecide func(Claim) bool
 	Approvers []string
+	// Grants keeps what people allow for a time; nil: they cannot.
+	Grants persistence.GrantStore
+	// Uptime is a clock that nobody can set, and the running system it belongs to; nil: there is none.
+	Uptime func() (boot string, up time.Duration)
 	// RepeatSends lets the same text go out twice in a run.
 	RepeatSends bool
 
@@ -143,7 +148,9 @@ type AuditEntry struct {
 	Reason    string
 	Step      int
 	By        string // who decided, as <platform>-<userId>
-	Digest    string // of the tool and the exact input that was asked about
+	Digest    string // of the tool, the exact input and what the answer is bound to
+	Call      string // id of the tool call
+	Rule      string // what let a call run: a person's answer, a grant, a rule of the operator's
 }
 
 func (o Options) withDefaults() Options {

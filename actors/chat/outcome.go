@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -39,6 +40,7 @@ func (c *chat) settleAnswered(turn persistence.Turn, runID string, begun map[str
 		i := slices.IndexFunc(turn.Requests, func(r persistence.Request) bool { return r.CallID == call.ToolCallID })
 		switch {
 		case begun[call.ToolCallID]:
+			c.tellInterrupted(call, c.requestOf(call))
 			facts = append(facts, persistence.ToolFinished{RunID: runID, MessageID: turn.ID, Part: interrupted(call)})
 		case call.Approval.Approved.Value && (i < 0 || bound(turn.Requests[i], call)):
 			facts = append(facts, persistence.ToolStarted{RunID: runID, CallID: call.ToolCallID})
@@ -98,10 +100,20 @@ func (c *chat) approvedCalls() []messages.ApprovedCall {
 	var calls []messages.ApprovedCall
 	for _, p := range c.state.Run.Parts {
 		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalResponded {
-			calls = append(calls, messages.ApprovedCall{CallID: t.ToolCallID, Name: t.Name, Input: t.Input})
+			calls = append(calls, messages.ApprovedCall{CallID: t.ToolCallID, Name: t.Name, Input: t.Input, Bind: c.requestOf(t).Bind})
 		}
 	}
 	return calls
+}
+
+// requestOf is the request for a call, also for the copy of one.
+func (c *chat) requestOf(t uimessage.Tool) persistence.Request {
+	if t.Approval != nil {
+		for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == t.Approval.ID }) {
+			return a.Request
+		}
+	}
+	return persistence.Request{}
 }
 
 // openRequests are what a run must not ask about again.
@@ -109,7 +121,7 @@ func (c *chat) openRequests() []messages.OpenRequest {
 	var open []messages.OpenRequest
 	for _, a := range c.state.OpenRequests() {
 		if call, ok := a.Turn.Call(a.Request.CallID); ok {
-			open = append(open, messages.OpenRequest{N: a.Request.N, Name: call.Name, Input: call.Input})
+			open = append(open, messages.OpenRequest{N: a.Request.N, Name: call.Name, Input: call.Input, Bind: a.Request.Bind})
 		}
 	}
 	return open
@@ -156,12 +168,42 @@ func (c *chat) newRequests(m uimessage.Message, base persistence.Turn) []persist
 			slices.ContainsFunc(base.Requests, func(r persistence.Request) bool { return r.ID == t.Approval.ID }) {
 			continue
 		}
+		shown := c.explained(t)
 		list = append(list, persistence.Request{
-			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: digest(t.Name, t.Input),
-			Asker: c.asker().ID, Asked: now.UnixMilli(), Expires: now.Add(approvalTime).UnixMilli(),
+			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: digest(t.Name, t.Input, shown.Bind),
+			Asker: c.asker().ID, Asked: now.UnixMilli(), Expires: now.Add(approvalTime).UnixMilli(), Explained: shown,
 		})
 	}
 	return list
+}
+
+// explained is what people are shown of a call of the run under way.
+func (c *chat) explained(t uimessage.Tool) persistence.Explained {
+	var out persistence.Explained
+	for _, list := range [][]persistence.Shown{c.state.Run.Shown, c.run.shown} {
+		for _, s := range list {
+			if s.CallID == t.ToolCallID {
+				out = s.Explained
+			}
+		}
+	}
+	if out.Exact == "" {
+		out.Exact = visible.JSON(string(t.Input))
+	}
+	return out
+}
+
+// shownOf is what people are shown of the calls that ask, as it is kept: nothing in
+// it is hidden.
+func shownOf(list []messages.AskedCall) []persistence.Shown {
+	var out []persistence.Shown
+	for _, a := range list {
+		out = append(out, persistence.Shown{CallID: a.CallID, Explained: persistence.Explained{
+			What: visible.Text(a.What), Risk: visible.Text(a.Risk), Exact: visible.Text(a.Exact),
+			Command: a.Command, Folder: a.Folder, Bind: a.Bind, Rule: a.Rule,
+		}})
+	}
+	return out
 }
 
 // opened are the requests that a turn holds beyond those of an earlier version.
@@ -179,6 +221,7 @@ func (c *chat) tellAsked(list []persistence.Asked) {
 		call, _ := a.Turn.Call(a.Request.CallID)
 		c.audit(AuditEntry{
 			Event: "approval", RequestID: a.Turn.Meta.RequestID, RunID: a.Turn.Meta.RunID, Name: call.Name, Result: "asked", Digest: a.Request.Digest,
+			Call: call.ToolCallID, By: a.Request.Asker,
 		})
 		c.Metrics.approval("asked")
 	}

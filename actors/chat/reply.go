@@ -1,65 +1,20 @@
 package chat
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// reply is what a person's words say about requests.
-type reply struct {
-	approved bool
-	command  bool // a command, which never goes to the model
-	n        int  // of the request; 0: the only one there is
-}
-
-// parseReply reads the few words that decide: `/approve 2` and `/deny 2`, or one
-// exact word. Everything else is for the model.
-func parseReply(text string) (reply, bool) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if rest, ok := strings.CutPrefix(text, "/"); ok {
-		name, arg, _ := strings.Cut(rest, " ")
-		name, _, _ = strings.Cut(name, "@") // /approve@bot
-		if name != "approve" && name != "deny" {
-			return reply{}, false
-		}
-		r := reply{approved: name == "approve", command: true}
-		if arg = strings.TrimPrefix(strings.TrimSpace(arg), "#"); arg == "" {
-			return r, true
-		}
-		n, err := strconv.ParseUint(arg, 10, 31)
-		r.n = int(n) // 31 bits
-		if err != nil || n == 0 {
-			r.n = -1 // names none
-		}
-		return r, true
-	}
-	switch text {
-	case "yes", "approve", "同意":
-		return reply{approved: true}, true
-	case "no", "deny", "拒绝":
-		return reply{}, true
-	}
-	return reply{}, false
-}
-
-// pick finds the request that a reply is about. Without a number that is clear
-// only while exactly one is open.
-func (r reply) pick(open []persistence.Asked) (persistence.Asked, bool) {
-	for _, a := range open {
-		if r.n == a.Request.N || r.n == 0 && len(open) == 1 {
-			return a, true
-		}
-	}
-	return persistence.Asked{}, false
-}
+// maxReason is what is kept of a person's reason, in characters.
+const maxReason = 300
 
 // takesWords: where people have no buttons, words decide.
 func (c *chat) takesWords() bool {
@@ -67,38 +22,211 @@ func (c *chat) takesWords() bool {
 	return ok && a.Platform != "web" && a.Platform != "api" && a.Platform != "task"
 }
 
-// decideInWords takes a message that decides a request; false: it is none, and
-// goes its ordinary way.
+// decideInWords takes a message that decides requests; false: it is none, and goes
+// its ordinary way. What others wrote, forwarded or changed later decides nothing.
 func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
 	words, ok := onlyWords(msg)
-	if !ok || !c.takesWords() || msg.Bot {
+	if !ok || !c.takesWords() || msg.Bot || msg.Forwarded {
 		return false
 	}
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	said, ok := parseReply(words)
-	if !ok || !c.mayDecide(by) {
+	if o, ok := parseOrder(words); ok {
+		return c.obey(ac, msg, turn, by, o)
+	}
+	open := c.theirs(by, msg.Admin)
+	if len(open) == 0 {
 		return false
 	}
-	open := c.state.OpenRequests()
-	a, found := said.pick(open)
-	if found {
-		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: said.approved})
-		if found = out.Is == messages.DecisionDone; found {
-			c.decideByIngress(ac, msg, turn, fact)
-			return true
+	said, again := c.meaning(words, by, msg.Admin, open)
+	if said.Kind == reply.Unclear {
+		return false
+	}
+	if again {
+		return c.listAgain(ac, msg, turn)
+	}
+	switch said.Kind {
+	case reply.ApproveAll:
+		return c.decideThose(ac, msg, turn, open, persistence.AnswerApproved, "")
+	case reply.DenyAll:
+		return c.decideThose(ac, msg, turn, open, persistence.AnswerDenied, words)
+	case reply.ApproveSome:
+		var some []persistence.Asked
+		for _, i := range said.Places {
+			some = append(some, open[i])
+		}
+		return c.decideThose(ac, msg, turn, some, persistence.AnswerApproved, "")
+	case reply.GrantTimed:
+		return c.grantTimed(ac, msg, turn, open, said.Reply)
+	case reply.Unclear: // it was above
+	}
+	return false
+}
+
+// meaning is what words say about the requests that a person may decide. Again: it
+// depends on a list, and the one that people saw last is not what is open now.
+func (c *chat) meaning(words string, by messages.Asker, admin bool, open []persistence.Asked) (said reply.Meaning, again bool) {
+	var shown []reply.Shown
+	for _, a := range open {
+		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
+	}
+	byNumber, byPlace := reply.ParseNumbered(words, shown)
+	fresh := c.isListed(by, admin, open)
+	switch {
+	case byNumber.Kind == reply.Unclear:
+		return byPlace, !fresh
+	case byPlace.Kind == reply.Unclear:
+		return byNumber, false // a number that is no place
+	case byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places):
+		return byNumber, true
+	case strings.Contains(words, "#"), slices.ContainsFunc(byNumber.Targets, func(t string) bool { return t != "" && strings.Contains(words, t) }):
+		return byNumber, false // by name
+	}
+	return byNumber, !fresh
+}
+
+// nameOf is what people may call a request by beside its number.
+func nameOf(a persistence.Asked) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	switch {
+	case a.Request.Command != "":
+		return a.Request.Command
+	case pathOf(call.Input) != "":
+		return pathOf(call.Input)
+	}
+	return call.Name
+}
+
+// isListed reports whether the list that people saw last is what is open now, as
+// far as a person may decide about it.
+func (c *chat) isListed(by messages.Asker, admin bool, open []persistence.Asked) bool {
+	var theirs []string
+	for _, id := range c.lastListed() {
+		if c.mayDecide(by, c.askerOf(id), admin) {
+			theirs = append(theirs, id)
 		}
 	}
-	if !said.command || !c.via.Outbox {
+	return slices.EqualFunc(theirs, open, func(id string, a persistence.Asked) bool { return id == a.Request.ID })
+}
+
+// lastListed are the requests in the list that people saw last. After a restart
+// that is what was open when a request was asked last.
+func (c *chat) lastListed() []string {
+	if c.listed != nil {
+		return c.listed
+	}
+	all := c.state.Requests(func(persistence.Request) bool { return true })
+	if len(all) == 0 {
+		return nil
+	}
+	last := all[len(all)-1].Request.Asked
+	var ids []string
+	for _, a := range all {
+		if a.Request.Answer == persistence.AnswerOpen || a.Request.At >= last {
+			ids = append(ids, a.Request.ID)
+		}
+	}
+	return ids
+}
+
+// list notes that people are shown all that is open.
+func (c *chat) list() []persistence.Asked {
+	open := c.state.OpenRequests()
+	c.listed = []string{}
+	for _, a := range open {
+		c.listed = append(c.listed, a.Request.ID)
+	}
+	return open
+}
+
+// listAgain answers with the list; false: there is no way to.
+func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+	if !c.via.Outbox {
 		return false
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.listWords(open, turn))
+	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.listWords(c.list(), turn))
 	return true
+}
+
+// obey takes a command. It never goes to the model.
+func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, by messages.Asker, o order) bool {
+	open := c.state.OpenRequests()
+	theirs := c.theirs(by, msg.Admin)
+	switch {
+	case o.lists || len(open) == 0:
+		return c.listAgain(ac, msg, turn)
+	case len(theirs) == 0:
+		if c.via.Outbox {
+			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", text(noticeMayNotDecide(), turn))
+		}
+		return c.via.Outbox
+	}
+	those, clear := o.pick(theirs)
+	if !clear || o.all && !c.isListed(by, msg.Admin, theirs) {
+		return c.listAgain(ac, msg, turn)
+	}
+	answer := persistence.AnswerDenied
+	if o.approves {
+		answer = persistence.AnswerApproved
+	}
+	return c.decideThose(ac, msg, turn, those, answer, o.reason)
+}
+
+// decideThose decides requests by a message.
+func (c *chat) decideThose(
+	ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, those []persistence.Asked, answer persistence.Answer, reason string,
+) bool {
+	var facts []persistence.ApprovalDecided
+	var agreed []persistence.Request
+	for _, a := range those {
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: answer == persistence.AnswerApproved})
+		if out.Is != messages.DecisionDone {
+			return c.listAgain(ac, msg, turn)
+		}
+		fact.Reason = cutReason(reason)
+		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
+	}
+	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
+		c.refuse(ac, msg)
+		return true
+	}
+	c.decideByIngress(ac, msg, turn, facts, "")
+	return true
+}
+
+// grantTimed lets rules count for a time, and runs what they cover of what waits.
+func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, open []persistence.Asked, said reply.Reply) bool {
+	person := turn.Meta.Channel + "-" + turn.Meta.UserID
+	given, covered := c.timed(msg.IngressID, person, said.Targets, said.Minutes, open)
+	if len(given) == 0 {
+		return false
+	}
+	var facts []persistence.ApprovalDecided
+	for _, a := range covered {
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
+		if out.Is != messages.DecisionDone {
+			return c.listAgain(ac, msg, turn)
+		}
+		fact.Grant = given[0].ID
+		facts = append(facts, fact)
+	}
+	if c.give(given...) != nil {
+		c.refuse(ac, msg)
+		return true
+	}
+	c.tellGranted(msg, person, given)
+	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(said, turn))
+	return true
+}
+
+func cutReason(s string) string {
+	r := []rune(s)
+	return string(r[:min(len(r), maxReason)])
 }
 
 // onlyWords is the text of a message that is nothing but words.
 func onlyWords(msg messages.AcceptIngress) (string, bool) {
 	if msg.Verdict == messages.VerdictCommand {
-		return "/" + msg.Command + " " + msg.Args, true
+		return strings.TrimSpace("/" + msg.Command + " " + msg.Args), true
 	}
 	if msg.EditOf != "" || len(msg.Turn.Parts) != 1 {
 		return "", false
@@ -107,94 +235,99 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 	return t.Text, ok
 }
 
-// decideByIngress makes decision and message durable in one fact.
-func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fact persistence.ApprovalDecided) {
+// decideByIngress makes decisions and message durable in one write, and says what
+// there is to say.
+func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, decided []persistence.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
-	fact.By, fact.RequestID, fact.Ingress = turn.Meta.Channel+"-"+turn.Meta.UserID, msg.RequestID, &in
-	if c.offer(ac, fact) != nil {
+	var facts []persistence.Fact
+	var rows []persistence.Row
+	for i, fact := range decided {
+		fact.By, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, msg.RequestID
+		if i == 0 {
+			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
+			rows = fact.Rows
+		}
+		facts = append(facts, fact)
+	}
+	if c.offer(ac, facts...) != nil {
 		c.refuse(ac, msg)
 		return
 	}
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID})
-	c.decided(ac, []persistence.Fact{fact})
+	c.deliverRows(ac, rows)
+	c.decided(ac, facts)
 	c.settledFrame(ac, turn.ID) // readers see what follows before they may leave
 	if c.state != nil && c.state.Run == nil {
 		c.restLater()
 	}
 }
 
-// What the model and people read of requests that nobody decided.
-const (
-	reasonExpired   = "expired: nobody decided within 30 minutes; not executed"
-	reasonWithdrawn = "withdrawn: the run ended before anybody decided; not executed"
-	reasonRewound   = "withdrawn: the conversation was changed; not executed"
-)
+// order is a command about requests.
+type order struct {
+	approves, lists, all bool
+	numbers              []int
+	reason               string
+	unclear              bool
+}
 
-// requestWords ask people: one plain sentence, the exact input, how to answer.
-func (c *chat) requestWords(list []persistence.Asked) string {
-	var out []string
-	for _, a := range list {
-		if a.Request.Answer != persistence.AnswerOpen {
+// parseOrder reads `/approvals`, `/approve 1 2`, `/approve all`, `/deny 2 reason`.
+// Without a number it is about the only request that there is.
+func parseOrder(text string) (o order, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok {
+		return o, false
+	}
+	name, args, _ := strings.Cut(rest, " ")
+	name, _, _ = strings.Cut(strings.ToLower(name), "@") // /approve@bot
+	switch name {
+	case "approvals":
+		return order{lists: true}, true
+	case "approve":
+		o.approves = true
+	case "deny":
+	default:
+		return o, false
+	}
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(args))
+	for i, word := range words {
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 31)
+		switch {
+		case err == nil && n > 0 && !o.all:
+			o.numbers = append(o.numbers, int(n)) // 31 bits
+			continue
+		case i == 0 && strings.EqualFold(word, "all"):
+			o.all = true
 			continue
 		}
-		call, _ := a.Turn.Call(a.Request.CallID)
-		n := strconv.Itoa(a.Request.N)
-		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": May I use " + toolTitle(call) + " with exactly this input? It runs only if you agree.\n\n" + shown(call) +
-				"\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
-			"#" + n + "：可以用下面的输入使用 " + toolTitle(call) + " 吗？得到同意后才会执行。\n\n" + shown(call) +
-				"\n\n请回复 同意 或 拒绝，或 /approve " + n + "、/deny " + n + "。30 分钟内没有答复则失效。",
-		}))
-	}
-	return strings.Join(out, "\n\n")
-}
-
-// listWords answer a reply that names no open request.
-func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string {
-	if len(open) == 0 {
-		return text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
-	}
-	lines := []string{text(notice{"Please name one of these, for example /approve 1:", "请指明其中一个，例如 /approve 1："}, turn)}
-	for _, a := range open {
-		call, _ := a.Turn.Call(a.Request.CallID)
-		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+" "+toolTitle(call)+"\n\n"+shown(call))
-	}
-	return strings.Join(lines, "\n\n")
-}
-
-// expiredWords tell people that a request is over.
-func (c *chat) expiredWords(a persistence.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
-}
-
-// toolTitle is what people know a tool by.
-func toolTitle(call uimessage.Tool) string {
-	if title := call.Title.Or(""); title != "" {
-		return "**" + title + "** (`" + call.Name + "`)"
-	}
-	return "`" + call.Name + "`"
-}
-
-// shown is the exact input of a call as a block that nothing in it can end or
-// hide: what cannot be seen is written as an escape, which is the same JSON.
-func shown(call uimessage.Tool) string {
-	var b strings.Builder
-	longest, ticks := 2, 0
-	for _, r := range string(call.Input) {
-		if ticks++; r != '`' {
-			ticks = 0
+		if o.unclear = o.approves || i == 0; !o.unclear {
+			_, o.reason, _ = strings.Cut(args, words[i-1])
+			o.reason = strings.Trim(o.reason, " ,，、")
 		}
-		longest = max(longest, ticks)
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-			continue
+		break
+	}
+	return o, true
+}
+
+// pick finds the requests that a command is about; false: they are not clear.
+func (o order) pick(open []persistence.Asked) ([]persistence.Asked, bool) {
+	switch {
+	case o.unclear:
+		return nil, false
+	case o.all:
+		return open, len(open) > 0
+	case len(o.numbers) == 0:
+		return open, len(open) == 1
+	}
+	var those []persistence.Asked
+	for _, n := range o.numbers {
+		i := slices.IndexFunc(open, func(a persistence.Asked) bool { return a.Request.N == n })
+		if i < 0 {
+			return nil, false
 		}
-		for _, u := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, `\u%04x`, u)
+		if !slices.ContainsFunc(those, func(a persistence.Asked) bool { return a.Request.N == n }) {
+			those = append(those, open[i])
 		}
 	}
-	fence := strings.Repeat("`", longest+1)
-	return fence + "json\n" + b.String() + "\n" + fence
+	return those, true
 }

@@ -25,7 +25,8 @@ type runner struct {
 	kept     int               // parts that are journaled
 	began    time.Time
 	usage    uimessage.Usage
-	steps    int // model calls that responded
+	steps    int                 // model calls that responded
+	shown    []persistence.Shown // of calls that ask, of a step that is not journaled
 	draft    string
 	lastSent map[string]bool // texts sent since the last turn became visible
 	// facts and docs are what the run's system text is made of, with these skills.
@@ -159,9 +160,10 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 	start := messages.StartRun{
 		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: prompt.System(facts, docs), Only: only,
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
-		Hold: asking(c.run.before.Parts), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
+		Hold: asking(c.run.before.Parts), Approved: c.approvedCalls(), Grants: c.live(), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compaction != nil,
 	}
+	c.tellApproved(run.Parts)
 	ac.Request(pid, start)
 	if c.via.Typing || c.via.Drafts {
 		c.tick(tickFirst)
@@ -266,6 +268,7 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	c.trim = msg.Trim
 	c.compaction.size.report(msg.Usage, len(c.state.History), c.trim)
 	c.run.steps++
+	c.run.shown = shownOf(msg.Asked)
 	if msg.Ends != "" {
 		c.endRun(ac, msg.Ends, msg.Reason)
 		return
@@ -274,6 +277,7 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	from := min(c.run.kept, len(m.Parts))
 	facts := []persistence.Fact{persistence.StepResponded{
 		RunID: c.run.id, MessageID: m.ID, Step: msg.Step, From: from, Parts: m.Parts[from:], Tokens: msg.Usage.TotalTokens,
+		Shown: c.run.shown,
 	}}
 	for _, call := range msg.Calls {
 		if !call.Repeatable {
@@ -286,6 +290,7 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	c.run.kept = len(m.Parts)
 	c.eventFrame(ac, "assistant", msg.Step, "")
 	if len(msg.Calls) > 0 {
+		c.tellRuled(msg.Calls, m)
 		ac.Send(c.run.pid, messages.ExecuteCalls{RunID: c.run.id, LaneEmpty: len(c.state.Lane) == 0})
 		return
 	}
@@ -324,6 +329,7 @@ func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
 		result = "error"
 	}
 	c.audit(AuditEntry{Event: "tool", RequestID: c.state.Run.RequestID, RunID: c.run.id, Name: part.Name, Result: result})
+	c.tellEnded(msg.CallID, result)
 	c.eventFrame(ac, "tool_summary", c.state.Run.Step, msg.Summary)
 }
 
@@ -378,10 +384,11 @@ func (c *chat) boundary(ac actor.Context, step int) {
 			return
 		}
 		next.MessageID, next.Approved = id, c.approvedCalls()
+		c.tellApproved(c.state.Run.Parts)
 	} else {
 		c.run.before = c.run.reducer.Snapshot()
 	}
-	next.Asker, next.Input = c.asker(), c.input(step+1)
+	next.Asker, next.Input, next.Grants = c.asker(), c.input(step+1), c.live()
 	next.System, next.Only = c.reloaded()
 	ac.Send(c.run.pid, next)
 }

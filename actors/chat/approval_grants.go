@@ -1,0 +1,174 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// maxGrant is how long a grant lasts at most.
+	maxGrant = time.Hour
+	// maxStanding is how much people may have agreed to under rules of the operator's;
+	// the oldest goes, and asks again.
+	maxStanding = 200
+)
+
+// grants are what people allowed in the chat for a time. They are read when they
+// are needed first.
+type grants struct {
+	read bool
+	list []persistence.Grant
+	ends map[string]time.Time // by id, on the clocks of this process
+}
+
+// readGrants reads what an earlier activation saved. What cannot be read allows
+// nothing.
+func (c *chat) readGrants() {
+	if c.grants.read || c.Grants == nil {
+		return
+	}
+	list, err := c.Grants.Grants(context.Background(), c.key)
+	if err != nil {
+		c.log.Error("the timed grants of the chat cannot be read; everything asks", "error", err)
+		list = nil
+	}
+	c.grants = grants{read: true, list: list, ends: map[string]time.Time{}}
+	for _, g := range list {
+		c.grants.ends[g.ID] = c.ends(g, time.Now())
+	}
+}
+
+// ends is when a grant of an earlier activation ends: by the wall clock, and by the
+// clock that nobody can set if that still runs. A clock that went back behind the
+// grant's begin ends it.
+func (c *chat) ends(g persistence.Grant, now time.Time) time.Time {
+	length := min(time.Duration(g.Until-g.From)*time.Millisecond, maxGrant)
+	left := min(time.UnixMilli(g.Until).Sub(now), length)
+	if now.UnixMilli() < g.From {
+		return now
+	}
+	if boot, up := c.uptime(); boot != "" && boot == g.Boot {
+		left = min(left, length-(up-time.Duration(g.Up)*time.Millisecond))
+	}
+	return now.Add(left)
+}
+
+func (c *chat) uptime() (boot string, up time.Duration) {
+	if c.Uptime == nil {
+		return "", 0
+	}
+	return c.Uptime()
+}
+
+// live are the grants that count now, for a run. The word of somebody who may not
+// decide any more counts for nothing.
+func (c *chat) live() []messages.Grant {
+	c.readGrants()
+	var out []messages.Grant
+	now := time.Now()
+	a, _ := c.key.Address()
+	for _, g := range c.grants.list {
+		if g.Until == 0 {
+			out = append(out, messages.Grant{ID: g.ID, Rule: g.Rule, Binds: g.Binds})
+			continue
+		}
+		person := messages.Asker{Platform: a.Platform, ID: strings.TrimPrefix(g.Person, a.Platform+"-")}
+		if until := c.grants.ends[g.ID]; now.Before(until) && c.mayDecide(person, person.ID, false) {
+			out = append(out, messages.Grant{ID: g.ID, Person: person, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
+		}
+	}
+	return out
+}
+
+// give makes grants durable. One that was given before stays as it was.
+func (c *chat) give(list ...persistence.Grant) error {
+	c.readGrants()
+	now := time.Now()
+	keep := slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool { return g.Until != 0 && !now.Before(c.grants.ends[g.ID]) })
+	for _, g := range list {
+		if !slices.ContainsFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID }) {
+			keep = append(keep, g)
+		}
+	}
+	standing := 0
+	for _, g := range slices.Backward(keep) {
+		if standing += bit(g.Until == 0); g.Until == 0 && standing > maxStanding {
+			keep = slices.DeleteFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID })
+		}
+	}
+	if err := c.Grants.SaveGrants(context.Background(), c.key, keep); err != nil {
+		c.log.Error("a grant cannot be saved", "error", err)
+		c.grants = grants{} // what is on the disk counts
+		return err
+	}
+	c.grants.list = keep
+	for _, g := range list {
+		if _, known := c.grants.ends[g.ID]; !known {
+			c.grants.ends[g.ID] = now.Add(time.Duration(g.Until-g.From) * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// timed makes grants of rules that cover commands that wait, and says which those
+// are. None: a rule covers no command, or nothing that it could be bound to.
+func (c *chat) timed(id, person string, rules []string, minutes int, open []persistence.Asked) (given []persistence.Grant, covered []persistence.Asked) {
+	policy, err := grant.Shipped()
+	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
+		return nil, nil
+	}
+	now := time.Now()
+	boot, up := c.uptime()
+	for _, rule := range rules {
+		parsed, ok := grant.ParseRule(rule, policy)
+		folders := map[string]int{}
+		for _, a := range open {
+			if !ok || a.Request.Command == "" || grant.Decide(a.Request.Command, rule, policy) != grant.Auto || parsed.Runner && a.Request.Bind == "" {
+				continue
+			}
+			if !slices.ContainsFunc(covered, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
+				covered = append(covered, a)
+			}
+			i, known := folders[a.Request.Folder]
+			if !known {
+				i = len(given)
+				folders[a.Request.Folder] = i
+				given = append(given, persistence.Grant{
+					ID: id + "." + a.Request.ID, Person: person, Folder: a.Request.Folder, Rule: rule,
+					From: now.UnixMilli(), Until: now.Add(time.Duration(minutes) * time.Minute).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
+				})
+			}
+			if parsed.Runner {
+				given[i].Binds = append(given[i].Binds, a.Request.Bind)
+			}
+		}
+		if len(folders) == 0 {
+			return nil, nil
+		}
+	}
+	return given, covered
+}
+
+// standing are what people agreed to under the operator's rules.
+func (c *chat) standing(list []persistence.Request) []persistence.Grant {
+	var out []persistence.Grant
+	for _, r := range list {
+		if r.Rule != "" && r.Bind != "" && c.Grants != nil {
+			out = append(out, persistence.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: time.Now().UnixMilli()})
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Claim is somebody who wants to decide about a request for approval.
+type Claim struct {
+	ChatKey  messages.ChatKey
+	Platform string // by its full name, for example telegram@work
+	Person   string // the platform's id; empty: not known
+	Group    bool   // several people may write in the chat
+	Asker    string // whose turn led to the request
+	Admin    bool   // the platform says that the person administers the chat
+}
+
+// mayDecide says whether a person may decide about what somebody's turn led to.
+// Without a rule of the host's it is the one person of a chat, and in groups who is listed.
+func (c *chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
+	a, _ := c.key.Address()
+	if c.MayDecide == nil {
+		return !c.group() || by.ID != "" && slices.Contains(c.Approvers, a.Platform+"-"+by.ID)
+	}
+	name := a.Platform
+	if a.Account != "" {
+		name += "@" + a.Account
+	}
+	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != a.Platform && !isOwn(platform) {
+		return false // somebody with the same id elsewhere
+	}
+	if isOwn(by.Platform) {
+		name = by.Platform // who holds the keys of the host speaks for it everywhere
+	}
+	return c.MayDecide(Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
+}
+
+// isOwn: the places that only the host's own people reach.
+func isOwn(platform string) bool {
+	return platform == "web" || platform == "cli" || platform == "control"
+}
+
+// theirs are the open requests that a person may decide about.
+func (c *chat) theirs(by messages.Asker, admin bool) []persistence.Asked {
+	return slices.DeleteFunc(c.state.OpenRequests(), func(a persistence.Asked) bool { return !c.mayDecide(by, a.Request.Asker, admin) })
+}
+
+// askerOf is whose turn led to a request.
+func (c *chat) askerOf(approvalID string) string {
+	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == approvalID }) {
+		return a.Request.Asker
+	}
+	return c.asker().ID // of the run under way, if it is one at all
+}

@@ -1,0 +1,183 @@
+package chat
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// What the model and people read of requests that nobody decided.
+const (
+	reasonExpired   = "expired: nobody decided within 30 minutes; not executed"
+	reasonWithdrawn = "withdrawn: the run ended before anybody decided; not executed"
+	reasonRewound   = "withdrawn: the conversation was changed; not executed"
+	reasonCrowded   = "denied: too many requests waited in this chat; not executed"
+)
+
+// maxHead is how much of a request that was shown before is shown again, in characters.
+const maxHead = 80
+
+func noticeMayNotDecide() notice {
+	return notice{"You may not decide about requests here. They stay as they are.", "你无权在这里审批，请求保持不变。"}
+}
+
+// requestWords ask people: one plain sentence, what exactly would take effect, how to
+// answer. What waits beside it was shown whole before.
+func (c *chat) requestWords(list []persistence.Asked) string {
+	var out []string
+	for _, a := range list {
+		if a.Request.Answer != persistence.AnswerOpen {
+			continue
+		}
+		n := strconv.Itoa(a.Request.N)
+		out = append(out, c.inTheirWords(notice{
+			"#" + n + ": " + whatOf(a, false) + "\n\n" + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + "\n\n" + exactOf(a) + "\n\n请回复 同意 或 拒绝，或 /approve " + n + "、/deny " + n + "。30 分钟内没有答复则失效。",
+		}))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	var beside []string
+	for _, a := range c.state.OpenRequests() {
+		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
+			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a))
+		}
+	}
+	if len(beside) > 0 {
+		out = append(out, c.inTheirWords(notice{"Also waiting (/approvals shows them whole):", "还在等待的请求（/approvals 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// listWords show all that is open.
+func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string {
+	if len(open) == 0 {
+		return text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
+	}
+	n := strconv.Itoa(open[0].Request.N)
+	lines := []string{text(notice{
+		"These wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
+		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
+	}, turn)}
+	for _, a := range open {
+		zh := text(notice{"", "zh"}, turn) != ""
+		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+"\n\n"+exactOf(a))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// grantedWords say what people allowed.
+func (c *chat) grantedWords(said reply.Reply, turn persistence.Turn) string {
+	minutes := strconv.Itoa(said.Minutes)
+	var rules []string
+	for _, r := range said.Targets {
+		rules = append(rules, visible.Block("", visible.Text(r)))
+	}
+	return text(notice{
+		"For " + minutes + " minutes, what fits this runs without asking, in this chat, when you ask for it:",
+		minutes + " 分钟内，在这个对话里由你发起的、符合以下规则的命令不再询问：",
+	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
+}
+
+// expiredWords tell people that a request is over.
+func (c *chat) expiredWords(a persistence.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
+}
+
+// crowdedWords tell people that a request was taken back.
+func (c *chat) crowdedWords(a persistence.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{
+		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
+		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
+	})
+}
+
+// whatOf is a request in plain sentences.
+func whatOf(a persistence.Asked, zh bool) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	what := a.Request.What
+	switch {
+	case what == "" && zh:
+		return "可以用下面的输入使用 " + toolTitle(call) + " 吗？得到同意后才会执行。"
+	case what == "":
+		return "May I use " + toolTitle(call) + " with exactly this input? It runs only if you agree."
+	}
+	words := visible.Sentence(what)
+	if risk := a.Request.Risk; risk != "" {
+		words += "\n\n" + visible.Sentence(risk)
+	}
+	if zh {
+		return words + "\n\n" + toolTitle(call) + " 将执行下面的内容，得到同意后才会执行。"
+	}
+	return words + "\n\n" + toolTitle(call) + " would do exactly this. It runs only if you agree."
+}
+
+// exactOf is what exactly would take effect, whole.
+func exactOf(a persistence.Asked) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	exact := a.Request.Exact
+	switch {
+	case exact == "": // a request of an older version
+		return visible.Block("json", visible.JSON(string(call.Input)))
+	case a.Request.What == "" && json.Valid([]byte(exact)):
+		return visible.Block("json", exact)
+	}
+	return visible.Block("", exact)
+}
+
+// headOf is a request in a few words.
+func headOf(a persistence.Asked) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	exact := a.Request.Exact
+	if exact == "" {
+		exact = string(call.Input)
+	}
+	r := []rune(exact)
+	words := visible.Sentence(string(r[:min(len(r), maxHead)]))
+	if len(r) > maxHead {
+		words += "…"
+	}
+	return toolTitle(call) + " " + words
+}
+
+// toolTitle is what people know a tool by.
+func toolTitle(call uimessage.Tool) string {
+	name := visible.Block("", visible.Text(call.Name))
+	if !strings.ContainsAny(call.Name, "`\n") {
+		name = "`" + visible.Text(call.Name) + "`"
+	}
+	if title := call.Title.Or(""); title != "" {
+		return "**" + visible.Sentence(title) + "** (" + name + ")"
+	}
+	return name
+}
+
+// pathOf is the file that a call names.
+func pathOf(input json.RawMessage) string {
+	var in struct {
+		Path string `json:"path"`
+	}
+	_ = json.Unmarshal(input, &in) // anything else names none
+	return in.Path
+}
+
+// tellGranted tells the audit log what people allowed for a time.
+func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
+	for _, g := range given {
+		c.audit(AuditEntry{
+			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Rule,
+			Reason: "until " + time.UnixMilli(g.Until).UTC().Format(time.RFC3339),
+		})
+	}
+}
