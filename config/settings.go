@@ -101,6 +101,8 @@ type Memory struct {
 	MaxPrimaryChars      int  `json:"maxPrimaryChars" jsonschema:"minimum=500,maximum=1000000" jsonschema_description:"Longest Primary.md of a chat."`
 	CompressOnOverflow   bool `json:"compressOnOverflow" jsonschema_description:"Condense a Primary.md that grew too long."`
 	BackupBeforeCompress bool `json:"backupBeforeCompress" jsonschema_description:"Keep a copy of it first."`
+
+	EmbeddingModel string `json:"embeddingModel,omitempty" jsonschema_description:"Embedding model of llm's API, with which memory_search also finds what is said in other words; the facts are sent there. Unset: words alone."`
 }
 
 // AgentContext configures the summaries of past runs.

@@ -124,6 +124,21 @@ func (c *checker) llm(s *Settings) {
 	if len(llm.Fallbacks) > 0 && llm.Provider == ProviderDemo {
 		c.fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
 	}
+	c.embeddings(s.Context.Memory.EmbeddingModel, llm)
+}
+
+// embeddings checks that the API of the model can have an embedding model.
+func (c *checker) embeddings(name string, llm LLM) {
+	const key = "context.memory.embeddingModel"
+	switch own := llm.BaseURL == "" || llm.BaseURL == providerOf(llm.Provider).baseURL; {
+	case name == "":
+	case strings.ContainsFunc(name, unicode.IsSpace):
+		c.fault(key, "has blanks, which no name of a model has")
+	case llm.Provider == ProviderDemo:
+		c.fault(key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
+	case own && (llm.Provider == ProviderAnthropic || llm.Provider == ProviderDeepSeek):
+		c.fault(key, "is asked for at llm's address, and %s has no embeddings; leave it out", llm.Provider)
+	}
 }
 
 // api checks that a model can be called.
