@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
@@ -44,6 +45,7 @@ type Host struct {
 	store   *jsonl.Store
 	index   *searchindex.Index
 	memory  *memfile.Store
+	meaning *memory.Meaning // nil: memories are searched by words alone
 	system  *actor.ActorSystem
 	workers *workers
 	router  *actor.PID

@@ -1,16 +1,21 @@
 package host
 
 import (
+	"context"
+	"path/filepath"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
 
 // Memories are the memories below a state folder. A host may run meanwhile.
@@ -20,8 +25,30 @@ func Memories(state string) *memfile.Store {
 
 // memoryTools are the tools that read and change memories.
 func (h *Host) memoryTools() []tool.Tool {
-	o := memory.Options{Store: h.memory, Zone: h.zone}
+	o := memory.Options{Store: h.memory, Zone: h.zone, Meaning: h.meaning}
 	return []tool.Tool{memory.NewSearch(o), memory.NewUpsert(o)}
+}
+
+// makeMeaning lets memories be searched by what they mean, if an embedding model is
+// set. It asks nobody, and opens nothing until somebody searches.
+func (h *Host) makeMeaning() error {
+	name, llm := h.opts.Settings.Settings.Context.Memory.EmbeddingModel, h.opts.Settings.Settings.LLM
+	if name == "" {
+		return nil
+	}
+	transport := openai.NewTransport()
+	embedder, err := openai.NewEmbedder(endpoint(llm, name, llm.BaseURL, llm.APIKey), transport)
+	if err != nil {
+		return &Failure{Kind: KindConfig, What: "the embedding model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+	}
+	log := h.opts.Logger.With("component", "memory")
+	cache := vectorcache.New(vectorcache.Options{File: filepath.Join(h.opts.State, "index", "vectors.db"), Logger: log})
+	h.cleanups.add("cache of vectors", func(context.Context) error {
+		transport.CloseIdleConnections()
+		return cache.Close()
+	})
+	h.meaning = memory.NewMeaning(memory.MeaningOptions{Embedder: embedder, Model: llm.BaseURL + " " + name, Cache: cache, Logger: log})
+	return nil
 }
 
 // wireMemory lets facts be taken from chats. The demo model takes none.

@@ -32,7 +32,7 @@ func newIndex(state string, store *jsonl.Store, log *slog.Logger) *searchindex.I
 func (h *Host) makeIndex(context.Context) error {
 	h.index = newIndex(h.opts.State, h.store, h.opts.Logger)
 	h.cleanups.add("search index", func(context.Context) error { return h.index.Close() })
-	return nil
+	return h.makeMeaning()
 }
 
 // searcher is the index as the tool sees it.

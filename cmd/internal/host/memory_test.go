@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// lookIntoMemory plays a model that searches the memory for what it is told.
+func lookIntoMemory(req model.Request) []model.Event {
+	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
+	last := req.Messages[len(req.Messages)-1]
+	if len(req.Tools) == 0 || len(last.Parts) == 0 {
+		return say("{}")
+	}
+	switch p := last.Parts[len(last.Parts)-1].(type) {
+	case modelmessage.Text:
+		call := modeltest.Call{ID: "look_" + p.Text, Name: "memory_search", Input: `{"query":"` + p.Text + `"}`}
+		return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
+	case modelmessage.ToolResult:
+		return say("It says: " + p.Output.Text + string(p.Output.JSON))
+	}
+	return nil
+}
+
+// TestMemoryByMeaning: with an embedding model at the model's address, facts are
+// found in other words, vectors are kept over a restart, and a provider that fails
+// leaves the words. All of it over HTTP, with the model's key.
+func TestMemoryByMeaning(t *testing.T) {
+	p := newProject(t)
+	meanings := modeltest.NewMeanings([]string{"flat", "apartment"}, []string{"drinks", "beverage"})
+	s := modeltest.NewServer(modeltest.NewFunc(lookIntoMemory), modeltest.ServerOptions{Key: "sk-canary-0123456789", Embedder: meanings})
+	t.Cleanup(s.Close)
+	flags := telegramFlags(p)
+	flags["llm.baseUrl"], flags["context.memory.embeddingModel"], flags["adapters.telegram.egress"] = s.URL, "embed-small", "direct"
+	write(t, filepath.Join(p.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n- 2026-01-02 Bo drinks rooibos\n")
+	vectors := filepath.Join(p.dir, ".ship", "index", "vectors.db")
+	said := 0
+	ask := func(query string) string {
+		p.api.Say(1, 1, query, nil)
+		said++
+		p.api.Await(t, "the answer about "+query, func() bool { return len(p.api.Sent(1)) == said })
+		return p.api.Sent(1)[said-1].Text
+	}
+	for range 2 { // a restart
+		h := p.prepare(t, Options{}, flags)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(vectors); (err == nil) != (said > 0) {
+			t.Errorf("the cache before a search: %v", err)
+		}
+		text := ask("apartment")
+		kiel, bo := strings.Index(text, "flat in Kiel"), strings.Index(text, "rooibos")
+		if kiel < 0 || bo >= 0 && bo < kiel || strings.Contains(text, "words alone") {
+			t.Errorf("the model read %s", text)
+		}
+		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(meanings.Calls()); n != 1 {
+		t.Errorf("the embedding model was asked %d times, want once: the second host has the vectors", n)
+	}
+	meanings.FailWith(func(context.Context, []string) error { return &model.Error{Reason: model.ReasonOverloaded} })
+	p.start(t, Options{}, flags)
+	if text := ask("beverage"); strings.Contains(text, "rooibos") || !strings.Contains(text, "words alone") {
+		t.Errorf("without vectors the model read %s", text)
+	}
+	if text := ask("rooibos"); !strings.Contains(text, "Bo drinks rooibos") {
+		t.Errorf("by words the model read %s", text)
+	}
+	for _, err := range s.Faults() {
+		t.Errorf("a strict provider refuses a request: %v", err)
+	}
+}
