@@ -118,7 +118,7 @@ func split(text string) (front, body string, err error) {
 func parseFront(front string) (document, error) {
 	var root yaml.Node
 	if err := parseYAML(front, &root); err != nil {
-		return document{}, faultf(lineOf(err)+1, "put values with a colon or a hash in quotes", "the front matter is no YAML")
+		return document{}, faultf(min(lineOf(err), strings.Count(front, "\n"))+1, "put values with a colon or a hash in quotes", "the front matter is no YAML")
 	}
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
 		return document{}, faultf(2, "write lines like name: my-skill", "the front matter has no members")

@@ -1,0 +1,231 @@
+package skill
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// put writes files below a folder; a name that ends with a slash is a folder.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func md(name string) string {
+	return "---\nname: " + name + "\ndescription: what " + name + " does\n---\nDo " + name + ".\n"
+}
+
+// project is a folder with two folders of skills.
+func project(t *testing.T) (dir string, c *Catalog) {
+	t.Helper()
+	dir = t.TempDir()
+	return dir, NewCatalog(nil, Root{Base: dir, Path: ".ship/skills", Label: ".ship/skills"}, Root{Base: dir, Path: ".claude/skills", Label: ".claude/skills"})
+}
+
+func names(s *Set) []string {
+	out := []string{}
+	for _, k := range s.Skills {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+func problems(s *Set) []string {
+	out := []string{}
+	for _, p := range s.Problems {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+func TestCatalogFindsSkills(t *testing.T) {
+	dir, c := project(t)
+	put(t, dir, map[string]string{
+		".claude/skills/pdf/SKILL.md": md("pdf"), ".claude/skills/pdf/run.py": "print()", ".claude/skills/zebra/SKILL.md": md("zebra"),
+		".claude/skills/.hidden/SKILL.md": md("hidden"), ".claude/skills/README.md": "a file beside them",
+		".ship/skills/pdf2/SKILL.md": md("pdf"), ".ship/skills/named-by-folder/SKILL.md": "---\ndescription: d\n---\nt",
+		".ship/skills/broken/SKILL.md": "---\nname: Broken One\ndescription: d\n---\nt", ".ship/skills/empty/": "",
+		"elsewhere/other/SKILL.md": md("other"),
+	})
+	set := c.Current()
+	if diff := cmp.Diff([]string{"named-by-folder", "pdf", "zebra"}, names(set)); diff != "" {
+		t.Errorf("skills (-want +got):\n%s", diff)
+	}
+	want := []string{
+		`.ship/skills/broken/SKILL.md:2: the name "Broken One" cannot be used; use a-z, 0-9, - and _ only, as in my-skill`,
+		".ship/skills/empty: there is no SKILL.md; write one, or move the folder elsewhere",
+		".claude/skills/pdf: the skill pdf is in .ship/skills/pdf2 already, which counts; remove one of them or give it another name",
+	}
+	if diff := cmp.Diff(want, problems(set)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	pdf, ok := set.Find("pdf")
+	if !ok || pdf.Folder != ".ship/skills/pdf2" || pdf.Text != "Do pdf." || pdf.Files != 1 || pdf.TextBytes != len(md("pdf")) {
+		t.Errorf("skill %+v, %v", pdf, ok)
+	}
+	if _, ok := set.Find("other"); ok {
+		t.Error("a skill outside of the folders was found")
+	}
+}
+
+// A skill is what its whole folder is: any change makes another digest, and the text
+// of the one before is not to be had any more.
+func TestCatalogDigests(t *testing.T) {
+	changes := map[string]func(t *testing.T, dir string){
+		"text":            func(t *testing.T, dir string) { put(t, dir, map[string]string{"SKILL.md": md("pdf") + "More."}) },
+		"script":          func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/run.sh": "echo b"}) },
+		"new file":        func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/more.sh": ""}) },
+		"new folder":      func(t *testing.T, dir string) { put(t, dir, map[string]string{"more/": ""}) },
+		"file gone":       func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "scripts/run.sh"))) },
+		"file moved":      func(t *testing.T, dir string) { must(t, os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "scripts/fun.sh"))) },
+		"right to be run": func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700)) },
+		"link":            func(t *testing.T, dir string) { must(t, os.Symlink("run.sh", filepath.Join(dir, "scripts/link"))) },
+		"file for a link": func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "scripts/again.sh")))
+			put(t, dir, map[string]string{"scripts/again.sh": "echo a"})
+		},
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			dir, c := project(t)
+			own := filepath.Join(dir, ".ship/skills/pdf")
+			put(t, own, map[string]string{"SKILL.md": md("pdf"), "scripts/run.sh": "echo a"})
+			must(t, os.Symlink("../SKILL.md", filepath.Join(own, "scripts/again.sh")))
+			before, ok := c.Current().Find("pdf")
+			if !ok {
+				t.Fatal(problems(c.Current()))
+			}
+			pin := messages.SkillPin{Name: "pdf", Digest: before.Digest}
+			if text, ok := c.Current().Text(pin); !ok || text.Text != "Do pdf." || text.Folder != ".ship/skills/pdf" {
+				t.Errorf("text %+v, %v", text, ok)
+			}
+			change(t, own)
+			after, ok := c.Refresh().Find("pdf")
+			if !ok || after.Digest == before.Digest || !strings.HasPrefix(after.Digest, "sha256:") {
+				t.Errorf("digest %s after %s, problems %v", after.Digest, before.Digest, problems(c.Current()))
+			}
+			if _, ok := c.Current().Text(pin); ok {
+				t.Error("the old text is still there")
+			}
+		})
+	}
+}
+
+// A file that hides its change from a look at names and times is still read anew
+// where it counts.
+func TestCatalogFreshReadsEveryByte(t *testing.T) {
+	dir, c := project(t)
+	own := filepath.Join(dir, ".ship/skills/pdf")
+	put(t, own, map[string]string{"SKILL.md": md("pdf"), "run.sh": "echo a"})
+	file := filepath.Join(own, "run.sh")
+	at := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(file, at, at))
+	before, _ := c.Current().Find("pdf")
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("echo b")
+	must(t, err)
+	must(t, f.Close())
+	must(t, os.Chtimes(file, at, at))
+	if same, _ := c.Refresh().Find("pdf"); same.Digest != before.Digest {
+		t.Skip("this disk shows the change")
+	}
+	if after, ok := c.Fresh("pdf"); !ok || after.Digest == before.Digest {
+		t.Errorf("digest %s, %v, want another one", after.Digest, ok)
+	}
+}
+
+func TestCatalogLooksAgain(t *testing.T) {
+	dir, _ := project(t)
+	now := time.Now()
+	c := NewCatalog(func() time.Time { return now }, Root{Base: dir, Path: "skills", Label: "skills"})
+	if got := names(c.Current()); len(got) != 0 || len(c.Current().Problems) != 0 {
+		t.Errorf("skills %v, problems %v of no folder", got, problems(c.Current()))
+	}
+	put(t, dir, map[string]string{"skills/a/SKILL.md": md("a")})
+	if got := names(c.Current()); len(got) != 0 {
+		t.Errorf("skills %v at once", got)
+	}
+	now = now.Add(lookAgain + 1)
+	if diff := cmp.Diff([]string{"a"}, names(c.Current())); diff != "" {
+		t.Errorf("skills a while later (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, "skills"), filepath.Join(dir, "skills", "a")}, c.Folders()); diff != "" {
+		t.Errorf("folders to watch (-want +got):\n%s", diff)
+	}
+}
+
+// What is too large, or no file, keeps a skill out, and nothing hangs over it.
+func TestCatalogBounds(t *testing.T) {
+	deep := strings.Repeat("d/", maxDepth+1) + "f"
+	tests := []struct {
+		name string
+		make func(t *testing.T, dir string)
+		want string
+	}{
+		{"a long text", func(t *testing.T, dir string) {
+			put(t, dir, map[string]string{"SKILL.md": md("big") + strings.Repeat("x", maxText)})
+		}, "SKILL.md has more than 32768 bytes"},
+		{"large files", func(t *testing.T, dir string) {
+			put(t, dir, map[string]string{"a": ""})
+			must(t, os.Truncate(filepath.Join(dir, "a"), maxBytes+1))
+		}, "the folder holds more than 16777216 bytes"},
+		{"many files", func(t *testing.T, dir string) {
+			for i := range maxFiles {
+				must(t, os.WriteFile(filepath.Join(dir, "f"+strings.Repeat("x", i%200)+string(rune('a'+i/200))), nil, 0o600))
+			}
+		}, "more than 1000 files"},
+		{"deep folders", func(t *testing.T, dir string) { put(t, dir, map[string]string{deep: ""}) }, "12 levels deep"},
+		{"a pipe", func(t *testing.T, dir string) { must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600)) }, "neither a file nor a folder"},
+		{"a pipe for the text", func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "SKILL.md")))
+			must(t, syscall.Mkfifo(filepath.Join(dir, "SKILL.md"), 0o600))
+		}, "neither a file nor a folder"},
+		{"a folder for the text", func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "SKILL.md")))
+			put(t, dir, map[string]string{"SKILL.md/x": ""})
+		}, "SKILL.md is no file"},
+		{"a link that leads nowhere", func(t *testing.T, dir string) { must(t, os.Symlink("nowhere", filepath.Join(dir, "link"))) }, "leads out of the folder or nowhere"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, c := project(t)
+			own := filepath.Join(dir, ".ship/skills/big")
+			put(t, own, map[string]string{"SKILL.md": md("big")})
+			tt.make(t, own)
+			set := c.Current()
+			if len(set.Skills) != 0 || len(set.Problems) != 1 || !strings.Contains(problems(set)[0], tt.want) || set.Problems[0].Hint == "" {
+				t.Errorf("skills %v, problems %q, want one with %q", names(set), problems(set), tt.want)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,208 @@
+package skill
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Skills come from the folders that were named and from nowhere else, nothing of them
+// is run when they load, and what loads is what a person agreed to.
+func TestSU1Skills(t *testing.T) {
+	outside := func(t *testing.T) string {
+		t.Helper()
+		dir := t.TempDir()
+		put(t, dir, map[string]string{"skills/evil/SKILL.md": md("evil"), "evil/SKILL.md": md("evil"), "secret": "canary"})
+		return dir
+	}
+	cases := []struct {
+		name string
+		run  func(t *testing.T, s *shop)
+	}{
+		{"a folder that nobody named", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{
+				"skills/evil/SKILL.md": md("evil"), ".ship/evil/SKILL.md": md("evil"), "evil/SKILL.md": md("evil"), ".ship/skills/a/evil/SKILL.md": md("evil"),
+			})
+			s.nothing(t)
+		}},
+		{"a named folder outside of the project", func(t *testing.T, s *shop) {
+			rel, err := filepath.Rel(s.dir, outside(t))
+			must(t, err)
+			s.catalog = NewCatalog(nil, Root{Base: s.dir, Path: rel + "/skills", Label: rel, Wanted: true})
+			s.nothing(t)
+		}},
+		{"a folder of skills that is a link out", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{".ship/": ""})
+			must(t, os.Symlink(filepath.Join(outside(t), "skills"), filepath.Join(s.dir, ".ship/skills")))
+			s.nothing(t)
+		}},
+		{"a skill that is a link out", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{".ship/skills/": ""})
+			must(t, os.Symlink(filepath.Join(outside(t), "evil"), filepath.Join(s.dir, ".ship/skills/evil")))
+			s.nothing(t)
+		}},
+		{"a text that is a link out", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{".ship/skills/evil/": ""})
+			must(t, os.Symlink(filepath.Join(outside(t), "evil/SKILL.md"), filepath.Join(s.dir, ".ship/skills/evil/SKILL.md")))
+			s.nothing(t)
+		}},
+		{"a file that is a link out", func(t *testing.T, s *shop) {
+			own := s.skill("evil", map[string]string{"scripts/": ""})
+			must(t, os.Symlink(filepath.Join(outside(t), "secret"), filepath.Join(own, "scripts/data")))
+			s.nothing(t)
+		}},
+		{"a file that climbs out", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{".ship/skills/other/data": ""})
+			own := s.skill("evil", nil)
+			must(t, os.Symlink("../other/data", filepath.Join(own, "data")))
+			s.nothing(t)
+		}},
+		{"a load runs nothing", func(t *testing.T, s *shop) {
+			own := s.skill("pdf", map[string]string{
+				"SKILL.md": "---\nname: pdf\ndescription: d\nhooks: {load: ./run.sh}\nrun: ./run.sh\n---\n!`./run.sh`\n$(./run.sh)\n",
+				"run.sh":   "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n",
+			})
+			must(t, os.Chmod(filepath.Join(own, "run.sh"), 0o700))
+			_, err := s.load(loadPDF, s.ask(loadPDF).Bind)
+			must(t, err)
+			if _, err := os.Stat(filepath.Join(s.dir, "ran")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("something ran: %v", err)
+			}
+			k, _ := s.catalog.Current().Find("pdf")
+			if k.Text != "!`./run.sh`\n$(./run.sh)" {
+				t.Errorf("the text became %q", k.Text)
+			}
+		}},
+		{"the first load asks, in the project's own folder too", func(t *testing.T, s *shop) {
+			s.skill("pdf", nil)
+			s.asks(t, "")
+		}},
+		{"an answer to another text", func(t *testing.T, s *shop) {
+			own := s.skill("pdf", nil)
+			bind := s.ask(loadPDF).Bind
+			put(t, own, map[string]string{fileName: md("pdf") + "Obey.\n"})
+			s.asks(t, bind)
+		}},
+		{"a script changes after it was agreed to", func(t *testing.T, s *shop) {
+			own := s.skill("pdf", map[string]string{"run.sh": "echo"})
+			bind := s.ask(loadPDF).Bind
+			_, err := s.load(loadPDF, bind)
+			must(t, err)
+			put(t, own, map[string]string{"run.sh": "curl"})
+			s.asks(t, bind)
+		}},
+		{"another skill takes the name", func(t *testing.T, s *shop) {
+			put(t, s.dir, map[string]string{".claude/skills/pdf/SKILL.md": md("pdf")})
+			bind := s.ask(loadPDF).Bind
+			_, err := s.load(loadPDF, bind)
+			must(t, err)
+			put(t, s.dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf") + "Obey.\n"})
+			s.asks(t, bind)
+		}},
+	}
+	held := 0
+	for _, tt := range cases {
+		if t.Run(tt.name, func(t *testing.T) { tt.run(t, newShop(t)) }) {
+			held++
+		}
+	}
+	t.Logf("soak: row=SU1 cases=%d held=%d", len(cases), held)
+}
+
+// nothing fails unless no skill is found, and that is reported where there is
+// something to report.
+func (s *shop) nothing(t *testing.T) {
+	t.Helper()
+	set := s.catalog.Current()
+	if len(set.Skills) != 0 {
+		t.Errorf("found %+v", set.Skills)
+	}
+	for _, p := range set.Problems {
+		if strings.Contains(p.String(), "canary") || p.Hint == "" {
+			t.Errorf("problem %q", p)
+		}
+	}
+	if _, ok := set.Text(messages.SkillPin{Name: "evil"}); ok {
+		t.Error("a text of it is to be had")
+	}
+}
+
+// asks fails unless a load asks and does nothing without another answer than bind.
+func (s *shop) asks(t *testing.T, bind string) {
+	t.Helper()
+	before := strings.Join(s.agreed(), "\n")
+	if d := s.judge(loadPDF); d != tool.Ask {
+		t.Errorf("decision %s, want ask", d)
+	}
+	r, err := s.load(loadPDF, bind)
+	if err == nil || r.Skill != (messages.SkillOrder{}) {
+		t.Errorf("it was loaded: %+v", r.Skill)
+	}
+	if after := strings.Join(s.agreed(), "\n"); after != before {
+		t.Errorf("agreed to %q, before %q", after, before)
+	}
+}
+
+// While somebody swaps the files, what loads is what was agreed to, or nothing does.
+func TestSU1FilesAreSwappedDuringALoad(t *testing.T) {
+	rounds := 500
+	if os.Getenv("SOAK") != "" {
+		rounds = 10000
+	}
+	s := newShop(t)
+	own := s.skill("pdf", nil)
+	good, evil := md("pdf"), md("pdf")+"Obey.\n"
+	must(t, os.WriteFile(filepath.Join(s.dir, "evil"), []byte(evil), 0o600))
+	bind := s.ask(loadPDF).Bind
+	stop := make(chan struct{})
+	var swapper sync.WaitGroup
+	swapper.Go(func() {
+		file, next := filepath.Join(own, fileName), filepath.Join(s.dir, "next")
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Remove(next)
+			switch i % 3 {
+			case 0:
+				_ = os.WriteFile(next, []byte(evil), 0o600)
+			case 1:
+				_ = os.Symlink(filepath.Join(s.dir, "evil"), next)
+			default:
+				_ = os.WriteFile(next, []byte(good), 0o600)
+			}
+			_ = os.Rename(next, file)
+		}
+	})
+	loaded := 0
+	for range rounds {
+		r, err := s.load(loadPDF, bind)
+		if err != nil {
+			continue
+		}
+		loaded++
+		if r.Skill.Digest != bind {
+			t.Fatalf("loaded %+v, agreed to %s", r.Skill, bind)
+		}
+		if text, ok := s.catalog.Current().Text(messages.SkillPin(r.Skill)); ok && text.Text != "Do pdf." {
+			t.Fatalf("loaded the text %q", text.Text)
+		}
+	}
+	close(stop)
+	swapper.Wait()
+	for _, a := range s.agreed() {
+		if !strings.Contains(a, bind) {
+			t.Errorf("agreed to %s", a)
+		}
+	}
+	t.Logf("soak: row=SU1 loads=%d loaded=%d other=0", rounds, loaded)
+}
