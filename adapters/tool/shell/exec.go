@@ -131,7 +131,7 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 		return tool.Result{}, err
 	}
 	defer e.sh.dropHome(home)
-	kept := e.sh.spill(call.Run.RunID + "-" + call.ID)
+	kept := e.sh.spill(call)
 	defer kept.close()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -252,10 +252,12 @@ func lastLine(output json.RawMessage) string {
 }
 
 // spill is where the whole of an output goes that is too long for a result.
-func (s *Shell) spill(name string) *spill {
+func (s *Shell) spill(call tool.Call) *spill {
 	out := &spill{room: outputLimit / 2, most: s.opts.Most}
 	if s.opts.Keep != nil {
-		out.open = func() (io.WriteCloser, string, error) { return s.opts.Keep(name) }
+		out.open = func() (io.WriteCloser, string, error) {
+			return s.opts.Keep(call.Run.ChatKey, call.Run.RunID+"-"+call.ID)
+		}
 	}
 	return out
 }

@@ -423,6 +423,9 @@ func TestWhatTheSandboxGets(t *testing.T) {
 	for _, name := range []string{"ship.json", "Agent.md", ".env", ".env.local", "sub/.env", "a/b/server.key", "node_modules/x/.env", ".ssh/id_rsa", "plain.txt"} {
 		w.write(name, "x", 0o644)
 	}
+	for _, name := range []string{".ship/chat/x/messages/history.jsonl", ".ship/access.json"} {
+		w.write(name, "x", 0o600)
+	}
 	w.run("true")
 	s := w.open.Specs()[0]
 	rel := func(paths []string) []string {
@@ -435,7 +438,7 @@ func TestWhatTheSandboxGets(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if diff := cmp.Diff([]string{".env", ".env.local", ".ssh", "a/b/server.key", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
+	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"Agent.md"}, rel(s.Readable)); diff != "" {
@@ -446,6 +449,19 @@ func TestWhatTheSandboxGets(t *testing.T) {
 	}
 	if s.Dir != w.dir || s.Network || s.Stdin != nil || s.Limits.Wall != time.Minute || s.Stdout != s.Stderr {
 		t.Errorf("spec %+v", s)
+	}
+	w.write(".ship/skills/x/run.sh", "echo skill", 0o755)
+	w.answer(call(shell.ExecName, obj{"command": "sh .ship/skills/x/run.sh; cat .ship/access.json", "why": "x"}))
+	s = w.open.Specs()[1]
+	want := []string{".env", ".env.local", ".ship/access.json", ".ship/approvals", ".ship/chat", ".ship/memory", ".ssh", "a/b/server.key", "ship.json", "sub/.env"}
+	if diff := cmp.Diff(want, rel(s.Hidden)); diff != "" {
+		t.Errorf("hidden when there are skills (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{".ship", ".ship/skills", "Agent.md"}, rel(s.Readable)); diff != "" {
+		t.Errorf("readable (-want +got):\n%s", diff)
+	}
+	if len(s.Pinned) != 1 || filepath.Base(s.Pinned[0].Path) != "run.sh" {
+		t.Errorf("pinned %v", s.Pinned)
 	}
 }
 

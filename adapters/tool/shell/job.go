@@ -75,7 +75,7 @@ func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Resul
 		id: "p" + strings.ToLower(rand.Text()[:10]), run: call.Run, command: p.label(), bind: p.bind, began: s.opts.Now(),
 		out: &ring{}, done: make(chan struct{}),
 	}
-	j.kept = s.spill(call.Run.RunID + "-" + call.ID)
+	j.kept = s.spill(call)
 	j.kept.most = max(s.opts.Most, tool.DefaultMost)
 	if err := s.enter(j); err != nil {
 		return tool.Result{}, err

@@ -126,9 +126,13 @@ func (s *Shell) limits(p *plan) sandbox.Limits {
 
 // start begins a plan's program. The home is a folder of its own.
 func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader, out io.Writer) (sandbox.Process, error) {
+	hidden, err := s.hidden()
+	if err != nil {
+		return nil, err
+	}
 	spec := sandbox.Spec{
 		Argv: p.argv, Dir: p.dir, Env: append(slices.Clone(p.env), "HOME="+home),
-		Writable: []string{s.root, home}, Readable: present(s.opts.ReadOnly), Hidden: append(present(s.opts.Hidden), secrets(s.root)...),
+		Writable: []string{s.root, home}, Readable: s.readable(), Hidden: hidden,
 		Pinned: p.named.pins, Network: s.opts.Network, Limits: s.limits(p), Stdin: stdin, Stdout: out, Stderr: out,
 	}
 	if s.readsGit(p) {

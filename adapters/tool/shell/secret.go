@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,10 +67,56 @@ func skip(e fs.DirEntry) error {
 	return nil
 }
 
-// present are the paths that exist.
-func present(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		_, err := os.Lstat(p)
-		return err != nil
+// hides says that programs do not find a path.
+func (s *Shell) hides(path string) bool {
+	state := s.opts.State != "" && inside(path, s.opts.State) && !slices.ContainsFunc(s.opts.ReadOnly, func(r string) bool { return inside(path, r) })
+	return state || slices.ContainsFunc(s.opts.Hidden, func(h string) bool { return inside(path, h) }) || secretBelow(s.root, path)
+}
+
+// hidden are the files and folders that a program must not find, as they are now.
+// What is hidden is hidden whole, so of a folder with something to show in it the
+// other entries are.
+func (s *Shell) hidden() ([]string, error) {
+	out := append(slices.Clone(s.opts.Hidden), secrets(s.root)...)
+	if s.opts.State == "" {
+		return out, nil
+	}
+	shown := slices.DeleteFunc(slices.Clone(s.opts.ReadOnly), func(r string) bool {
+		_, err := os.Lstat(r)
+		return err != nil || !inside(r, s.opts.State)
 	})
+	if len(shown) == 0 {
+		return append(out, s.opts.State), nil
+	}
+	for _, dir := range s.opts.Private {
+		if err := os.MkdirAll(filepath.Join(s.opts.State, dir), 0o700); err != nil {
+			return nil, fmt.Errorf("make a folder that commands must not see: %w", err)
+		}
+	}
+	entries, err := os.ReadDir(s.opts.State)
+	if err != nil {
+		return nil, fmt.Errorf("look at what commands must not see: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.opts.State, e.Name())
+		if !slices.ContainsFunc(shown, func(r string) bool { return inside(r, path) }) {
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}
+
+// readable are the files and folders that a program may only read: the host's own
+// folder too when something in it is shown, so that nothing is made in it.
+func (s *Shell) readable() []string {
+	var out []string
+	for _, r := range s.opts.ReadOnly {
+		if _, err := os.Lstat(r); err != nil {
+			continue
+		}
+		if out = append(out, r); inside(r, s.opts.State) && !slices.Contains(out, s.opts.State) {
+			out = append(out, s.opts.State)
+		}
+	}
+	return out
 }

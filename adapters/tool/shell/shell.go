@@ -26,13 +26,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // The names of the tools.
@@ -58,18 +58,23 @@ type Options struct {
 	// Workspace is the folder that commands work in and may change.
 	Workspace string
 	// ReadOnly are files and folders that they may read and not change, Hidden
-	// those that they do not find. What is named like a secret is hidden anyway.
+	// those that they neither find nor make. What is named like a secret is hidden
+	// anyway.
 	ReadOnly, Hidden []string
-	Network          bool
-	Limits           sandbox.Limits // but for Wall, which a call says
-	Path             string         // empty: [DefaultPath]
+	// State is the host's own folder. It is hidden but for what is in ReadOnly.
+	// Private are folders in it that are made before a command could see them made.
+	State   string
+	Private []string
+	Network bool
+	Limits  sandbox.Limits // but for Wall, which a call says
+	Path    string         // empty: [DefaultPath]
 	// Temp is where private folders are made that programs get as their home;
 	// empty: the system's.
 	Temp string
-	// Keep opens a file for output that is too long for a result, under a name that
-	// tells results apart. The pointer is what a reading tool knows it by. nil: what
-	// does not fit is dropped.
-	Keep func(name string) (w io.WriteCloser, pointer string, err error)
+	// Keep opens a file of a chat for output that is too long for a result, under a
+	// name that tells results apart. The pointer is what a reading tool knows it by.
+	// nil: what does not fit is dropped.
+	Keep func(chat messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error)
 	// Most is how much a command may print; 0: [tool.DefaultMost].
 	Most int64
 	// Notify is told of every background process that ended by itself, once. It is
@@ -115,6 +120,9 @@ func New(o Options) (*Shell, error) {
 		return nil, fmt.Errorf("the workspace of commands: %w", err) // Unreachable: there is a working folder
 	}
 	o.ReadOnly, o.Hidden = realPaths(o.ReadOnly), realPaths(o.Hidden)
+	if o.State != "" {
+		o.State = realPaths([]string{o.State})[0]
+	}
 	ctx, end := context.WithCancel(context.Background())
 	return &Shell{opts: o, root: root, shell: findShell(o.Path), ctx: ctx, end: end}, nil
 }
@@ -188,14 +196,4 @@ func realPaths(paths []string) []string {
 // inside says that a path is a folder or lies in it. Both are clean.
 func inside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// hides says that programs do not find a path.
-func (s *Shell) hides(path string) bool {
-	return slices.ContainsFunc(s.opts.Hidden, func(h string) bool { return inside(path, h) && !s.shows(path, h) }) || secretBelow(s.root, path)
-}
-
-// shows says that a path lies in something readable below what is hidden.
-func (s *Shell) shows(path, hidden string) bool {
-	return slices.ContainsFunc(s.opts.ReadOnly, func(r string) bool { return r != hidden && inside(r, hidden) && inside(path, r) })
 }

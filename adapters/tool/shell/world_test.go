@@ -52,13 +52,14 @@ func newWorld(t *testing.T, change ...func(*shell.Options)) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, dir: dir, kept: t.TempDir(), open: &shelltest.Open{}, tools: map[string]tool.Tool{}, notices: make(chan shell.Ended, 64),
+		t: t, dir: dir, kept: t.TempDir(), open: &shelltest.Open{}, tools: map[string]tool.Tool{}, notices: make(chan shell.Ended, 128),
 		now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
 	}
 	o := shell.Options{
 		Sandbox: w.open, Workspace: dir, Temp: t.TempDir(),
-		Hidden: []string{filepath.Join(dir, ".ship"), filepath.Join(dir, "ship.json")}, ReadOnly: []string{filepath.Join(dir, "Agent.md")},
-		Keep: func(name string) (io.WriteCloser, string, error) {
+		Hidden: []string{filepath.Join(dir, "ship.json")}, ReadOnly: []string{filepath.Join(dir, "Agent.md"), filepath.Join(dir, ".ship/skills")},
+		State: filepath.Join(dir, ".ship"), Private: []string{"memory", "approvals"},
+		Keep: func(_ messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			f, err := os.Create(filepath.Join(w.kept, name))
 			return f, "results/" + name, err
 		},

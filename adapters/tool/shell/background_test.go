@@ -1,0 +1,298 @@
+package shell_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+)
+
+// launch begins a process in the background.
+func (w *world) launch(command string) string {
+	w.t.Helper()
+	out := w.answer(call(shell.ExecName, obj{"command": command, "background": true, "why": "a test"}))
+	id, _ := out["id"].(string)
+	if id == "" || out["state"] != "running" {
+		w.t.Fatalf("launched: %v", out)
+	}
+	return id
+}
+
+func (w *world) state(id string) obj {
+	w.t.Helper()
+	for _, p := range w.answer(call(shell.StatusName, obj{}))["processes"].([]any) {
+		if p.(obj)["id"] == id {
+			return p.(obj)
+		}
+	}
+	return nil
+}
+
+func (w *world) ended(id string) {
+	w.t.Helper()
+	until(w.t, id+" has ended", func() bool { return w.state(id) == nil || w.state(id)["state"] == "ended" })
+}
+
+func TestBackground(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("echo begun; while read line; do echo \"got $line\"; done; echo over; exit 4")
+	var out obj
+	until(t, "it has printed", func() bool {
+		out = w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
+		return out["output"] == "begun\n"
+	})
+	if out["state"] != "running" || out["next"] != 6.0 {
+		t.Errorf("read: %v", out)
+	}
+	c := call(shell.WriteName, obj{"id": id, "text": "a line\n", "why": "to see"})
+	e := w.explain(c)
+	if e.Exact != "a line\n" || e.Bind == "" || !strings.Contains(e.What, id) || !strings.Contains(e.What, "while read line") || !strings.Contains(e.What, `"to see"`) {
+		t.Errorf("explanation %+v", e)
+	}
+	for name, other := range map[string]obj{"text": {"id": id, "text": "b line\n"}, "end": {"id": id, "text": "a line\n", "eof": true}} {
+		if got := w.explain(call(shell.WriteName, other)); got.Bind == e.Bind {
+			t.Errorf("another %s has the same digest", name)
+		}
+	}
+	c.Bind = "of something else"
+	if _, err := w.invoke(c); err == nil {
+		t.Error("what was not agreed to was typed")
+	}
+	c.Bind = e.Bind
+	if out := w.answer(c); out["typedBytes"] != 7.0 {
+		t.Errorf("typed: %v", out)
+	}
+	until(t, "it has answered", func() bool { return w.state(id)["unreadBytes"] == 11.0 })
+	if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "got a line\n" || out["from"] != 6.0 || out["next"] != 17.0 {
+		t.Errorf("read on: %v", out)
+	}
+	w.answer(call(shell.WriteName, obj{"id": id, "text": "", "eof": true}))
+	w.ended(id)
+	e2 := <-w.notices
+	if e2.ID != id || e2.Exit.Code != 4 || !strings.HasSuffix(e2.Tail, "over\n") || e2.Run.ChatKey != "web-chat-a" || e2.Run.RequestID != "q1" {
+		t.Errorf("notice %+v", e2)
+	}
+	if _, err := w.invoke(call(shell.WriteName, obj{"id": id, "text": "x"})); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("typed after the end: %v", err)
+	}
+	if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "over\n" || out["state"] != "ended" || out["exitCode"] != 4.0 {
+		t.Errorf("the rest: %v", out)
+	}
+	if s := w.state(id); s != nil {
+		t.Errorf("it was read to the end and is still there: %v", s)
+	}
+}
+
+func TestStopEndsEverything(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("sleep 1000 & echo $!; sleep 1000")
+	var pid string
+	until(t, "the child is known", func() bool {
+		pid = strings.TrimSpace(w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))["output"].(string))
+		return pid != ""
+	})
+	out := w.answer(call(shell.StopName, obj{"id": id}))
+	if out["state"] != "ended" || out["signal"] != "killed" {
+		t.Errorf("stopped: %v", out)
+	}
+	until(t, "the child is gone", func() bool { return gone(pid) })
+	if again := w.answer(call(shell.StopName, obj{"id": id})); again["state"] != "ended" {
+		t.Errorf("stopped again: %v", again)
+	}
+	select {
+	case e := <-w.notices:
+		t.Errorf("a notice of what the chat stopped: %+v", e)
+	default:
+	}
+}
+
+// gone says that a process does not run; nobody may have waited for it yet.
+func gone(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+// Another chat's processes do not exist, whatever tool is asked.
+func TestPI6ProcessesStayHome(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("echo canary; sleep 1000")
+	until(t, "it has printed", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
+	for name, input := range map[string]obj{
+		shell.ReadName: {"id": id}, shell.WriteName: {"id": id, "text": "x"}, shell.StopName: {"id": id},
+	} {
+		other := callIn("web-chat-b", name, input)
+		_, err := w.invoke(other)
+		nobodys := callIn("web-chat-b", name, obj{"id": "p0", "text": "x"})
+		delete(input, "text")
+		if name != shell.WriteName {
+			nobodys = callIn("web-chat-b", name, obj{"id": "p0"})
+		}
+		_, none := w.invoke(nobodys)
+		if err == nil || none == nil || err.Error() != none.Error() {
+			t.Errorf("%s: %v for another chat's, %v for one that never was", name, err, none)
+		}
+		if it, ok := w.tools[name].(tool.Explainer); ok {
+			if e, err := it.Explain(other); err == nil {
+				t.Errorf("%s explains %+v", name, e)
+			}
+		}
+	}
+	r, err := w.invoke(callIn("web-chat-b", shell.StatusName, obj{}))
+	if err != nil || string(r.Output) != `{"processes":[]}` {
+		t.Errorf("list: %s, %v", r.Output, err)
+	}
+	if s := w.state(id); s["state"] != "running" {
+		t.Errorf("the process: %v", s)
+	}
+}
+
+func TestBackgroundIsBounded(t *testing.T) {
+	w := newWorld(t)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var ids []string
+	refused := 0
+	for i := range 24 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			c := callIn("web-chat-a", shell.ExecName, obj{"command": "sleep 1000", "background": true, "why": "x"})
+			c.ID = fmt.Sprint(i)
+			r, err := w.tools[shell.ExecName].Invoke(context.Background(), c)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused++
+				if !strings.Contains(err.Error(), "shell_stop") {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			var out struct{ ID string }
+			if err := json.Unmarshal(r.Output, &out); err != nil {
+				t.Error(err)
+			}
+			ids = append(ids, out.ID)
+		}()
+	}
+	wait.Wait()
+	if len(ids) != 16 || refused != 8 {
+		t.Fatalf("%d began, %d were refused", len(ids), refused)
+	}
+	_, err := w.invoke(callIn("web-chat-b", shell.ExecName, obj{"command": "true", "background": true, "why": "x"}))
+	if err == nil || !strings.Contains(err.Error(), "of this chat: none") {
+		t.Errorf("another chat: %v", err)
+	}
+	w.answer(call(shell.StopName, obj{"id": ids[0]}))
+	w.launch("sleep 1000")
+}
+
+// Programs that print without end go on; what is kept of them is bounded.
+func TestBackgroundOutputIsBounded(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("seq 1 300000; read x; echo end")
+	until(t, "everything was printed", func() bool {
+		out := w.answer(call(shell.ReadName, obj{"id": id, "from": 1988895 - 7}))
+		return out["output"] == "300000\n"
+	})
+	out := w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
+	missed, _ := out["missedBytes"].(float64)
+	if missed < 1988895-256<<10 || out["more"] != true || out["from"] != missed || len(out["output"].(string)) != 6<<10 {
+		t.Errorf("from the beginning: missed %v, more %v, from %v, %d bytes", missed, out["more"], out["from"], len(out["output"].(string)))
+	}
+	if out["whole"] != "results/r1-c1" {
+		t.Errorf("whole = %v", out["whole"])
+	}
+	if info, err := os.Stat(w.kept + "/r1-c1"); err != nil || info.Size() != 1988895 {
+		t.Errorf("the whole: %v, %v", info, err)
+	}
+	w.answer(call(shell.WriteName, obj{"id": id, "text": "x\n"}))
+	w.ended(id)
+}
+
+func TestEndedAreForgotten(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("echo x")
+	w.ended(id)
+	w.later(59 * time.Minute)
+	if w.state(id) == nil {
+		t.Error("forgotten before the hour is over")
+	}
+	w.later(2 * time.Minute)
+	if w.state(id) != nil {
+		t.Error("remembered for longer than an hour")
+	}
+	var last string
+	for range 70 {
+		last = w.launch("echo x")
+		w.ended(last)
+	}
+	if n := len(w.answer(call(shell.StatusName, obj{}))["processes"].([]any)); n != 64 || w.state(last) == nil {
+		t.Errorf("%d are remembered, the last one: %v", n, w.state(last))
+	}
+}
+
+// A host that stops leaves nothing running and tells nobody.
+func TestCloseEndsProcesses(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("echo $$; sleep 1000")
+	var pid string
+	until(t, "it has printed", func() bool {
+		pid = strings.TrimSpace(w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))["output"].(string))
+		return pid != ""
+	})
+	if err := w.shell.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !gone(pid) {
+		t.Error("the process runs on")
+	}
+	if len(w.notices) > 0 {
+		t.Errorf("notice %+v", <-w.notices)
+	}
+	if _, err := w.invoke(call(shell.ExecName, obj{"command": "true", "background": true, "why": "x"})); err == nil {
+		t.Error("something was begun after the end")
+	}
+}
+
+func TestBackgroundThatCannotBegin(t *testing.T) {
+	w := newWorld(t, func(o *shell.Options) { o.Sandbox = broken() })
+	c := call(shell.ExecName, obj{"command": "true", "background": true, "why": "x"})
+	for range 20 {
+		if _, err := w.invoke(c); err == nil || strings.Contains(err.Error(), "the most") {
+			t.Fatalf("error %v, want that it cannot begin", err)
+		}
+	}
+	if list := w.answer(call(shell.StatusName, obj{}))["processes"].([]any); len(list) != 0 {
+		t.Errorf("list %v", list)
+	}
+}
+
+func TestTypingToWhoDoesNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.launch("exec <&-; echo closed; sleep 1000")
+	until(t, "it has closed its input", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
+	out := w.answer(call(shell.WriteName, obj{"id": id, "text": "x"}))
+	if out["typedBytes"] != 1.0 { // into the pipe, which the host's end keeps open
+		t.Errorf("typed: %v", out)
+	}
+	big := strings.Repeat("x", 4096)
+	var err error
+	for range 40 {
+		if _, err = w.invoke(call(shell.WriteName, obj{"id": id, "text": big})); err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "does not read") || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want that it does not read", err)
+	}
+}
