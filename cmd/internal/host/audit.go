@@ -31,6 +31,8 @@ type audit struct {
 	log     *slog.Logger
 	entries chan chat.AuditEntry
 	dropped prometheus.Counter
+	// approvals takes what is about approvals as well; nil: nobody does.
+	approvals *approvalLog
 
 	day  string
 	file *os.File
@@ -47,8 +49,12 @@ func newAudit(dir string, log *slog.Logger, reg prometheus.Registerer) *audit {
 	}
 }
 
-// add takes one entry.
+// add takes one entry. What is about approvals is written at once, to a log of its
+// own that nothing is left out of.
 func (a *audit) add(e chat.AuditEntry) {
+	if a.approvals != nil && (e.Event == "approval" || e.Event == "execution") {
+		a.approvals.write(e)
+	}
 	select {
 	case a.entries <- e:
 	default:
@@ -97,6 +103,11 @@ func (a *audit) write(e chat.AuditEntry) {
 // appendAudit appends an entry as a line of JSON; members that are empty are left
 // out. Members are only ever added.
 func appendAudit(b []byte, at time.Time, e *chat.AuditEntry) []byte {
+	return append(appendMembers(b, at, e), '}', '\n')
+}
+
+// appendMembers is the line without its end. It has no rule: those are texts.
+func appendMembers(b []byte, at time.Time, e *chat.AuditEntry) []byte {
 	b = append(b, `{"ts":"`...)
 	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
 	b = append(b, `","event":`...)
@@ -112,7 +123,7 @@ func appendAudit(b []byte, at time.Time, e *chat.AuditEntry) []byte {
 	}
 	b = appendMember(b, `,"by":`, e.By)
 	b = appendMember(b, `,"digest":`, e.Digest)
-	return append(b, '}', '\n')
+	return appendMember(b, `,"callId":`, e.Call)
 }
 
 func appendMember(b []byte, name, value string) []byte {

@@ -53,10 +53,12 @@ func (h *Host) startActors(context.Context) error {
 	runs := run.Options{
 		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
+		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny),
 	}
 	chats := h.chatOptions(runs, tools)
 	h.wireCompaction(&chats, runs)
 	h.wireMemory(&chats, runs)
+	h.wireApprovals(&chats)
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },

@@ -50,7 +50,12 @@ func (h *Host) readDocuments(context.Context) error {
 
 func (h *Host) startAudit(context.Context) error {
 	h.audit = newAudit(filepath.Join(h.opts.State, "logs"), h.opts.Logger.With("component", "audit"), h.registry)
+	h.audit.approvals = newApprovalLog(filepath.Join(h.opts.State, "approvals"), func(err error) {
+		h.log.Error("the audit log of approvals cannot be written", "error", err)
+		h.audit.dropped.Inc()
+	})
 	h.background("audit log", h.audit.run)
+	h.cleanups.add("approval log", func(context.Context) error { return h.audit.approvals.close() })
 	return nil
 }
 

@@ -1,0 +1,77 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// nameControl is the platform of decisions that come over the control socket.
+const nameControl = "control"
+
+// The names of approvers that stand for people.
+const (
+	approverOwner     = "owner"
+	approverInitiator = "initiator"
+	approverAdmins    = "platformAdmins"
+)
+
+// wireApprovals says who decides about requests, and where grants are kept.
+func (h *Host) wireApprovals(chats *chat.Options) {
+	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
+	chats.MayDecide = func(c chat.Claim) bool { return mayDecide(approvers, h.role, c) }
+	chats.Grants = grantfile.New(filepath.Join(h.opts.State, "approvals", "grants"), jsonl.EncodeKey)
+	chats.Uptime = uptime
+}
+
+// role is a person's standing with a bot; h.access is there before the first message.
+func (h *Host) role(bot, person string) string {
+	if h.access == nil {
+		return access.RoleStranger
+	}
+	return h.access.Role(bot, person)
+}
+
+// mayDecide says whether somebody is among the approvers. Who holds the keys of this
+// machine, at its terminal or in its web chat, is the owner; elsewhere that is who
+// was paired as such. Names of people say nothing: anybody can take them.
+func mayDecide(approvers []string, role func(bot, person string) string, c chat.Claim) bool {
+	if c.Platform == nameControl {
+		return true // the user of the process, who could change the settings as well
+	}
+	kind, _, _ := strings.Cut(c.Platform, "@")
+	return c.Person != "" && slices.ContainsFunc(approvers, func(who string) bool {
+		switch who {
+		case approverOwner:
+			return kind == nameWeb || kind == nameCLI || role(c.Platform, c.Person) == access.RoleOwner
+		case approverInitiator:
+			return c.Person == c.Asker
+		case approverAdmins:
+			return c.Group && c.Admin
+		}
+		return who == c.Person || who == kind+"-"+c.Person
+	})
+}
+
+// uptime is the clock of the running system, which also counts while that sleeps and
+// which nobody can set.
+func uptime() (boot string, up time.Duration) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", 0
+	}
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return "", 0
+	}
+	return strings.TrimSpace(string(id)), time.Duration(ts.Nano())
+}

@@ -1,0 +1,66 @@
+package grantfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const alice = messages.ChatKey("telegram-chat-1")
+
+func name(key messages.ChatKey) (string, error) { return string(key), nil }
+
+func TestGrantsAreKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "approvals", "grants")
+	ctx := t.Context()
+	if got, err := New(dir, name).Grants(ctx, alice); err != nil || got != nil {
+		t.Errorf("before the first: %v, %v", got, err)
+	}
+	want := []persistence.Grant{
+		{ID: "1", Person: "telegram-7", Folder: ".", Rule: "git status", From: 1, Until: 2, Boot: "b", Up: 3},
+		{ID: "2", Rule: "bash build.sh", Binds: []string{"abc"}, From: 4},
+	}
+	if err := New(dir, name).SaveGrants(ctx, alice, want[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := New(dir, name).SaveGrants(ctx, alice, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := New(dir, name).Grants(ctx, alice)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := New(dir, name).Grants(ctx, "telegram-chat-2"); err != nil || got != nil {
+		t.Errorf("another chat has %v, %v", got, err)
+	}
+	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "telegram-chat-1.json"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// What cannot be read whole allows nothing.
+func TestDamagedGrantsAreNone(t *testing.T) {
+	dir := t.TempDir()
+	for what, text := range map[string]string{
+		"half a file":         `{"v":1,"chatKey":"telegram-chat-1","grants":[{"id":"1","rule":"ls *"`,
+		"of another chat":     `{"v":1,"chatKey":"telegram-chat-2","grants":[{"id":"1","rule":"ls *","from":1}]}`,
+		"of a newer version":  `{"v":2,"chatKey":"telegram-chat-1","grants":[]}`,
+		"with unknown limits": `{"v":1,"chatKey":"telegram-chat-1","grants":[{"id":"1","rule":"ls *","from":1,"network":false}]}`,
+		"empty":               ``,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := New(dir, name).Grants(t.Context(), alice); err == nil || got != nil {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+	}
+}
