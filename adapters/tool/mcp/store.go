@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +78,7 @@ func OpenStore(path string) (*Store, error) {
 	}
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil || f.V != 1 {
-		return nil, fmt.Errorf("the pinned tools in %s cannot be read; remove the file to trust all servers anew: %w", path, cmpErr(err, errVersion))
+		return nil, fmt.Errorf("the pinned tools in %s cannot be read; remove the file to trust all servers anew: %w", path, cmp.Or(err, errVersion))
 	}
 	for name, r := range f.Servers {
 		if r == nil {
@@ -85,7 +87,11 @@ func OpenStore(path string) (*Store, error) {
 		if r.Tools == nil {
 			r.Tools = map[string]*entry{}
 		}
-		maps.DeleteFunc(r.Tools, func(_ string, e *entry) bool { return e == nil })
+		maps.DeleteFunc(r.Tools, func(_ string, e *entry) bool { return e == nil || e.seen() == nil })
+		for _, e := range r.Tools {
+			e.Pin.tidy()
+			e.Seen.tidy()
+		}
 		s.records[name] = r
 	}
 	return s, nil
@@ -93,11 +99,16 @@ func OpenStore(path string) (*Store, error) {
 
 var errVersion = errors.New("another version wrote it")
 
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
+// tidy makes the JSON of a definition canonical again, as a person may have edited it.
+func (d *Definition) tidy() {
+	if d == nil {
+		return
 	}
-	return b
+	for _, raw := range []*json.RawMessage{&d.InputSchema, &d.Annotations} {
+		if text, err := canonical(*raw); err == nil {
+			*raw = text
+		}
+	}
 }
 
 // listed is one tool of a server's answer.
@@ -212,14 +223,16 @@ func (s *Store) approve(server, name, hash string, now time.Time) error {
 func (s *Store) put(server string, r *record) error {
 	next := maps.Clone(s.records)
 	next[server] = r
-	data, err := json.MarshalIndent(file{V: 1, Servers: next}, "", "  ")
-	if err != nil {
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false) // schemas stay the bytes that were hashed
+	if err := enc.Encode(file{V: 1, Servers: next}); err != nil {
 		return fmt.Errorf("encode the pinned tools: %w", err) // Unreachable: schemas are valid JSON
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of pinned tools: %w", err)
 	}
-	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
+	if err := renameio.WriteFile(s.path, data.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("write the pinned tools: %w", err)
 	}
 	s.records = next

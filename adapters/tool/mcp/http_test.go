@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// proxyTo passes requests on to a socket in the file system.
+func proxyTo(socket string) http.Handler {
+	p := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "localhost:3001"})
+	p.FlushInterval = -1
+	p.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	return p
+}
+
+// addressed is a server by its address, made of the SDK's own server.
+type addressed struct {
+	mu      sync.Mutex
+	headers []http.Header
+	broken  atomic.Bool
+	url     string
+}
+
+func newAddressed(t *testing.T) *addressed {
+	t.Helper()
+	a := &addressed{}
+	server := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "greet", Description: "greets"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct {
+		Name string `json:"name"`
+	}) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
+	})
+	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		a.headers = append(a.headers, r.Header.Clone())
+		a.mu.Unlock()
+		if a.broken.Load() {
+			http.Error(w, "broken, and topsecret-token leaks", http.StatusBadGateway)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		h.CloseClientConnections()
+		h.Close()
+		for session := range server.Sessions() {
+			_ = session.Close() // over already
+		}
+	})
+	a.url = h.URL
+	return a
+}
+
+func TestAddress(t *testing.T) {
+	a := newAddressed(t)
+	w := newWorld(t, func(o *Options) { o.Limits.Patience = 20 * time.Millisecond })
+	s := Server{
+		Name: "s", URL: a.url + "/mcp?key=topsecret-token", Shown: "http", Timeout: time.Minute,
+		Headers: http.Header{"X-Token": {"topsecret-token"}}, Hidden: []string{"topsecret-token"},
+	}
+	w.apply(s)
+	w.up("s")
+	if got := w.mustCall("s:greet", `{"name":"Ann"}`); got != `"hello Ann"` {
+		t.Errorf("greet = %s", got)
+	}
+	a.mu.Lock()
+	for _, h := range a.headers {
+		if h.Get("X-Token") != "topsecret-token" {
+			t.Errorf("a request came without its header: %v", h)
+		}
+	}
+	a.mu.Unlock()
+	a.broken.Store(true)
+	_, err := w.call("s:greet", `{"name":"Bob"}`)
+	if err == nil || strings.Contains(err.Error(), "topsecret") {
+		t.Errorf("a broken server: %v", err)
+	}
+	if _, err := w.m.Test(t.Context(), "s"); err != nil {
+		t.Error(err)
+	}
+	for _, st := range w.m.Status() {
+		if strings.Contains(st.Reason, "topsecret") {
+			t.Errorf("the reason holds a secret: %s", st.Reason)
+		}
+	}
+	a.broken.Store(false)
+	w.until("it to be back", func() bool { got, err := w.call("s:greet", `{"name":"Cleo"}`); return err == nil && got == `"hello Cleo"` })
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var stolen atomic.Int32
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
+	defer thief.Close()
+	h := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusTemporaryRedirect))
+	defer h.Close()
+	w := newWorld(t, nil)
+	w.apply(Server{Name: "s", URL: h.URL, Headers: http.Header{"Authorization": {"Bearer x"}}})
+	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
+	if n := stolen.Load(); n != 0 {
+		t.Errorf("%d requests went elsewhere", n)
+	}
+}
+
+func TestEndlessAnswers(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		chunk := []byte(strings.Repeat(" ", 32<<10))
+		for r.Context().Err() == nil {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}))
+	defer h.Close()
+	w := newWorld(t, func(o *Options) { o.Limits.Message = 1 << 20 })
+	w.apply(Server{Name: "s", URL: h.URL})
+	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
+}

@@ -1,0 +1,226 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// Manager keeps all servers of a host running and knows their tools. It is safe for
+// concurrent use.
+type Manager struct {
+	o Options
+
+	mu      sync.Mutex // of the members below; never held while something is waited for
+	clients map[string]*client
+	stopped bool
+
+	apply sync.Mutex // one change of the servers at a time
+}
+
+// ServerStatus is one server.
+type ServerStatus struct {
+	Name      string       `json:"name"`
+	Shown     string       `json:"shown"` // its command line or address
+	Condition Condition    `json:"condition"`
+	Reason    string       `json:"reason,omitempty"`
+	Tools     []ToolStatus `json:"tools"`
+}
+
+// New makes a manager without servers.
+func New(o Options) *Manager {
+	o.Limits = o.Limits.withDefaults()
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	return &Manager{o: o, clients: map[string]*client{}}
+}
+
+// Apply makes these the servers. Those that are as before go on; others end, or
+// begin. It waits for the end of servers, and never for a beginning.
+func (m *Manager) Apply(ctx context.Context, servers []Server) error {
+	m.apply.Lock()
+	defer m.apply.Unlock()
+	wanted := map[string]*Server{}
+	for i := range servers {
+		wanted[servers[i].Name] = &servers[i]
+	}
+	m.mu.Lock()
+	if m.stopped {
+		m.mu.Unlock()
+		return errors.New("the servers of tools were stopped")
+	}
+	var over []*client
+	next := map[string]*client{}
+	for name, c := range m.clients {
+		if s := wanted[name]; s != nil && s.same(c.server) {
+			next[name] = c
+			continue
+		}
+		over = append(over, c)
+	}
+	var fresh []*client
+	for name, s := range wanted {
+		if next[name] == nil {
+			next[name] = newClient(m.o, s, m.o.Changed)
+			fresh = append(fresh, next[name])
+		}
+	}
+	m.clients = next
+	m.mu.Unlock()
+	err := stopAll(ctx, over) // a server that is configured anew has the same log and home
+	for _, c := range fresh {
+		c.start()
+	}
+	if len(over)+len(fresh) > 0 {
+		m.o.Changed()
+	}
+	return err
+}
+
+// Stop ends all servers. Calls that are under way end as interrupted.
+func (m *Manager) Stop(ctx context.Context) error {
+	m.apply.Lock()
+	defer m.apply.Unlock()
+	m.mu.Lock()
+	m.stopped = true
+	clients := slices.Collect(maps.Values(m.clients))
+	m.mu.Unlock()
+	return stopAll(ctx, clients)
+}
+
+func stopAll(ctx context.Context, clients []*client) error {
+	errs := make([]error, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
+		wg.Go(func() { errs[i] = c.stop(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// client finds a server.
+func (m *Manager) client(name string) (*client, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.clients[name]
+	if c == nil {
+		return nil, fmt.Errorf("%w: %s", ErrUnknown, name)
+	}
+	return c, nil
+}
+
+// view is what is known of all tools.
+func (m *Manager) view() []viewed {
+	m.mu.Lock()
+	servers := make([]*Server, 0, len(m.clients))
+	for _, c := range m.clients {
+		servers = append(servers, c.server)
+	}
+	m.mu.Unlock()
+	return view(servers, m.o.Store, m.o.Reserved)
+}
+
+// Tools are those that are offered now, sorted by name.
+func (m *Manager) Tools() []tool.Tool {
+	var out []tool.Tool
+	for _, v := range m.view() {
+		if v.status.State != StateOn || v.server.Off != "" {
+			continue
+		}
+		if c, err := m.client(v.server.Name); err == nil && c.server == v.server {
+			out = append(out, newTool(m, c, v.def))
+		}
+	}
+	return out
+}
+
+// offered says that a tool is offered now, as it was when a call was made for it.
+func (m *Manager) offered(server *Server, name, hash string) bool {
+	for _, v := range m.view() {
+		if v.server == server && v.status.Name == name {
+			return v.status.State == StateOn && v.def.hash() == hash
+		}
+	}
+	return false
+}
+
+// Status are all servers by name, with their tools.
+func (m *Manager) Status() []ServerStatus {
+	m.mu.Lock()
+	clients := maps.Clone(m.clients)
+	m.mu.Unlock()
+	tools := map[string][]ToolStatus{}
+	for _, v := range m.view() {
+		tools[v.server.Name] = append(tools[v.server.Name], v.status)
+	}
+	out := []ServerStatus{}
+	for _, name := range slices.Sorted(maps.Keys(clients)) {
+		c := clients[name]
+		c.mu.Lock()
+		s := ServerStatus{Name: name, Shown: c.server.mask(c.server.Shown), Condition: c.condition, Reason: c.reason}
+		c.mu.Unlock()
+		s.Tools = append([]ToolStatus{}, tools[name]...)
+		out = append(out, s)
+	}
+	return out
+}
+
+// Test has a server tried, whatever its budget says, and its tools listed anew. It
+// returns once that has come to something, or ctx ends.
+func (m *Manager) Test(ctx context.Context, name string) (ServerStatus, error) {
+	c, err := m.client(name)
+	if err != nil {
+		return ServerStatus{}, err
+	}
+	c.mu.Lock()
+	lists, tries := c.lists, c.tries
+	starting := c.condition == ConditionStarting
+	c.mu.Unlock()
+	if c.server.Off == "" && !starting {
+		c.nudge(true)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		c.mu.Lock()
+		changed, condition := c.changed, c.condition
+		listedAnew := c.lists > lists
+		failed := (c.tries > tries || starting) && (condition == ConditionDown || condition == ConditionOff)
+		c.mu.Unlock()
+		if listedAnew && condition == ConditionUp || failed || c.server.Off != "" {
+			break
+		}
+		select {
+		case <-changed:
+		case <-tick.C: // a new list changes no condition
+		case <-ctx.Done():
+			return ServerStatus{}, context.Cause(ctx)
+		}
+	}
+	for _, s := range m.Status() {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return ServerStatus{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+}
+
+// Approve pins a tool as its server listed it last. hash, if it is not empty, has to
+// be that of the [ToolStatus] that a person looked at.
+func (m *Manager) Approve(server, name, hash string) error {
+	if _, err := m.client(server); err != nil {
+		return err
+	}
+	if err := m.o.Store.approve(server, name, hash, time.Now()); err != nil {
+		return err
+	}
+	m.o.Changed()
+	return nil
+}

@@ -1,0 +1,255 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+const (
+	maxBlobs   = 16      // files of one result
+	maxBlob    = 6 << 20 // bytes of one
+	maxContent = 1000    // items of one result
+	maxURI     = 2 << 10 // bytes
+)
+
+// content is a result with more than text. A result with text alone is a string, one
+// with structured content alone is that.
+type content struct {
+	Text       string          `json:"text,omitempty"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Files      []blob          `json:"files,omitempty"`
+	Links      []resource      `json:"links,omitempty"`
+	Note       string          `json:"note,omitempty"`
+}
+
+// blob is a file that came with a result. Path is below the folder of files.
+type blob struct {
+	Path      string `json:"path"`
+	MediaType string `json:"mediaType,omitempty"`
+	Bytes     int    `json:"bytes"`
+	URI       string `json:"uri,omitempty"`
+}
+
+// resource is a pointer that a server hands out. Nothing follows it.
+type resource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	MediaType   string `json:"mediaType,omitempty"`
+}
+
+// result is what the model reads of an answer.
+func (r *remote) result(answer *sdk.CallToolResult) (tool.Result, error) {
+	if answer.NeedsInput() {
+		return tool.Result{}, fmt.Errorf("%s: the server wants to ask back, which is not possible here; call it with everything it needs", r.spec.Name)
+	}
+	c := content{}
+	var texts []string
+	for i, item := range answer.Content {
+		if i == maxContent {
+			c.Note = fmt.Sprintf("%d items, %d are shown.", len(answer.Content), maxContent)
+			break
+		}
+		if text := r.item(&c, item); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	c.Text = strings.Join(texts, "\n")
+	if answer.StructuredContent != nil {
+		structured, err := canonicalOf(answer.StructuredContent)
+		if err != nil {
+			return tool.Result{}, fmt.Errorf("%s: its structured result cannot be read: %w", r.spec.Name, err) // Unreachable: it was JSON
+		}
+		c.Structured = r.maskJSON(structured)
+	}
+	if answer.IsError {
+		return tool.Result{}, errors.New(r.text(r.spec.Name + " failed: " + c.words()))
+	}
+	out, err := c.output()
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("encode the result of %s: %w", r.spec.Name, err) // Unreachable: strings and valid JSON
+	}
+	return tool.Result{Output: out, Summary: c.summary(r.spec.Name, len(out))}, nil
+}
+
+// item takes one item of an answer; its text, if it is one, is returned.
+func (r *remote) item(c *content, item sdk.Content) string {
+	switch item := item.(type) {
+	case *sdk.TextContent:
+		return r.c.server.mask(item.Text)
+	case *sdk.ImageContent:
+		r.keep(c, item.Data, item.MIMEType, "")
+	case *sdk.AudioContent:
+		r.keep(c, item.Data, item.MIMEType, "")
+	case *sdk.ResourceLink:
+		c.Links = append(c.Links, r.resource(item.URI, item.Name, item.Description, item.MIMEType))
+	case *sdk.EmbeddedResource:
+		switch res := item.Resource; {
+		case res == nil:
+		case len(res.Blob) > 0:
+			r.keep(c, res.Blob, res.MIMEType, res.URI)
+		case res.Text != "":
+			c.Links = append(c.Links, r.resource(res.URI, "", "its text is in this result", res.MIMEType))
+			return r.c.server.mask(res.Text)
+		default:
+			c.Links = append(c.Links, r.resource(res.URI, "", "", res.MIMEType))
+		}
+	case nil:
+	default:
+		return "[content of an unknown kind]"
+	}
+	return ""
+}
+
+func (r *remote) resource(uri, name, description, mediaType string) resource {
+	mask := r.c.server.mask
+	return resource{
+		URI: clean(mask(uri), maxURI), Name: clean(mask(name), maxTitle), Description: clean(mask(description), maxErrorText),
+		MediaType: mediaTypeOf(mediaType),
+	}
+}
+
+// keep stores bytes under a name of ours.
+func (r *remote) keep(c *content, data []byte, mediaType, uri string) {
+	mediaType = mediaTypeOf(mediaType)
+	switch {
+	case len(c.Files) == maxBlobs:
+		c.Note = fmt.Sprintf("There were more than %d files; the rest was dropped.", maxBlobs)
+		return
+	case len(data) > maxBlob:
+		c.Note = fmt.Sprintf("A file of %d bytes was dropped; at most %d are taken.", len(data), maxBlob)
+		return
+	}
+	sum := sha256.Sum256(data)
+	name := "mcp/" + hex.EncodeToString(sum[:16]) + extension(mediaType)
+	path := filepath.Join(r.c.o.Files, filepath.FromSlash(name))
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = renameio.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		c.Note = "A file could not be stored."
+		r.c.o.Logger.Warn("a file of a server of tools cannot be stored", "server", r.c.server.Name, "error", err)
+		return
+	}
+	c.Files = append(c.Files, blob{Path: name, MediaType: mediaType, Bytes: len(data), URI: clean(r.c.server.mask(uri), maxURI)})
+}
+
+// mediaTypeOf is a media type without parameters; empty: it is none.
+func mediaTypeOf(s string) string {
+	if len(s) > 200 {
+		return ""
+	}
+	t, _, _ := strings.Cut(s, ";")
+	t, _, err := mime.ParseMediaType(t)
+	if err != nil || strings.Count(t, "/") != 1 {
+		return ""
+	}
+	return t
+}
+
+// extension is the ending of a file's name. No server chooses it.
+func extension(mediaType string) string {
+	switch mediaType {
+	case "image/png":
+		return ".png"
+	case "image/jpeg":
+		return ".jpg"
+	case "image/gif":
+		return ".gif"
+	case "image/webp":
+		return ".webp"
+	case "audio/wav", "audio/x-wav":
+		return ".wav"
+	case "audio/mpeg":
+		return ".mp3"
+	case "audio/ogg":
+		return ".ogg"
+	case "application/pdf":
+		return ".pdf"
+	case "application/json":
+		return ".json"
+	case "application/zip":
+		return ".zip"
+	case "application/gzip", "application/x-gzip":
+		return ".gz"
+	case "text/plain":
+		return ".txt"
+	case "text/csv":
+		return ".csv"
+	default:
+		return ".bin"
+	}
+}
+
+// maskJSON takes secrets out of a JSON value. A value that breaks by that is a string.
+func (r *remote) maskJSON(raw json.RawMessage) json.RawMessage {
+	masked := r.c.server.mask(string(raw))
+	for _, secret := range r.c.server.Hidden { // as it is written inside of JSON strings
+		quoted, err := json.Marshal(secret)
+		if err == nil && len(quoted) > 2 {
+			masked = strings.ReplaceAll(masked, string(quoted[1:len(quoted)-1]), stars)
+		}
+	}
+	if json.Valid([]byte(masked)) {
+		return json.RawMessage(masked)
+	}
+	text, err := json.Marshal(masked)
+	if err != nil {
+		return json.RawMessage("null") // Unreachable: strings can be encoded
+	}
+	return text
+}
+
+// output is the JSON of a result.
+func (c content) output() (json.RawMessage, error) {
+	plain := len(c.Files)+len(c.Links) == 0 && c.Note == ""
+	var v any = c
+	switch {
+	case plain && len(c.Structured) > 0:
+		return c.Structured, nil // by the protocol, its text is the same once more
+	case plain:
+		v = c.Text
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+// words are a failed result as a text.
+func (c content) words() string {
+	switch {
+	case c.Text != "":
+		return c.Text
+	case len(c.Structured) > 0:
+		return string(c.Structured)
+	default:
+		return "the server gives no reason"
+	}
+}
+
+// summary is what people see of a result.
+func (c content) summary(name string, size int) string {
+	out := fmt.Sprintf("%s answered with %d bytes", name, size)
+	if n := len(c.Files); n > 0 {
+		out += fmt.Sprintf(" and %d files", n)
+	}
+	return tool.Shorten(out, 500)
+}

@@ -1,0 +1,213 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+const (
+	// showEvery is the least time between two preliminary results of a call.
+	showEvery = 250 * time.Millisecond
+	// deadlineSlack is what a call may take beyond its server's timeout: to be worded.
+	deadlineSlack = 5 * time.Second
+	// maxErrorText bounds what a model reads of a server's error.
+	maxErrorText = 4 << 10
+	// maxProgressText bounds a server's word on how far a call is.
+	maxProgressText = 500
+)
+
+// remote is one tool of a server, as it was when it was offered. It implements
+// [tool.Streamer] and [tool.Explainer].
+type remote struct {
+	m    *Manager
+	c    *client
+	def  Definition
+	hash string
+	spec tool.Spec
+}
+
+func newTool(m *Manager, c *client, def Definition) *remote {
+	s := c.server
+	r := &remote{m: m, c: c, def: def, hash: def.hash()}
+	r.spec = tool.Spec{
+		Name: qualified(s.Name, def.Name), Title: s.mask(def.title()), Description: s.mask(clean(def.Description, maxDescription)),
+		InputSchema: def.InputSchema, Asks: !s.allows(def.Name), Deadline: s.timeout() + s.timeout()/2 + deadlineSlack,
+	}
+	return r
+}
+
+// Spec implements [tool.Tool].
+func (r *remote) Spec() tool.Spec { return r.spec }
+
+// bind is what a person's answer is bound to beside the input.
+func (r *remote) bind() string { return digest("call", r.c.server.Name, r.c.server.identity(), r.hash) }
+
+// Explain implements [tool.Explainer].
+func (r *remote) Explain(call tool.Call) (tool.Explanation, error) {
+	args, err := canonical(arguments(call.Input))
+	if err != nil {
+		return tool.Explanation{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	e := tool.Explanation{
+		What:  fmt.Sprintf("Call the tool %s of the MCP server %s.", r.def.Name, r.c.server.Name),
+		Risk:  "What it does is up to that server.",
+		Exact: r.spec.Name + "\n" + string(args), Bind: r.bind(),
+	}
+	switch hints := r.def.hints(); {
+	case hints.ReadOnlyHint:
+		e.Risk += " It says of itself that it only reads."
+	case hints.DestructiveHint != nil && *hints.DestructiveHint:
+		e.Risk += " It says of itself that it may destroy something."
+	}
+	return e, nil
+}
+
+// Invoke implements [tool.Tool].
+func (r *remote) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	return r.InvokeStream(ctx, call, nil)
+}
+
+// InvokeStream implements [tool.Streamer].
+func (r *remote) InvokeStream(ctx context.Context, call tool.Call, preliminary func(json.RawMessage)) (tool.Result, error) {
+	began := time.Now()
+	result, err := r.invoke(ctx, call, preliminary)
+	r.c.o.Metrics.observe(methodCall, resultOf(err), began)
+	return result, err
+}
+
+func (r *remote) invoke(ctx context.Context, call tool.Call, preliminary func(json.RawMessage)) (tool.Result, error) {
+	if call.Bind != "" && call.Bind != r.bind() {
+		return tool.Result{}, fmt.Errorf("%w: %s is not what a person agreed to any more; nothing was done", ErrOff, r.spec.Name)
+	}
+	select {
+	case r.c.calls <- struct{}{}:
+		defer func() { <-r.c.calls }()
+	case <-ctx.Done():
+		return tool.Result{}, fmt.Errorf("%s was not called: %w", r.spec.Name, context.Cause(ctx))
+	}
+	l, err := r.c.acquire(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := r.check(l); err != nil {
+		return tool.Result{}, err
+	}
+	params := &sdk.CallToolParams{Name: r.def.Name, Arguments: arguments(call.Input)}
+	if preliminary != nil {
+		token, forget := r.c.watch(preliminary)
+		defer forget()
+		params.SetProgressToken(token)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.c.server.timeout())
+	defer cancel()
+	result, err := l.session.CallTool(ctx, params)
+	if err != nil {
+		return tool.Result{}, r.failure(ctx, l, err)
+	}
+	return r.result(result)
+}
+
+// check holds the tool against what its server lists now and what is approved.
+func (r *remote) check(l *link) error {
+	r.c.mu.Lock()
+	hash, listed := l.hashes[r.def.Name]
+	r.c.mu.Unlock()
+	switch {
+	case !listed:
+		return fmt.Errorf("%w: the server does not list %s any more; nothing was done", ErrOff, r.spec.Name)
+	case hash != r.hash, !r.m.offered(r.c.server, r.def.Name, r.hash):
+		return fmt.Errorf("%w: %s has changed and waits for an approval by the operator (sma mcp list); nothing was done", ErrOff, r.spec.Name)
+	default:
+		return nil
+	}
+}
+
+// failure words the error of a call that was sent.
+func (r *remote) failure(ctx context.Context, l *link, err error) error {
+	name := r.spec.Name
+	if answer, ok := errors.AsType[*jsonrpc.Error](err); ok && !errors.Is(err, sdk.ErrConnectionClosed) {
+		return fmt.Errorf("%s: the server refused the call: %s", name, r.text(answer.Message))
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s took longer than %s and was cancelled; whether it had an effect is unknown: %w", name, r.c.server.timeout(), context.DeadlineExceeded)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s was cancelled; whether it had an effect is unknown: %w", name, context.Canceled)
+	case errors.Is(err, sdk.ErrSessionMissing):
+		go func() { _ = l.session.Close() }() // what is left of it; the next one is begun
+	}
+	why := r.c.server.line(err.Error())
+	if how := l.finished(); how != "" {
+		why = how
+	}
+	return fmt.Errorf("%s: %w: %s", name, ErrInterrupted, why)
+}
+
+// text is a text of the server for the model.
+func (r *remote) text(s string) string { return clean(r.c.server.mask(s), maxErrorText) }
+
+// watcher shows the progress of a call while it is under way.
+type watcher struct {
+	mask        func(string) string
+	preliminary func(json.RawMessage)
+
+	mu   sync.Mutex
+	over bool
+	last time.Time
+}
+
+// show makes a server's progress a preliminary result, now and then.
+func (w *watcher) show(p *sdk.ProgressNotificationParams) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if w.over || !w.last.IsZero() && now.Sub(w.last) < showEvery {
+		return
+	}
+	w.last = now
+	out, err := json.Marshal(struct {
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total,omitempty"`
+		Message  string  `json:"message,omitempty"`
+	}{p.Progress, p.Total, clean(w.mask(p.Message), maxProgressText)})
+	if err == nil { // JSON has no infinity
+		w.preliminary(out)
+	}
+}
+
+// watch hears of the progress of a call. Nothing is shown once it was forgotten.
+func (c *client) watch(preliminary func(json.RawMessage)) (token string, forget func()) {
+	w := &watcher{mask: c.server.mask, preliminary: preliminary}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens++
+	token = "call-" + strconv.Itoa(c.tokens)
+	c.progress[token] = w.show
+	return token, func() {
+		c.mu.Lock()
+		delete(c.progress, token)
+		c.mu.Unlock()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+	}
+}
+
+// arguments are a call's input; none is an empty object.
+func arguments(input json.RawMessage) json.RawMessage {
+	if len(strings.TrimSpace(string(input))) == 0 {
+		return json.RawMessage("{}")
+	}
+	return input
+}
