@@ -219,10 +219,12 @@ type RunProgressed struct {
 	Chunks []uistream.Chunk
 }
 
-// StepRestarted says: the stream was cut; what came of the step is void.
+// StepRestarted says: the stream was cut, or the request refused; what came of the
+// step is void, and the requests from here on leave out what Trim says.
 type StepRestarted struct {
 	RunID  string
 	Reason string
+	Trim   Trim
 }
 
 // StepDone says: the model's whole response of a step has come. The chat journals

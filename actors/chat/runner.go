@@ -220,6 +220,7 @@ func (c *chat) fromRun(ac actor.Context, msg messages.ToChat) {
 	case messages.RunProgressed:
 		c.progress(ac, msg.Chunks)
 	case messages.StepRestarted:
+		c.trim = msg.Trim
 		c.run.restart()
 		c.replayFrame(ac)
 	case messages.StepDone:

@@ -80,7 +80,7 @@ func (r *run) askToFold(ac actor.Context, err error) {
 	r.folded, r.tooLong = true, err
 	r.loop.RestartStep()
 	r.gate.restart()
-	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(model.ReasonTooLong)})
+	r.restarted(ac, model.ReasonTooLong)
 	ac.Request(r.chat, messages.ShortenInput{RunID: r.start.RunID, Step: r.input.Step})
 }
 
@@ -98,8 +98,17 @@ func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 	case !r.shorten():
 		r.fail(ac, string(model.ReasonTooLong), err)
 		return
+	default:
+		r.restarted(ac, model.ReasonTooLong)
 	}
 	r.acquire(ac)
+}
+
+// restarted tells the chat that the step is asked for again, and what its requests
+// leave out: the next run's begin with them even if this one is stopped before it hears
+// an answer.
+func (r *run) restarted(ac actor.Context, reason model.Reason) {
+	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason), Trim: messages.Trim(r.trim)})
 }
 
 // again asks for the step once more. What came of it so far is void.
@@ -108,7 +117,7 @@ func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.
 		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)
 	r.loop.RestartStep()
 	r.gate.restart()
-	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason)})
+	r.restarted(ac, reason)
 	if wait == 0 {
 		r.acquire(ac)
 		return

@@ -81,13 +81,19 @@ type prefix struct {
 }
 
 func (w *witness) excuse(cause string) {
+	w.sim.trace.addf("  %s excused by %s", w.key, cause)
 	if w.prefix.excused == "" {
 		w.prefix.excused = cause
 	}
 }
 
-// asked holds a request of the chat against the one before.
+// asked holds a request of the chat against the one before. One of a run that has
+// ended already, and has not heard of it, is nobody's.
 func (w *witness) asked(req model.Request) {
+	if w.state == nil || w.state.Run == nil || w.state.Run.RequestID != req.ID {
+		return
+	}
+	w.sim.trace.addf("  %s asks %s with %d messages, excused %q", w.key, req.ID, len(req.Messages), w.prefix.excused)
 	p := &w.prefix
 	last := p.last
 	p.last.System, p.last.Messages, p.last.Tools = req.System, req.Messages, req.Tools
@@ -152,11 +158,16 @@ func (w *witness) keeps(m uimessage.Message) {
 // those that they name.
 func (w *witness) follow(read func(ctx context.Context, id string) (persistence.Archive, error)) {
 	w.away = map[string]string{}
+	w.sim.looking = true
+	defer func() { w.sim.looking = false }()
 	if w.state == nil {
 		return
 	}
 	for id := persistence.ArchiveOf(w.state.Messages()); id != ""; {
 		a, err := read(context.Background(), id)
+		for try := 0; err != nil && try < 3; try++ { // a fault of the disk that was meant for others
+			a, err = read(context.Background(), id)
+		}
 		if err != nil {
 			w.fail("P9 archive %s cannot be read: %v", id, err)
 			return

@@ -84,6 +84,7 @@ type Sim struct {
 	told      map[int]bool   // numbers whose outcome a rewind archived
 
 	resting bool
+	looking bool // the witness reads, and nothing fails
 	steps   int
 	tokens  int
 	asked   int // requests to the model
