@@ -8,8 +8,9 @@ import (
 
 // Header is the first part of a user turn: one line of JSON that says when it
 // was sent and which message it is, and in groups who sent it. It depends on the
-// turn's metadata alone, so that it reads the same in every later request. It is
-// empty for a turn of which nothing is known.
+// turn's metadata alone, so that it reads the same in every later request. It says
+// so of a turn that the host made and nobody sent. It is empty for a turn of which
+// nothing is known.
 func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 	var b []byte
 	member := func(name, value string) {
@@ -30,6 +31,9 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 			loc = time.UTC
 		}
 		member("t", time.UnixMilli(meta.TS).In(loc).Format("2006-01-02T15:04:05-07:00"))
+	}
+	if meta.Source == uimessage.SourceTask {
+		member("by", "host")
 	}
 	if group {
 		member("from", meta.Username)

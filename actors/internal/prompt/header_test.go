@@ -22,6 +22,7 @@ func TestHeader(t *testing.T) {
 	}{
 		{"one person", ada, false, nil, `{"t":"2026-01-02T03:04:56+00:00","msg":"99"}`},
 		{"group", ada, true, shanghai, `{"t":"2026-01-02T11:04:56+08:00","from":"Ada","user":"7","msg":"99"}`},
+		{"the host's own", uimessage.Metadata{TS: ts, Source: uimessage.SourceTask, MessageID: "p1"}, true, nil, `{"t":"2026-01-02T03:04:56+00:00","by":"host","msg":"p1"}`},
 		{"no name", uimessage.Metadata{TS: ts, UserID: "7"}, true, nil, `{"t":"2026-01-02T03:04:56+00:00","user":"7"}`},
 		{"nothing known", uimessage.Metadata{Username: "Ada"}, false, nil, ``},
 		{
