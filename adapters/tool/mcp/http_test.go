@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +22,7 @@ import (
 func proxyTo(socket string) http.Handler {
 	p := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "localhost:3001"})
 	p.FlushInterval = -1
+	p.ErrorLog = log.New(io.Discard, "", 0) // until the server listens, every try fails
 	p.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}
@@ -98,7 +101,10 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	a.broken.Store(false)
-	w.until("it to be back", func() bool { got, err := w.call("s:greet", `{"name":"Cleo"}`); return err == nil && got == `"hello Cleo"` })
+	w.until("it to be back", func() bool {
+		got, err := w.call("s:greet", `{"name":"Cleo"}`)
+		return err == nil && got == `"hello Cleo"`
+	})
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {

@@ -176,7 +176,11 @@ func TestBudget(t *testing.T) {
 }
 
 func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Limits.Patience = 50 * time.Millisecond; o.Limits.MaxPause = time.Hour; o.Limits.Pause = time.Hour })
+	w := newWorld(t, func(o *Options) {
+		o.Limits.Patience = 50 * time.Millisecond
+		o.Limits.MaxPause = time.Hour
+		o.Limits.Pause = time.Hour
+	})
 	s := w.server("s", plain("echo"))
 	w.apply(s)
 	w.up("s")

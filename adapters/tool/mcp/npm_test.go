@@ -48,7 +48,7 @@ func missing(t *testing.T, what string) {
 	t.Skip(what)
 }
 
-// callFor calls a tool of a server, and shows the result.
+// mustCall calls a tool that is offered.
 func (w *world) mustCall(name, input string) string {
 	w.t.Helper()
 	out, err := w.call(name, input)
@@ -93,24 +93,22 @@ func TestMemoryServer(t *testing.T) {
 	w.apply(s)
 	w.up("memory")
 	w.mustCall("memory:create_entities", `{"entities":[{"name":"Ship","entityType":"thing","observations":["floats"]}]}`)
-	w.box.specsKill(t, w)
-	w.until("the server to be back", func() bool { return w.status("memory").Condition == ConditionUp && w.box.live.Load() == 1 })
+	w.box.kill(t)
+	w.until("the server to be back", func() bool { return w.box.begun() == 2 && w.status("memory").Condition == ConditionUp })
 	got := w.mustCall("memory:search_nodes", `{"query":"Ship"}`)
 	if !strings.Contains(got, "floats") || !json.Valid([]byte(got)) {
 		t.Errorf("search_nodes after a kill = %s", got)
 	}
 }
 
-// specsKill kills the only program.
-func (b *bare) specsKill(t *testing.T, w *world) {
+// kill kills the program that was begun last.
+func (b *bare) kill(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
-	pids := b.pids
-	b.mu.Unlock()
-	if err := syscall.Kill(-pids[len(pids)-1], syscall.SIGKILL); err != nil {
+	defer b.mu.Unlock()
+	if err := syscall.Kill(-b.pids[len(b.pids)-1], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the program to be gone", func() bool { return len(pids) < b.begun() || b.live.Load() == 0 })
 }
 
 func TestEverythingServer(t *testing.T) {
