@@ -88,11 +88,23 @@ func (l *loader) warnOpenness() {
 	if l.settings.Permissions.Exec.Sandbox == "none" {
 		l.warn("permissions.exec.sandbox", `is "none": approved commands can do whatever this user can`)
 	}
+	l.warnRules("allow", l.settings.Permissions.Exec.Allow)
+	l.warnRules("deny", l.settings.Permissions.Exec.Deny)
 	if t := a.Web.Token; a.Web.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
 		l.warn("adapters.web.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
 	}
 	if t := a.API.Token; a.API.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
 		l.warn("adapters.api.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	}
+}
+
+// warnRules reports rules for commands that cover nothing.
+func (l *loader) warnRules(name string, rules []string) {
+	for i, rule := range rules {
+		if l.VoidRule != nil && l.VoidRule(rule) {
+			l.warn(fmt.Sprintf("permissions.exec.%s[%d]", name, i), "covers nothing: a rule is one plain command, such as \"git status\" or \"ls *\"; "+
+				"* at its end stands for further operands and cannot follow a program that runs others, such as bash")
+		}
 	}
 }
 

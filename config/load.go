@@ -36,6 +36,8 @@ type Options struct {
 	// Flags are values given on the command line, by key, such as "llm.model".
 	// Secrets are refused here: command lines can be seen by others.
 	Flags map[string]string
+	// VoidRule says that a rule for commands covers nothing; nil: none is looked at.
+	VoidRule func(rule string) bool
 	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
 	Strict bool
 }
