@@ -84,13 +84,14 @@ type hosts struct {
 func newHosts(allow []string) hosts {
 	h := hosts{exact: map[string]bool{}}
 	for _, a := range allow {
-		a = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(a)), ".")
-		name, wild := strings.CutPrefix(a, "*.")
+		if a == "*" {
+			h.all = true
+			continue
+		}
+		name, wild := strings.CutPrefix(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(a)), "."), "*.")
 		ascii, err := asciiHost(name)
 		switch {
-		case a == "*":
-			h.all = true
-		case err != nil: // it allows nothing
+		case err != nil, ascii == "*": // it allows nothing
 		case wild:
 			h.below = append(h.below, "."+ascii)
 		default:

@@ -96,10 +96,7 @@ func (w *writer) words(s string) {
 	if w.pre > 0 {
 		for i, l := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 			if i > 0 {
-				if !w.line {
-					w.put(" ")
-				}
-				w.owe(1)
+				w.owe(min(w.breaks+1, 2))
 			}
 			w.put(visible(l))
 		}
