@@ -52,6 +52,8 @@ type Options struct {
 	Compaction *compaction.Options
 	// Memory makes chats take facts; its number of turns is the chats'. Nil: they do not.
 	Memory *memory.Options
+	// Rules are the operator's for commands; nil: none, and no grant counts either.
+	Rules *run.Rules
 	// Log shows what the actors log; nil: nothing.
 	Log *slog.Logger
 }
@@ -102,7 +104,7 @@ func (w *World) spawn() {
 	set := newSet(w.o)
 	runs := run.Options{
 		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
-		Metrics: run.NewMetrics(w.Registry),
+		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
 	}
 	chats := w.chatOptions(runs, adapterPID)
 	shards := shard.Options{

@@ -85,7 +85,7 @@ func accepted(ctx context.Context, f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Command: in.Command.Name, Args: in.Command.Args,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
 	case in.Gate.Refuse:
@@ -173,7 +173,7 @@ func (p *Port) Rewind(ctx context.Context, key messages.ChatKey, keep string) er
 // Decide implements [platform.Live].
 func (p *Port) Decide(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
 	reply, err := p.ask(ctx, messages.DecideApproval{
-		ChatKey: key, RequestID: rand.Text(), By: messages.Asker{Platform: p.opts.Platform, ID: by.ID, Name: by.Name}, Say: say,
+		ChatKey: key, RequestID: rand.Text(), By: messages.Asker{Platform: p.opts.Platform, ID: by.ID, Name: by.Name}, Admin: by.Admin, Say: say,
 	})
 	if err != nil {
 		return nil, err

@@ -100,6 +100,8 @@ type Inbound struct {
 	TurnID string
 	Text   string
 	Parts  []uimessage.Part // besides the text, for example files
+	// Forwarded: the words were somebody else's first, or came through another bot.
+	Forwarded bool
 
 	Command Command // of KindCommand
 	Gate    Gate
@@ -118,6 +120,7 @@ type Person struct {
 	ID    string
 	Name  string // what people see, for the header of a turn
 	IsBot bool
+	Admin bool // administers the chat, as the platform says; false also when nobody asked it
 }
 
 // Gate is the verdict of a platform's gate: a pure function of the message, the

@@ -82,6 +82,9 @@ type message struct {
 	Entities        []entity `json:"entities"`
 	Caption         string   `json:"caption"`
 	CaptionEntities []entity `json:"caption_entities"`
+	// ForwardOrigin and ViaBot say that the words are not the sender's own.
+	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is written down
+	ViaBot        *user           `json:"via_bot"`
 	media
 }
 

@@ -1,0 +1,34 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Grants is a [persistence.GrantStore] in memory.
+type Grants struct {
+	mu   sync.Mutex
+	list map[messages.ChatKey][]persistence.Grant
+}
+
+// NewGrants is a store without grants.
+func NewGrants() *Grants { return &Grants{list: map[messages.ChatKey][]persistence.Grant{}} }
+
+// Grants implements [persistence.GrantStore].
+func (g *Grants) Grants(_ context.Context, key messages.ChatKey) ([]persistence.Grant, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.list[key]), nil
+}
+
+// SaveGrants implements [persistence.GrantStore].
+func (g *Grants) SaveGrants(_ context.Context, key messages.ChatKey, grants []persistence.Grant) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.list[key] = slices.Clone(grants)
+	return nil
+}
