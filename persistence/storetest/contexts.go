@@ -47,6 +47,34 @@ func testContexts(s *suite) {
 	}
 }
 
+// What was folded can be read beside the chat's handle, and by nobody of another chat.
+func testFolded(s *suite) {
+	t := s.t
+	c, _ := s.open(key)
+	must(t, c.AppendHistory(t.Context(), Turns(1, 5)...))
+	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	for range 2 { // with the handle open, and after a crash
+		folded, ok := s.Store.(persistence.FoldedReader)
+		if !ok {
+			t.Fatal("the store reads no archives")
+		}
+		got, err := folded.ReadFolded(t.Context(), key, "first")
+		must(t, err)
+		var ids []string
+		for _, m := range got {
+			ids = append(ids, m.ID+persistence.Text(m))
+		}
+		same(t, "folded turns", []string{Turn(1).ID + persistence.Text(Turn(1)), Turn(2).ID + persistence.Text(Turn(2))}, ids)
+		for _, id := range []string{"second", "", "../archive/first", "first.json"} {
+			_, err = folded.ReadFolded(t.Context(), key, id)
+			wantError(t, err, persistence.ErrNotFound, true)
+		}
+		_, err = folded.ReadFolded(t.Context(), "cli-chat-nobody", "first")
+		wantError(t, err, persistence.ErrNotFound, true)
+		s.again()
+	}
+}
+
 // What is refused changes nothing: a context of another content under a known id, or
 // under none.
 func testContextsRefused(s *suite) {

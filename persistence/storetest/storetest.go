@@ -54,6 +54,7 @@ func Run(t *testing.T, fresh Fresh, reopen Reopen) {
 		{"cancelled", testCancelled},
 		{"chats side by side", testParallel},
 		{"unknown facts", testUnknownFacts},
+		{"folded turns", testFolded},
 		{"contexts", testContexts},
 		{"contexts refused", testContextsRefused},
 	} {
