@@ -94,12 +94,14 @@ func TestCatalogFindsSkills(t *testing.T) {
 // of the one before is not to be had any more.
 func TestCatalogDigests(t *testing.T) {
 	changes := map[string]func(t *testing.T, dir string){
-		"text":            func(t *testing.T, dir string) { put(t, dir, map[string]string{"SKILL.md": md("pdf") + "More."}) },
-		"script":          func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/run.sh": "echo b"}) },
-		"new file":        func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/more.sh": ""}) },
-		"new folder":      func(t *testing.T, dir string) { put(t, dir, map[string]string{"more/": ""}) },
-		"file gone":       func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "scripts/run.sh"))) },
-		"file moved":      func(t *testing.T, dir string) { must(t, os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "scripts/fun.sh"))) },
+		"text":       func(t *testing.T, dir string) { put(t, dir, map[string]string{"SKILL.md": md("pdf") + "More."}) },
+		"script":     func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/run.sh": "echo b"}) },
+		"new file":   func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/more.sh": ""}) },
+		"new folder": func(t *testing.T, dir string) { put(t, dir, map[string]string{"more/": ""}) },
+		"file gone":  func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "scripts/run.sh"))) },
+		"file moved": func(t *testing.T, dir string) {
+			must(t, os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "scripts/fun.sh")))
+		},
 		"right to be run": func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700)) },
 		"link":            func(t *testing.T, dir string) { must(t, os.Symlink("run.sh", filepath.Join(dir, "scripts/link"))) },
 		"file for a link": func(t *testing.T, dir string) {

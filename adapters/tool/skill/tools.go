@@ -43,7 +43,7 @@ type State string
 
 // The states of skills.
 const (
-	StateAgreed  State = "agreed"  // loads at once
+	StatePinned  State = "pinned"  // loads at once: a person agreed to this digest
 	StateNew     State = "new"     // asks: nobody agreed to it yet
 	StateChanged State = "changed" // asks: it is not what was agreed to
 )
@@ -57,7 +57,7 @@ func StateOf(s Skill, approvals []persistence.SkillApproval) State {
 	case approvals[i].Digest != s.Digest:
 		return StateChanged
 	}
-	return StateAgreed
+	return StatePinned
 }
 
 // Options of the tools. Catalog and Store are required.
@@ -162,7 +162,7 @@ func (t load) Judge(call tool.Call) tool.Verdict {
 		return tool.Verdict{Decision: tool.Ask, Reason: err.Error()}
 	}
 	switch StateOf(s, approvals) {
-	case StateAgreed:
+	case StatePinned:
 		return tool.Verdict{Decision: tool.Allow}
 	case StateChanged:
 		return tool.Verdict{Decision: tool.Ask, Reason: "the skill has changed since somebody agreed to it"}
@@ -184,7 +184,7 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 	out := tool.Explanation{
 		What:  fmt.Sprintf("The agent would work by the skill %q, whose text becomes a part of its instructions in this chat.", s.Name),
 		Risk:  "What it says steers the agent. It can approve nothing by itself, and its scripts ask before they run.",
-		Exact: exact(s), Bind: s.Digest,
+		Exact: s.Describe(), Bind: s.Digest,
 	}
 	if approvals, err := t.Store.SkillApprovals(context.Background()); err == nil && StateOf(s, approvals) == StateChanged {
 		out.Risk = "It has changed since somebody agreed to it. " + out.Risk
@@ -192,8 +192,8 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 	return out, nil
 }
 
-// exact is what a person agrees to.
-func exact(s Skill) string {
+// Describe says what a person agrees to.
+func (s Skill) Describe() string {
 	tools := "all"
 	if len(s.Tools) > 0 {
 		tools = strings.Join(s.Tools, ", ")
@@ -220,7 +220,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if StateOf(s, approvals) != StateAgreed {
+	if StateOf(s, approvals) != StatePinned {
 		if call.Bind != s.Digest {
 			return tool.Result{}, fmt.Errorf("nothing was loaded: nobody agreed to the skill %s as it is now; call again, so that a person is asked", s.Name)
 		}

@@ -199,7 +199,7 @@ func TestListShowsStates(t *testing.T) {
 	r, err := s.tool(ListName).Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
 	must(t, err)
 	want := `{"skills":[` +
-		`{"name":"agreed","description":"what agreed does","folder":".ship/skills/agreed","state":"agreed"},` +
+		`{"name":"agreed","description":"what agreed does","folder":".ship/skills/agreed","state":"pinned"},` +
 		`{"name":"changed","description":"what changed does","folder":".ship/skills/changed","state":"changed"},` +
 		`{"name":"new","description":"d","folder":".ship/skills/new","state":"new","allowedTools":["read_file"]}],` +
 		`"leftOut":[".ship/skills/broken/SKILL.md:1: there is no front matter; begin the file with a line ---, then name and description, then a line ---"]}`

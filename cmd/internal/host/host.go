@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
@@ -45,6 +46,7 @@ type Host struct {
 	store   *jsonl.Store
 	index   *searchindex.Index
 	memory  *memfile.Store
+	skills  *skill.Catalog
 	meaning *memory.Meaning // nil: memories are searched by words alone
 	system  *actor.ActorSystem
 	workers *workers
@@ -73,7 +75,8 @@ type port struct {
 func New(o Options) *Host {
 	return &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: projectZone(o.Settings.Settings.Timezone), ports: map[string]*port{},
-		docs: newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
+		docs:   newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
+		skills: SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
 }
 

@@ -62,11 +62,15 @@ func (h *Host) startAudit(context.Context) error {
 // watchFiles follows the documents and settings. It looks once the folders are
 // watched: what changed since the start read them is not heard of.
 func (h *Host) watchFiles() {
+	var skills skillWatch
 	look := func() {
 		h.docs.reload()
+		skills.look(h)
 		h.reloadSettings()
 	}
-	h.background("file watch", func(ctx context.Context) { watch(ctx, h.docs.folders(), h.log, look, look) })
+	h.background("file watch", func(ctx context.Context) {
+		watch(ctx, append(h.docs.folders(), h.skills.Folders()...), h.log, look, look)
+	})
 }
 
 // project is what people call the project.

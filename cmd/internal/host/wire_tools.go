@@ -33,6 +33,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	}
 	tools = append(tools, h.memoryTools()...)
 	tools = append(tools, h.contextTools()...)
+	tools = append(tools, h.skillTools()...)
 	tools = append(tools, h.fileTools(files)...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
