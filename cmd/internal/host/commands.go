@@ -9,7 +9,7 @@ import (
 // chatCommands are the words with a slash that the host answers, beside stop.
 // Any other goes to the model as text.
 func chatCommands(contexts bool) []string {
-	words := []string{"start", "help", "status", "allow", "stop", "compact"}
+	words := []string{"start", "help", "status", "allow", "stop", "compact", "approvals", "approve", "deny"}
 	if contexts {
 		words = append(words, "new", "contexts", "load")
 	}
@@ -33,15 +33,19 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 		contexts := h.contextsHelp()
 		return say(
 			"Just write to me. What you send while I am working is taken in at my next step.\n\n"+
-				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n"+contexts[0]+"/status says how things are\n/help shows this",
+				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n"+contexts[0]+
+				"/approvals shows what waits for a decision\n/approve N, /deny N decide it\n"+"/status says how things are\n/help shows this",
 			"直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。\n\n"+
-				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n"+contexts[1]+"/status 查看状态\n/help 显示帮助")
+				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n"+contexts[1]+
+				"/approvals 查看等待审批的请求\n/approve N、/deny N 同意或拒绝\n"+"/status 查看状态\n/help 显示帮助")
 	case "status":
 		return h.chatStatus(cmd, say)
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
 		return h.contextsAnswer(cmd.Contexts, say)
+	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
+		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
 	default:
