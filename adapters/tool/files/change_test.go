@@ -1,0 +1,331 @@
+package files_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+)
+
+func TestWriteAndEdit(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before string // of the file f; "-": there is none
+		tool   string
+		in     in
+		after  string
+		err    string
+	}{
+		"a new file":            {"-", files.WriteName, in{"path": "f", "content": "x\ny"}, "x\ny", ""},
+		"a new empty file":      {"-", files.WriteName, in{"path": "f", "content": ""}, "", ""},
+		"another text":          {"old\n", files.WriteName, in{"path": "./f", "content": "new\n"}, "new\n", ""},
+		"instead of no text":    {"\x00\x01", files.WriteName, in{"path": "f", "content": "new\n"}, "new\n", ""},
+		"the same text":         {"old\n", files.WriteName, in{"path": "f", "content": "old\n"}, "old\n", "exactly that already"},
+		"below a file":          {"old\n", files.WriteName, in{"path": "f/x", "content": "new"}, "old\n", "is no folder"},
+		"one place":             {"a b c\n", files.EditName, in{"path": "f", "old": "b", "new": "B"}, "a B c\n", ""},
+		"to nothing":            {"a b c\n", files.EditName, in{"path": "f", "old": " b", "new": ""}, "a c\n", ""},
+		"several places":        {"a a\n", files.EditName, in{"path": "f", "old": "a", "new": "b"}, "a a\n", "2 times"},
+		"all places":            {"a a\n", files.EditName, in{"path": "f", "old": "a", "new": "b", "all": true}, "b b\n", ""},
+		"no place":              {"a\n", files.EditName, in{"path": "f", "old": "x", "new": "b"}, "a\n", "does not hold"},
+		"no change":             {"a\n", files.EditName, in{"path": "f", "old": "a", "new": "a"}, "a\n", "exactly that already"},
+		"no file":               {"-", files.EditName, in{"path": "f", "old": "a", "new": "b"}, "(absent)", "there is no file"},
+		"no text":               {"\x00a", files.EditName, in{"path": "f", "old": "a", "new": "b"}, "\x00a", "holds no text"},
+		"other line ends":       {"a\r\nb\r\nc\r\n", files.EditName, in{"path": "f", "old": "a\nb", "new": "x\ny\nz"}, "x\r\ny\r\nz\r\nc\r\n", ""},
+		"other line ends, same": {"a\r\nb\r\n", files.EditName, in{"path": "f", "old": "a\r\nb", "new": "x"}, "x\r\n", ""},
+		"line ends not ours":    {"a\nb\n", files.EditName, in{"path": "f", "old": "a\r\nb", "new": "x\r\ny"}, "x\ny\n", ""},
+		"mixed line ends":       {"a\r\nb\nc\n", files.EditName, in{"path": "f", "old": "b\nc", "new": "x\ny"}, "a\r\nx\ny\n", ""},
+		"a mark stays":          {"\ufeffa\n", files.EditName, in{"path": "f", "old": "a", "new": "b"}, "\ufeffb\n", ""},
+		"bytes stay":            {"a caf\xe9 of some length\n", files.EditName, in{"path": "f", "old": "a", "new": "b", "all": true}, "b cbf\xe9 of some length\n", ""},
+		"too large":             {strings.Repeat("a", 1000), files.EditName, in{"path": "f", "old": "a", "new": strings.Repeat("b", 2000), "all": true}, strings.Repeat("a", 1000), "too large"},
+		"outside":               {"-", files.WriteName, in{"path": "../f", "content": "x"}, "(absent)", "leads out"},
+		"outside, absolute":     {"-", files.WriteName, in{"path": "/tmp/f", "content": "x"}, "(absent)", "not in the project"},
+		"the folder itself":     {"-", files.WriteName, in{"path": ".", "content": "x"}, "(absent)", "is a folder"},
+	} {
+		contents := map[string]string{}
+		if tt.before != "-" {
+			contents["f"] = tt.before
+		}
+		p := newProject(t, contents)
+		_, err := p.run(t.Context(), tt.tool, tt.in)
+		if got := p.read(t, "f"); got != tt.after {
+			t.Errorf("%s: the file is %q, want %q", name, got, tt.after)
+		}
+		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.err)
+		}
+		left, err := os.ReadDir(p.dir)
+		if err != nil || len(left) > 1 {
+			t.Errorf("%s: %v is left, %v", name, left, err)
+		}
+	}
+}
+
+func TestWriteMakesFoldersAndKeepsModes(t *testing.T) {
+	p := newProject(t, map[string]string{"run.sh": "#!/bin/sh\n"})
+	if err := os.Chmod(p.path("run.sh"), 0o751); err != nil {
+		t.Fatal(err)
+	}
+	out := p.must(t, files.WriteName, in{"path": "a/b/c.txt", "content": "x\n"})
+	want := map[string]any{"written": "a/b/c.txt", "bytes": 2.0, "lines": 1.0, "created": true}
+	if diff := cmp.Diff(want, out); diff != "" || p.read(t, "a/b/c.txt") != "x\n" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	p.must(t, files.EditName, in{"path": "run.sh", "old": "sh", "new": "bash", "all": true})
+	if info, err := os.Stat(p.path("run.sh")); err != nil || info.Mode() != 0o751 || p.read(t, "run.sh") != "#!/bin/bash\n" {
+		t.Errorf("mode %v, %q, %v", info.Mode(), p.read(t, "run.sh"), err)
+	}
+	// A second name of a file keeps the old text, a link goes on leading to it.
+	if err := os.Link(p.path("run.sh"), p.path("twin")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("run.sh", p.path("link")); err != nil {
+		t.Fatal(err)
+	}
+	p.must(t, files.WriteName, in{"path": "link", "content": "new\n"})
+	if target, err := os.Readlink(p.path("link")); err != nil || target != "run.sh" || p.read(t, "run.sh") != "new\n" || p.read(t, "twin") != "#!/bin/bash\n" {
+		t.Errorf("link to %q, %v; %q, %q", target, err, p.read(t, "run.sh"), p.read(t, "twin"))
+	}
+}
+
+func TestExplain(t *testing.T) {
+	p := newProject(t, map[string]string{
+		"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "no\nline": "x", "bin": "\x00\x01", "Agent.md": "I am Ada.\n",
+		".ship/tasks/t.md": "the task of another chat\n",
+	})
+	for name, tt := range map[string]struct {
+		tool              string
+		in                in
+		what, risk, exact string
+	}{
+		"an edit": {
+			files.EditName, in{"path": "a.txt", "old": "5", "new": "five"}, "Change the file a.txt, from 18 bytes to 21 bytes.", "",
+			"a.txt: 18 bytes before, 21 bytes after\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
+		},
+		"a new file": {
+			files.WriteName, in{"path": "x/y/z", "content": "a\nb"}, "Make the file x/y/z with 3 bytes.", "",
+			"x/y/z: new, 3 bytes, in new folders (2)\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+		},
+		"a name with a line break": {
+			files.WriteName, in{"path": "no\nline", "content": "y"}, `Change the file "no\nline", from 1 bytes to 1 bytes.`, "",
+			"\"no\\nline\": 1 bytes before, 1 bytes after\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
+		},
+		"no text": {
+			files.WriteName, in{"path": "bin", "content": "y\n"}, "Change the file bin, from 2 bytes to 2 bytes.", "",
+			"bin: 2 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("\x00\x01") + ") is no text and is replaced.\n@@ -0,0 +1,1 @@\n+y\n",
+		},
+		"the agent": {
+			files.EditName, in{"path": "agent.md/../Agent.md", "old": "Ada", "new": "Bob"}, "", "", "",
+		},
+		"the agent itself": {
+			files.EditName, in{"path": "Agent.md", "old": "Ada", "new": "Bob"}, "Change the file Agent.md, from 10 bytes to 10 bytes.",
+			"This changes how the agent behaves: the file is who the agent is and what it does.",
+			"Agent.md: 10 bytes before, 10 bytes after\n@@ -1,1 +1,1 @@\n-I am Ada.\n+I am Bob.\n",
+		},
+		"a task": {
+			files.WriteName, in{"path": ".ship/tasks/t.md", "content": "x\n"}, "Change the file .ship/tasks/t.md, from 25 bytes to 2 bytes.",
+			"This changes how the agent behaves: the file is a task, which the agent does by itself when its time comes.",
+			".ship/tasks/t.md: 25 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("the task of another chat\n") + ") is replaced and not shown here: tasks belong to their chats; the task tools list them.\n@@ -0,0 +1,1 @@\n+x\n",
+		},
+	} {
+		_, _, e, err := p.ask(tt.tool, tt.in)
+		if tt.what == "" {
+			if err == nil {
+				t.Errorf("%s: explained as %+v", name, e)
+			}
+			continue
+		}
+		want := tool.Explanation{What: tt.what, Risk: tt.risk, Exact: tt.exact, Bind: e.Bind}
+		if diff := cmp.Diff(want, e); diff != "" || err != nil || e.Bind == "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func sum(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+
+// A difference that is too long is cut in the middle, and says so.
+func TestExplainLongDifferences(t *testing.T) {
+	p := newProject(t, nil)
+	text := strings.Repeat("a line of the new file\n", 2000) + "the end\n"
+	_, _, e, err := p.ask(files.WriteName, in{"path": "f", "content": text})
+	if err != nil || len(e.Exact) > 9<<10 || !strings.Contains(e.Risk, "too long to be shown whole") {
+		t.Fatalf("%d bytes, %q, %v", len(e.Exact), e.Risk, err)
+	}
+	whole := "@@ -0,0 +1,2001 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
+	for _, want := range []string{"f: new, 46008 bytes\n", "+the end\n", fmt.Sprintf("of %d bytes of this difference are not shown; the SHA-256 of all of it is %s", len(whole), sum(whole))} {
+		if !strings.Contains(e.Exact, want) {
+			t.Errorf("%q is not in %s", want, e.Exact)
+		}
+	}
+}
+
+// Nothing is written but what a person agreed to: not without an answer, not with
+// the answer to another call, not once the file is another one.
+func TestAP13FilesNeedTheAgreementOfAPerson(t *testing.T) {
+	const before = "one\ntwo\n"
+	contents := map[string]string{"f": before, "g": before, "Agent.md": before, ".ship/skills/s/SKILL.md": before}
+	calls := map[string]struct {
+		tool string
+		in   in
+	}{
+		"write":       {files.WriteName, in{"path": "f", "content": "new"}},
+		"write anew":  {files.WriteName, in{"path": "new/f", "content": "new"}},
+		"edit":        {files.EditName, in{"path": "f", "old": "two", "new": "2"}},
+		"the agent":   {files.EditName, in{"path": "Agent.md", "old": "two", "new": "2"}},
+		"a skill":     {files.WriteName, in{"path": ".ship/skills/s/SKILL.md", "content": "new"}},
+		"a new skill": {files.WriteName, in{"path": ".claude/skills/n/SKILL.md", "content": "new"}},
+	}
+	changes := map[string]func(t *testing.T, p *project, c *tool.Call){
+		"no answer":          func(_ *testing.T, _ *project, c *tool.Call) { c.Bind = "" },
+		"an answer made up":  func(_ *testing.T, _ *project, c *tool.Call) { c.Bind = "file-" + strings.Repeat("0", 64) },
+		"the file changed":   func(t *testing.T, p *project, c *tool.Call) { p.write(t, target(c), before+"three\n") },
+		"the file came":      func(t *testing.T, p *project, c *tool.Call) { p.write(t, target(c), "came\n") },
+		"the file went":      func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "", false) },
+		"a link took over":   func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, p.path("g"), true) },
+		"a link out":         func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "/etc/hostname", true) },
+		"a folder took over": func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "", true) },
+		"the parent is a link": func(t *testing.T, p *project, c *tool.Call) {
+			if dir := filepath.Dir(target(c)); dir != "." {
+				_ = os.RemoveAll(p.path(dir))
+				_ = os.MkdirAll(p.path(filepath.Dir(dir)), 0o755)
+				if err := os.Symlink(t.TempDir(), p.path(dir)); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				c.Bind = "-"
+			}
+		},
+		"other words": func(_ *testing.T, _ *project, c *tool.Call) {
+			c.Input = []byte(strings.NewReplacer(`"new":"2"`, `"new":"3"`, `"content":"new"`, `"content":"evil"`).Replace(string(c.Input)))
+		},
+		"another path": func(_ *testing.T, _ *project, c *tool.Call) {
+			c.Input = []byte(strings.Replace(string(c.Input), `"path":"`+target(c), `"path":"g`, 1))
+		},
+	}
+	for name, one := range calls {
+		for what, change := range changes {
+			p := newProject(t, contents)
+			found, call, e, err := p.ask(one.tool, one.in)
+			if err != nil || e.Bind == "" {
+				t.Fatalf("%s: %v", name, err)
+			}
+			at := target(&call)
+			if what == "the file went" && p.read(t, at) == "(absent)" {
+				continue
+			}
+			call.Bind = e.Bind
+			change(t, p, &call)
+			was, g := p.snapshot(t), p.read(t, "g")
+			if r, err := found.Invoke(t.Context(), call); err == nil {
+				t.Errorf("%s, %s: done: %s", name, what, r.Output)
+			}
+			if diff := cmp.Diff(was, p.snapshot(t)); diff != "" || p.read(t, "g") != g {
+				t.Errorf("%s, %s: something was written:\n%s", name, what, diff)
+			}
+		}
+		p := newProject(t, contents)
+		if _, err := p.run(t.Context(), one.tool, one.in); err != nil {
+			t.Errorf("%s: agreed to and refused: %v", name, err)
+		}
+		found, call, e, err := p.ask(one.tool, one.in) // once more: it is another change now
+		if err == nil {
+			_, before, _, _ := newProject(t, contents).ask(one.tool, one.in)
+			if call.Bind = before.Bind; call.Bind == e.Bind {
+				t.Errorf("%s: %v", name, found)
+			}
+		}
+	}
+}
+
+func target(c *tool.Call) string {
+	_, rest, _ := strings.Cut(string(c.Input), `"path":"`)
+	path, _, _ := strings.Cut(rest, `"`)
+	return path
+}
+
+// replace removes what a call is about, and puts a link, a folder or nothing there.
+func replace(t *testing.T, p *project, c *tool.Call, to string, put bool) {
+	t.Helper()
+	at := p.path(target(c))
+	err := errors.Join(os.RemoveAll(at), os.MkdirAll(filepath.Dir(at), 0o755))
+	switch {
+	case put && to != "":
+		err = errors.Join(err, os.Symlink(to, at))
+	case put:
+		err = errors.Join(err, os.Mkdir(at, 0o755))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is every file of the project with its text.
+func (p *project) snapshot(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if d.Type()&os.ModeSymlink != 0 {
+			target, _ := os.Readlink(path)
+			text, err = []byte("-> "+target), nil
+		}
+		out[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Of many changes of one file that were agreed to at once, one happens, and the
+// others say that they have to be asked again.
+func TestAP13ConcurrentChanges(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "0"})
+	const n = 20
+	type one struct {
+		found tool.Tool
+		call  tool.Call
+	}
+	var all []one
+	for i := range n {
+		found, call, e, err := p.ask(files.WriteName, in{"path": "f", "content": fmt.Sprintf("text %d", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Bind = e.Bind
+		all = append(all, one{found, call})
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i, o := range all {
+		wg.Go(func() { _, errs[i] = o.found.Invoke(context.Background(), o.call) })
+	}
+	wg.Wait()
+	done := -1
+	for i, err := range errs {
+		switch {
+		case err == nil && done >= 0:
+			t.Errorf("both %d and %d happened", done, i)
+		case err == nil:
+			done = i
+		case !errors.Is(err, files.ErrChanged):
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if done < 0 || p.read(t, "f") != fmt.Sprintf("text %d", done) {
+		t.Errorf("%d happened, the file is %q", done, p.read(t, "f"))
+	}
+}
