@@ -29,6 +29,9 @@ type Options struct {
 	Model model.Model
 	Gate  *actor.PID // the model gate
 	Store persistence.MemoryStore
+	// Folded has the turns that were folded before they were read; nil: they are
+	// not read any more.
+	Folded persistence.FoldedReader
 	// MinTurns are worth an extraction.
 	MinTurns int
 	// MaxChars of a memory are what it is condensed above; 0: never.
@@ -151,7 +154,11 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 		if err != nil {
 			return failed{err.Error()}
 		}
-		return chosen{newWork(msg.Turns, mark, o.Zone), known}
+		turns, err := withFolded(ctx, o.Folded, msg.ChatKey, msg.Turns, mark)
+		if err != nil {
+			return failed{err.Error()}
+		}
+		return chosen{newWork(turns, mark, o.Zone), known}
 	})
 }
 

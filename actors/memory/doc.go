@@ -5,7 +5,8 @@
 // the gate, writes what it found to the chat's memory, answers once and is stopped
 // by it. The chat goes on meanwhile. A mark says how far it was: facts and mark
 // reach the disk together, so that no turn is read twice and none is left out; a
-// failure changes neither.
+// failure changes neither, and turns that were folded meanwhile are read from the
+// archive by the next extraction.
 //
 // The words of the chat are handed to the model as JSON, as the material of a
 // user's message. What comes back becomes facts only where it has the form of

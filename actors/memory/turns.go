@@ -72,12 +72,7 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 // fresh are the settled turns behind a mark. Where its turn is gone, those that
 // arrived later.
 func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []messages.FoldTurn {
-	from := -1
-	for i, t := range turns {
-		if t.Message.ID == mark.TurnID {
-			from = i
-		}
-	}
+	from := markAt(turns, mark)
 	var out []messages.FoldTurn
 	ends := 0
 	for _, t := range turns[from+1:] {

@@ -58,7 +58,7 @@ func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 		return
 	}
 	o := extraction.Options{
-		Model: runs.Model, Gate: runs.Gate, Store: h.memory, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
+		Model: runs.Model, Gate: runs.Gate, Store: h.memory, Folded: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
 		Logger: h.opts.Logger,
 	}
 	if s.CompressOnOverflow {

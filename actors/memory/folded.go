@@ -1,0 +1,76 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// maxBack is how many archives an extraction looks into for turns that were folded
+// before anybody read them: what is older than that is not read any more.
+const maxBack = 16
+
+// withFolded puts turns that no extraction has read, and that were folded since, in
+// front of those of the history. It follows the summaries from one archive to the
+// one before it, until it meets the mark.
+func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.ChatKey, turns []messages.FoldTurn, mark persistence.MemoryMark) ([]messages.FoldTurn, error) {
+	if r == nil || len(turns) == 0 || !turns[0].Summary || markAt(turns, mark) >= 0 {
+		return turns, nil
+	}
+	id := persistence.ArchiveOf([]uimessage.Message{turns[0].Message})
+	for range maxBack {
+		if id == "" {
+			break
+		}
+		folded, err := r.ReadFolded(ctx, key, id)
+		if errors.Is(err, persistence.ErrNotFound) {
+			break // somebody deleted it
+		}
+		if err != nil {
+			return nil, err
+		}
+		id = persistence.ArchiveOf(folded)
+		before := foldTurns(folded)
+		turns = slices.Concat(before, turns)
+		if markAt(before, mark) >= 0 || older(before, mark) {
+			break
+		}
+	}
+	return turns, nil
+}
+
+// markAt is the place of the mark: of its turn, or of the summary that ends with it;
+// -1: it is not there.
+func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
+	at := -1
+	for i, t := range turns {
+		if mark.TurnID != "" && (t.Message.ID == mark.TurnID || t.Summary && t.Range.ToID == mark.TurnID) {
+			at = i
+		}
+	}
+	return at
+}
+
+// older reports that all turns arrived before the mark.
+func older(turns []messages.FoldTurn, mark persistence.MemoryMark) bool {
+	return !slices.ContainsFunc(turns, func(t messages.FoldTurn) bool {
+		return !t.Summary && persistence.NewTurn(t.Message).Meta.Seq > mark.Seq
+	})
+}
+
+// foldTurns are turns of an archive, which are all settled.
+func foldTurns(folded []uimessage.Message) []messages.FoldTurn {
+	out := make([]messages.FoldTurn, len(folded))
+	for i, m := range folded {
+		t := persistence.NewTurn(m)
+		out[i] = messages.FoldTurn{Message: m, Ends: t.Ends(), Summary: t.Meta.Kind == uimessage.KindSummary}
+		if t.Meta.SourceRange != nil {
+			out[i].Range = *t.Meta.SourceRange
+		}
+	}
+	return out
+}
