@@ -58,14 +58,16 @@ type Problem struct {
 	Hint string `json:"hint"`
 }
 
-// String is one line for people.
-func (p Problem) String() string {
-	at := p.Path
+// At is the place of the problem.
+func (p Problem) At() string {
 	if p.Line > 0 {
-		at += fmt.Sprintf(":%d", p.Line)
+		return fmt.Sprintf("%s:%d", p.Path, p.Line)
 	}
-	return at + ": " + p.What + "; " + p.Hint
+	return p.Path
 }
+
+// String is one line for people.
+func (p Problem) String() string { return p.At() + ": " + p.What + "; " + p.Hint }
 
 // Set is what was found at one time. It never changes.
 type Set struct {
