@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,6 +173,27 @@ func (m *Manager) Status() []ServerStatus {
 	return out
 }
 
+// Look is what is known of servers that nobody runs: their tools as they were listed
+// last. Reserved are the names of the host's own tools.
+func Look(servers []Server, store *Store, reserved []string) []ServerStatus {
+	out := []ServerStatus{}
+	pointers := make([]*Server, len(servers))
+	for i := range servers {
+		pointers[i] = &servers[i]
+	}
+	tools := map[string][]ToolStatus{}
+	for _, v := range view(pointers, store, reserved) {
+		tools[v.server.Name] = append(tools[v.server.Name], v.status)
+	}
+	for _, s := range pointers {
+		out = append(out, ServerStatus{
+			Name: s.Name, Shown: s.mask(s.Shown), Condition: ConditionOff, Reason: cmp.Or(s.Off, "no host is running"),
+			Tools: append([]ToolStatus{}, tools[s.Name]...),
+		})
+	}
+	return out
+}
+
 // Test has a server tried, whatever its budget says, and its tools listed anew. It
 // returns once that has come to something, or ctx ends.
 func (m *Manager) Test(ctx context.Context, name string) (ServerStatus, error) {
@@ -218,7 +240,7 @@ func (m *Manager) Approve(server, name, hash string) error {
 	if _, err := m.client(server); err != nil {
 		return err
 	}
-	if err := m.o.Store.approve(server, name, hash, time.Now()); err != nil {
+	if err := m.o.Store.Approve(server, name, hash); err != nil {
 		return err
 	}
 	m.o.Changed()

@@ -74,7 +74,7 @@ func TestFilesOfResults(t *testing.T) {
 	}
 	for i, ending := range []string{".png", ".bin", ".bin"} {
 		f := out.Files[i]
-		if !strings.HasPrefix(f.Path, "mcp/") || !strings.HasSuffix(f.Path, ending) || strings.Count(f.Path, "/") != 1 || strings.Contains(f.Path, "..") {
+		if !strings.HasPrefix(f.Path, "results/chat/mcp-") || !strings.HasSuffix(f.Path, ending) || strings.Count(f.Path, "/") != 2 || strings.Contains(f.Path, "..") {
 			t.Errorf("path %q is not one of ours ending in %s", f.Path, ending)
 		}
 		data, err := os.ReadFile(filepath.Join(w.o.Files, f.Path))

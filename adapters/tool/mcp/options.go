@@ -5,15 +5,18 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Options say what a [Manager] works with. State, Store, Sandbox and Logger are
-// required.
+// Options say what a [Manager] works with. State, Files, Logs, Folder,
+// Store, Sandbox and Logger are required.
 type Options struct {
 	// State is the folder of homes and pins, Files that of what servers hand over, Logs
 	// that of what programs say beside the protocol.
 	State, Files, Logs string
 	Store              *Store
+	// Folder is where the files of a chat's results are, below Files, with slashes.
+	Folder func(messages.ChatKey) (string, error)
 	// Sandbox starts programs. Nothing runs without it.
 	Sandbox sandbox.Sandbox
 	// Hidden are files and folders that no program sees, whatever it may read.

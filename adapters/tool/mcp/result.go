@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"mime"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -28,6 +29,7 @@ const (
 // content is a result with more than text. A result with text alone is a string, one
 // with structured content alone is that.
 type content struct {
+	call       tool.Call
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
 	Files      []blob          `json:"files,omitempty"`
@@ -52,11 +54,11 @@ type resource struct {
 }
 
 // result is what the model reads of an answer.
-func (r *remote) result(answer *sdk.CallToolResult) (tool.Result, error) {
+func (r *remote) result(call tool.Call, answer *sdk.CallToolResult) (tool.Result, error) {
 	if answer.NeedsInput() {
 		return tool.Result{}, fmt.Errorf("%s: the server wants to ask back, which is not possible here; call it with everything it needs", r.spec.Name)
 	}
-	c := content{}
+	c := content{call: call}
 	var texts []string
 	for i, item := range answer.Content {
 		if i == maxContent {
@@ -134,11 +136,14 @@ func (r *remote) keep(c *content, data []byte, mediaType, uri string) {
 		return
 	}
 	sum := sha256.Sum256(data)
-	name := "mcp/" + hex.EncodeToString(sum[:16]) + extension(mediaType)
-	path := filepath.Join(r.c.o.Files, filepath.FromSlash(name))
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	folder, err := r.c.o.Folder(c.call.Run.ChatKey)
+	name := path.Join(folder, "mcp-"+hex.EncodeToString(sum[:16])+extension(mediaType))
+	file := filepath.Join(r.c.o.Files, filepath.FromSlash(name))
 	if err == nil {
-		err = renameio.WriteFile(path, data, 0o600)
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = renameio.WriteFile(file, data, 0o600)
 	}
 	if err != nil {
 		c.Note = "A file could not be stored."

@@ -196,9 +196,9 @@ func bounded(tools []listed) map[string]listed {
 	return out
 }
 
-// approve pins what a server listed last. A hash that is given has to be that of
-// what is approved.
-func (s *Store) approve(server, name, hash string, now time.Time) error {
+// Approve pins what a server listed last. A hash that is given has to be that of
+// what is approved. Errors wrap [ErrUnknown] for a tool that there is not.
+func (s *Store) Approve(server, name, hash string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.records[server]
@@ -212,7 +212,7 @@ func (s *Store) approve(server, name, hash string, now time.Time) error {
 	case hash != "" && e.seen().hash() != hash:
 		return fmt.Errorf("%s changed once more meanwhile; look at it again", qualified(server, name))
 	}
-	e.Pin, e.Person, e.At, e.Seen = e.seen(), true, now.UTC(), nil
+	e.Pin, e.Person, e.At, e.Seen = e.seen(), true, time.Now().UTC(), nil
 	next := *r
 	next.Tools = maps.Clone(r.Tools)
 	next.Tools[name] = &e

@@ -57,6 +57,7 @@ type Host struct {
 	audit       *audit
 	runLog      *agentcontext.Log
 	control     *control
+	servers     *servers      // of tools; nil: what was approved of them cannot be read
 	access      *access.Store // nil: no platform needs one
 	metricsAddr string
 	webAddr     string

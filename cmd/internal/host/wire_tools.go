@@ -18,7 +18,7 @@ import (
 
 // toolbox is the host's tools as runs need them.
 type toolbox struct {
-	set   *tool.Set
+	set   *toolSet
 	files string // whole results are kept below it
 	log   *slog.Logger
 }
@@ -39,10 +39,11 @@ func (h *Host) newTools() (*toolbox, error) {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
 	}
-	set, err := tool.NewSet(tools...)
+	set, err := newToolSet(tools...)
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
+	h.startMCP(set, tools, nil, "")
 	return &toolbox{set: set, files: files, log: h.opts.Logger.With("component", "tools")}, nil
 }
 

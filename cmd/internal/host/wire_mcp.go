@@ -1,0 +1,192 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// MCPFile is the file of a project's servers of tools.
+func MCPFile(state string) string { return filepath.Join(state, "config", "mcp.json") }
+
+// MCPStore is what was approved of their tools. Only one process may change it.
+func MCPStore(state string) (*mcp.Store, error) {
+	return mcp.OpenStore(filepath.Join(state, "mcp", "tools.json"))
+}
+
+// MCPLogs is the folder of what servers say.
+func MCPLogs(state string) string { return filepath.Join(state, "logs") }
+
+// MCPServers are the servers as the settings have them.
+func MCPServers(loaded *config.MCP) []mcp.Server {
+	out := make([]mcp.Server, 0, len(loaded.Servers))
+	for _, s := range loaded.Servers {
+		server := mcp.Server{
+			Name: s.Name, Off: s.Off, Command: s.Command, Args: s.Args, Dir: s.Dir, Read: s.Read, Write: s.Write, Network: s.Network,
+			URL: s.URL.Reveal(), Allow: s.Allow, Timeout: s.Timeout, Shown: s.Shown,
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+			server.Env = append(server.Env, name+"="+s.Env[name].Reveal())
+		}
+		if len(s.Headers) > 0 {
+			server.Headers = http.Header{}
+		}
+		for name, value := range s.Headers {
+			server.Headers.Set(name, value.Reveal())
+		}
+		for _, secret := range s.Hidden {
+			server.Hidden = append(server.Hidden, secret.Reveal())
+		}
+		out = append(out, server)
+	}
+	return out
+}
+
+// MCPOptions are those of a manager for a project. A nil box starts no program; why
+// says why there is none.
+func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mcp.Options {
+	if box == nil {
+		box = noSandbox{why}
+	}
+	return mcp.Options{
+		State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
+		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
+		Hidden: []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
+	}
+}
+
+// noSandbox starts nothing.
+type noSandbox struct{ why string }
+
+// Name implements [sandbox.Sandbox].
+func (noSandbox) Name() string { return "none" }
+
+// Start implements [sandbox.Sandbox].
+func (n noSandbox) Start(context.Context, sandbox.Spec) (sandbox.Process, error) {
+	if n.why == "" {
+		return nil, sandbox.ErrUnavailable
+	}
+	return nil, fmt.Errorf("%w: %s", sandbox.ErrUnavailable, n.why)
+}
+
+// servers are the servers of tools of a host.
+type servers struct {
+	manager  *mcp.Manager
+	load     func() (*config.MCP, error)
+	findings []config.Finding // that were told
+
+	offering sync.Mutex // the one who comes last offers everything
+}
+
+// startMCP keeps the servers of tools running and their tools in the set, beside the
+// host's own. It waits for no server.
+func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why string) {
+	store, err := MCPStore(h.opts.State)
+	if err != nil {
+		h.log.Warn("no server of tools is used", "error", err)
+		return
+	}
+	o := MCPOptions(h.opts, store, box, why)
+	o.Metrics, o.Reserved = mcp.NewMetrics(h.registry), set.Names()
+	s := &servers{}
+	o.Changed = func() {
+		s.offering.Lock()
+		defer s.offering.Unlock()
+		if err := set.replace(slices.Concat(own, s.manager.Tools())...); err != nil {
+			h.log.Error("the tools of servers cannot be offered", "error", err)
+		}
+	}
+	s.manager = mcp.New(o)
+	s.load = func() (*config.MCP, error) {
+		return config.LoadMCP(config.Options{Dir: h.opts.Dir, Env: h.opts.Settings.Lookup}, MCPFile(h.opts.State))
+	}
+	h.servers = s
+	h.cleanups.add("servers of tools", s.manager.Stop)
+	h.applyMCP(context.Background())
+	folders := []string{filepath.Dir(MCPFile(h.opts.State)), h.opts.State}
+	look := func() { h.applyMCP(context.Background()) }
+	h.background("servers of tools watch", func(ctx context.Context) { watch(ctx, folders, h.log, func() {}, look) })
+}
+
+// applyMCP reads the servers and makes them those that run. A file that cannot be
+// read leaves them as they are.
+func (h *Host) applyMCP(ctx context.Context) {
+	s := h.servers
+	loaded, err := s.load()
+	if err != nil {
+		h.log.Warn("the servers of tools cannot be read; those before stay in force", "error", err)
+		return
+	}
+	if !slices.Equal(s.findings, loaded.Findings) {
+		for _, f := range loaded.Findings {
+			h.log.Warn("the settings of servers of tools deserve a look", "finding", f.String())
+		}
+		s.findings = loaded.Findings
+	}
+	if err := s.manager.Apply(ctx, MCPServers(loaded)); err != nil {
+		h.log.Warn("a server of tools did not end well", "error", err)
+	}
+}
+
+// MCPOrder is what people want of servers of tools.
+type MCPOrder struct {
+	Server string `json:"server"`
+	// Tool and Hash name what is approved, as it was shown; an empty Tool tests the server.
+	Tool string `json:"tool,omitempty"`
+	Hash string `json:"hash,omitempty"`
+}
+
+// listMCP serves the servers with their tools.
+func (c *control) listMCP(w http.ResponseWriter, _ *http.Request) {
+	if c.host.servers == nil {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the pinned tools cannot be read; see the log of the host"})
+		return
+	}
+	writeJSON(w, http.StatusOK, c.host.servers.manager.Status())
+}
+
+// orderMCP tests a server or approves a tool of it, and serves the server then.
+func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
+	var o MCPOrder
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&o); err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	if c.host.servers == nil {
+		c.listMCP(w, r)
+		return
+	}
+	m := c.host.servers.manager
+	var err error
+	if o.Tool == "" {
+		_, err = m.Test(r.Context(), o.Server)
+	} else {
+		err = m.Approve(o.Server, o.Tool, o.Hash)
+	}
+	switch {
+	case errors.Is(err, mcp.ErrUnknown):
+		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		return
+	case err != nil:
+		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		return
+	}
+	for _, s := range m.Status() {
+		if s.Name == o.Server {
+			writeJSON(w, http.StatusOK, s)
+			return
+		}
+	}
+}
