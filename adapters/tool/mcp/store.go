@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -180,7 +181,7 @@ func bounded(tools []listed) map[string]listed {
 		if len(out) == maxTools {
 			break
 		}
-		name := clean(l.def.Name, maxToolName)
+		name := clean(strings.Join(strings.Fields(l.def.Name), "_"), maxToolName)
 		if _, twice := out[name]; twice {
 			l.fault = errors.New("the server lists it twice")
 		}

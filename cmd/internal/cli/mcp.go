@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// mcpTestFor is how long a test of a server may take.
+const mcpTestFor = 45 * time.Second
+
+func (a *app) mcpCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "mcp", Short: "List and test servers of tools, and approve what they changed",
+		Long: "The servers of .ship/config/mcp.json. The tools that a server lists the first time are taken as they are. One\n" +
+			"that comes later, or changes, is off until it is approved here.",
+		Example: "  sma mcp list\n  sma mcp test files\n  sma mcp approve files:write_file\n  sma mcp logs files",
+	}, a.mcpListCmd(), a.mcpTestCmd(), a.mcpApproveCmd(), a.mcpLogsCmd())
+}
+
+func (a *app) mcpListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
+		Example: "  sma mcp list\n  sma mcp list files --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.mcpProject()
+			if err != nil {
+				return err
+			}
+			list, err := p.list(c.Context())
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				s, err := p.find(list, args[0])
+				if err != nil {
+					return err
+				}
+				list = []mcp.ServerStatus{s}
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Servers []mcp.ServerStatus `json:"servers"`
+				}{list})
+			}
+			return a.print(mcpText(list, len(args) == 1))
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) mcpTestCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "test SERVER", Short: "Start a server, or start it again, and list its tools", Args: cobra.ExactArgs(1),
+		Long:    "Tries a server now, also one that is off because it ended too often. Without a running host it is started,\nasked for its tools and ended.",
+		Example: "  sma mcp test files",
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.mcpProject()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), mcpTestFor)
+			defer cancel()
+			s, err := p.test(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(s)
+			} else {
+				err = a.print(mcpText([]mcp.ServerStatus{s}, true))
+			}
+			if err == nil && s.Condition != mcp.ConditionUp {
+				err = &Failure{Code: CodeUnreachable, What: "the server " + s.Name + " is " + string(s.Condition), Help: "sma mcp logs " + s.Name}
+			}
+			return err
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) mcpApproveCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "approve SERVER[:TOOL]", Short: "Take a tool as its server lists it now, or all of a server's", Args: cobra.ExactArgs(1),
+		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
+		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.mcpProject()
+			if err != nil {
+				return err
+			}
+			list, err := p.list(c.Context())
+			if err != nil {
+				return err
+			}
+			server, name, one := strings.Cut(args[0], ":")
+			s, err := p.find(list, server)
+			if err != nil {
+				return err
+			}
+			return a.approveTools(c.Context(), p, s, name, one)
+		},
+	}
+}
+
+// approveTools approves what is off of a server, or the one tool that is named.
+func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus, name string, one bool) error {
+	done := 0
+	for _, t := range s.Tools {
+		wanted := one && t.Name == name || !one && (t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows)
+		if !wanted {
+			continue
+		}
+		if err := p.approve(ctx, s.Name, t); err != nil {
+			return &Failure{Code: CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
+		}
+		done++
+		if err := a.print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), oneLine(t.Description, 300))); err != nil {
+			return err
+		}
+	}
+	switch {
+	case done == 0 && one:
+		return &Failure{Code: CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
+	case done == 0:
+		return a.print("nothing waits for an approval\n")
+	default:
+		return nil
+	}
+}
+
+func (a *app) mcpLogsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "logs SERVER", Short: "Show what a server said beside the protocol", Args: cobra.ExactArgs(1),
+		Example: "  sma mcp logs files",
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.mcpProject()
+			if err != nil {
+				return err
+			}
+			if _, err := p.find(mcp.Look(p.servers, p.store, nil), args[0]); err != nil {
+				return err
+			}
+			text, err := mcp.ReadLog(host.MCPLogs(p.state), args[0])
+			if err != nil {
+				return &Failure{Code: CodeFailed, What: "the log cannot be read", Why: err}
+			}
+			return a.print(text)
+		},
+	}
+}
+
+// mcpProject is a project with its servers.
+type mcpProject struct {
+	dir, state string
+	loaded     *config.Loaded
+	servers    []mcp.Server
+	store      *mcp.Store
+	control    control
+}
+
+func (a *app) mcpProject() (mcpProject, error) {
+	dir, state, err := a.folders(nil)
+	if err != nil {
+		return mcpProject{}, err
+	}
+	p := mcpProject{dir: dir, state: state, control: newControl(state)}
+	if p.loaded, err = a.load(dir, false); err != nil {
+		return p, err
+	}
+	file := host.MCPFile(state)
+	found, err := config.LoadMCP(config.Options{Dir: dir, Env: p.loaded.Lookup}, file)
+	if err != nil {
+		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + file}
+	}
+	a.warn(found.Findings)
+	p.servers = host.MCPServers(found)
+	if p.store, err = host.MCPStore(state); err != nil {
+		return p, &Failure{Code: CodeConfig, What: "what was approved cannot be read", Why: err}
+	}
+	return p, nil
+}
+
+// list asks the host that runs, or looks at what is on the disk.
+func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
+	var out []mcp.ServerStatus
+	err := p.control.get(ctx, "/control/mcp", &out)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return mcp.Look(p.servers, p.store, nil), nil
+	case err != nil:
+		return nil, &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+	default:
+		return out, nil
+	}
+}
+
+func (p mcpProject) find(list []mcp.ServerStatus, name string) (mcp.ServerStatus, error) {
+	for _, s := range list {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return mcp.ServerStatus{}, &Failure{Code: CodeFailed, What: fmt.Sprintf("there is no server %q in %s", name, host.MCPFile(p.state)), Help: "sma mcp list"}
+}
+
+// order has the host do something with a server.
+func (p mcpProject) order(ctx context.Context, o host.MCPOrder) (mcp.ServerStatus, error) {
+	var out mcp.ServerStatus
+	body, err := json.Marshal(o)
+	if err != nil { // Unreachable: strings only
+		return out, fmt.Errorf("encode the order: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/mcp", bytes.NewReader(body))
+	if err != nil {
+		return out, err
+	}
+	return out, p.control.do(req, &out)
+}
+
+// test has the host try a server, or tries it without one.
+func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, error) {
+	s, err := p.find(mcp.Look(p.servers, p.store, nil), name)
+	if err != nil {
+		return s, err
+	}
+	p.control.http.Timeout = mcpTestFor
+	s, err = p.order(ctx, host.MCPOrder{Server: name})
+	if errors.Is(err, errNotRunning) {
+		s, err = p.alone(ctx, name)
+	}
+	if err != nil {
+		return s, &Failure{Code: CodeUnreachable, What: "the server could not be tested", Why: err, Help: "sma mcp logs " + name}
+	}
+	return s, nil
+}
+
+// alone runs one server for as long as its test takes.
+func (p mcpProject) alone(ctx context.Context, name string) (s mcp.ServerStatus, err error) {
+	o := host.Options{Dir: p.dir, State: p.state, Settings: p.loaded, Logger: slog.New(slog.DiscardHandler), Version: buildVersion().Version}
+	m := mcp.New(host.MCPAlone(o, p.store))
+	defer func() {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, m.Stop(stop))
+	}()
+	for _, server := range p.servers {
+		if server.Name == name {
+			if err := m.Apply(ctx, []mcp.Server{server}); err != nil {
+				return s, err
+			}
+		}
+	}
+	return m.Test(ctx, name)
+}
+
+// approve has the host approve a tool as it was shown, or does so without one.
+func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus) error {
+	_, err := p.order(ctx, host.MCPOrder{Server: server, Tool: t.Name, Hash: t.Hash})
+	if errors.Is(err, errNotRunning) {
+		return p.store.Approve(server, t.Name, t.Hash)
+	}
+	return err
+}
+
+// mcpText writes servers with their tools; whole also writes what models read.
+func mcpText(list []mcp.ServerStatus, whole bool) string {
+	if len(list) == 0 {
+		return "no servers of tools; name them in .ship/config/mcp.json\n"
+	}
+	var out strings.Builder
+	waiting := ""
+	for _, s := range list {
+		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, s.Condition, oneLine(s.Shown, 100))
+		if s.Reason != "" {
+			fmt.Fprintf(&out, "    %s\n", oneLine(s.Reason, 300))
+		}
+		for _, t := range s.Tools {
+			word := string(t.State)
+			if t.State == mcp.StateOn && t.Asks {
+				word += ", asks"
+			}
+			fmt.Fprintf(&out, "  %-32s %-12s %s\n", t.Name, word, shortHash(t.Hash))
+			if t.Reason != "" {
+				fmt.Fprintf(&out, "      %s\n", t.Reason)
+			}
+			if whole {
+				fmt.Fprintf(&out, "      %s\n", oneLine(t.Description, 400))
+			}
+			if t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows {
+				waiting = s.Name + ":" + t.Name
+			}
+		}
+	}
+	if waiting != "" {
+		fmt.Fprintf(&out, "turn one on: sma mcp approve %s\n", waiting)
+	}
+	return out.String()
+}
+
+// shortHash is enough of a hash for people to compare.
+func shortHash(hash string) string { return hash[:min(len(hash), 12)] }
