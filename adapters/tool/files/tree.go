@@ -213,18 +213,31 @@ func (t *tree) look(p *place) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", shown(p.path), cause(err))
 	}
-	now, err := f.Stat()
-	if err == nil && !os.SameFile(p.info, now) {
-		err = fmt.Errorf("%w (%s)", ErrMoved, shown(p.path))
-	}
-	if err == nil {
-		err = t.otherNames(p.path, now)
-	}
-	if err != nil {
+	if err := t.same(p, f); err != nil {
 		_ = f.Close() // only read from
 		return nil, err
 	}
 	return f, nil
+}
+
+// same holds an open file against what its path led to, before and after it was
+// opened. A name that is taken away in between must not hide that there was one, so
+// the names are counted each time.
+func (t *tree) same(p *place, f *os.File) error {
+	open, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", shown(p.path), cause(err))
+	}
+	after, err := p.dir.Lstat(p.name)
+	if err != nil || !os.SameFile(p.info, open) || !os.SameFile(p.info, after) {
+		return fmt.Errorf("%w (%s)", ErrMoved, shown(p.path))
+	}
+	for _, info := range []fs.FileInfo{p.info, open, after} {
+		if err := t.otherNames(p.path, info); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // split are the parts of a path that mean something.
