@@ -54,6 +54,8 @@ type Options struct {
 	Memory *memory.Options
 	// Rules are the operator's for commands; nil: none, and no grant counts either.
 	Rules *run.Rules
+	// Skills adds the skills of a project to the documents of chats; nil: there are none.
+	Skills func(d *chat.Documents)
 	// Log shows what the actors log; nil: nothing.
 	Log *slog.Logger
 }
@@ -148,6 +150,13 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
 	if w.o.Memory != nil {
 		w.remember(&o, runs)
+	}
+	if documents := o.Documents; w.o.Skills != nil {
+		o.Documents = func(key messages.ChatKey) chat.Documents {
+			d := documents(key)
+			w.o.Skills(&d)
+			return d
+		}
 	}
 	o.Tools = func(_ messages.ChatKey, toolEgress bool) []string {
 		var names []string
