@@ -38,7 +38,7 @@ func (c *change) absent() bool { return c.place.info == nil }
 type rewrite func(old []byte, absent, hidden bool) ([]byte, error)
 
 // plan finds out what a call would do. It changes nothing.
-func (w *Workspace) plan(asked string, make rewrite) (*change, error) {
+func (w *Workspace) plan(asked string, how rewrite) (*change, error) {
 	asked, err := w.local(asked)
 	if err != nil {
 		return nil, err
@@ -53,14 +53,14 @@ func (w *Workspace) plan(asked string, make rewrite) (*change, error) {
 		return nil, err
 	}
 	c := &change{tree: t, place: p, ward: w.guard.of(p.path), sum: "absent"}
-	if err := c.fill(make); err != nil {
+	if err := c.fill(how); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *change) fill(make rewrite) error {
+func (c *change) fill(how rewrite) error {
 	if err := c.ward.writing(c.place.path); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (c *change) fill(make rewrite) error {
 	if !hidden {
 		c.before = old
 	}
-	if c.after, err = make(c.before, c.absent(), hidden); err != nil {
+	if c.after, err = how(c.before, c.absent(), hidden); err != nil {
 		return err
 	}
 	switch {
@@ -154,11 +154,11 @@ func (c *change) sizes() string {
 }
 
 // apply does what a person agreed to, if it is still that.
-func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, make rewrite) (*change, error) {
+func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how rewrite) (*change, error) {
 	if call.Bind == "" {
 		return nil, fmt.Errorf("%w: nobody agreed to this change", ErrChanged)
 	}
-	c, err := w.plan(asked, make)
+	c, err := w.plan(asked, how)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, mak
 	}
 	defer free()
 	// Only now: a change of the same file may just have ended.
-	if c, err = w.plan(asked, make); err != nil {
+	if c, err = w.plan(asked, how); err != nil {
 		return nil, err
 	}
 	defer c.close()

@@ -107,31 +107,43 @@ func TestExplain(t *testing.T) {
 		what, risk, exact string
 	}{
 		"an edit": {
-			files.EditName, in{"path": "a.txt", "old": "5", "new": "five"}, "Change the file a.txt, from 18 bytes to 21 bytes.", "",
+			files.EditName,
+			in{"path": "a.txt", "old": "5", "new": "five"},
+			"Change the file a.txt, from 18 bytes to 21 bytes.", "",
 			"a.txt: 18 bytes before, 21 bytes after\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
 		},
 		"a new file": {
-			files.WriteName, in{"path": "x/y/z", "content": "a\nb"}, "Make the file x/y/z with 3 bytes.", "",
+			files.WriteName,
+			in{"path": "x/y/z", "content": "a\nb"},
+			"Make the file x/y/z with 3 bytes.", "",
 			"x/y/z: new, 3 bytes, in new folders (2)\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
 		},
 		"a name with a line break": {
-			files.WriteName, in{"path": "no\nline", "content": "y"}, `Change the file "no\nline", from 1 bytes to 1 bytes.`, "",
+			files.WriteName,
+			in{"path": "no\nline", "content": "y"},
+			`Change the file "no\nline", from 1 bytes to 1 bytes.`, "",
 			"\"no\\nline\": 1 bytes before, 1 bytes after\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
 		},
 		"no text": {
-			files.WriteName, in{"path": "bin", "content": "y\n"}, "Change the file bin, from 2 bytes to 2 bytes.", "",
+			files.WriteName,
+			in{"path": "bin", "content": "y\n"},
+			"Change the file bin, from 2 bytes to 2 bytes.", "",
 			"bin: 2 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("\x00\x01") + ") is no text and is replaced.\n@@ -0,0 +1,1 @@\n+y\n",
 		},
 		"the agent": {
 			files.EditName, in{"path": "agent.md/../Agent.md", "old": "Ada", "new": "Bob"}, "", "", "",
 		},
 		"the agent itself": {
-			files.EditName, in{"path": "Agent.md", "old": "Ada", "new": "Bob"}, "Change the file Agent.md, from 10 bytes to 10 bytes.",
+			files.EditName,
+			in{"path": "Agent.md", "old": "Ada", "new": "Bob"},
+			"Change the file Agent.md, from 10 bytes to 10 bytes.",
 			"This changes how the agent behaves: the file is who the agent is and what it does.",
 			"Agent.md: 10 bytes before, 10 bytes after\n@@ -1,1 +1,1 @@\n-I am Ada.\n+I am Bob.\n",
 		},
 		"a task": {
-			files.WriteName, in{"path": ".ship/tasks/t.md", "content": "x\n"}, "Change the file .ship/tasks/t.md, from 25 bytes to 2 bytes.",
+			files.WriteName,
+			in{"path": ".ship/tasks/t.md", "content": "x\n"},
+			"Change the file .ship/tasks/t.md, from 25 bytes to 2 bytes.",
 			"This changes how the agent behaves: the file is a task, which the agent does by itself when its time comes.",
 			".ship/tasks/t.md: 25 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("the task of another chat\n") + ") is replaced and not shown here: tasks belong to their chats; the task tools list them.\n@@ -0,0 +1,1 @@\n+x\n",
 		},
@@ -184,35 +196,8 @@ func TestAP13FilesNeedTheAgreementOfAPerson(t *testing.T) {
 		"a skill":     {files.WriteName, in{"path": ".ship/skills/s/SKILL.md", "content": "new"}},
 		"a new skill": {files.WriteName, in{"path": ".claude/skills/n/SKILL.md", "content": "new"}},
 	}
-	changes := map[string]func(t *testing.T, p *project, c *tool.Call){
-		"no answer":          func(_ *testing.T, _ *project, c *tool.Call) { c.Bind = "" },
-		"an answer made up":  func(_ *testing.T, _ *project, c *tool.Call) { c.Bind = "file-" + strings.Repeat("0", 64) },
-		"the file changed":   func(t *testing.T, p *project, c *tool.Call) { p.write(t, target(c), before+"three\n") },
-		"the file came":      func(t *testing.T, p *project, c *tool.Call) { p.write(t, target(c), "came\n") },
-		"the file went":      func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "", false) },
-		"a link took over":   func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, p.path("g"), true) },
-		"a link out":         func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "/etc/hostname", true) },
-		"a folder took over": func(t *testing.T, p *project, c *tool.Call) { replace(t, p, c, "", true) },
-		"the parent is a link": func(t *testing.T, p *project, c *tool.Call) {
-			if dir := filepath.Dir(target(c)); dir != "." {
-				_ = os.RemoveAll(p.path(dir))
-				_ = os.MkdirAll(p.path(filepath.Dir(dir)), 0o755)
-				if err := os.Symlink(t.TempDir(), p.path(dir)); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				c.Bind = "-"
-			}
-		},
-		"other words": func(_ *testing.T, _ *project, c *tool.Call) {
-			c.Input = []byte(strings.NewReplacer(`"new":"2"`, `"new":"3"`, `"content":"new"`, `"content":"evil"`).Replace(string(c.Input)))
-		},
-		"another path": func(_ *testing.T, _ *project, c *tool.Call) {
-			c.Input = []byte(strings.Replace(string(c.Input), `"path":"`+target(c), `"path":"g`, 1))
-		},
-	}
 	for name, one := range calls {
-		for what, change := range changes {
+		for what := range surprises(t, nil, nil, "") {
 			p := newProject(t, contents)
 			found, call, e, err := p.ask(one.tool, one.in)
 			if err != nil || e.Bind == "" {
@@ -223,7 +208,7 @@ func TestAP13FilesNeedTheAgreementOfAPerson(t *testing.T) {
 				continue
 			}
 			call.Bind = e.Bind
-			change(t, p, &call)
+			surprises(t, p, &call, before)[what]()
 			was, g := p.snapshot(t), p.read(t, "g")
 			if r, err := found.Invoke(t.Context(), call); err == nil {
 				t.Errorf("%s, %s: done: %s", name, what, r.Output)
@@ -243,6 +228,38 @@ func TestAP13FilesNeedTheAgreementOfAPerson(t *testing.T) {
 				t.Errorf("%s: %v", name, found)
 			}
 		}
+	}
+}
+
+// surprises are what may happen between an answer and the effect.
+func surprises(t *testing.T, p *project, c *tool.Call, before string) map[string]func() {
+	t.Helper()
+	return map[string]func(){
+		"no answer":          func() { c.Bind = "" },
+		"an answer made up":  func() { c.Bind = "file-" + strings.Repeat("0", 64) },
+		"the file changed":   func() { p.write(t, target(c), before+"three\n") },
+		"the file came":      func() { p.write(t, target(c), "came\n") },
+		"the file went":      func() { replace(t, p, c, "", false) },
+		"a link took over":   func() { replace(t, p, c, p.path("g"), true) },
+		"a link out":         func() { replace(t, p, c, "/etc/hostname", true) },
+		"a folder took over": func() { replace(t, p, c, "", true) },
+		"the parent is a link": func() {
+			if dir := filepath.Dir(target(c)); dir != "." {
+				_ = os.RemoveAll(p.path(dir))
+				_ = os.MkdirAll(p.path(filepath.Dir(dir)), 0o755)
+				if err := os.Symlink(t.TempDir(), p.path(dir)); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				c.Bind = "-"
+			}
+		},
+		"other words": func() {
+			c.Input = []byte(strings.NewReplacer(`"new":"2"`, `"new":"3"`, `"content":"new"`, `"content":"evil"`).Replace(string(c.Input)))
+		},
+		"another path": func() {
+			c.Input = []byte(strings.Replace(string(c.Input), `"path":"`+target(c), `"path":"g`, 1))
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -153,11 +154,10 @@ func next(reach []int, zero, k, d int) int {
 func back(a, b []string, trace [][]int) []hunkLine {
 	var out []hunkLine
 	x, y := len(a), len(b)
-	for d := len(trace) - 1; d >= 0; d-- {
+	for d, reach := range slices.Backward(trace) {
 		k := x - y
 		var fromX, fromY int
 		if d > 0 {
-			reach := trace[d]
 			down := k == -d || k != d && reach[d+k-1] < reach[d+k+1]
 			if down {
 				fromX = reach[d+k+1]
@@ -181,9 +181,7 @@ func back(a, b []string, trace [][]int) []hunkLine {
 			out = append(out, hunkLine{'+', b[y]})
 		}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 

@@ -35,7 +35,7 @@ type editInput struct {
 	All            bool
 }
 
-func (e *Edit) input(call tool.Call) (in editInput, make rewrite, err error) {
+func (e *Edit) input(call tool.Call) (in editInput, how rewrite, err error) {
 	err = decode(call, &in)
 	return in, in.rewrite, err
 }
@@ -89,11 +89,11 @@ func (e *Edit) Judge(call tool.Call) tool.Verdict {
 
 // Explain implements [tool.Explainer].
 func (e *Edit) Explain(call tool.Call) (tool.Explanation, error) {
-	in, make, err := e.input(call)
+	in, how, err := e.input(call)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	c, err := e.w.plan(in.Path, make)
+	c, err := e.w.plan(in.Path, how)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
@@ -103,11 +103,11 @@ func (e *Edit) Explain(call tool.Call) (tool.Explanation, error) {
 
 // Invoke implements [tool.Tool].
 func (e *Edit) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	in, make, err := e.input(call)
+	in, how, err := e.input(call)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	c, err := e.w.apply(ctx, call, in.Path, make)
+	c, err := e.w.apply(ctx, call, in.Path, how)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -63,10 +63,8 @@ func newGuard(refused, skills []string) guard {
 func (g guard) of(path string) ward {
 	parts := folded(path)
 	closed := func(why string) ward { return ward{noRead: why, noWrite: why} }
-	for _, part := range parts {
-		if secretName(part) {
-			return closed(whySecret)
-		}
+	if slices.ContainsFunc(parts, secretName) {
+		return closed(whySecret)
 	}
 	for _, r := range g.refused {
 		if within(parts, r) {

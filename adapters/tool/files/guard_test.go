@@ -53,7 +53,7 @@ func TestProtectedNames(t *testing.T) {
 		}
 	}
 	out := p.must(t, files.SearchName, in{"query": "canary"})
-	if n := len(out["matches"].([]any)); n > 0 {
+	if n := len(items(out, "matches")); n > 0 {
 		t.Errorf("%d are found: %v", n, out)
 	}
 	if got := p.snapshot(t); len(got) != len(was) {
@@ -104,7 +104,11 @@ func TestPI4FilesThatMakeTheAgent(t *testing.T) {
 					t.Errorf("%s %q: %v, %v, want it asked", name, path, v, err)
 					continue
 				}
-				e, err := found.(tool.Explainer).Explain(call)
+				explainer, ok := found.(tool.Explainer)
+				if !ok {
+					t.Fatalf("%s cannot say what it does", name)
+				}
+				e, err := explainer.Explain(call)
 				if err == nil && !strings.Contains(e.Risk, "This changes how the agent behaves") {
 					t.Errorf("%s %q: people are told %+v", name, path, e)
 				}

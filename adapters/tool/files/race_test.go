@@ -148,7 +148,7 @@ func TestSB6LinksThatAreSwapped(t *testing.T) {
 func folder(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}

@@ -29,7 +29,7 @@ func (w *Write) Spec() tool.Spec {
 
 type writeInput struct{ Path, Content string }
 
-func (w *Write) input(call tool.Call) (in writeInput, make rewrite, err error) {
+func (w *Write) input(call tool.Call) (in writeInput, how rewrite, err error) {
 	err = decode(call, &in)
 	return in, func([]byte, bool, bool) ([]byte, error) { return []byte(in.Content), nil }, err
 }
@@ -45,11 +45,11 @@ func (w *Write) Judge(call tool.Call) tool.Verdict {
 
 // Explain implements [tool.Explainer].
 func (w *Write) Explain(call tool.Call) (tool.Explanation, error) {
-	in, make, err := w.input(call)
+	in, how, err := w.input(call)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	c, err := w.w.plan(in.Path, make)
+	c, err := w.w.plan(in.Path, how)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
@@ -59,11 +59,11 @@ func (w *Write) Explain(call tool.Call) (tool.Explanation, error) {
 
 // Invoke implements [tool.Tool].
 func (w *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	in, make, err := w.input(call)
+	in, how, err := w.input(call)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	c, err := w.w.apply(ctx, call, in.Path, make)
+	c, err := w.w.apply(ctx, call, in.Path, how)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -90,10 +90,7 @@ func (p *fetched) read(body []byte, declared string, length int64) error {
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	p.contentType = clip(kind, 100)
 	if !readable(kind) || bytes.IndexByte(body[:min(len(body), 8<<10)], 0) >= 0 && !strings.Contains(declared, "utf-16") {
-		size := int64(len(body))
-		if length > size {
-			size = length
-		}
+		size := max(int64(len(body)), length)
 		return fmt.Errorf("%s holds no text: it is %s, %d bytes; only pages, JSON and plain text are read", p.final.Host, p.contentType, size)
 	}
 	if len(body) == 0 {
@@ -155,12 +152,10 @@ func explain(u *url.URL, err error) error {
 
 // inner is an error without the address that the client puts in front.
 func inner(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
 	return err

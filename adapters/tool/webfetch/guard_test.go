@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -88,7 +89,7 @@ func secret(t *testing.T) (port string, hits *atomic.Int64) {
 	hits = &atomic.Int64{}
 	s, at := server(t, func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
-		fmt.Fprint(w, "the secret")
+		_, _ = io.WriteString(w, "the secret")
 	})
 	_ = s
 	return fmt.Sprint(at.Port()), hits
@@ -156,7 +157,7 @@ func TestPI3Rebinding(t *testing.T) {
 			http.Redirect(w, r, "/once-more", http.StatusFound)
 			return
 		}
-		fmt.Fprint(w, "public")
+		_, _ = io.WriteString(w, "public")
 	})
 	defer s.Close()
 	// 127.0.0.1 with the port of the server stands for the public internet, 127.0.0.2

@@ -131,12 +131,11 @@ func (w *writer) node(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
 		w.words(n.Data)
-		return
 	case html.ElementNode:
 		w.element(n)
-		return
 	case html.DocumentNode:
 		w.children(n)
+	default: // comments and the like
 	}
 }
 
@@ -228,6 +227,7 @@ func (w *writer) head(n *html.Node) {
 			if u, err := w.base.Parse(attr(c, "href")); err == nil {
 				w.base = u
 			}
+		default:
 		}
 	}
 }
@@ -321,6 +321,7 @@ func blocky(n *html.Node) bool {
 		switch c.DataAtom {
 		case atom.Div, atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Table, atom.Img, atom.Pre:
 			return true
+		default:
 		}
 		if c.Type == html.ElementNode && hidden(c) {
 			return true
@@ -455,6 +456,7 @@ func stripped(source string) string {
 					skip = max(0, skip-1)
 				}
 			}
+		default:
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -64,6 +65,7 @@ func fetch(t *testing.T, f *webfetch.Fetch, members map[string]any) (answer, err
 	switch v := tool.BySpec(f, c); v.Decision {
 	case tool.Deny:
 		return answer{}, errors.New(v.Reason)
+	case tool.Allow:
 	case tool.Ask:
 		e, err := f.Explain(c)
 		if err != nil {
@@ -103,7 +105,7 @@ func TestFetch(t *testing.T) {
 		if b[0] != "" {
 			w.Header().Set("Content-Type", b[0])
 		}
-		fmt.Fprint(w, b[1])
+		_, _ = io.WriteString(w, b[1])
 	})
 	for path, want := range map[string]answer{
 		"/page":  {ContentType: "text/html", Title: "A page", Text: "# Hi\n\nSee [this](" + s.URL + "/x?y=1)."},
@@ -154,7 +156,7 @@ func TestFetchPages(t *testing.T) {
 	long := strings.Repeat("0123456789", 3000) + strings.Repeat("字", 10_000)
 	s, at := server(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprint(w, long)
+		_, _ = io.WriteString(w, long)
 	})
 	var whole strings.Builder
 	steps := 0
@@ -223,7 +225,7 @@ func TestFetchSendsNothing(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain")
-		fmt.Fprint(w, r.Method)
+		_, _ = io.WriteString(w, r.Method)
 	})
 	f := webfetch.New(options(at))
 	for range 2 {
@@ -262,7 +264,7 @@ func TestRedirects(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 			return
 		}
-		fmt.Fprint(w, "end")
+		_, _ = io.WriteString(w, "end")
 	})
 	for query, want := range map[string]string{
 		"xxxxx":                    "",
@@ -302,7 +304,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 			}
 		case "/slow":
 			w.Header().Set("Content-Type", "text/plain")
-			fmt.Fprint(w, "begun")
+			_, _ = io.WriteString(w, "begun")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}
