@@ -1,13 +1,17 @@
 package longchat
 
 import (
+	"context"
 	"encoding/json"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
@@ -38,7 +42,14 @@ func TestLongChat(t *testing.T) {
 	n, window, alone := turns(t)
 	compact := os.Getenv("LONGCHAT_COMPACTION") != "off"
 	dir := t.TempDir()
-	w := newWorld(t, dir, compact)
+	var sums model.Model
+	if compact {
+		sums = talker{}
+	}
+	w := newWorld(t, dir, sums)
+	if alone {
+		fillNames(w.system)
+	}
 	var all []cost
 	for w.turns < n {
 		all = append(all, w.window(t, min(window, n-w.turns)))
@@ -66,6 +77,52 @@ func TestLongChat(t *testing.T) {
 	if alone && compact {
 		flat(t, all)
 	}
+}
+
+// silent is a model that never answers.
+type silent struct{ asked, ended atomic.Int64 }
+
+func (s *silent) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		s.asked.Add(1)
+		<-ctx.Done()
+		s.ended.Add(1)
+		yield(model.Event{}, context.Cause(ctx))
+	}
+}
+
+// TestNoTurnWaitsForASummary: a summary is asked for and never comes. Every turn
+// that comes meanwhile is answered, and each is there once.
+func TestNoTurnWaitsForASummary(t *testing.T) {
+	dir := t.TempDir()
+	never := &silent{}
+	w := newWorld(t, dir, never)
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
+	for never.asked.Load() == 0 {
+		w.turn(t)
+		select {
+		case <-late.C:
+			t.Fatal("for a minute no summary was asked for")
+		default:
+		}
+	}
+	before := w.turns
+	for range plainTurns {
+		w.turn(t)
+	}
+	if never.asked.Load() != 1 || never.ended.Load() != 0 {
+		t.Fatalf("%d summaries were asked for and %d given up, want one that is still waited for", never.asked.Load(), never.ended.Load())
+	}
+	t.Logf("%d turns before the summary was asked for, %d answered while it does not come", before, w.turns-before)
+	view, err := w.port.History(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := view.Counts; c.Accepted != int64(w.turns) || c.Open != 0 || w.sink.n != w.turns {
+		t.Errorf("after %d turns: %+v, %d answers", w.turns, c, w.sink.n)
+	}
+	conserved(t, view.Messages, filepath.Join(dir, "chat", string(key), "messages", "archive"), w.turns)
 }
 
 // untilCompacted goes on until something was folded: the turns of a short chat may

@@ -35,6 +35,7 @@ const key = messages.ChatKey("telegram-chat-7")
 // world is a host with one platform, without settings, sockets and a service.
 type world struct {
 	registry *prometheus.Registry
+	system   *actor.ActorSystem
 	store    *jsonl.Store
 	port     *adapter.Port
 	sink     *sink
@@ -49,7 +50,9 @@ const (
 	keep   = 30
 )
 
-func newWorld(t *testing.T, dir string, compact bool) *world {
+// newWorld makes a world; sums is the model that makes its summaries, nil: nothing is
+// folded.
+func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	w := &world{registry: prometheus.NewRegistry(), sink: &sink{sent: make(chan string, 64)}, model: &talker{}, meter: newMeter(t)}
@@ -60,7 +63,7 @@ func newWorld(t *testing.T, dir string, compact bool) *world {
 	t.Cleanup(func() { _ = store.Close() })
 	w.store = store
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }))
-	fillNames(system)
+	w.system = system
 	root, routerPID := system.Root, system.NewLocalPID("router")
 	gate := root.Spawn(modelgate.Props(modelgate.Options{Metrics: modelgate.NewMetrics(w.registry)}))
 	runs := run.Options{
@@ -74,8 +77,10 @@ func newWorld(t *testing.T, dir string, compact bool) *world {
 		Tools:     func(messages.ChatKey, bool) []string { return nil },
 		Metrics:   chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}
-	if compact {
-		folds := compaction.Options{Model: w.model, Gate: gate, Count: compaction.NewCount("gpt-4o"), Keep: keep, Budget: budget, Logger: log}
+	if sums != nil {
+		folds := compaction.Options{
+			Model: sums, Gate: gate, Count: compaction.NewCount("gpt-4o"), Keep: keep, Budget: budget, Deadline: time.Hour, Logger: log,
+		}
 		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
 	}
