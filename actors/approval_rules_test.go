@@ -265,7 +265,9 @@ func TestUnexplainedIsNotAsked(t *testing.T) {
 // who gave it, until either clock says that it is over, also across restarts.
 func TestAP8TimedGrants(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
-	call := func(n int, command string) modeltest.Step { return modeltest.CallTools(sh(fmt.Sprint("c", n), command)) }
+	call := func(n int, command string) modeltest.Step {
+		return modeltest.CallTools(sh(fmt.Sprint("c", n), command))
+	}
 	for _, tt := range []struct {
 		name string
 		do   func(w *rules)

@@ -82,7 +82,7 @@
 // that the chat handed to the run. Before anybody is asked the tool says what the
 // call would do: an AskedCall of StepDone. The answer is bound to that, and a call
 // that would do something else by then is not executed. A request expires after
-// thirty minutes.
+// thirty minutes. Where people have buttons, Deliver carries an Ask for each request.
 //
 // # Long chats
 //

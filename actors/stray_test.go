@@ -87,6 +87,7 @@ func everyKind() []any {
 		messages.ApprovedCall{},
 		messages.AskedCall{},
 		messages.Grant{},
+		messages.Ask{},
 		messages.OutboxItem{},
 		&messages.StartRun{}, &messages.Deliver{}, (*messages.AcceptIngress)(nil),
 		nobodys{},

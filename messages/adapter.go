@@ -20,6 +20,14 @@ type Deliver struct {
 	Files    []FileRef
 	Sent     []string // parts that are there already
 	DraftID  string   // the placeholder to edit into the first part; empty: none
+	Asks     []Ask    // requests to answer by buttons, where there are any
+}
+
+// Ask is a request for approval that people may answer by buttons.
+type Ask struct {
+	N          int
+	ApprovalID string
+	Digest     string
 }
 
 // EgressKept says: the chat knows, durably, what [EgressProgressed] or

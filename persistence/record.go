@@ -255,10 +255,19 @@ type Row struct {
 	Text        string       `json:"text,omitempty"`
 	ReplyTo     string       `json:"replyTo,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
+	// Asks are the requests that people can answer by buttons below the text.
+	Asks []Ask `json:"asks,omitempty"`
 	// Depth counts the bots behind it, one answering the other; see [State.Depth].
 	Depth int64 `json:"depth,omitempty"`
 	// Seq is the arrival number of the newest ingress when a row with a depth came.
 	Seq int64 `json:"seq,omitempty"`
+}
+
+// Ask is a request that a row asks about.
+type Ask struct {
+	N          int    `json:"n"`
+	ApprovalID string `json:"approvalId"`
+	Digest     string `json:"digest"` // of what people are shown
 }
 
 // Attachment is a file that goes with a row.

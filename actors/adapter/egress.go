@@ -54,7 +54,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 
 func (a *adapter) plan(l *lane, j *job) {
 	l.call = a.nextCall()
-	out := platform.Outbound{To: l.target, Text: j.row.Text, ReplyTo: j.row.ReplyTo}
+	out := platform.Outbound{To: l.target, Text: j.row.Text, ReplyTo: j.row.ReplyTo, Asks: j.row.Asks}
 	for _, f := range j.row.Files {
 		out.Attachments = append(out.Attachments, platform.Attachment(f))
 	}

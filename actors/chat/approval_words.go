@@ -181,3 +181,16 @@ func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 		})
 	}
 }
+
+// withAsks puts buttons below what asks people; the last of the rows is that.
+func withAsks(rows []persistence.Row, list []persistence.Asked) {
+	if len(rows) == 0 {
+		return
+	}
+	for _, a := range list {
+		if a.Request.Answer == persistence.AnswerOpen {
+			row := &rows[len(rows)-1]
+			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+		}
+	}
+}

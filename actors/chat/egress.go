@@ -54,6 +54,9 @@ func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
 	for _, a := range row.Attachments {
 		d.Files = append(d.Files, messages.FileRef(a))
 	}
+	for _, a := range row.Asks {
+		d.Asks = append(d.Asks, messages.Ask(a))
+	}
 	ac.Send(c.via.PID, d)
 }
 

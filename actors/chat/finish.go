@@ -27,6 +27,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	notice := c.notice(result, reason)
 	fact.Rows = c.rowsOf(c.own(m), c.lastWords(c.own(m), result), notice+c.requestWords(asked))
+	withAsks(fact.Rows, asked)
 	if c.append(ac, fact) != nil {
 		return
 	}

@@ -187,7 +187,8 @@ type Outbound struct {
 	Text        string // Markdown
 	ReplyTo     string
 	Attachments []Attachment
-	Draft       bool // an unfinished text: Plan may give one part only, cut to the limit
+	Asks        []messages.Ask // to answer by buttons below the text, where there are any
+	Draft       bool           // an unfinished text: Plan may give one part only, cut to the limit
 }
 
 // Attachment is a file to send.
@@ -204,4 +205,5 @@ type Part struct {
 	Markup     string // rendered; empty: none
 	ReplyTo    string
 	Attachment *Attachment
+	Asks       []messages.Ask
 }

@@ -326,6 +326,13 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 		return a.send(c.Params, "caption", 1024)
 	case "editMessageText":
 		return a.edit(c.Params)
+	case "editMessageReplyMarkup":
+		return a.editButtons(c.Params)
+	case "answerCallbackQuery":
+		if c.Params.Text("callback_query_id") == "" {
+			return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
+		}
+		return true, nil
 	case "sendChatAction":
 		_, no := a.chatFor(c.Params)
 		return no == nil, no

@@ -23,6 +23,8 @@ type Sent struct {
 	Text    string // without markup
 	ReplyTo int64
 	Edits   int
+	// Buttons are the rows below it, each as text and data, one after the other.
+	Buttons [][]string
 }
 
 // botChat is a chat with its messages.
@@ -140,7 +142,11 @@ func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
 			return nil, no
 		}
 	}
-	m := &Sent{ID: a.newMessageID(c), Topic: topic, Text: text, ReplyTo: to}
+	buttons, no := readButtons(p)
+	if no != nil {
+		return nil, no
+	}
+	m := &Sent{ID: a.newMessageID(c), Topic: topic, Text: text, ReplyTo: to, Buttons: buttons}
 	c.sent = append(c.sent, m)
 	return map[string]any{
 		"message_id": m.ID, "date": 1, "chat": c.object(), "text": text,
@@ -175,7 +181,11 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 		case m.Text == text:
 			return nil, badRequest("message is not modified: specified new message content and reply markup are exactly the same")
 		default:
-			m.Text = text
+			buttons, no := readButtons(p)
+			if no != nil {
+				return nil, no
+			}
+			m.Text, m.Buttons = text, buttons // an edit without buttons takes them away
 			m.Edits++
 			return map[string]any{"message_id": id, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
 		}

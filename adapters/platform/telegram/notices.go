@@ -17,6 +17,9 @@ type words struct {
 	groupAllowed string
 	ownerOnly    string
 	approved     string // with the person's name
+
+	// Of buttons, at most 200 characters.
+	approvedToast, deniedToast, alreadyDecided, expiredRequest, mayNotDecide, unknownRequest, laterAgain string
 }
 
 // wordsFor picks the language of a person's client.
@@ -32,6 +35,9 @@ func wordsFor(language string) words {
 			groupAllowed: "这个群现在可以使用我了。",
 			ownerOnly:    "只有主人可以这样做。",
 			approved:     "{} 现在可以使用我了。",
+
+			approvedToast: "已同意。", deniedToast: "已拒绝。", alreadyDecided: "这个请求已经有结果了。", expiredRequest: "这个请求已失效，没有执行任何操作。",
+			mayNotDecide: "你无权审批这个请求。", unknownRequest: "找不到这个请求。", laterAgain: "现在无法处理，请稍后再点一次。",
 		}
 	}
 	return words{
@@ -44,6 +50,10 @@ func wordsFor(language string) words {
 		groupAllowed: "This group may use me now.",
 		ownerOnly:    "Only the owner can do that.",
 		approved:     "{} may use me now.",
+
+		approvedToast: "Approved.", deniedToast: "Denied.", alreadyDecided: "This was decided already.",
+		expiredRequest: "This request has expired. Nothing was done.", mayNotDecide: "You may not decide about this.",
+		unknownRequest: "I do not know this request.", laterAgain: "I cannot take this now. Please press again in a moment.",
 	}
 }
 

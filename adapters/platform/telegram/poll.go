@@ -43,6 +43,7 @@ type receiver struct {
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := newIntake(p, host)
+	defer p.pressing.Wait()
 	defer in.close()
 	defer cancel()
 	if p.opts.Webhook != nil {
@@ -148,6 +149,10 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands}
 	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
+		if u.Callback != nil {
+			p.press(ctx, *u.Callback)
+			continue
+		}
 		if in, ok := p.arrival(ctx, m, u); ok {
 			batch = append(batch, arrival{u, in})
 		}
@@ -178,7 +183,7 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	if err != nil {
 		return nil
 	}
-	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last })
+	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last || u.Callback != nil })
 	return r.p.arrivals(ctx, updates)
 }
 

@@ -52,6 +52,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	}
 	if len(parts) > 0 {
 		parts[0].ReplyTo = out.ReplyTo
+		parts[len(parts)-1].Asks = out.Asks
 	}
 	return parts
 }
@@ -96,6 +97,7 @@ type outgoing struct {
 	Reply       *replyParameters `json:"reply_parameters,omitempty"`
 	LinkPreview *linkPreview     `json:"link_preview_options,omitempty"`
 	Action      string           `json:"action,omitempty"`
+	Buttons     *keyboard        `json:"reply_markup,omitempty"`
 }
 
 // message is the part of a sent message that we need.
@@ -183,7 +185,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 		var none T
 		return none, &platform.Error{Reason: platform.SendRefused, Err: errNoText}
 	}
-	out.LinkPreview = &linkPreview{Disabled: true}
+	out.LinkPreview, out.Buttons = &linkPreview{Disabled: true}, buttons(part.Asks)
 	out.Text = part.Text
 	if part.Markup != "" {
 		out.Text, out.ParseMode = part.Markup, models.ParseModeHTML

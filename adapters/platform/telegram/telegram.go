@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,6 +63,8 @@ type Options struct {
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore AccessStore
+	// Decide brings what people say by buttons to the core; nil: there are no buttons.
+	Decide Decide
 	// StateDir is a folder of the bot's own, made when needed: for messages whose
 	// chats do not take them. Empty: such messages hold up all that come after them.
 	StateDir string
@@ -83,6 +86,8 @@ type Platform struct {
 	commands map[string]bool
 	notices  *hourly
 	pauses   *pauses
+	presses  chan struct{} // a token for each button that is being answered
+	pressing sync.WaitGroup
 	metrics  *metrics
 	log      *slog.Logger
 }
@@ -126,7 +131,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, notices: newHourly(o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
+		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), notices: newHourly(o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.pauses = newPauses(o.StateDir, o.Now, p.log)
 	for _, c := range o.Commands {
@@ -189,7 +194,7 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
-		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true,
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true, Buttons: p.opts.Decide != nil,
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
 	switch {

@@ -20,6 +20,9 @@ type update struct {
 	Edited        *message `json:"edited_message"`
 	ChannelPost   *message `json:"channel_post"`
 	EditedChannel *message `json:"edited_channel_post"`
+	// Callback is a button that somebody pressed. It is never written down: whoever
+	// is not answered presses again.
+	Callback *callback `json:"callback_query,omitempty"`
 }
 
 // pollParams of getUpdates.
@@ -32,7 +35,7 @@ type pollParams struct {
 
 // allowedUpdates are the kinds that the mapper understands.
 func allowedUpdates() []string {
-	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost}
+	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost, models.AllowedUpdateCallbackQuery}
 }
 
 type user struct {

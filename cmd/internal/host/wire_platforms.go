@@ -255,9 +255,10 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 	}
 	return place{
 		name: nameTelegram, egress: s.Egress,
-		build: func(platform.Live) (platform.Platform, error) {
+		build: func(live platform.Live) (platform.Platform, error) {
 			return telegram.New(telegram.Options{
-				Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
+				Decide: live.Decide,
+				Token:  s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
 				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
 				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,

@@ -1,0 +1,212 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// maxPresses is how many buttons are answered at once; more are refused, and their
+	// people press again.
+	maxPresses = 32
+	// pressDeadline bounds how long an answer to a button takes.
+	pressDeadline = 30 * time.Second
+	// digestOf is how much of a digest a button carries: 128 bits of it.
+	digestOf = 32
+	// maxData is the longest data of a button, in bytes.
+	maxData = 64
+)
+
+// What the data of a button begins with.
+const (
+	pressApprove = "y:"
+	pressDeny    = "n:"
+	pressNothing = "-" // of a button that only shows what was decided
+)
+
+// Decide brings a person's decisions to a chat, as [platform.Live] does.
+type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
+
+// callback is a button that somebody pressed.
+type callback struct {
+	ID      string `json:"id"`
+	From    *user  `json:"from"`
+	Data    string `json:"data"`
+	Message *struct {
+		message
+
+		Keyboard *keyboard `json:"reply_markup"`
+	} `json:"message"`
+}
+
+// keyboard are the buttons below a message.
+type keyboard struct {
+	Rows [][]button `json:"inline_keyboard"`
+}
+
+type button struct {
+	Text string `json:"text"`
+	Data string `json:"callback_data"`
+}
+
+// buttons are two for each request: they name it by its random id, and what was
+// shown by its digest, so that they work for ever and for nothing else.
+func buttons(asks []messages.Ask) *keyboard {
+	var k keyboard
+	for _, a := range asks {
+		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
+		if len(pressApprove+data) > maxData {
+			continue // Unreachable: our ids are short; words decide as well
+		}
+		n := strconv.Itoa(a.N)
+		k.Rows = append(k.Rows, []button{{"✅ #" + n, pressApprove + data}, {"❌ #" + n, pressDeny + data}})
+	}
+	if len(k.Rows) == 0 {
+		return nil
+	}
+	return &k
+}
+
+// pressed reads the data of a button.
+func pressed(data string) (messages.Decision, bool) {
+	d := messages.Decision{Approved: strings.HasPrefix(data, pressApprove)}
+	if !d.Approved && !strings.HasPrefix(data, pressDeny) {
+		return d, false
+	}
+	var ok bool
+	d.ApprovalID, d.Digest, ok = strings.Cut(data[len(pressDeny):], ":")
+	return d, ok && d.ApprovalID != "" && len(d.Digest) == digestOf
+}
+
+// press answers a button without holding up messages. What it says is decided only
+// once the core has it; until then the button stays as it is.
+func (p *Platform) press(ctx context.Context, c callback) {
+	if c.ID == "" || c.From == nil || p.opts.Decide == nil {
+		return
+	}
+	select {
+	case p.presses <- struct{}{}:
+	default:
+		return
+	}
+	p.pressing.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				p.log.Error("a button made the platform panic and is left unanswered", "panic", v)
+			}
+			<-p.presses
+		}()
+		ctx, cancel := context.WithTimeout(ctx, pressDeadline)
+		defer cancel()
+		p.answer(ctx, c)
+	})
+}
+
+// answer decides, tells who pressed, and puts what was decided in the place of the
+// buttons.
+func (p *Platform) answer(ctx context.Context, c callback) {
+	say := wordsFor(c.From.Language)
+	d, ok := pressed(c.Data)
+	switch {
+	case c.Data == pressNothing:
+		p.toast(ctx, c, "", false)
+		return
+	case !ok || c.Message == nil || c.Message.Chat.ID == 0:
+		p.toast(ctx, c, say.unknownRequest, true)
+		return
+	case c.From.IsBot:
+		p.toast(ctx, c, say.mayNotDecide, true)
+		return
+	}
+	key := messages.NewChatKey("telegram", p.opts.Account, strconv.FormatInt(c.Message.Chat.ID, 10), c.Message.topic())
+	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), Name: c.From.name()}
+	out, err := p.opts.Decide(ctx, key, by, []messages.Decision{d})
+	if err != nil || len(out) != 1 {
+		if !errors.Is(err, context.Canceled) {
+			p.log.Warn("a button could not be answered", "error", err)
+		}
+		p.toast(ctx, c, say.laterAgain, true)
+		return
+	}
+	text, shown, alert := say.decided(d, out[0], by)
+	p.toast(ctx, c, text, alert)
+	if shown != "" {
+		p.settleButtons(ctx, c, d.ApprovalID, shown)
+	}
+}
+
+// decided words what became of a decision: for who pressed, and in the place of the
+// buttons.
+func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by platform.Person) (text, shown string, alert bool) {
+	switch out.Is {
+	case messages.DecisionDone:
+		if d.Approved {
+			return w.approvedToast, "✅ " + by.Name, false
+		}
+		return w.deniedToast, "❌ " + by.Name, false
+	case messages.DecisionAlready:
+		mark := "⏹"
+		switch out.Answer {
+		case "approved":
+			mark = "✅"
+		case "denied":
+			mark = "❌"
+		}
+		return w.alreadyDecided, mark + " " + out.By, true
+	case messages.DecisionExpired:
+		return w.expiredRequest, "⌛", true
+	case messages.DecisionForbidden:
+		return w.mayNotDecide, "", true
+	case messages.DecisionUnknown:
+	}
+	return w.unknownRequest, "", true
+}
+
+// toastParams of answerCallbackQuery.
+type toastParams struct {
+	ID    string `json:"callback_query_id"`
+	Text  string `json:"text,omitempty"`
+	Alert bool   `json:"show_alert,omitempty"`
+}
+
+func (p *Platform) toast(ctx context.Context, c callback, text string, alert bool) {
+	if _, err := call[json.RawMessage](ctx, p.client, "answerCallbackQuery", toastParams{c.ID, text, alert}); err != nil {
+		p.log.Warn("who pressed a button got no answer", "error", err)
+	}
+}
+
+// settleParams of editMessageReplyMarkup.
+type settleParams struct {
+	Chat     int64    `json:"chat_id"`
+	Message  int64    `json:"message_id"`
+	Keyboard keyboard `json:"reply_markup"`
+}
+
+// settleButtons shows what was decided. It is best effort: buttons that stay say the
+// same again when they are pressed.
+func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, shown string) {
+	if c.Message.Keyboard == nil {
+		return
+	}
+	params := settleParams{Chat: c.Message.Chat.ID, Message: c.Message.ID}
+	for _, row := range c.Message.Keyboard.Rows {
+		if len(row) == 0 {
+			continue
+		}
+		if d, ok := pressed(row[0].Data); ok && d.ApprovalID == approvalID {
+			_, n, _ := strings.Cut(row[0].Text, "#")
+			row = []button{{"#" + n + " " + shown, pressNothing}}
+		}
+		params.Keyboard.Rows = append(params.Keyboard.Rows, row)
+	}
+	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
+		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)
+	}
+}
