@@ -92,7 +92,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 			}
 			return p.adapter, true
 		},
-		Documents: h.documentsOf, Tools: tools.names,
+		Documents: h.documentsOf, Tools: tools.names, ToolName: tools.WireName,
 		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
