@@ -64,7 +64,8 @@ type Spec struct {
 	// meanwhile, and cannot change: what was checked is what runs. They may lie in
 	// hidden folders.
 	Pinned []Pin
-	// Network gives it the host's network; without, there is not even a loopback.
+	// Network gives it the host's network; without, there is nobody but itself, on a
+	// loopback of its own.
 	Network bool
 	Limits  Limits
 

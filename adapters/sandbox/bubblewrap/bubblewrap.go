@@ -1,0 +1,220 @@
+//go:build linux
+
+package bubblewrap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+)
+
+// Options say where bwrap is.
+type Options struct {
+	Path string // of bwrap; empty: as the PATH says
+	// ABI is the kernel's version of Landlock; nil: it is asked.
+	ABI func() int
+}
+
+// New makes the sandbox. It starts nothing; whether it contains anything, Check says.
+func New(o Options) *Sandbox {
+	if o.ABI == nil {
+		o.ABI = box.ABI
+	}
+	s := &Sandbox{path: o.Path}
+	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: o.ABI()}
+	return s
+}
+
+// Sandbox implements sandbox.Sandbox.
+type Sandbox struct {
+	path string
+	box  *box.Box
+}
+
+// Name implements sandbox.Sandbox.
+func (s *Sandbox) Name() string { return "bubblewrap" }
+
+// Start implements sandbox.Sandbox.
+func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
+	return s.box.Start(ctx, spec)
+}
+
+// Check tries whether it contains a program. Errors wrap sandbox.ErrUnavailable.
+func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
+
+// Bounds says what bounds the memory and the processes of a program as a whole.
+func (s *Sandbox) Bounds() (memory, processes bool) {
+	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids() || os.Getuid() != 0
+}
+
+// build prepares bwrap.
+func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ *box.Child, err error) {
+	path := s.path
+	if path == "" {
+		if path, err = exec.LookPath("bwrap"); err != nil {
+			return nil, fmt.Errorf("%w: bwrap is not installed", sandbox.ErrUnavailable)
+		}
+	}
+	f := &files{}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	var fromBwrap, toHost *os.File
+	if fromBwrap, toHost, err = os.Pipe(); err != nil {
+		return nil, fmt.Errorf("talk to bwrap: %w", err)
+	}
+	statusFD := f.add(toHost)
+	block, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("hold bwrap: %w", err), fromBwrap.Close())
+	}
+	gate := os.NewFile(uintptr(block), "gate")
+	// Not a pipe: its end would let the program go when the host dies.
+	blockFD := f.add(gate)
+	args, err := arguments(spec, l, plan, f)
+	if err != nil {
+		return nil, errors.Join(err, fromBwrap.Close())
+	}
+	args = append([]string{"--json-status-fd", statusFD, "--block-fd", blockFD}, args...)
+	argsFD, err := f.data(joined(args))
+	if err != nil {
+		return nil, errors.Join(err, fromBwrap.Close())
+	}
+	cmd := &exec.Cmd{
+		Path: path, Args: append([]string{"bwrap", "--args", argsFD, "--"}, spec.Argv...), Dir: "/", Env: []string{}, ExtraFiles: f.open,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	r := &report{cmd: cmd, from: fromBwrap, words: json.NewDecoder(fromBwrap), gate: gate, files: f}
+	return &box.Child{Cmd: cmd, Init: r.init, Release: r.release, Result: r.result, Close: r.started}, nil
+}
+
+// report is what bwrap tells of itself.
+type report struct {
+	cmd   *exec.Cmd
+	from  *os.File
+	words *json.Decoder
+	gate  *os.File
+	files *files
+}
+
+// line is one document of bwrap's status.
+type line struct {
+	Pid  int  `json:"child-pid"`
+	Code *int `json:"exit-code"`
+}
+
+// started closes what bwrap has now itself.
+func (r *report) started() {
+	if r.cmd.Process == nil {
+		_ = r.from.Close() // nothing was started
+		r.files.close()
+		return
+	}
+	r.files.closeBut(r.gate)
+}
+
+func (r *report) init(ctx context.Context) (int, error) {
+	stop := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() }) // its end ends the pipe
+	defer stop()
+	var got line
+	err := r.words.Decode(&got)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil || got.Pid == 0 {
+		return 0, fmt.Errorf("bwrap did not start: %w", err)
+	}
+	return got.Pid, nil
+}
+
+func (r *report) release() error {
+	_, err := r.gate.Write([]byte{1, 0, 0, 0, 0, 0, 0, 0})
+	if err = errors.Join(err, r.gate.Close()); err != nil {
+		return fmt.Errorf("let the program go: %w", err)
+	}
+	return nil
+}
+
+// result is how the program ended. Bwrap tells of it only if it began; signals
+// it gives as a shell does.
+func (r *report) result(state *os.ProcessState) (sandbox.Exit, error) {
+	_ = r.gate.Close() // it may be closed
+	defer func() { _ = r.from.Close() }()
+	for {
+		var got line
+		err := r.words.Decode(&got)
+		if errors.Is(err, io.EOF) || err != nil {
+			break
+		}
+		if got.Code == nil {
+			continue
+		}
+		if name := unix.SignalName(syscall.Signal(*got.Code - 128)); *got.Code > 128 && name != "" {
+			return sandbox.Exit{Code: -1, Signal: name}, nil
+		}
+		return sandbox.Exit{Code: *got.Code}, nil
+	}
+	exit := box.ExitOf(state)
+	if exit.Code == 1 {
+		exit.Code = 127 // bwrap has said on stderr why it could not run it
+	}
+	return exit, nil
+}
+
+// files are those that bwrap inherits.
+type files struct{ open []*os.File }
+
+// add hands a file over and returns its number there.
+func (f *files) add(file *os.File) string {
+	f.open = append(f.open, file)
+	return strconv.Itoa(2 + len(f.open))
+}
+
+// data hands bytes over.
+func (f *files) data(b []byte) (string, error) {
+	fd, err := unix.MemfdCreate("sandbox", unix.MFD_CLOEXEC)
+	if err != nil {
+		return "", os.NewSyscallError("memfd_create", err)
+	}
+	file := os.NewFile(uintptr(fd), "data")
+	number := f.add(file)
+	if _, err := file.Write(b); err != nil {
+		return "", fmt.Errorf("hand data to bwrap: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("hand data to bwrap: %w", err)
+	}
+	return number, nil
+}
+
+// path hands an open folder or file over.
+func (f *files) path(b box.Bind) (string, error) {
+	file, err := box.Open(b)
+	if err != nil {
+		return "", err
+	}
+	return f.add(file), nil
+}
+
+func (f *files) close() { f.closeBut(nil) }
+
+func (f *files) closeBut(keep *os.File) {
+	for _, file := range f.open {
+		if file != keep {
+			_ = file.Close() // bwrap has its own
+		}
+	}
+}

@@ -1,0 +1,40 @@
+//go:build linux
+
+package bubblewrap_test
+
+import (
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) {
+	sandboxtest.Main(m, func() sandboxtest.Checker { return bubblewrap.New(bubblewrap.Options{}) })
+}
+
+// available is the sandbox, where it can be had.
+func available(t *testing.T) sandboxtest.Checker {
+	t.Helper()
+	s := bubblewrap.New(bubblewrap.Options{})
+	sandboxtest.Need(t, s)
+	return s
+}
+
+func TestSB1EnvironmentIsTheAllowList(t *testing.T)  { sandboxtest.Environment(t, available(t)) }
+func TestSB2OnlyWhatIsGranted(t *testing.T)          { sandboxtest.Reach(t, available(t)) }
+func TestSB3NetworkIsOff(t *testing.T)               { sandboxtest.Network(t, available(t)) }
+func TestSB4NothingSurvives(t *testing.T)            { sandboxtest.Ends(t, available(t)) }
+func TestSB5LimitsBite(t *testing.T)                 { sandboxtest.Limits(t, available(t)) }
+func TestSB7HostProcessesAreOutOfReach(t *testing.T) { sandboxtest.Processes(t, available(t)) }
+func TestSB10PromptsFailFast(t *testing.T)           { sandboxtest.Prompts(t, available(t)) }
+func TestAP7PinnedBytesAreWhatRuns(t *testing.T)     { sandboxtest.Pins(t, available(t)) }
+func TestFiles(t *testing.T)                         { sandboxtest.Files(t, available(t)) }
+func TestRefused(t *testing.T)                       { sandboxtest.Refused(t, available(t)) }
+func TestStreams(t *testing.T)                       { sandboxtest.Streams(t, available(t)) }
+
+// TestWithoutPowers is all of it again for a user who is not root.
+func TestWithoutPowers(t *testing.T) {
+	sandboxtest.Need(t, bubblewrap.New(bubblewrap.Options{}))
+	sandboxtest.AsNobody(t, "TestSB|TestAP|TestFiles|TestRefused|TestStreams")
+}

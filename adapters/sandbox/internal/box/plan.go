@@ -1,0 +1,368 @@
+//go:build linux
+
+package box
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// Plan is what a program sees, in the order in which it has to be put up: links
+// and binds, masks over them, pins over these.
+type Plan struct {
+	Links []Link
+	Files []File // the system's, made up
+	Binds []Bind
+	Masks []Mask
+	Pins  []Pin
+
+	kept    []string // host's paths that have to exist while something lies on them
+	watched []string // host's paths whose names must not change meanwhile
+}
+
+// Link is a symbolic link of the system.
+type Link struct{ Target, Path string }
+
+// File is a file with words of ours.
+type File struct{ Path, Text string }
+
+// Bind shows a file or a folder of the host.
+type Bind struct {
+	Source, Dest string
+	Dir          bool
+	Writable     bool
+	Granted      bool // by the Spec; the others are the system's
+	// Dev and Ino are what Source was when it was looked at: it must still be that.
+	Dev, Ino uint64
+}
+
+// Mask covers a file or a folder with an empty one.
+type Mask struct {
+	Dest string
+	Dir  bool
+}
+
+// Pin covers a file with bytes of ours.
+type Pin struct {
+	Dest string
+	Data []byte
+	Mode uint32
+}
+
+// grant is a path of a Spec, as it was spelled and as it is without links.
+type grant struct {
+	spelled, real string
+	writable      bool
+	dir           bool
+	dev, ino      uint64
+}
+
+// NewPlan works out what a program sees.
+func NewPlan(s sandbox.Spec) (*Plan, error) {
+	if err := checkSpec(s); err != nil {
+		return nil, err
+	}
+	grants, err := grantsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	p := systemPlan(s.Network)
+	p.bind(grants)
+	if !p.shows(s.Dir) {
+		return nil, fmt.Errorf("the folder to start in, %s, is neither writable nor readable", s.Dir)
+	}
+	if err := p.hide(s.Hidden); err != nil {
+		return nil, err
+	}
+	if p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir)) {
+		return nil, fmt.Errorf("the folder to start in, %s, is hidden", s.Dir)
+	}
+	if err := p.pin(s.Pinned); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func checkSpec(s sandbox.Spec) error {
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return errors.New("there is no program to run")
+	}
+	for _, text := range slices.Concat(s.Argv, s.Env) {
+		if strings.ContainsRune(text, 0) {
+			return errors.New("an argument or a variable has a NUL in it")
+		}
+	}
+	for _, v := range s.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
+			return errors.New("a variable of the environment has not the form NAME=value")
+		}
+	}
+	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden)
+	for _, pin := range s.Pinned {
+		paths = append(paths, pin.Path)
+	}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+			return fmt.Errorf("the path %q is not absolute", path)
+		}
+	}
+	return nil
+}
+
+// grantsOf looks at what is granted. Order: outer ones first.
+func grantsOf(s sandbox.Spec) ([]grant, error) {
+	var out []grant
+	add := func(path string, writable bool) error {
+		g := grant{spelled: filepath.Clean(path), writable: writable}
+		var err error
+		if g.real, err = filepath.EvalSymlinks(path); err != nil {
+			if !writable && errors.Is(err, os.ErrNotExist) {
+				return nil
+			}
+			return fmt.Errorf("a folder of the program: %w", err)
+		}
+		for _, no := range []string{"/proc", "/sys", "/dev"} {
+			if g.real == "/" || within(g.real, no) {
+				return fmt.Errorf("%s can be granted to no program", g.real)
+			}
+		}
+		f, err := openPlain(g.real)
+		if err != nil {
+			return fmt.Errorf("a folder of the program: %w", err)
+		}
+		defer func() { _ = f.Close() }() // it was only looked at
+		var st unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+			return fmt.Errorf("look at %s: %w", g.real, err)
+		}
+		g.dir, g.dev, g.ino = st.Mode&unix.S_IFMT == unix.S_IFDIR, uint64(st.Dev), st.Ino //nolint:unconvert // the types differ between machines
+		out = append(out, g)
+		return nil
+	}
+	for _, path := range s.Writable {
+		if err := add(path, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range s.Readable {
+		if err := add(path, false); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range out {
+		for _, w := range out {
+			if w.writable && (within(g.spelled, w.spelled) || within(g.spelled, w.real)) && !within(g.real, w.real) {
+				return nil, fmt.Errorf("%s leads out of the writable folder %s by a symbolic link", g.spelled, w.spelled)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b grant) int { return cmp.Compare(len(a.real), len(b.real)) })
+	return out, nil
+}
+
+// openPlain opens a path, none of whose components may be a link.
+func openPlain(path string) (*os.File, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// Open opens what is to be shown, if it still is what was looked at.
+func Open(b Bind) (*os.File, error) {
+	f, err := openPlain(b.Source)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, errors.Join(fmt.Errorf("look at %s: %w", b.Source, err), f.Close())
+	}
+	if uint64(st.Dev) != b.Dev || st.Ino != b.Ino {
+		return nil, errors.Join(fmt.Errorf("%s was replaced meanwhile", b.Source), f.Close())
+	}
+	return f, nil
+}
+
+// bind shows each grant at its own place, as it was spelled, and wherever it
+// lies in another one: otherwise the outer one's rights would be had by a detour.
+func (p *Plan) bind(grants []grant) {
+	at := map[string]Bind{}
+	put := func(g grant, dest string) {
+		at[dest] = Bind{Source: g.real, Dest: dest, Dir: g.dir, Writable: g.writable, Granted: true, Dev: g.dev, Ino: g.ino}
+	}
+	for _, g := range grants {
+		put(g, g.real)
+		inside := func(o grant) bool {
+			return o.spelled != g.spelled && (within(g.spelled, o.spelled) || within(g.spelled, o.real))
+		}
+		if !slices.ContainsFunc(grants, inside) {
+			put(g, g.spelled) // else a link leads to it
+		}
+	}
+	for _, g := range grants {
+		for _, outer := range grants {
+			if outer.real != g.real && within(g.real, outer.real) {
+				put(g, outer.spelled+g.real[len(outer.real):])
+			}
+		}
+	}
+	granted := make([]Bind, 0, len(at))
+	for _, b := range at {
+		granted = append(granted, b)
+	}
+	slices.SortFunc(granted, func(a, b Bind) int {
+		return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest))
+	})
+	p.Binds = append(p.Binds, granted...)
+}
+
+// shows says whether a path can be seen, by any of its names.
+func (p *Plan) shows(path string) bool { return len(p.places(path)) > 0 }
+
+// places are the names under which a path of the host is seen, with the bind
+// that is innermost there.
+func (p *Plan) places(path string) []string {
+	resolved := realOf(path)
+	var out []string
+	for _, b := range p.Binds {
+		if within(resolved, b.Source) {
+			out = append(out, b.Dest+resolved[len(b.Source):])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// owner is the innermost bind over a place.
+func (p *Plan) owner(dest string) *Bind {
+	var out *Bind
+	for i, b := range p.Binds {
+		if within(dest, b.Dest) {
+			out = &p.Binds[i]
+		}
+	}
+	return out
+}
+
+// hide covers what must not be seen.
+func (p *Plan) hide(hidden []string) error {
+	for _, path := range hidden {
+		path = filepath.Clean(path)
+		info, err := os.Stat(path)
+		absent := err != nil && (errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR))
+		if err != nil && !absent {
+			return fmt.Errorf("look at what is to be hidden: %w", err)
+		}
+		resolved := realOf(path)
+		if absent {
+			resolved = firstMissing(resolved)
+		}
+		for _, dest := range p.places(resolved) {
+			writable := p.owner(dest).Writable
+			if absent && !writable {
+				continue // neither is it there nor can it be made
+			}
+			if writable {
+				p.kept = append(p.kept, resolved)
+			}
+			p.watched = append(p.watched, path, resolved)
+			p.Masks = append(p.Masks, Mask{Dest: dest, Dir: !absent && info.IsDir()})
+		}
+	}
+	slices.SortFunc(p.Masks, func(a, b Mask) int { return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest)) })
+	p.Masks = slices.Compact(p.Masks)
+	all := slices.Clone(p.Masks)
+	p.Masks = slices.DeleteFunc(p.Masks, func(m Mask) bool {
+		return slices.ContainsFunc(all, func(o Mask) bool { return o.Dest != m.Dest && within(m.Dest, o.Dest) })
+	})
+	p.kept, p.watched = unique(p.kept), unique(p.watched)
+	return nil
+}
+
+// masked says whether a place lies in a folder that is covered.
+func (p *Plan) masked(dest string) bool {
+	return slices.ContainsFunc(p.Masks, func(m Mask) bool { return within(dest, m.Dest) })
+}
+
+// pin lays the bytes of pins at all names of their files.
+func (p *Plan) pin(pins []sandbox.Pin) error {
+	for _, pin := range pins {
+		path := filepath.Clean(pin.Path)
+		mode := uint32(0o555)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			return fmt.Errorf("%s is to be pinned and is no file", path)
+		case err == nil:
+			mode = uint32(info.Mode().Perm())&0o555 | 0o400
+		case !errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("look at what is to be pinned: %w", err)
+		}
+		resolved := realOf(path)
+		places := p.places(resolved)
+		if err != nil && len(places) > 0 && firstMissing(resolved) != resolved {
+			return fmt.Errorf("%s is to be pinned and its folder does not exist", path)
+		}
+		for _, dest := range places {
+			if !p.masked(dest) {
+				p.kept = append(p.kept, resolved)
+				p.watched = append(p.watched, path, resolved)
+			}
+		}
+		if len(places) == 0 {
+			places = []string{path} // in a folder that is otherwise not seen
+		}
+		for _, dest := range places {
+			p.Pins = append(p.Pins, Pin{Dest: dest, Data: pin.Data, Mode: mode})
+		}
+	}
+	p.kept, p.watched = unique(p.kept), unique(p.watched)
+	return nil
+}
+
+// firstMissing is the first part of a path that does not exist, or the path.
+func firstMissing(path string) string {
+	for {
+		parent := filepath.Dir(path)
+		if _, err := os.Lstat(parent); err == nil || parent == path {
+			return path
+		}
+		path = parent
+	}
+}
+
+// realOf is a path without links, as far as it exists.
+func realOf(path string) string {
+	path = filepath.Clean(path)
+	for rest := ""; ; {
+		if r, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(r, rest)
+		}
+		if path == "/" {
+			return filepath.Join(path, rest)
+		}
+		rest = filepath.Join(filepath.Base(path), rest)
+		path = filepath.Dir(path)
+	}
+}
+
+// within says whether a path is another one or lies below it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
+
+func unique(in []string) []string {
+	slices.Sort(in)
+	return slices.Compact(in)
+}

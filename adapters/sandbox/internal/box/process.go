@@ -1,0 +1,341 @@
+//go:build linux
+
+package box
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// readyWithin bounds putting up a sandbox.
+const readyWithin = 30 * time.Second
+
+// Child is a process that an implementation has prepared.
+type Child struct {
+	// Cmd is not started; its streams are the box's.
+	Cmd *exec.Cmd
+	// Init waits until everything is put up and returns the process that all of the
+	// program will descend from, blocked. Called once, after the start.
+	Init func(ctx context.Context) (pid int, err error)
+	// Release lets it run the program. Called once.
+	Release func() error
+	// Result is how the program ended. Called once, after the process.
+	Result func(state *os.ProcessState) (sandbox.Exit, error)
+	// Close gives back what only the start needed; called always, and first of all
+	// after the start.
+	Close func()
+	// Group says that there is no namespace: everything is ended by its group.
+	Group bool
+}
+
+// Box starts programs. It is safe for concurrent use.
+type Box struct {
+	// Build prepares a process for what a program sees.
+	Build   func(s sandbox.Spec, l sandbox.Limits, p *Plan) (*Child, error)
+	Cgroups Cgroups
+	ABI     int  // of Landlock
+	Bare    bool // nothing is shown or hidden
+	keeper  keeper
+}
+
+// Start begins a program.
+func (b *Box) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error) {
+	if b.Bare {
+		if err := checkSpec(s); err != nil {
+			return nil, err
+		}
+		return b.start(ctx, s, &Plan{})
+	}
+	plan, err := NewPlan(s)
+	if err != nil {
+		return nil, err
+	}
+	return b.start(ctx, s, plan)
+}
+
+// start begins a program that sees what a plan says.
+func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := &process{init: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			p.giveBack()
+		}
+	}()
+	if p.release, err = b.keeper.hold(plan.kept); err != nil {
+		return nil, err
+	}
+	if p.watch, err = newWatch(plan); err != nil {
+		return nil, err
+	}
+	p.watch.run(func() { p.kill("") })
+	if p.group, err = b.Cgroups.new(p.limits.Memory, p.limits.Processes); err != nil {
+		return nil, err
+	}
+	if p.child, err = b.Build(s, p.limits, plan); err != nil {
+		return nil, err
+	}
+	if err = p.begin(ctx, b, s); err != nil {
+		return nil, err
+	}
+	go p.supervise(ctx)
+	return p, nil
+}
+
+// process is a program that was begun.
+type process struct {
+	child   *Child
+	limits  sandbox.Limits
+	group   *group
+	watch   *watch
+	release func()
+
+	mu       sync.Mutex
+	first    *os.Process // nil: not put up yet, and not to be killed before
+	init     int         // a descriptor of what everything descends from; -1: none
+	why      string      // the limit that ended it
+	isKilled bool
+
+	killed chan struct{} // closed by the first kill
+	ended  chan struct{} // closed when everything is gone
+
+	exit sandbox.Exit // valid once ended
+	err  error
+}
+
+// begin starts the process, bounds it and lets it go.
+func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
+	cmd := p.child.Cmd
+	words := listen(cmd, s)
+	feed, err := p.connect(s.Stdin)
+	if err != nil {
+		p.child.Close()
+		return err
+	}
+	if err := startScoped(cmd, b.ABI, p.ended); err != nil {
+		p.child.Close()
+		return fmt.Errorf("start the sandbox: %w", err)
+	}
+	p.child.Close()
+	if err := p.bound(ctx, b); err != nil {
+		p.kill("")
+		_ = cmd.Process.Kill() // it may be gone
+		p.group.kill()
+		cmd.WaitDelay = time.Second // what nobody knows of may hold the output
+		_ = cmd.Wait()              // it was killed
+		if p.init >= 0 {
+			p.awaitInit()
+		}
+		close(p.ended)
+		if p.watch.end() {
+			err = sandbox.ErrReplaced
+		} else if said := words.text(); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		p.watch = nil
+		return err
+	}
+	words.stop()
+	feed()
+	return nil
+}
+
+// bound bounds the blocked process and lets it run the program.
+func (p *process) bound(ctx context.Context, b *Box) error {
+	// In the group from the beginning, so that it is found there if it gets lost.
+	if err := p.group.add(p.child.Cmd.Process.Pid); err != nil {
+		return err
+	}
+	// Not to be cut short: a process that dies while it puts up walls may leave
+	// others, half made, that nobody knows of.
+	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
+	defer cancel()
+	pid, err := p.child.Init(long)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("hold the sandbox: %w", err)
+	}
+	p.mu.Lock()
+	p.init, p.first = fd, p.child.Cmd.Process
+	late := p.isKilled
+	p.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if late {
+		return sandbox.ErrReplaced // nothing else could have killed it yet
+	}
+	if err := p.group.add(pid); err != nil {
+		return err
+	}
+	if err := setLimits(pid, p.limits, b.Cgroups.Memory(), !p.child.Group); err != nil {
+		return err
+	}
+	return p.child.Release()
+}
+
+// connect gives the process its input. A file is handed over; anything else is
+// copied by a goroutine that nobody waits for, as a Read may never return.
+func (p *process) connect(in io.Reader) (feed func(), err error) {
+	if f, ok := in.(*os.File); ok || in == nil {
+		if f != nil {
+			p.child.Cmd.Stdin = f
+		}
+		return func() {}, nil
+	}
+	w, err := p.child.Cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("connect the program: %w", err)
+	}
+	return func() {
+		go func() {
+			_, _ = io.Copy(w, in) // the program may end first
+			_ = w.Close()         // it may be closed
+		}()
+	}, nil
+}
+
+// supervise ends the program when it has to end, and takes everything down.
+func (p *process) supervise(ctx context.Context) {
+	go func() {
+		wall := time.NewTimer(p.limits.Wall)
+		defer wall.Stop()
+		select {
+		case <-ctx.Done():
+			p.kill("")
+		case <-wall.C:
+			p.kill(sandbox.LimitWall)
+		case <-p.killed:
+		case <-p.ended:
+		}
+	}()
+	err := p.child.Cmd.Wait()
+	if p.child.Group {
+		p.killGroup()
+	}
+	p.awaitInit()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) && !errors.Is(err, exec.ErrWaitDelay) {
+		p.err = fmt.Errorf("carry the program's output: %w", err)
+	}
+	exit, err := p.child.Result(p.child.Cmd.ProcessState)
+	p.exit = exit
+	if err != nil {
+		p.err = errors.Join(p.err, err)
+	}
+	p.name()
+	if p.watch.end() {
+		p.err = sandbox.ErrReplaced
+	}
+	p.watch = nil
+	p.giveBack()
+	close(p.ended)
+}
+
+// awaitInit waits until the last process is gone: the first one of a namespace
+// ends after all others.
+func (p *process) awaitInit() {
+	_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.init), Events: unix.POLLIN}}, -1) //nolint:gosec // a descriptor
+		if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	p.mu.Lock()
+	_ = unix.Close(p.init) // nothing was written
+	p.init = -1
+	p.mu.Unlock()
+}
+
+// name says which limit ended the program.
+func (p *process) name() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	memory, processes := p.group.hits()
+	switch ok := p.exit.Code == 0; {
+	case p.why != "":
+		p.exit.Limit = p.why
+	case memory && !ok:
+		p.exit.Limit = sandbox.LimitMemory
+	case p.exit.Signal == "SIGXCPU":
+		p.exit.Limit = sandbox.LimitCPU
+	case p.exit.Signal == "SIGXFSZ":
+		p.exit.Limit = sandbox.LimitFileSize
+	case processes && !ok && !p.isKilled:
+		p.exit.Limit = sandbox.LimitProcesses
+	}
+}
+
+// Wait implements sandbox.Process.
+func (p *process) Wait() (sandbox.Exit, error) {
+	<-p.ended
+	return p.exit, p.err
+}
+
+// Kill implements sandbox.Process.
+func (p *process) Kill() { p.kill("") }
+
+// kill ends everything, because of a limit or because somebody wants it.
+func (p *process) kill(limit string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isKilled {
+		p.isKilled, p.why = true, limit
+		close(p.killed)
+	}
+	if p.init >= 0 {
+		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+	}
+	if p.first == nil {
+		return
+	}
+	_ = p.first.Kill() // it may be gone
+	if p.child.Group {
+		p.killGroup()
+	}
+}
+
+// killGroup ends the process group and the control group.
+func (p *process) killGroup() {
+	_ = unix.Kill(-p.first.Pid, unix.SIGKILL) // it may be gone
+	p.group.kill()
+}
+
+// giveBack takes down what is around the program.
+func (p *process) giveBack() {
+	if p.watch != nil {
+		p.watch.end()
+	}
+	if p.group != nil {
+		p.group.remove()
+	}
+	if p.release != nil {
+		p.release()
+	}
+}
+
+// ExitOf is how a process ended that was the program itself.
+func ExitOf(state *os.ProcessState) sandbox.Exit {
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
+		return sandbox.Exit{Code: -1, Signal: unix.SignalName(ws.Signal())}
+	}
+	return sandbox.Exit{Code: state.ExitCode()}
+}

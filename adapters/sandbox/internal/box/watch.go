@@ -1,0 +1,138 @@
+//go:build linux
+
+package box
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watch tells when a name that something lies on is given to another file. The
+// kernel takes away what is mounted on a name when somebody outside of the
+// program's own view renames or removes it: the program would see what is there
+// instead. The host's files are watched from before it starts, so that no
+// program ends well that may have seen it.
+type watch struct {
+	file  *os.File
+	names map[int32]map[string]bool // by watched folder
+	done  chan struct{}             // closed by run
+	lost  func()                    // called at the first loss, from run's goroutine
+	gone  bool                      // written by run, read after done
+}
+
+// newWatch watches the names of a plan; nil: there are none.
+func newWatch(p *Plan) (*watch, error) {
+	type place struct{ dir, name string }
+	places := map[place]bool{}
+	for _, path := range p.watched {
+		for _, b := range p.Binds {
+			if !b.Granted || !within(path, b.Source) || path == b.Source {
+				continue
+			}
+			for at := path; at != b.Source; at = filepath.Dir(at) {
+				places[place{filepath.Dir(at), filepath.Base(at)}] = true
+			}
+		}
+	}
+	if len(places) == 0 {
+		return nil, nil
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("watch hidden and pinned files: %w", err)
+	}
+	w := &watch{file: os.NewFile(uintptr(fd), "inotify"), names: map[int32]map[string]bool{}, done: make(chan struct{})}
+	for at := range places {
+		const events = unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_DELETE | unix.IN_CREATE | unix.IN_ONLYDIR
+		wd, err := unix.InotifyAddWatch(fd, at.dir, events)
+		if err != nil {
+			_ = w.file.Close() // nothing was read
+			return nil, fmt.Errorf("watch hidden and pinned files: %w", &os.PathError{Op: "watch", Path: at.dir, Err: err})
+		}
+		if w.names[int32(wd)] == nil { //nolint:gosec // the kernel counts from 1
+			w.names[int32(wd)] = map[string]bool{} //nolint:gosec // as above
+		}
+		w.names[int32(wd)][at.name] = true //nolint:gosec // as above
+	}
+	return w, nil
+}
+
+// run reads until end. lost is called at the first loss.
+func (w *watch) run(lost func()) {
+	if w == nil {
+		return
+	}
+	w.lost = lost
+	go func() {
+		defer close(w.done)
+		buf := make([]byte, 1<<14)
+		for {
+			n, err := w.file.Read(buf)
+			if err != nil {
+				return
+			}
+			w.take(buf[:n])
+		}
+	}()
+}
+
+// end stops watching and says whether anything was lost. What happened before is
+// counted: the kernel tells of a change before the one who made it goes on.
+func (w *watch) end() bool {
+	if w == nil {
+		return false
+	}
+	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // an inotify descriptor has deadlines
+	<-w.done
+	w.rest()
+	_ = w.file.Close() // nothing was written
+	return w.gone
+}
+
+// rest takes what the reader left.
+func (w *watch) rest() {
+	raw, err := w.file.SyscallConn()
+	if err != nil { // Unreachable: the file is open
+		w.gone = true
+		return
+	}
+	buf := make([]byte, 1<<14)
+	err = raw.Control(func(fd uintptr) {
+		for {
+			n, err := unix.Read(int(fd), buf)
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			if err != nil || n <= 0 {
+				return
+			}
+			w.take(buf[:n])
+		}
+	})
+	w.gone = w.gone || err != nil
+}
+
+// take looks through events.
+func (w *watch) take(buf []byte) {
+	for len(buf) >= unix.SizeofInotifyEvent {
+		wd := int32(binary.NativeEndian.Uint32(buf)) //nolint:gosec // it is signed
+		mask := binary.NativeEndian.Uint32(buf[4:])
+		size := int(binary.NativeEndian.Uint32(buf[12:]))
+		if len(buf) < unix.SizeofInotifyEvent+size {
+			return
+		}
+		name := strings.TrimRight(string(buf[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size]), "\x00")
+		buf = buf[unix.SizeofInotifyEvent+size:]
+		if !w.gone && (mask&unix.IN_Q_OVERFLOW != 0 || w.names[wd][name]) {
+			w.gone = true
+			w.lost()
+		}
+	}
+}

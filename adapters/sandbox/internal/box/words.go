@@ -1,0 +1,62 @@
+//go:build linux
+
+package box
+
+import (
+	"io"
+	"os/exec"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// words passes on what is written, and keeps the beginning of it until stopped:
+// what a sandbox says that cannot be put up.
+type words struct {
+	to   io.Writer
+	mu   sync.Mutex
+	head []byte
+	done bool
+}
+
+// listen connects a process's output.
+func listen(cmd *exec.Cmd, s sandbox.Spec) *words {
+	w := &words{to: s.Stderr}
+	if w.to == nil {
+		w.to = io.Discard
+	}
+	cmd.Stdout, cmd.Stderr = s.Stdout, w
+	if same(s.Stdout, s.Stderr) {
+		cmd.Stdout = w // one stream, in the order in which it is written
+	}
+	return w
+}
+
+func same(a, b io.Writer) bool {
+	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && a == b
+}
+
+// Write implements io.Writer.
+func (w *words) Write(p []byte) (int, error) {
+	const most = 1 << 10
+	w.mu.Lock()
+	if room := most - len(w.head); room > 0 && !w.done {
+		w.head = append(w.head, p[:min(len(p), room)]...)
+	}
+	w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+func (w *words) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.head, w.done = nil, true
+}
+
+func (w *words) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.TrimSpace(string(w.head))
+}

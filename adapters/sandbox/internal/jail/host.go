@@ -1,0 +1,116 @@
+//go:build linux
+
+package jail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+)
+
+// Name is what the process is called; by it, Main knows what it is.
+const Name = "sma-sandbox"
+
+// config is what the host tells the process.
+type config struct {
+	Plan    *box.Plan // nil: no walls, the program takes the process over
+	Argv    []string
+	Env     []string
+	Dir     string
+	Network bool
+	TmpSize int64
+	ABI     int
+}
+
+// status is what the process tells the host: one after the other.
+type status struct {
+	Ready  bool   `json:"ready,omitempty"`
+	Error  string `json:"error,omitempty"`
+	Ended  bool   `json:"ended,omitempty"`
+	Code   int    `json:"code,omitempty"`
+	Signal string `json:"signal,omitempty"`
+}
+
+// Child prepares the process. With a plan it gets namespaces of its own.
+func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Child, error) {
+	if os.Args[0] == Name {
+		return nil, fmt.Errorf("%w: this program does not call reexec.Main first of all", sandbox.ErrUnavailable)
+	}
+	fromHost, toJail, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("talk to the sandbox: %w", err)
+	}
+	fromJail, toHost, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("talk to the sandbox: %w", err), fromHost.Close(), toJail.Close())
+	}
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{Name}, Dir: "/", ExtraFiles: []*os.File{fromHost, toHost},
+		Env:         []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	if plan != nil {
+		isolate(cmd.SysProcAttr, s.Network)
+	}
+	words := json.NewDecoder(fromJail)
+	c := &box.Child{Cmd: cmd, Group: plan == nil}
+	c.Close = func() {
+		_ = fromHost.Close() // the process has its own
+		_ = toHost.Close()
+		if cmd.Process == nil {
+			_ = toJail.Close() // nothing was started
+			_ = fromJail.Close()
+		}
+	}
+	c.Init = func(ctx context.Context) (int, error) {
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // its end ends the pipe
+		defer stop()
+		env := append(append([]string{}, s.Env...), "PWD="+s.Dir)
+		told := json.NewEncoder(toJail).Encode(config{Plan: plan, Argv: s.Argv, Env: env, Dir: s.Dir, Network: s.Network, TmpSize: l.Memory / 2, ABI: abi})
+		var got status
+		err := words.Decode(&got)
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case got.Error != "":
+			return 0, fmt.Errorf("put up the sandbox: %s", got.Error)
+		case told != nil || err != nil || !got.Ready:
+			return 0, fmt.Errorf("put up the sandbox: its first process ended: %w", errors.Join(told, err))
+		}
+		return cmd.Process.Pid, nil
+	}
+	c.Release = func() error {
+		_, err := toJail.WriteString("go\n")
+		if err = errors.Join(err, toJail.Close()); err != nil {
+			return fmt.Errorf("let the program go: %w", err)
+		}
+		return nil
+	}
+	c.Result = func(state *os.ProcessState) (sandbox.Exit, error) {
+		defer func() { _ = toJail.Close(); _ = fromJail.Close() }() // all was said
+		var got status
+		if err := words.Decode(&got); err == nil && got.Ended {
+			return sandbox.Exit{Code: got.Code, Signal: got.Signal}, nil
+		}
+		return box.ExitOf(state), nil
+	}
+	return c, nil
+}
+
+// isolate gives the process namespaces of its own. In that of users it has the
+// same number, and all powers over the other namespaces.
+func isolate(a *syscall.SysProcAttr, network bool) {
+	a.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
+	if !network {
+		a.Cloneflags |= syscall.CLONE_NEWNET
+	}
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+}

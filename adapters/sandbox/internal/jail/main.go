@@ -1,0 +1,153 @@
+//go:build linux
+
+package jail
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+)
+
+// What a shell answers for a program that it cannot start.
+const (
+	codeNotRunnable = 126
+	codeNotFound    = 127
+)
+
+// Main is called first of all by every program that uses the package. In the
+// process between it does not return.
+func Main() {
+	if len(os.Args) > 0 && os.Args[0] == Name {
+		os.Exit(run())
+	}
+}
+
+func run() int {
+	runtime.LockOSThread() // limits, rules and powers are those of the thread that starts the program
+	const configFD, statusFD = 3, 4
+	if box.KeepFiles(configFD) != nil {
+		return codeNotRunnable
+	}
+	in := bufio.NewReader(os.NewFile(configFD, "config"))
+	out := json.NewEncoder(os.NewFile(statusFD, "status"))
+	var c config
+	line, err := in.ReadBytes('\n')
+	if err != nil || json.Unmarshal(line, &c) != nil {
+		return codeNotRunnable // the host is gone
+	}
+	if c.Plan != nil {
+		err = build(c)
+	}
+	if err != nil {
+		_ = out.Encode(status{Error: err.Error()}) // the host may be gone
+		return codeNotRunnable
+	}
+	if out.Encode(status{Ready: true}) != nil {
+		return codeNotRunnable
+	}
+	if _, err := in.ReadString('\n'); err != nil {
+		return codeNotRunnable // the host gave up, or is gone
+	}
+	if err := keepFileLimit(); err != nil {
+		return refuse(c.Argv[0], err)
+	}
+	if c.Plan == nil {
+		return takeOver(c)
+	}
+	if err := confine(c); err != nil {
+		return refuse(c.Argv[0], err)
+	}
+	code, signal := supervise(c)
+	if out.Encode(status{Ended: true, Code: code, Signal: signal}) != nil {
+		return codeNotRunnable
+	}
+	return 0
+}
+
+// keepFileLimit makes the limit of open files that of the program: the runtime
+// would give it back the one that this process was started with.
+func keepFileLimit() error {
+	var now syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now); err != nil {
+		return os.NewSyscallError("getrlimit", err)
+	}
+	return os.NewSyscallError("setrlimit", syscall.Setrlimit(syscall.RLIMIT_NOFILE, &now))
+}
+
+// refuse says on the program's own stderr why it does not run.
+func refuse(name string, err error) int {
+	_, _ = fmt.Fprintf(os.Stderr, "sma: cannot run %s: %v\n", name, err) // there is nowhere else to say it
+	if errors.Is(err, os.ErrNotExist) {
+		return codeNotFound
+	}
+	return codeNotRunnable
+}
+
+// takeOver runs the program in the place of this process.
+func takeOver(c config) int {
+	if err := os.Chdir(c.Dir); err != nil {
+		return refuse(c.Argv[0], err)
+	}
+	path, err := find(c.Argv[0], c.Env)
+	if err == nil {
+		err = syscall.Exec(path, c.Argv, c.Env) //nolint:gosec // running it is what this is for
+	}
+	return refuse(c.Argv[0], err)
+}
+
+// supervise runs the program and reaps everything until it has ended.
+func supervise(c config) (code int, signal string) {
+	path, err := find(c.Argv[0], c.Env)
+	if err != nil {
+		return refuse(c.Argv[0], err), ""
+	}
+	pid, err := syscall.ForkExec(path, c.Argv, &syscall.ProcAttr{ //nolint:gosec // running it is what this is for
+		Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return refuse(c.Argv[0], &os.PathError{Op: "exec", Path: path, Err: err}), ""
+	}
+	for {
+		var ws syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR) || err == nil && got != pid:
+		case err != nil:
+			return -1, ""
+		case ws.Signaled():
+			return -1, unix.SignalName(ws.Signal())
+		default:
+			return ws.ExitStatus(), ""
+		}
+	}
+}
+
+// find is where a program is, by the PATH that it gets.
+func find(name string, env []string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		return name, nil
+	}
+	path := "/usr/local/bin:/usr/bin:/bin"
+	for _, v := range env {
+		if value, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = value
+		}
+	}
+	for dir := range strings.SplitSeq(path, ":") {
+		at := filepath.Join(dir, name)
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && unix.Access(at, unix.X_OK) == nil {
+			return at, nil
+		}
+	}
+	return "", &os.PathError{Op: "find", Path: name, Err: os.ErrNotExist}
+}

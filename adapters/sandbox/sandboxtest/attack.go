@@ -1,0 +1,141 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// attackName is the first argument of a test binary that attacks its host.
+const attackName = "sandboxtest-attack"
+
+// attack tries to reach a process of the host by its number, and to get powers.
+// What worked is on stdout.
+func attack(target string) int {
+	pid, err := strconv.Atoi(target)
+	if err != nil {
+		return 2
+	}
+	tries := []struct {
+		name string
+		try  func() error
+	}{
+		{"signal 0", func() error { return unix.Kill(pid, 0) }},
+		{"SIGKILL", func() error { return unix.Kill(pid, unix.SIGKILL) }},
+		{"a group's SIGKILL", func() error { return unix.Kill(-pid, unix.SIGKILL) }},
+		{"pidfd", func() error { _, err := unix.PidfdOpen(pid, 0); return err }},
+		{"ptrace", func() error { return unix.PtraceAttach(pid) }},
+		{"ptrace of the first process", func() error { return attachFirst() }},
+		{"memory", func() error { _, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)); return err }},
+		{"the parent's root", func() error { _, err := os.ReadDir("/proc/1/root/root"); return err }},
+		{"a limit", func() error { return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{}, nil) }},
+		{"a priority", func() error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 19) }},
+		{"a user namespace", func() error { return unix.Unshare(unix.CLONE_NEWUSER) }},
+		{"a mount namespace", func() error { return unix.Unshare(unix.CLONE_NEWNS) }},
+		{"a mount", func() error { return unix.Mount("tmpfs", "/tmp", "tmpfs", 0, "") }},
+		{"an unmount", func() error { return unix.Unmount("/proc/sys", unix.MNT_DETACH) }},
+		{"a device", func() error { return unix.Mknod("/tmp/disk", unix.S_IFBLK|0o600, int(unix.Mkdev(8, 0))) }},
+		{"a root", func() error { return unix.Chroot("/tmp") }},
+		{"the clock", func() error { return unix.Settimeofday(&unix.Timeval{Sec: time.Now().Unix()}) }},
+		{"the host's name", func() error { return unix.Sethostname([]byte("x")) }},
+		{"a raw socket", func() error { _, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW, 1); return err }},
+		{"shared memory", func() error { return sharedMemory() }},
+	}
+	for _, a := range tries {
+		if err := a.try(); err == nil {
+			_, _ = os.Stdout.WriteString(a.name + "\n") // the test reads it
+		}
+	}
+	return 0
+}
+
+// attachFirst: the first process of the namespace may be as powerless as we are;
+// it counts only if it shows the host's memory, by a root that is not ours.
+func attachFirst() error {
+	mine, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		return err
+	}
+	first, err := os.Readlink("/proc/1/ns/mnt")
+	if err != nil {
+		return err
+	}
+	if mine == first {
+		return unix.EPERM
+	}
+	return nil
+}
+
+// sharedMemory looks for the host's segments.
+func sharedMemory() error {
+	data, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil {
+		return err
+	}
+	if bytes.Count(data, []byte("\n")) > 1 {
+		return nil
+	}
+	return unix.ENOENT
+}
+
+// Processes is SB7: the host's processes can be neither seen nor touched.
+func Processes(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	victim := exec.CommandContext(t.Context(), "sleep", "1000")
+	victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
+	w := newWorld(t)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, network := range []bool{false, true} {
+		spec := w.shell("")
+		spec.Argv = []string{executable, attackName, strconv.Itoa(victim.Process.Pid)}
+		spec.Readable = []string{executable}
+		spec.Network = network
+		if out := must(t, s, spec); out != "" {
+			t.Errorf("network %v: these worked:\n%s", network, out)
+		}
+		if r := run(t, s, w.shell("kill -9 -1; sleep 0; echo alive")); r.failed != nil {
+			t.Errorf("killing everything: %+v, %v", r.exit, r.failed)
+		}
+	}
+	if err := victim.Process.Signal(unix.Signal(0)); err != nil {
+		t.Errorf("the host's process is gone: %v", err)
+	}
+	seen := strings.Fields(must(t, s, w.shell("cd /proc && ls -d [0-9]*")))
+	if len(seen) > 4 {
+		t.Errorf("processes seen: %q, want only its own", seen)
+	}
+}
+
+// Prompts is SB10: who asks a person fails at once, as there is nobody.
+func Prompts(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	w := newWorld(t)
+	start := time.Now()
+	out := must(t, s, w.shell(`cat; read -r line || echo "no input"
+(read -r line </dev/tty) 2>/dev/null || echo "no terminal"
+[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo "nothing is a terminal"
+stty -F /dev/tty >/dev/null 2>&1 || echo "no settings"`))
+	t.Logf("answered after %v", time.Since(start).Round(time.Millisecond))
+	if want := "no input\nno terminal\nnothing is a terminal\nno settings\n"; out != want {
+		t.Errorf("output = %q, want %q", out, want)
+	}
+}

@@ -1,0 +1,196 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// hostMarker makes a test binary a host that is about to crash.
+const hostMarker = "SANDBOXTEST_HOST"
+
+// stubborn begins processes that try to outlive it: in another session, by a
+// double fork, deaf to signals. Each has the marker in its command line.
+func stubborn(marker string) string {
+	return fmt.Sprintf(`trap "" TERM HUP INT QUIT
+sleep 10000.%[1]s & setsid sleep 10000.%[1]s & (setsid sh -c 'trap "" TERM HUP; (sleep 10000.%[1]s &) ; sleep 10000.%[1]s' &) >/dev/null 2>&1 </dev/null
+echo ready; sleep 10000.%[1]s`, marker)
+}
+
+// Ends is SB4: with a program ends everything that it began, whoever ends it.
+func Ends(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	for i := range times(100, 10) {
+		marker := fmt.Sprintf("%d%03d", os.Getpid(), i)
+		w := newWorld(t)
+		spec := w.shell(stubborn(marker))
+		ctx, cancel := context.WithCancel(t.Context())
+		switch i % 5 {
+		case 0:
+			p := begun(t, ctx, s, spec)
+			cancel()
+			mustEnd(t, p, "")
+		case 1:
+			p := begun(t, ctx, s, spec)
+			p.Kill()
+			p.Kill()
+			mustEnd(t, p, "")
+		case 2:
+			spec.Limits.Wall = 300 * time.Millisecond
+			p, err := s.Start(ctx, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEnd(t, p, sandbox.LimitWall)
+		case 3:
+			spec.Argv[2] = strings.Replace(spec.Argv[2], "echo ready; sleep", "echo ready; exit 0; sleep", 1)
+			must(t, s, spec)
+		case 4:
+			crash(t, marker)
+		}
+		cancel()
+		if left := withMarker(t, marker); len(left) > 0 {
+			t.Fatalf("run %d: %d survivors:\n%s", i, len(left), strings.Join(left, "\n"))
+		}
+	}
+}
+
+// mustEnd waits for a program that was ended.
+func mustEnd(t *testing.T, p sandbox.Process, limit string) {
+	t.Helper()
+	exit, err := p.Wait()
+	if err != nil || exit.Code != -1 || exit.Signal != "SIGKILL" || exit.Limit != limit {
+		t.Errorf("it ended with %+v, %v; want SIGKILL, limit %q", exit, err, limit)
+	}
+}
+
+// crash kills a host whose program runs, and waits until all of it is gone.
+func crash(t *testing.T, marker string) {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), executable) //nolint:gosec // this program
+	cmd.Env = append(os.Environ(), hostMarker+"="+marker)
+	cmd.Dir = Outside(t)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 16)); err != nil {
+		t.Fatalf("the host that was to crash ended: %v", err)
+	}
+	if len(withMarker(t, "10000."+marker)) == 0 {
+		t.Fatal("nothing runs in the host that was to crash")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	eventually(t, "everything is gone after the host's death", func() bool { return len(withMarker(t, marker)) == 0 })
+}
+
+// crashingHost runs a program and waits to be killed.
+func crashingHost(s sandbox.Sandbox, marker string) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		return 1
+	}
+	work := filepath.Join(dir, "work")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return 1
+	}
+	p, err := s.Start(context.Background(), sandbox.Spec{
+		Argv: []string{"sh", "-c", stubborn(marker)}, Dir: work, Env: []string{"PATH=/usr/bin:/bin"}, Writable: []string{work}, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err) // the test shows it
+		return 1
+	}
+	_, _ = p.Wait() // the end comes first
+	return 1
+}
+
+// Pins is AP7: a program finds the pinned bytes whatever is written to the file
+// meanwhile, and a run for which the file was replaced never ends well.
+func Pins(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	for _, how := range []string{"written", "replaced"} {
+		t.Run(how, func(t *testing.T) {
+			w := newWorld(t)
+			script := w.write(t, "work/run.sh", "echo good")
+			ctx, stop := context.WithCancel(t.Context())
+			mutated := make(chan int)
+			go func() { mutated <- mutate(ctx, script, how == "replaced") }()
+			var good, ended, wrong int
+			for range times(1000, 100) {
+				spec := w.shell("")
+				spec.Argv = []string{"sh", "./run.sh"}
+				spec.Pinned = []sandbox.Pin{{Path: script, Data: []byte("echo good\n")}}
+				var out strings.Builder
+				spec.Stdout = &out
+				p, err := s.Start(t.Context(), spec)
+				if err == nil {
+					_, err = p.Wait()
+				}
+				switch {
+				case errors.Is(err, sandbox.ErrReplaced):
+					ended++
+					if strings.Contains(out.String(), "evil") {
+						wrong++
+					}
+				case err != nil:
+					t.Fatal(err)
+				case out.String() != "good\n":
+					t.Fatalf("a run ended well with %q", out.String())
+				default:
+					good++
+				}
+			}
+			stop()
+			t.Logf("%d runs with the pinned bytes, %d ended because the file was replaced, %d of them after they had begun with other bytes; %d mutations", good, ended, wrong, <-mutated)
+			if how == "written" && ended > 0 {
+				t.Errorf("%d runs were ended though nothing was replaced", ended)
+			}
+		})
+	}
+}
+
+// mutate changes a file until ctx ends.
+func mutate(ctx context.Context, path string, replace bool) int {
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return n
+		}
+		target := path
+		if replace {
+			target += ".new"
+		}
+		if err := os.WriteFile(target, []byte("echo evil\n"), 0o600); err != nil {
+			return n
+		}
+		if replace {
+			wait := time.NewTimer(rand.N(60 * time.Millisecond))
+			<-wait.C
+			if err := os.Rename(target, path); err != nil {
+				return n
+			}
+		}
+	}
+}

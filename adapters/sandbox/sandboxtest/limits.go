@@ -1,0 +1,145 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// Bounded says what bounds a program as a whole.
+type Bounded interface {
+	Bounds() (memory, processes bool)
+}
+
+// Limits is SB5: what a program uses up, it uses up of its own.
+func Limits(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	memory, processes := s.(Bounded).Bounds()
+	t.Logf("bounded as a whole: memory %v, processes %v", memory, processes)
+	w := newWorld(t)
+	t.Run("wall", func(t *testing.T) {
+		spec := w.shell("sleep 1000")
+		spec.Limits.Wall = 200 * time.Millisecond
+		wantLimit(t, run(t, s, spec), sandbox.LimitWall)
+	})
+	t.Run("cpu", func(t *testing.T) {
+		spec := w.shell("while :; do :; done")
+		spec.Limits.CPU = time.Second
+		wantLimit(t, run(t, s, spec), sandbox.LimitCPU)
+	})
+	t.Run("memory", func(t *testing.T) {
+		spec := w.shell("")
+		spec.Argv = []string{"dd", "if=/dev/zero", "of=/dev/null", "bs=10G", "count=1"}
+		spec.Limits.Memory = 256 << 20
+		r := run(t, s, spec)
+		if memory {
+			wantLimit(t, r, sandbox.LimitMemory)
+		} else if r.exit.Code == 0 {
+			t.Errorf("10 GiB were had: %+v", r.exit)
+		}
+	})
+	t.Run("private folder", func(t *testing.T) {
+		spec := w.shell("dd if=/dev/zero of=/tmp/a bs=1M count=1000 2>/dev/null || dd if=/dev/zero of=/dev/shm/a bs=1M count=1000 2>/dev/null")
+		spec.Limits.Memory = 256 << 20
+		if r := run(t, s, spec); r.exit.Code == 0 {
+			t.Errorf("1 GB of files in memory were had: %+v", r.exit)
+		}
+	})
+	t.Run("file", func(t *testing.T) {
+		spec := w.shell("exec dd if=/dev/zero of=big bs=1M count=10000")
+		spec.Limits.FileSize = 8 << 20
+		wantLimit(t, run(t, s, spec), sandbox.LimitFileSize)
+		if info, err := os.Stat(filepath.Join(w.work, "big")); err != nil || info.Size() > 8<<20 {
+			t.Errorf("the file: %v, %v; want at most 8 MiB", info, err)
+		}
+	})
+	t.Run("open files", func(t *testing.T) {
+		spec := w.shell("ulimit -n; ulimit -n 100 2>/dev/null && echo more; exec 63</dev/null 64</dev/null || true")
+		spec.Limits.OpenFiles = 40
+		if r := run(t, s, spec); !strings.HasPrefix(r.out, "40\n") || strings.Contains(r.out, "more") {
+			t.Errorf("open files: %q, want 40 and no more", r.out)
+		}
+	})
+	t.Run("processes", func(t *testing.T) {
+		if !processes {
+			t.Skip("root without a control group cannot bound processes")
+		}
+		forkBomb(t, s, w)
+	})
+}
+
+func wantLimit(t *testing.T, r result, limit string) {
+	t.Helper()
+	if r.failed != nil || r.exit.Limit != limit || r.exit.Code == 0 {
+		t.Errorf("it ended with %+v, %v, want limit %q\n%s%s", r.exit, r.failed, limit, r.out, r.err)
+	}
+}
+
+// forkBomb counts what a bomb gets, and with full counts what it costs the host.
+func forkBomb(t *testing.T, s sandbox.Sandbox, w world) {
+	t.Helper()
+	const most, own = 40, 32 // what sandboxes need themselves is on top
+	marker := fmt.Sprintf("%d4711", os.Getpid())
+	spec := w.shell("(while :; do setsid sleep 1000." + marker + " & (sleep 1000." + marker + " &); done) 2>/dev/null; echo full; while :; do :; done")
+	spec.Limits.Processes = most
+	var quiet []time.Duration
+	if soak() {
+		quiet = beats(t, 500)
+	}
+	p := begun(t, t.Context(), s, spec)
+	seen := len(withMarker(t, marker))
+	if soak() {
+		loud := beats(t, 500)
+		before, under := p99(quiet), p99(loud)
+		t.Logf("the host's p99 of forcing a small file: %v without the bomb, %v with it", before, under)
+	}
+	p.Kill()
+	if _, err := p.Wait(); err != nil {
+		t.Error(err)
+	}
+	if seen > most+own || seen < most/2 {
+		t.Errorf("%d processes, want %d to %d", seen, most/2, most+own)
+	}
+	if left := withMarker(t, marker); len(left) > 0 {
+		t.Errorf("%d processes of the bomb are left", len(left))
+	}
+	t.Logf("at most %d processes of %d", seen, most)
+}
+
+// beats are times of a small piece of work on the host.
+func beats(t *testing.T, n int) []time.Duration {
+	t.Helper()
+	f, err := os.Create(filepath.Join(Outside(t), "beat")) //nolint:gosec // a test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	out := make([]time.Duration, 0, n)
+	for i := range n {
+		start := time.Now()
+		if _, err := f.WriteString(strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Fdatasync(int(f.Fd())); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, time.Since(start))
+	}
+	return out
+}
+
+func p99(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[len(d)*99/100]
+}

@@ -1,0 +1,252 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
+)
+
+// nobody is a user without any powers.
+const nobody = 65534
+
+// Checker is a sandbox that can be tried.
+type Checker interface {
+	sandbox.Sandbox
+	Check(ctx context.Context) error
+}
+
+// Main is TestMain of an implementation.
+func Main(m *testing.M, make func() Checker) {
+	jail.Main()
+	probe.Main()
+	if marker := os.Getenv(hostMarker); marker != "" {
+		os.Exit(crashingHost(make(), marker))
+	}
+	if len(os.Args) == 3 && os.Args[1] == attackName {
+		os.Exit(attack(os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+// Need skips a test where a sandbox cannot be had, or fails if all is required.
+func Need(t *testing.T, s Checker) {
+	t.Helper()
+	if err := s.Check(t.Context()); err != nil {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatalf("REQUIRE_ALL=1: %v", err)
+		}
+		t.Skipf("%v", err)
+	}
+}
+
+// AsNobody runs tests again as a user without powers. Root is needed.
+func AsNobody(t *testing.T, pattern string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("it is a user without powers who runs this")
+	}
+	dir := Outside(t)
+	for dir := dir; dir != "/var/tmp"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user has to get there
+			t.Fatal(err)
+		}
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(executable) //nolint:gosec // this program
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, "copied.test")
+	if err := os.WriteFile(copied, data, 0o755); err != nil { //nolint:gosec // another user has to run it
+		t.Fatal(err)
+	}
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(tmp, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), copied, "-test.run", pattern, "-test.v", "-test.timeout", "10m") //nolint:gosec // this program
+	cmd.Dir = tmp
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("as a user without powers: %v\n%s", err, out)
+	}
+	passed := regexp.MustCompile(`(?m)^--- (PASS|SKIP): (\S+)`).FindAllStringSubmatch(string(out), -1)
+	if len(passed) == 0 {
+		t.Fatalf("no test was run:\n%s", out)
+	}
+	for _, p := range passed {
+		t.Logf("as uid %d: %s %s", nobody, p[1], p[2])
+	}
+}
+
+// Outside is a folder that no program sees, whatever TMPDIR says.
+func Outside(t *testing.T) string {
+	t.Helper()
+	base := "/var/tmp"
+	if os.Getuid() != 0 && os.Getenv("TMPDIR") != "" {
+		base = os.Getenv("TMPDIR")
+	}
+	dir, err := os.MkdirTemp(base, "sandboxtest-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// world is a host's folders.
+type world struct {
+	dir  string // not seen
+	work string // writable
+	env  []string
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	w := world{dir: Outside(t), env: []string{"PATH=/usr/bin:/bin"}}
+	w.work = filepath.Join(w.dir, "work")
+	if err := os.Mkdir(w.work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// write makes a file below the world's folder.
+func (w world) write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shell is what runs text in the writable folder.
+func (w world) shell(text string) sandbox.Spec {
+	return sandbox.Spec{
+		Argv: []string{"sh", "-c", text}, Dir: w.work, Env: w.env, Writable: []string{w.work},
+		Limits: sandbox.Limits{Wall: time.Minute},
+	}
+}
+
+// result is what came of a program.
+type result struct {
+	exit     sandbox.Exit
+	out, err string
+	failed   error
+}
+
+// run runs a program to its end.
+func run(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) result {
+	t.Helper()
+	var out, words bytes.Buffer
+	spec.Stdout, spec.Stderr = &out, &words
+	p, err := s.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatalf("start %q: %v", spec.Argv, err)
+	}
+	exit, failed := p.Wait()
+	return result{exit: exit, out: out.String(), err: words.String(), failed: failed}
+}
+
+// must runs a program that has to end well.
+func must(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) string {
+	t.Helper()
+	r := run(t, s, spec)
+	if r.failed != nil || r.exit != (sandbox.Exit{}) {
+		t.Fatalf("%q ended with %+v, %v\nstdout: %s\nstderr: %s", spec.Argv, r.exit, r.failed, r.out, r.err)
+	}
+	return r.out
+}
+
+// begun is a program that runs, and has said so.
+func begun(t *testing.T, ctx context.Context, s sandbox.Sandbox, spec sandbox.Spec) sandbox.Process { //nolint:revive // the test comes first in helpers
+	t.Helper()
+	r, w := io.Pipe()
+	spec.Stdout = w
+	p, err := s.Start(ctx, spec)
+	if err != nil {
+		t.Fatalf("start %q: %v", spec.Argv, err)
+	}
+	first := make([]byte, 1)
+	if _, err := r.Read(first); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }() // it ends with the test
+	t.Cleanup(func() { _ = w.Close() })
+	return p
+}
+
+// withMarker are the host's processes with a text in their command line.
+func withMarker(t *testing.T, marker string) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, dir := range dirs {
+		data, err := os.ReadFile(filepath.Join(dir, "cmdline")) //nolint:gosec // a process
+		if err == nil && strings.Contains(string(data), marker) {
+			state, _ := os.ReadFile(filepath.Join(dir, "stat")) //nolint:gosec // a process
+			out = append(out, dir+" "+strings.ReplaceAll(string(data), "\x00", " ")+string(state))
+		}
+	}
+	return out
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-limit.C:
+			t.Fatalf("never: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// soak says whether full counts are wanted.
+func soak() bool { return os.Getenv("SOAK") != "" }
+
+// times is a count, long or short.
+func times(long, short int) int {
+	if soak() {
+		return long
+	}
+	return short
+}
