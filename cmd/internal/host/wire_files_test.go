@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -82,5 +83,57 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 		if got := err == nil && strings.Contains(string(r.Output), "the canary"); got != tt.want {
 			t.Errorf("%s reads %s: %v (%v), want %v", tt.chat, tt.path, got, err, tt.want)
 		}
+	}
+}
+
+// TestAP13FileWritesInAHost: real calls of a model, asked about on a platform,
+// answered there, and written only as they were shown.
+func TestAP13FileWritesInAHost(t *testing.T) {
+	p := newProject(t)
+	at := filepath.Join(p.dir, "plan.md")
+	write(t, at, "one\ntwo\n")
+	edit := func(id, word string) modeltest.Step {
+		return modeltest.CallTools(modeltest.Call{ID: id, Name: files.EditName, Input: `{"path":"plan.md","old":"two","new":"` + word + `"}`})
+	}
+	script := modeltest.NewScript(
+		edit("c1", "second"), modeltest.Say("written"), edit("c2", "third"), modeltest.Say("not written"),
+		modeltest.CallTools(modeltest.Call{ID: "c3", Name: files.WriteName, Input: `{"path":".env","content":"KEY=1"}`}), modeltest.Say("refused"),
+	)
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
+	p.start(t, Options{Model: script}, flags)
+	holds := func() string {
+		text, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	heard := func(words string) {
+		p.api.Await(t, words, func() bool { return strings.Contains(lastSent(p), words) })
+	}
+	p.api.Say(1, 1, "change the plan", nil)
+	heard("+second")
+	if asked := lastSent(p); holds() != "one\ntwo\n" || !strings.Contains(asked, "plan.md") || !strings.Contains(asked, "-two") {
+		t.Errorf("asked with %q; the file holds %q", asked, holds())
+	}
+	p.api.Say(1, 1, "yes", nil)
+	heard("written")
+	if got := holds(); got != "one\nsecond\n" {
+		t.Errorf("agreed to, and the file holds %q", got)
+	}
+	write(t, at, "one\ntwo\n")
+	p.api.Say(1, 1, "and again", nil)
+	heard("+third")
+	write(t, at, "zero\none\ntwo\n") // what was shown is not what would happen now
+	p.api.Say(1, 1, "yes", nil)
+	heard("not written")
+	if got := holds(); got != "zero\none\ntwo\n" {
+		t.Errorf("the file changed meanwhile and holds %q", got)
+	}
+	p.api.Say(1, 1, "set the key", nil)
+	heard("refused")
+	if _, err := os.Stat(filepath.Join(p.dir, ".env")); err == nil || script.Left() != 0 {
+		t.Errorf(".env is there, or %d steps are left", script.Left())
 	}
 }
