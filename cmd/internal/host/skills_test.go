@@ -1,0 +1,107 @@
+package host
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func skillText(name string) string {
+	return "---\nname: " + name + "\ndescription: what " + name + " does\n---\nDo " + name + ".\n"
+}
+
+func TestSU1SkillsOfAProject(t *testing.T) {
+	dir, state, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(state, "skills", "one", "SKILL.md"), skillText("same"))
+	write(t, filepath.Join(dir, ".claude", "skills", "two", "SKILL.md"), skillText("same"))
+	write(t, filepath.Join(dir, ".claude", "skills", "three", "SKILL.md"), skillText("three"))
+	write(t, filepath.Join(dir, "more", "four", "SKILL.md"), skillText("four"))
+	write(t, filepath.Join(dir, ".ship", "skills", "five", "SKILL.md"), skillText("five"))
+	write(t, filepath.Join(outside, "six", "SKILL.md"), skillText("six"))
+	rel, err := filepath.Rel(dir, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name     string
+		settings config.Skills
+		state    string
+		want     []string // name and folder
+		problems int
+	}{
+		{"no settings", config.Skills{}, state, []string{"same " + filepath.ToSlash(state) + "/skills/one", "three .claude/skills/three"}, 1},
+		{"the usual state folder", config.Skills{}, filepath.Join(dir, ".ship"), []string{"five .ship/skills/five", "same .claude/skills/two", "three .claude/skills/three"}, 0},
+		{"more folders", config.Skills{Paths: []string{"more", "./more/"}}, filepath.Join(dir, ".ship"), []string{
+			"five .ship/skills/five", "four more/four", "same .claude/skills/two", "three .claude/skills/three",
+		}, 0},
+		{"folders outside", config.Skills{Paths: []string{outside, rel}}, filepath.Join(dir, ".ship"), []string{
+			"five .ship/skills/five", "same .claude/skills/two", "three .claude/skills/three",
+		}, 2},
+		{"folders outside that are allowed", config.Skills{Paths: []string{outside, "more"}, AllowExternalPaths: true}, filepath.Join(dir, ".ship"), []string{
+			"five .ship/skills/five", "four more/four", "same .claude/skills/two", "six " + filepath.ToSlash(outside) + "/six", "three .claude/skills/three",
+		}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set := SkillCatalog(dir, tt.state, tt.settings).Current()
+			var got []string
+			for _, s := range set.Skills {
+				got = append(got, s.Name+" "+s.Folder)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || len(set.Problems) != tt.problems {
+				t.Errorf("problems %v, want %d; skills (-want +got):\n%s", set.Problems, tt.problems, diff)
+			}
+		})
+	}
+}
+
+func TestSkillsAreDocuments(t *testing.T) {
+	d := newTestDocuments(t)
+	write(t, filepath.Join(d.dir, "Agent.md"), "Be kind.")
+	write(t, filepath.Join(d.state, "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	write(t, filepath.Join(d.state, "skills", "broken", "SKILL.md"), "no front matter")
+	if err := d.load(); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	h := &Host{docs: d, skills: SkillCatalog(d.dir, d.state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
+	docs := h.documentsOf("web-chat-1")
+	if diff := cmp.Diff([]messages.Skill{{Name: "pdf", Description: "what pdf does"}}, docs.Skills); diff != "" || docs.Agent != "Be kind." {
+		t.Errorf("agent %q, skills (-want +got):\n%s", docs.Agent, diff)
+	}
+	found, _ := h.skills.Current().Find("pdf")
+	pin := messages.SkillPin{Name: "pdf", Digest: found.Digest}
+	if text, ok := docs.Skill(pin); !ok || text.Text != "Do pdf." {
+		t.Errorf("text %+v, %v", text, ok)
+	}
+	write(t, filepath.Join(d.state, "skills", "pdf", "SKILL.md"), skillText("pdf")+"More.\n")
+	var w skillWatch
+	w.look(h)
+	w.look(h)
+	if n := strings.Count(log.String(), "a skill was left out"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
+		t.Errorf("told %d times, want once:\n%s", n, log.String())
+	}
+	if _, ok := h.documentsOf("web-chat-1").Skill(pin); ok {
+		t.Error("the text of a changed skill is still there")
+	}
+	if _, ok := docs.Skill(pin); !ok {
+		t.Error("documents that were handed out changed")
+	}
+	folders := h.skills.Folders()
+	if len(folders) != 3 || folders[2] != filepath.Join(d.state, "skills", "pdf") {
+		t.Errorf("folders to watch: %v", folders)
+	}
+	if _, err := SkillStore(d.state).SkillApprovals(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s := skill.StateOf(found, nil); s != skill.StateNew {
+		t.Errorf("state %s", s)
+	}
+}
