@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 
@@ -22,7 +23,7 @@ func parse(text string) (*url.URL, error) {
 	if len(text) > maxURL {
 		return nil, bad("it has %d bytes, at most %d are taken", len(text), maxURL)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) || strings.Contains(text, `\`) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) || strings.Contains(text, `\`) {
 		return nil, bad("it holds blanks, backslashes or characters that cannot be seen")
 	}
 	u, err := url.Parse(text)
@@ -70,6 +71,9 @@ func asciiHost(name string) (string, error) {
 	host = strings.ToLower(host)
 	if strings.Trim(host, ".") == "" {
 		return "", fmt.Errorf("%q names nothing", name)
+	}
+	if again, err := idna.Lookup.ToASCII(host); err != nil || again != host {
+		return "", fmt.Errorf("%q can be read in two ways", name)
 	}
 	return host, nil
 }
