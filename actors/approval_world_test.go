@@ -76,7 +76,12 @@ func (a *approvals) again() {
 // open are the ids of the calls that show as waiting for a person.
 func (a *approvals) open() []string {
 	a.t.Helper()
-	v, _ := a.Port.History(a.t.Context(), alice) // a chat that cannot be read shows none
+	return a.openIn(alice)
+}
+
+func (a *approvals) openIn(key messages.ChatKey) []string {
+	a.t.Helper()
+	v, _ := a.Port.History(a.t.Context(), key) // a chat that cannot be read shows none
 	var ids []string
 	for _, m := range v.Messages {
 		for _, p := range m.Parts {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
@@ -27,7 +29,10 @@ type wire struct {
 	set   func(*telegram.Options)
 	state string
 	sends bool // there is a chat_send
-	end   func()
+	tools []tool.Tool
+	// approver says who may decide about what tools ask; nil: as chats do.
+	approver func(chat.Claim) bool
+	end      func()
 }
 
 // newWire starts a bot; set changes its options. Every request to the model that
@@ -55,6 +60,7 @@ func (x *wire) start() {
 		x.t.Fatal(err)
 	}
 	world := actortest.Options{Store: x.store, Model: x.model, Real: bot}
+	world.Tools, world.Chat.MayDecide = x.tools, x.approver
 	if x.sends {
 		world.Tools, world.Chat.MaxSends = actortest.Tools(actortest.Send()), 1000
 	}

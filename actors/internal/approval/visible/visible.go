@@ -1,6 +1,6 @@
 // Package visible writes what people are asked about so that they see all of it:
 // what has no shape of its own, or changes how the rest is shown, becomes a mark
-// such as ⟦U+202E⟧. Line breaks stay.
+// such as ⟦U+202E⟧. Line breaks stay, but for those at the end.
 //
 // Promises: the functions are pure, take any bytes, and never give the same text for
 // two different ones, so that what is shown is what runs. [Block] makes of such a
@@ -26,7 +26,7 @@ func Text(s string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, "%c0x%02X%c", opening, s[i], closing)
-		case r == '\n' || r == ' ' && !ends(s[i+1:]):
+		case r == '\n' && strings.Trim(s[i:], "\n") != "" || r == ' ' && !ends(s[i+1:]):
 			b.WriteRune(r)
 		case hidden(r):
 			fmt.Fprintf(&b, "%cU+%04X%c", opening, r, closing)
@@ -49,8 +49,8 @@ func hidden(r rune) bool {
 	switch {
 	case r == opening || r == closing:
 		return true
-	case r == ' ':
-		return true // at the end of a line
+	case r == ' ' || r == '\n':
+		return true // at the end of a line, or of all
 	case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 		return true
 	case r == '\u2800' || r == '\u17b4' || r == '\u17b5': // blanks that count as letters or symbols
@@ -67,7 +67,7 @@ func JSON(input string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // no JSON
-		case r != ' ' && r != opening && r != closing && hidden(r):
+		case r != ' ' && r != '\n' && r != opening && r != closing && hidden(r):
 			for _, u := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(&b, `\u%04x`, u)
 			}

@@ -45,6 +45,7 @@ func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		"git status":            "git status",
 		"a  b":                  "a  b",
+		"\na\n\nb\n\n":          "\na\n\nb⟦U+000A⟧⟦U+000A⟧",
 		"ls \nrm":               "ls⟦U+0020⟧\nrm",
 		"ls  ":                  "ls⟦U+0020⟧⟦U+0020⟧",
 		"a\tb\r\x1b[31m":        "a⟦U+0009⟧b⟦U+000D⟧⟦U+001B⟧[31m",
@@ -90,7 +91,7 @@ func TestJSONStaysTheSame(t *testing.T) {
 			t.Fatalf("JSON(%s) = %s: %v", in, shown, err)
 		}
 		for _, r := range shown {
-			if r != ' ' && r != opening && r != closing && hidden(r) {
+			if r != ' ' && r != '\n' && r != opening && r != closing && hidden(r) {
 				t.Fatalf("JSON(%s) = %s shows %U", in, shown, r)
 			}
 		}
