@@ -95,7 +95,7 @@ func outside(ctx context.Context, dir string) (t probe.Tries, stop func(), err e
 	t = probe.Tries{
 		Read:  []string{filepath.Join(dir, "secret"), filepath.Join(dir, "work/hidden"), filepath.Join(dir, "work/link"), "/etc/shadow", "/root", "/home"},
 		Write: []string{filepath.Join(dir, "work/hidden/new"), "/etc/new", "/usr/new", "/proc/sys/kernel/core_pattern"},
-		Works: []string{filepath.Join(dir, "new"), filepath.Join(dir, "work/new"), "/tmp/new", "/dev/null"},
+		Works: []string{filepath.Join(dir, "work/new"), "/tmp/new", "/dev/null"},
 	}
 	var listeners []net.Listener
 	stop = func() {

@@ -33,7 +33,7 @@ func Main() {
 }
 
 func run() int {
-	runtime.LockOSThread() // limits, rules and powers are those of the thread that starts the program
+	runtime.LockOSThread() // so that no other goroutine gets this thread, which is what others see of the process
 	const configFD, statusFD = 3, 4
 	if box.KeepFiles(configFD) != nil {
 		return codeNotRunnable
@@ -64,10 +64,7 @@ func run() int {
 	if c.Plan == nil {
 		return takeOver(c)
 	}
-	if err := confine(c); err != nil {
-		return refuse(c.Argv[0], err)
-	}
-	code, signal := supervise(c)
+	code, signal := start(c)
 	if out.Encode(status{Ended: true, Code: code, Signal: signal}) != nil {
 		return codeNotRunnable
 	}
@@ -103,6 +100,23 @@ func takeOver(c config) int {
 		err = syscall.Exec(path, c.Argv, c.Env) //nolint:gosec // running it is what this is for
 	}
 	return refuse(c.Argv[0], err)
+}
+
+// start runs the program from a thread that has given up what the program shall
+// not have. The process itself keeps its powers: so the program cannot trace it.
+func start(c config) (code int, signal string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked
+		if err := confine(c); err != nil {
+			code = refuse(c.Argv[0], err)
+			return
+		}
+		code, signal = supervise(c)
+	}()
+	<-done
+	return code, signal
 }
 
 // supervise runs the program and reaps everything until it has ended.
