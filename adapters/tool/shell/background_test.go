@@ -42,53 +42,55 @@ func (w *world) ended(id string) {
 }
 
 func TestBackground(t *testing.T) {
-	w := newWorld(t)
-	id := w.launch("echo begun; while read line; do echo \"got $line\"; done; echo over; exit 4")
-	var out obj
-	until(t, "it has printed", func() bool {
-		out = w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
-		return out["output"] == "begun\n"
-	})
-	if out["state"] != "running" || out["next"] != 6.0 {
-		t.Errorf("read: %v", out)
-	}
-	c := call(shell.WriteName, obj{"id": id, "text": "a line\n", "why": "to see"})
-	e := w.explain(c)
-	if e.Exact != "a line\n" || e.Bind == "" || !strings.Contains(e.What, id) || !strings.Contains(e.What, "while read line") || !strings.Contains(e.What, `"to see"`) {
-		t.Errorf("explanation %+v", e)
-	}
-	for name, other := range map[string]obj{"text": {"id": id, "text": "b line\n"}, "end": {"id": id, "text": "a line\n", "eof": true}} {
-		if got := w.explain(call(shell.WriteName, other)); got.Bind == e.Bind {
-			t.Errorf("another %s has the same digest", name)
+	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+		w := newWorld(t, in)
+		id := w.launch("echo begun; while read line; do echo \"got $line\"; done; echo over; exit 4")
+		var out obj
+		until(t, "it has printed", func() bool {
+			out = w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
+			return out["output"] == "begun\n"
+		})
+		if out["state"] != "running" || out["next"] != 6.0 {
+			t.Errorf("read: %v", out)
 		}
-	}
-	c.Bind = "of something else"
-	if _, err := w.invoke(c); err == nil {
-		t.Error("what was not agreed to was typed")
-	}
-	c.Bind = e.Bind
-	if out := w.answer(c); out["typedBytes"] != 7.0 {
-		t.Errorf("typed: %v", out)
-	}
-	until(t, "it has answered", func() bool { return w.state(id)["unreadBytes"] == 11.0 })
-	if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "got a line\n" || out["from"] != 6.0 || out["next"] != 17.0 {
-		t.Errorf("read on: %v", out)
-	}
-	w.answer(call(shell.WriteName, obj{"id": id, "text": "", "eof": true}))
-	w.ended(id)
-	e2 := <-w.notices
-	if e2.ID != id || e2.Exit.Code != 4 || !strings.HasSuffix(e2.Tail, "over\n") || e2.Run.ChatKey != "web-chat-a" || e2.Run.RequestID != "q1" {
-		t.Errorf("notice %+v", e2)
-	}
-	if _, err := w.invoke(call(shell.WriteName, obj{"id": id, "text": "x"})); err == nil || !strings.Contains(err.Error(), "ended") {
-		t.Errorf("typed after the end: %v", err)
-	}
-	if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "over\n" || out["state"] != "ended" || out["exitCode"] != 4.0 {
-		t.Errorf("the rest: %v", out)
-	}
-	if s := w.state(id); s != nil {
-		t.Errorf("it was read to the end and is still there: %v", s)
-	}
+		c := call(shell.WriteName, obj{"id": id, "text": "a line\n", "why": "to see"})
+		e := w.explain(c)
+		if e.Exact != "a line\n" || e.Bind == "" || !strings.Contains(e.What, id) || !strings.Contains(e.What, "while read line") || !strings.Contains(e.What, `"to see"`) {
+			t.Errorf("explanation %+v", e)
+		}
+		for name, other := range map[string]obj{"text": {"id": id, "text": "b line\n"}, "end": {"id": id, "text": "a line\n", "eof": true}} {
+			if got := w.explain(call(shell.WriteName, other)); got.Bind == e.Bind {
+				t.Errorf("another %s has the same digest", name)
+			}
+		}
+		c.Bind = "of something else"
+		if _, err := w.invoke(c); err == nil {
+			t.Error("what was not agreed to was typed")
+		}
+		c.Bind = e.Bind
+		if out := w.answer(c); out["typedBytes"] != 7.0 {
+			t.Errorf("typed: %v", out)
+		}
+		until(t, "it has answered", func() bool { return w.state(id)["unreadBytes"] == 11.0 })
+		if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "got a line\n" || out["from"] != 6.0 || out["next"] != 17.0 {
+			t.Errorf("read on: %v", out)
+		}
+		w.answer(call(shell.WriteName, obj{"id": id, "text": "", "eof": true}))
+		w.ended(id)
+		e2 := <-w.notices
+		if e2.ID != id || e2.Exit.Code != 4 || !strings.HasSuffix(e2.Tail, "over\n") || e2.Run.ChatKey != "web-chat-a" || e2.Run.RequestID != "q1" {
+			t.Errorf("notice %+v", e2)
+		}
+		if _, err := w.invoke(call(shell.WriteName, obj{"id": id, "text": "x"})); err == nil || !strings.Contains(err.Error(), "ended") {
+			t.Errorf("typed after the end: %v", err)
+		}
+		if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "over\n" || out["state"] != "ended" || out["exitCode"] != 4.0 {
+			t.Errorf("the rest: %v", out)
+		}
+		if s := w.state(id); s != nil {
+			t.Errorf("it was read to the end and is still there: %v", s)
+		}
+	})
 }
 
 func TestStopEndsEverything(t *testing.T) {
@@ -100,7 +102,7 @@ func TestStopEndsEverything(t *testing.T) {
 		return pid != ""
 	})
 	out := w.answer(call(shell.StopName, obj{"id": id}))
-	if out["state"] != "ended" || out["signal"] != "killed" {
+	if out["state"] != "ended" || out["signal"] != "SIGKILL" {
 		t.Errorf("stopped: %v", out)
 	}
 	until(t, "the child is gone", func() bool { return gone(pid) })

@@ -149,6 +149,8 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, fmt.Errorf("the command was stopped after %s: %w", took.Round(time.Millisecond), context.Cause(ctx))
+	case errors.Is(err, sandbox.ErrReplaced):
+		return tool.Result{}, fmt.Errorf("the command was killed: %w. What it had done by then was done; look before you call it again", err)
 	case err != nil && !over:
 		return tool.Result{}, fmt.Errorf("the command's end is not known: %w", err)
 	}

@@ -22,54 +22,56 @@ import (
 )
 
 func TestExec(t *testing.T) {
-	w := newWorld(t)
-	w.write("sub/x.txt", "hello\n", 0o644)
-	tests := []struct {
-		name    string
-		input   obj
-		code    int
-		output  string
-		summary string
-		failed  bool
-	}{
-		{"a text", obj{"command": "echo a; echo b >&2"}, 0, "a\nb\n", "echo a; echo b >&2 → exit code 0: b", false},
-		{"a pipe", obj{"command": "printf 'b\\na\\n' | sort"}, 0, "a\nb\n", "printf 'b\\na\\n' | sort → exit code 0: b", false},
-		{"a failure", obj{"command": "echo no; exit 3"}, 3, "no\n", "echo no; exit 3 → exit code 3: no", true},
-		{"a folder", obj{"command": "cat x.txt", "cwd": "sub"}, 0, "hello\n", "cat x.txt → exit code 0: hello", false},
-		{"words", obj{"argv": []string{"printf", "%s|", "a b", "$x", "*", "", "日"}}, 0, "a b|$x|*||日|", "printf '%s|' 'a b' '$x' '*' '' '日' → exit code 0: a b|$x|*||日|", false},
-		{"a text that looks like an option", obj{"command": "-x || echo $?"}, 0, "", "", false},
-		{"a signal", obj{"command": "kill -TERM $$"}, -1, "", "kill -TERM $$ → ended by terminated", true},
-		{"no input", obj{"command": "cat; read x || echo none"}, 0, "none\n", "cat; read x || echo none → exit code 0: none", false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.input["why"] = "a test"
-			c := call(shell.ExecName, tt.input)
-			if err := w.set.Validate(c.Name, c.Input); err != nil {
-				t.Fatal(err)
-			}
-			r, err := w.tools[c.Name].Invoke(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got struct {
-				ExitCode int
-				Output   string
-			}
-			if err := json.Unmarshal(r.Output, &got); err != nil {
-				t.Fatal(err)
-			}
-			if tt.name == "a text that looks like an option" {
-				if !strings.Contains(got.Output, "127") || !strings.Contains(got.Output, "-x") {
-					t.Errorf("output = %q, want a command -x that is not found", got.Output)
+	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+		w := newWorld(t, in)
+		w.write("sub/x.txt", "hello\n", 0o644)
+		tests := []struct {
+			name    string
+			input   obj
+			code    int
+			output  string
+			summary string
+			failed  bool
+		}{
+			{"a text", obj{"command": "echo a; echo b >&2"}, 0, "a\nb\n", "echo a; echo b >&2 → exit code 0: b", false},
+			{"a pipe", obj{"command": "printf 'b\\na\\n' | sort"}, 0, "a\nb\n", "printf 'b\\na\\n' | sort → exit code 0: b", false},
+			{"a failure", obj{"command": "echo no; exit 3"}, 3, "no\n", "echo no; exit 3 → exit code 3: no", true},
+			{"a folder", obj{"command": "cat x.txt", "cwd": "sub"}, 0, "hello\n", "cat x.txt → exit code 0: hello", false},
+			{"words", obj{"argv": []string{"printf", "%s|", "a b", "$x", "*", "", "日"}}, 0, "a b|$x|*||日|", "printf '%s|' 'a b' '$x' '*' '' '日' → exit code 0: a b|$x|*||日|", false},
+			{"a text that looks like an option", obj{"command": "-x || echo $?"}, 0, "", "", false},
+			{"a signal", obj{"command": "kill -TERM $$"}, -1, "", "kill -TERM $$ → ended by SIGTERM", true},
+			{"no input", obj{"command": "cat; read x || echo none"}, 0, "none\n", "cat; read x || echo none → exit code 0: none", false},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				tt.input["why"] = "a test"
+				c := call(shell.ExecName, tt.input)
+				if err := w.set.Validate(c.Name, c.Input); err != nil {
+					t.Fatal(err)
 				}
-				return
-			}
-			if got.ExitCode != tt.code || got.Output != tt.output || r.Summary != tt.summary || r.Failed != tt.failed {
-				t.Errorf("got %d %q, summary %q, failed %t\nwant %d %q, %q, %t", got.ExitCode, got.Output, r.Summary, r.Failed, tt.code, tt.output, tt.summary, tt.failed)
-			}
-		})
-	}
+				r, err := w.tools[c.Name].Invoke(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got struct {
+					ExitCode int
+					Output   string
+				}
+				if err := json.Unmarshal(r.Output, &got); err != nil {
+					t.Fatal(err)
+				}
+				if tt.name == "a text that looks like an option" {
+					if !strings.Contains(got.Output, "127") || !strings.Contains(got.Output, "-x") {
+						t.Errorf("output = %q, want a command -x that is not found", got.Output)
+					}
+					return
+				}
+				if got.ExitCode != tt.code || got.Output != tt.output || r.Summary != tt.summary || r.Failed != tt.failed {
+					t.Errorf("got %d %q, summary %q, failed %t\nwant %d %q, %q, %t", got.ExitCode, got.Output, r.Summary, r.Failed, tt.code, tt.output, tt.summary, tt.failed)
+				}
+			})
+		}
+	})
 }
 
 func TestExecRefuses(t *testing.T) {
@@ -386,24 +388,26 @@ func TestSB1EnvironmentIsTheAllowList(t *testing.T) {
 	t.Setenv("BASH_ENV", "/canary")
 	t.Setenv("ENV", "/canary")
 	t.Setenv("LD_PRELOAD_CANARY", "canary")
-	w := newWorld(t)
-	out, code := w.run("env")
-	if code != 0 || strings.Contains(strings.ToLower(out), "canary") {
-		t.Fatalf("exit %d, environment:\n%s", code, out)
-	}
-	allowed := []string{
-		"PATH", "HOME", "LANG", "LC_ALL", "TERM", "PAGER", "MANPAGER", "SYSTEMD_PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SUDO_ASKPASS",
-		"DEBIAN_FRONTEND", "PWD", "SHLVL", "_", "OLDPWD",
-	}
-	for _, line := range lines(out) {
-		name, _, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, "GIT_") && !slices.Contains(allowed, name) {
-			t.Errorf("%s is in the environment", line)
+	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+		w := newWorld(t, in)
+		out, code := w.run("env")
+		if code != 0 || strings.Contains(strings.ToLower(out), "canary") {
+			t.Fatalf("exit %d, environment:\n%s", code, out)
 		}
-	}
-	if home, _ := w.run("echo $HOME; ls -A ~ | wc -l; stat -c %a ~"); !strings.HasSuffix(home, "\n0\n700\n") {
-		t.Errorf("home: %q, want an empty private folder", home)
-	}
+		allowed := []string{
+			"PATH", "HOME", "LANG", "LC_ALL", "TERM", "PAGER", "MANPAGER", "SYSTEMD_PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SUDO_ASKPASS",
+			"DEBIAN_FRONTEND", "PWD", "SHLVL", "_", "OLDPWD",
+		}
+		for _, line := range lines(out) {
+			name, _, _ := strings.Cut(line, "=")
+			if !strings.HasPrefix(name, "GIT_") && !slices.Contains(allowed, name) {
+				t.Errorf("%s is in the environment", line)
+			}
+		}
+		if home, _ := w.run("echo $HOME; ls -A ~ | wc -l; stat -c %a ~"); !strings.HasSuffix(home, "\n0\n700\n") {
+			t.Errorf("home: %q, want an empty private folder", home)
+		}
+	})
 }
 
 // A home is there for one command, whatever it leaves in it.
@@ -507,36 +511,40 @@ func TestLongOutputIsKeptWhole(t *testing.T) {
 }
 
 func TestTimeoutAndStop(t *testing.T) {
-	w := newWorld(t)
-	r, err := w.invoke(call(shell.ExecName, obj{"command": "echo begun; sleep 1000", "timeoutS": 1, "why": "x"}))
-	if err != nil || !r.Failed || !strings.Contains(string(r.Output), `"limit":"wall"`) || !strings.Contains(string(r.Output), "begun") {
-		t.Errorf("got %s, %v", r.Output, err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("a person said stop")
-	it := w.tools[shell.ExecName].(tool.Streamer)
-	_, err = it.InvokeStream(ctx, call(shell.ExecName, obj{"command": "while true; do echo x; sleep 0.1; done", "why": "x"}), func(json.RawMessage) { cancel(why) })
-	if !errors.Is(err, why) {
-		t.Errorf("error %v, want %v", err, why)
-	}
+	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+		w := newWorld(t, in)
+		r, err := w.invoke(call(shell.ExecName, obj{"command": "echo begun; sleep 1000", "timeoutS": 1, "why": "x"}))
+		if err != nil || !r.Failed || !strings.Contains(string(r.Output), `"limit":"wall"`) || !strings.Contains(string(r.Output), "begun") {
+			t.Errorf("got %s, %v", r.Output, err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("a person said stop")
+		it := w.tools[shell.ExecName].(tool.Streamer)
+		_, err = it.InvokeStream(ctx, call(shell.ExecName, obj{"command": "while true; do echo x; sleep 0.1; done", "why": "x"}), func(json.RawMessage) { cancel(why) })
+		if !errors.Is(err, why) {
+			t.Errorf("error %v, want %v", err, why)
+		}
+	})
 }
 
 func TestPreliminaryResults(t *testing.T) {
-	w := newWorld(t)
-	var mu sync.Mutex
-	var shown []string
-	go1 := filepath.Join(w.dir, "go")
-	_, err := w.tools[shell.ExecName].(tool.Streamer).InvokeStream(t.Context(),
-		call(shell.ExecName, obj{"command": "echo first; while ! [ -e go ]; do sleep 0.02; done; echo last", "why": "x"}), func(doc json.RawMessage) {
-			mu.Lock()
-			defer mu.Unlock()
-			shown = append(shown, string(doc))
-			_ = os.WriteFile(go1, nil, 0o600)
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(shown) == 0 || !strings.Contains(shown[0], `"output":"first\n"`) || !strings.Contains(shown[0], `"running":true`) {
-		t.Errorf("shown: %q", shown)
-	}
+	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+		w := newWorld(t, in)
+		var mu sync.Mutex
+		var shown []string
+		go1 := filepath.Join(w.dir, "go")
+		_, err := w.tools[shell.ExecName].(tool.Streamer).InvokeStream(t.Context(),
+			call(shell.ExecName, obj{"command": "echo first; while ! [ -e go ]; do sleep 0.02; done; echo last", "why": "x"}), func(doc json.RawMessage) {
+				mu.Lock()
+				defer mu.Unlock()
+				shown = append(shown, string(doc))
+				_ = os.WriteFile(go1, nil, 0o600)
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(shown) == 0 || !strings.Contains(shown[0], `"output":"first\n"`) || !strings.Contains(shown[0], `"running":true`) {
+			t.Errorf("shown: %q", shown)
+		}
+	})
 }

@@ -53,11 +53,12 @@ func newHostile(t *testing.T, dir string) *hostile {
 		}
 		t.Skip("git is not there")
 	}
-	h := &hostile{t: t, dir: dir, markers: filepath.Join(dir, "..", "markers")}
+	h := &hostile{t: t, dir: dir, markers: filepath.Join(dir, "markers")}
 	if err := os.MkdirAll(h.markers, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	h.git(dir, "init", "-q", "-b", "main")
+	writeFile(t, filepath.Join(dir, ".git", "info", "exclude"), "/markers\n", 0o644)
 	writeFile(t, filepath.Join(dir, "a.txt"), "one\n", 0o644)
 	writeFile(t, filepath.Join(dir, "b.bin"), "two\n", 0o644)
 	writeFile(t, filepath.Join(dir, "notes.md"), "three\n", 0o644)
@@ -167,63 +168,65 @@ func (h *hostile) wipe() {
 
 // Nothing that a repository names runs beside a reading command of git.
 func TestSB9NothingOfARepositoryRuns(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "project")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, func(o *shell.Options) { o.Workspace = dir })
-	h := newHostile(t, dir)
-	h.wipe()
-	t.Run("the traps are armed", func(t *testing.T) {
-		for _, text := range []string{"git status", "git diff", "git log -p", "git -c core.fsmonitor=false diff HEAD~1"} {
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", text)
-			cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent"}
-			_ = cmd.Run() // some of them fail
+	behindWalls(t, func(t *testing.T, in func(*shell.Options)) {
+		dir := filepath.Join(t.TempDir(), "project")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
 		}
-		got := strings.Join(h.marked(), " ")
-		for _, want := range []string{"fsmonitor", "driver", "textconv", "clean", "hook", "sub-clean", "sub-fsmonitor"} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s does not work; markers: %s", want, got)
+		w := newWorld(t, in, func(o *shell.Options) { o.Workspace = dir })
+		h := newHostile(t, dir)
+		h.wipe()
+		t.Run("the traps are armed", func(t *testing.T) {
+			for _, text := range []string{"git status", "git diff", "git log -p", "git -c core.fsmonitor=false diff HEAD~1"} {
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", text)
+				cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent"}
+				_ = cmd.Run() // some of them fail
 			}
+			got := strings.Join(h.marked(), " ")
+			for _, want := range []string{"fsmonitor", "driver", "textconv", "clean", "hook", "sub-clean", "sub-fsmonitor"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s does not work; markers: %s", want, got)
+				}
+			}
+		})
+		reads := []string{
+			"git status", "git status -sb", "git status --porcelain=v2", "git status 2>&1", "git status --untracked-files=all 2>/dev/null", "git log", "git log -p",
+			"git log --stat -n 3", "git log --oneline --graph", "git log --format=%G?%GS", "git diff", "git diff --stat", "git diff --cached",
+			"git diff HEAD~1", "git diff HEAD~2 HEAD -- a.txt", "git show", "git show HEAD~1", "git show HEAD:a.txt", "git show --stat", "git blame b.bin",
+			"git branch -a", "git ls-files -m", "git ls-files -o", "git rev-parse HEAD", "git remote -v", "g'it' status", "git \\\nstatus ;",
+		}
+		for _, text := range reads {
+			t.Run(text, func(t *testing.T) {
+				h.wipe()
+				out, code := w.run(text)
+				if got := h.marked(); len(got) > 0 {
+					t.Errorf("markers: %v", got)
+				}
+				if code != 0 && !strings.Contains(text, "-p") {
+					t.Errorf("exit code %d: %s", code, out)
+				}
+			})
+			if strings.ContainsAny(text, "<>;'\\") {
+				continue
+			}
+			t.Run("words of "+text, func(t *testing.T) {
+				h.wipe()
+				w.answer(call(shell.ExecName, obj{"argv": strings.Fields(text), "why": "x"}))
+				if got := h.marked(); len(got) > 0 {
+					t.Errorf("markers: %v", got)
+				}
+			})
+		}
+		if out, _ := w.run("git diff -- a.txt"); !strings.Contains(out, "+a.txt changed") || !strings.Contains(out, "-one") {
+			t.Errorf("git diff shows %q", out)
+		}
+		if out, _ := w.run("git diff -- b.bin"); !strings.Contains(out, "+b.bin changed") {
+			t.Errorf("git diff shows %q", out)
+		}
+		if out, _ := w.run("git status -s"); !strings.Contains(out, " M a.txt") || !strings.Contains(out, " M notes.md") {
+			t.Errorf("git status shows %q", out)
 		}
 	})
-	reads := []string{
-		"git status", "git status -sb", "git status --porcelain=v2", "git status 2>&1", "git status --untracked-files=all 2>/dev/null", "git log", "git log -p",
-		"git log --stat -n 3", "git log --oneline --graph", "git log --format=%G?%GS", "git diff", "git diff --stat", "git diff --cached",
-		"git diff HEAD~1", "git diff HEAD~2 HEAD -- a.txt", "git show", "git show HEAD~1", "git show HEAD:a.txt", "git show --stat", "git blame b.bin",
-		"git branch -a", "git ls-files -m", "git ls-files -o", "git rev-parse HEAD", "git remote -v", "g'it' status", "git \\\nstatus ;",
-	}
-	for _, text := range reads {
-		t.Run(text, func(t *testing.T) {
-			h.wipe()
-			out, code := w.run(text)
-			if got := h.marked(); len(got) > 0 {
-				t.Errorf("markers: %v", got)
-			}
-			if code != 0 && !strings.Contains(text, "-p") {
-				t.Errorf("exit code %d: %s", code, out)
-			}
-		})
-		if strings.ContainsAny(text, "<>;'\\") {
-			continue
-		}
-		t.Run("words of "+text, func(t *testing.T) {
-			h.wipe()
-			w.answer(call(shell.ExecName, obj{"argv": strings.Fields(text), "why": "x"}))
-			if got := h.marked(); len(got) > 0 {
-				t.Errorf("markers: %v", got)
-			}
-		})
-	}
-	if out, _ := w.run("git diff -- a.txt"); !strings.Contains(out, "+a.txt changed") || !strings.Contains(out, "-one") {
-		t.Errorf("git diff shows %q", out)
-	}
-	if out, _ := w.run("git diff -- b.bin"); !strings.Contains(out, "+b.bin changed") {
-		t.Errorf("git diff shows %q", out)
-	}
-	if out, _ := w.run("git status -s"); !strings.Contains(out, " M a.txt") || !strings.Contains(out, " M notes.md") {
-		t.Errorf("git status shows %q", out)
-	}
 }
 
 // What is missing in a repository is not fetched by a look at it.

@@ -151,6 +151,9 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 
 // why is a failure to start, as the model reads it.
 func (s *Shell) why(err error) error {
+	if errors.Is(err, sandbox.ErrReplaced) {
+		return fmt.Errorf("%w (%w)", errChanged, err)
+	}
 	if errors.Is(err, sandbox.ErrUnavailable) {
 		return fmt.Errorf("commands cannot run on this host; whoever runs it can see why with sma doctor: %w", err)
 	}

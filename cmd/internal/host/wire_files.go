@@ -74,18 +74,21 @@ func keepIn(stored string, key messages.ChatKey) tool.Keep {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", fmt.Errorf("make the folder of results: %w", err)
 		}
-		name = strings.Map(func(r rune) rune {
-			if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
-				return r
-			}
-			return '_'
-		}, name)
-		if len(name) > 150 {
-			name = name[:150]
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".txt"), data, 0o600); err != nil {
+		name = resultName(name)
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return "", fmt.Errorf("store a result: %w", err)
 		}
-		return path.Join(folder, name+".txt"), nil
+		return path.Join(folder, name), nil
 	}
+}
+
+// resultName is the name of the file of a whole result.
+func resultName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), 150)] + ".txt"
 }

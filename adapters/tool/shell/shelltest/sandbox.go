@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
@@ -86,7 +88,7 @@ func (p *process) Wait() (sandbox.Exit, error) {
 	}
 	exit := sandbox.Exit{Code: p.cmd.ProcessState.ExitCode()}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		exit.Signal = status.Signal().String()
+		exit.Signal = unix.SignalName(status.Signal())
 	}
 	if errors.Is(p.ctx.Err(), context.DeadlineExceeded) && p.outer.Err() == nil {
 		exit.Limit = "wall"
