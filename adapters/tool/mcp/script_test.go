@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -29,6 +31,7 @@ import (
 const scriptVar = "SMA_TEST_MCP"
 
 func TestMain(m *testing.M) {
+	reexec.Main()
 	if dir := os.Getenv(scriptVar); dir != "" {
 		script{dir: dir, out: os.Stdout}.run()
 		return
@@ -145,6 +148,14 @@ func (s script) call(r request) {
 	case "big":
 		n, _ := args["n"].(float64)
 		s.reply(r.ID, text("%s", strings.Repeat("y", int(n))))
+	case "reach":
+		data, _ := os.ReadFile(fmt.Sprint(args["read"])) // what is hidden may look empty
+		write := os.WriteFile(fmt.Sprint(args["write"]), []byte("x"), 0o600)
+		conn, dial := net.Dial("tcp", fmt.Sprint(args["dial"]))
+		if dial == nil {
+			_ = conn.Close()
+		}
+		s.reply(r.ID, text("read: %v, write: %v, dial: %v", len(data) > 0, write == nil, dial == nil))
 	case "say":
 		n, _ := args["n"].(float64)
 		for range int(n) {
