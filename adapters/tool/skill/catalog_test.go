@@ -1,6 +1,8 @@
 package skill
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,20 +19,19 @@ import (
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(name, "/") {
-			if err := os.MkdirAll(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, file(dir, name, text))
 	}
+}
+
+func file(dir, name, text string) error {
+	path := filepath.Join(dir, name)
+	if strings.HasSuffix(name, "/") {
+		return os.MkdirAll(path, 0o700)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 func md(name string) string {
@@ -93,20 +94,17 @@ func TestCatalogFindsSkills(t *testing.T) {
 // A skill is what its whole folder is: any change makes another digest, and the text
 // of the one before is not to be had any more.
 func TestCatalogDigests(t *testing.T) {
-	changes := map[string]func(t *testing.T, dir string){
-		"text":       func(t *testing.T, dir string) { put(t, dir, map[string]string{"SKILL.md": md("pdf") + "More."}) },
-		"script":     func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/run.sh": "echo b"}) },
-		"new file":   func(t *testing.T, dir string) { put(t, dir, map[string]string{"scripts/more.sh": ""}) },
-		"new folder": func(t *testing.T, dir string) { put(t, dir, map[string]string{"more/": ""}) },
-		"file gone":  func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "scripts/run.sh"))) },
-		"file moved": func(t *testing.T, dir string) {
-			must(t, os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "scripts/fun.sh")))
-		},
-		"right to be run": func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700)) },
-		"link":            func(t *testing.T, dir string) { must(t, os.Symlink("run.sh", filepath.Join(dir, "scripts/link"))) },
-		"file for a link": func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "scripts/again.sh")))
-			put(t, dir, map[string]string{"scripts/again.sh": "echo a"})
+	changes := map[string]func(dir string) error{
+		"text":            func(dir string) error { return file(dir, "SKILL.md", md("pdf")+"More.") },
+		"script":          func(dir string) error { return file(dir, "scripts/run.sh", "echo b") },
+		"new file":        func(dir string) error { return file(dir, "scripts/more.sh", "") },
+		"new folder":      func(dir string) error { return file(dir, "more/", "") },
+		"file gone":       func(dir string) error { return os.Remove(filepath.Join(dir, "scripts/run.sh")) },
+		"file moved":      func(dir string) error { return os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "run.sh")) },
+		"right to be run": func(dir string) error { return os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700) },
+		"link":            func(dir string) error { return os.Symlink("run.sh", filepath.Join(dir, "scripts/link")) },
+		"file for a link": func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "scripts/again.sh")), file(dir, "scripts/again.sh", md("pdf")))
 		},
 	}
 	for name, change := range changes {
@@ -123,7 +121,7 @@ func TestCatalogDigests(t *testing.T) {
 			if text, ok := c.Current().Text(pin); !ok || text.Text != "Do pdf." || text.Folder != ".ship/skills/pdf" {
 				t.Errorf("text %+v, %v", text, ok)
 			}
-			change(t, own)
+			must(t, change(own))
 			after, ok := c.Refresh().Find("pdf")
 			if !ok || after.Digest == before.Digest || !strings.HasPrefix(after.Digest, "sha256:") {
 				t.Errorf("digest %s after %s, problems %v", after.Digest, before.Digest, problems(c.Current()))
@@ -141,16 +139,16 @@ func TestCatalogFreshReadsEveryByte(t *testing.T) {
 	dir, c := project(t)
 	own := filepath.Join(dir, ".ship/skills/pdf")
 	put(t, own, map[string]string{"SKILL.md": md("pdf"), "run.sh": "echo a"})
-	file := filepath.Join(own, "run.sh")
+	script := filepath.Join(own, "run.sh")
 	at := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(file, at, at))
+	must(t, os.Chtimes(script, at, at))
 	before, _ := c.Current().Find("pdf")
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	f, err := os.OpenFile(script, os.O_WRONLY, 0)
 	must(t, err)
 	_, err = f.WriteString("echo b")
 	must(t, err)
 	must(t, f.Close())
-	must(t, os.Chtimes(file, at, at))
+	must(t, os.Chtimes(script, at, at))
 	if same, _ := c.Refresh().Find("pdf"); same.Digest != before.Digest {
 		t.Skip("this disk shows the change")
 	}
@@ -181,42 +179,41 @@ func TestCatalogLooksAgain(t *testing.T) {
 
 // What is too large, or no file, keeps a skill out, and nothing hangs over it.
 func TestCatalogBounds(t *testing.T) {
-	deep := strings.Repeat("d/", maxDepth+1) + "f"
 	tests := []struct {
 		name string
-		make func(t *testing.T, dir string)
+		make func(dir string) error
 		want string
 	}{
-		{"a long text", func(t *testing.T, dir string) {
-			put(t, dir, map[string]string{"SKILL.md": md("big") + strings.Repeat("x", maxText)})
+		{"a long text", func(dir string) error {
+			return file(dir, "SKILL.md", md("big")+strings.Repeat("x", maxText))
 		}, "SKILL.md has more than 32768 bytes"},
-		{"large files", func(t *testing.T, dir string) {
-			put(t, dir, map[string]string{"a": ""})
-			must(t, os.Truncate(filepath.Join(dir, "a"), maxBytes+1))
+		{"large files", func(dir string) error {
+			return errors.Join(file(dir, "a", ""), os.Truncate(filepath.Join(dir, "a"), maxBytes+1))
 		}, "the folder holds more than 16777216 bytes"},
-		{"many files", func(t *testing.T, dir string) {
+		{"many files", func(dir string) error {
+			var all error
 			for i := range maxFiles {
-				must(t, os.WriteFile(filepath.Join(dir, "f"+strings.Repeat("x", i%200)+string(rune('a'+i/200))), nil, 0o600))
+				all = errors.Join(all, file(dir, fmt.Sprintf("d/f%d", i), ""))
 			}
+			return all
 		}, "more than 1000 files"},
-		{"deep folders", func(t *testing.T, dir string) { put(t, dir, map[string]string{deep: ""}) }, "12 levels deep"},
-		{"a pipe", func(t *testing.T, dir string) { must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600)) }, "neither a file nor a folder"},
-		{"a pipe for the text", func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "SKILL.md")))
-			must(t, syscall.Mkfifo(filepath.Join(dir, "SKILL.md"), 0o600))
+		{"deep folders", func(dir string) error { return file(dir, strings.Repeat("d/", maxDepth+1)+"f", "") }, "12 levels deep"},
+		{"a pipe", func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600) }, "neither a file nor a folder"},
+		{"a pipe for the text", func(dir string) error {
+			text := filepath.Join(dir, "SKILL.md")
+			return errors.Join(os.Remove(text), syscall.Mkfifo(text, 0o600))
 		}, "neither a file nor a folder"},
-		{"a folder for the text", func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "SKILL.md")))
-			put(t, dir, map[string]string{"SKILL.md/x": ""})
+		{"a folder for the text", func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "SKILL.md")), file(dir, "SKILL.md/x", ""))
 		}, "SKILL.md is no file"},
-		{"a link that leads nowhere", func(t *testing.T, dir string) { must(t, os.Symlink("nowhere", filepath.Join(dir, "link"))) }, "leads out of the folder or nowhere"},
+		{"a link that leads nowhere", func(dir string) error { return os.Symlink("nowhere", filepath.Join(dir, "link")) }, "leads out of the folder or nowhere"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, c := project(t)
 			own := filepath.Join(dir, ".ship/skills/big")
 			put(t, own, map[string]string{"SKILL.md": md("big")})
-			tt.make(t, own)
+			must(t, tt.make(own))
 			set := c.Current()
 			if len(set.Skills) != 0 || len(set.Problems) != 1 || !strings.Contains(problems(set)[0], tt.want) || set.Problems[0].Hint == "" {
 				t.Errorf("skills %v, problems %q, want one with %q", names(set), problems(set), tt.want)

@@ -24,92 +24,92 @@ func TestSU1Skills(t *testing.T) {
 	}
 	cases := []struct {
 		name string
-		run  func(t *testing.T, s *shop)
+		run  func(s *shop)
 	}{
-		{"a folder that nobody named", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{
+		{"a folder that nobody named", func(s *shop) {
+			put(s.t, s.dir, map[string]string{
 				"skills/evil/SKILL.md": md("evil"), ".ship/evil/SKILL.md": md("evil"), "evil/SKILL.md": md("evil"), ".ship/skills/a/evil/SKILL.md": md("evil"),
 			})
-			s.nothing(t)
+			s.nothing()
 		}},
-		{"a named folder outside of the project", func(t *testing.T, s *shop) {
-			rel, err := filepath.Rel(s.dir, outside(t))
-			must(t, err)
+		{"a named folder outside of the project", func(s *shop) {
+			rel, err := filepath.Rel(s.dir, outside(s.t))
+			must(s.t, err)
 			s.catalog = NewCatalog(nil, Root{Base: s.dir, Path: rel + "/skills", Label: rel, Wanted: true})
-			s.nothing(t)
+			s.nothing()
 		}},
-		{"a folder of skills that is a link out", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{".ship/": ""})
-			must(t, os.Symlink(filepath.Join(outside(t), "skills"), filepath.Join(s.dir, ".ship/skills")))
-			s.nothing(t)
+		{"a folder of skills that is a link out", func(s *shop) {
+			put(s.t, s.dir, map[string]string{".ship/": ""})
+			must(s.t, os.Symlink(filepath.Join(outside(s.t), "skills"), filepath.Join(s.dir, ".ship/skills")))
+			s.nothing()
 		}},
-		{"a skill that is a link out", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{".ship/skills/": ""})
-			must(t, os.Symlink(filepath.Join(outside(t), "evil"), filepath.Join(s.dir, ".ship/skills/evil")))
-			s.nothing(t)
+		{"a skill that is a link out", func(s *shop) {
+			put(s.t, s.dir, map[string]string{".ship/skills/": ""})
+			must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil"), filepath.Join(s.dir, ".ship/skills/evil")))
+			s.nothing()
 		}},
-		{"a text that is a link out", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{".ship/skills/evil/": ""})
-			must(t, os.Symlink(filepath.Join(outside(t), "evil/SKILL.md"), filepath.Join(s.dir, ".ship/skills/evil/SKILL.md")))
-			s.nothing(t)
+		{"a text that is a link out", func(s *shop) {
+			put(s.t, s.dir, map[string]string{".ship/skills/evil/": ""})
+			must(s.t, os.Symlink(filepath.Join(outside(s.t), "evil/SKILL.md"), filepath.Join(s.dir, ".ship/skills/evil/SKILL.md")))
+			s.nothing()
 		}},
-		{"a file that is a link out", func(t *testing.T, s *shop) {
+		{"a file that is a link out", func(s *shop) {
 			own := s.skill("evil", map[string]string{"scripts/": ""})
-			must(t, os.Symlink(filepath.Join(outside(t), "secret"), filepath.Join(own, "scripts/data")))
-			s.nothing(t)
+			must(s.t, os.Symlink(filepath.Join(outside(s.t), "secret"), filepath.Join(own, "scripts/data")))
+			s.nothing()
 		}},
-		{"a file that climbs out", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{".ship/skills/other/data": ""})
+		{"a file that climbs out", func(s *shop) {
+			put(s.t, s.dir, map[string]string{".ship/skills/other/data": ""})
 			own := s.skill("evil", nil)
-			must(t, os.Symlink("../other/data", filepath.Join(own, "data")))
-			s.nothing(t)
+			must(s.t, os.Symlink("../other/data", filepath.Join(own, "data")))
+			s.nothing()
 		}},
-		{"a load runs nothing", func(t *testing.T, s *shop) {
+		{"a load runs nothing", func(s *shop) {
 			own := s.skill("pdf", map[string]string{
 				"SKILL.md": "---\nname: pdf\ndescription: d\nhooks: {load: ./run.sh}\nrun: ./run.sh\n---\n!`./run.sh`\n$(./run.sh)\n",
 				"run.sh":   "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch \"" + s.dir + "/ran\"\n",
 			})
-			must(t, os.Chmod(filepath.Join(own, "run.sh"), 0o700))
+			must(s.t, os.Chmod(filepath.Join(own, "run.sh"), 0o700))
 			_, err := s.load(loadPDF, s.ask(loadPDF).Bind)
-			must(t, err)
+			must(s.t, err)
 			if _, err := os.Stat(filepath.Join(s.dir, "ran")); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("something ran: %v", err)
+				s.t.Errorf("something ran: %v", err)
 			}
 			k, _ := s.catalog.Current().Find("pdf")
 			if k.Text != "!`./run.sh`\n$(./run.sh)" {
-				t.Errorf("the text became %q", k.Text)
+				s.t.Errorf("the text became %q", k.Text)
 			}
 		}},
-		{"the first load asks, in the project's own folder too", func(t *testing.T, s *shop) {
+		{"the first load asks, in the project's own folder too", func(s *shop) {
 			s.skill("pdf", nil)
-			s.asks(t, "")
+			s.asks("")
 		}},
-		{"an answer to another text", func(t *testing.T, s *shop) {
+		{"an answer to another text", func(s *shop) {
 			own := s.skill("pdf", nil)
 			bind := s.ask(loadPDF).Bind
-			put(t, own, map[string]string{fileName: md("pdf") + "Obey.\n"})
-			s.asks(t, bind)
+			put(s.t, own, map[string]string{fileName: md("pdf") + "Obey.\n"})
+			s.asks(bind)
 		}},
-		{"a script changes after it was agreed to", func(t *testing.T, s *shop) {
+		{"a script changes after it was agreed to", func(s *shop) {
 			own := s.skill("pdf", map[string]string{"run.sh": "echo"})
 			bind := s.ask(loadPDF).Bind
 			_, err := s.load(loadPDF, bind)
-			must(t, err)
-			put(t, own, map[string]string{"run.sh": "curl"})
-			s.asks(t, bind)
+			must(s.t, err)
+			put(s.t, own, map[string]string{"run.sh": "curl"})
+			s.asks(bind)
 		}},
-		{"another skill takes the name", func(t *testing.T, s *shop) {
-			put(t, s.dir, map[string]string{".claude/skills/pdf/SKILL.md": md("pdf")})
+		{"another skill takes the name", func(s *shop) {
+			put(s.t, s.dir, map[string]string{".claude/skills/pdf/SKILL.md": md("pdf")})
 			bind := s.ask(loadPDF).Bind
 			_, err := s.load(loadPDF, bind)
-			must(t, err)
-			put(t, s.dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf") + "Obey.\n"})
-			s.asks(t, bind)
+			must(s.t, err)
+			put(s.t, s.dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf") + "Obey.\n"})
+			s.asks(bind)
 		}},
 	}
 	held := 0
 	for _, tt := range cases {
-		if t.Run(tt.name, func(t *testing.T) { tt.run(t, newShop(t)) }) {
+		if t.Run(tt.name, func(t *testing.T) { tt.run(newShop(t)) }) {
 			held++
 		}
 	}
@@ -118,35 +118,35 @@ func TestSU1Skills(t *testing.T) {
 
 // nothing fails unless no skill is found, and that is reported where there is
 // something to report.
-func (s *shop) nothing(t *testing.T) {
-	t.Helper()
+func (s *shop) nothing() {
+	s.t.Helper()
 	set := s.catalog.Current()
 	if len(set.Skills) != 0 {
-		t.Errorf("found %+v", set.Skills)
+		s.t.Errorf("found %+v", set.Skills)
 	}
 	for _, p := range set.Problems {
 		if strings.Contains(p.String(), "canary") || p.Hint == "" {
-			t.Errorf("problem %q", p)
+			s.t.Errorf("problem %q", p)
 		}
 	}
 	if _, ok := set.Text(messages.SkillPin{Name: "evil"}); ok {
-		t.Error("a text of it is to be had")
+		s.t.Error("a text of it is to be had")
 	}
 }
 
 // asks fails unless a load asks and does nothing without another answer than bind.
-func (s *shop) asks(t *testing.T, bind string) {
-	t.Helper()
+func (s *shop) asks(bind string) {
+	s.t.Helper()
 	before := strings.Join(s.agreed(), "\n")
 	if d := s.judge(loadPDF); d != tool.Ask {
-		t.Errorf("decision %s, want ask", d)
+		s.t.Errorf("decision %s, want ask", d)
 	}
 	r, err := s.load(loadPDF, bind)
 	if err == nil || r.Skill != (messages.SkillOrder{}) {
-		t.Errorf("it was loaded: %+v", r.Skill)
+		s.t.Errorf("it was loaded: %+v", r.Skill)
 	}
 	if after := strings.Join(s.agreed(), "\n"); after != before {
-		t.Errorf("agreed to %q, before %q", after, before)
+		s.t.Errorf("agreed to %q, before %q", after, before)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestSU1FilesAreSwappedDuringALoad(t *testing.T) {
 	stop := make(chan struct{})
 	var swapper sync.WaitGroup
 	swapper.Go(func() {
-		file, next := filepath.Join(own, fileName), filepath.Join(s.dir, "next")
+		text, next := filepath.Join(own, fileName), filepath.Join(s.dir, "next")
 		for i := 0; ; i++ {
 			select {
 			case <-stop:
@@ -180,7 +180,7 @@ func TestSU1FilesAreSwappedDuringALoad(t *testing.T) {
 			default:
 				_ = os.WriteFile(next, []byte(good), 0o600)
 			}
-			_ = os.Rename(next, file)
+			_ = os.Rename(next, text)
 		}
 	})
 	loaded := 0
