@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,9 @@ type shell struct {
 	version atomic.Int64
 	broken  atomic.Bool
 	ran     atomic.Int64
-	binds   chan string // of the calls that ran
+	pushed  atomic.Int64 // of them, those that are no rule's
+	output  string       // of calls, in place of ran
+	binds   chan string  // of the calls that ran
 }
 
 func newShell() *shell { return &shell{binds: make(chan string, 1000)} }
@@ -57,8 +60,12 @@ func (s *shell) Explain(call tool.Call) (tool.Explanation, error) {
 
 func (s *shell) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	s.ran.Add(1)
+	if s.Command(call) == "git push" {
+		s.pushed.Add(1)
+	}
 	s.binds <- call.Bind
-	return tool.Result{Output: json.RawMessage(`"ran"`)}, nil
+	output, err := json.Marshal(cmp.Or(s.output, "ran"))
+	return tool.Result{Output: output}, err
 }
 
 func sh(id, command string) modeltest.Call {
@@ -72,6 +79,9 @@ func sh(id, command string) modeltest.Call {
 func shIn(id, command, folder string) modeltest.Call {
 	return modeltest.Call{ID: id, Name: "exec_shell", Input: fmt.Sprintf(`{"command":%q,"cwd":%q}`, command, folder)}
 }
+
+// newRules are the operator's rules that allow.
+func newRules(allow ...string) *run.Rules { return run.NewRules(allow, nil) }
 
 // rules is a world with a shell and grants.
 type rules struct {

@@ -32,9 +32,6 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		return
 	}
 	c.tellAsked(asked)
-	if len(asked) > 0 {
-		c.list()
-	}
 	c.tellUnknown(m.Parts)
 	c.armExpiry()
 	c.Metrics.finished(result, c.run.began)
@@ -61,6 +58,9 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	}
 	if c.capOpen(ac) != nil {
 		return // it will be read anew, and goes on then
+	}
+	if len(asked) > 0 {
+		c.list() // without what is too much, which people were told
 	}
 	c.next(ac)
 	c.compactIfLong(ac)

@@ -121,7 +121,7 @@ func (c *chat) lastListed() []string {
 	last := all[len(all)-1].Request.Asked
 	var ids []string
 	for _, a := range all {
-		if a.Request.Answer == persistence.AnswerOpen || a.Request.At >= last {
+		if a.Request.Answer == persistence.AnswerOpen || a.Request.At >= last && a.Request.Reason != reasonCrowded {
 			ids = append(ids, a.Request.ID)
 		}
 	}
