@@ -1,0 +1,147 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const (
+	// noticeTries is how often a chat is told of a process that ended, noticePause
+	// the first pause in between, which doubles.
+	noticeTries = 6
+	noticePause = time.Second
+)
+
+// shellTools are the tools that run commands. Their processes end when the actors
+// have: nobody can ask for them then.
+func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]tool.Tool, error) {
+	in := func(names ...string) []string {
+		for i, name := range names {
+			names[i] = filepath.Join(h.opts.Dir, name)
+		}
+		return names
+	}
+	o := shell.Options{
+		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
+		ReadOnly: append(in("Agent.md", filepath.Join(".claude", "skills")), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
+		Hidden:   in("ship.json", ".env"), State: h.opts.State,
+		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "memory", "open", "profile"},
+		Keep:    func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) { return keepFile(stored, chat, name) },
+		Notify:  h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
+	}
+	for _, folder := range h.opts.Settings.Settings.Skills.Paths {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(h.opts.Dir, folder)
+		}
+		o.ReadOnly = append(o.ReadOnly, folder)
+	}
+	sh, err := shell.New(o)
+	if err != nil {
+		return nil, &Failure{Kind: KindFailed, What: "the tools for commands cannot be set up", Why: err}
+	}
+	h.cleanups.add("processes in the background", sh.Close)
+	return sh.Tools(), nil
+}
+
+// keepFile opens a file for a whole result of a chat.
+func keepFile(stored string, chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
+	folder, err := resultsOf(chat)
+	if err != nil {
+		return nil, "", err
+	}
+	dir := filepath.Join(stored, filepath.FromSlash(folder))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", fmt.Errorf("make the folder of results: %w", err)
+	}
+	name = resultName(name)
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, "", fmt.Errorf("store a result: %w", err)
+	}
+	return f, path.Join(folder, name), nil
+}
+
+// processEnded tells a chat that a process of it has ended: a turn of the host's
+// own, durable like any other and taken once. A chat that cannot take it now is
+// told a little later.
+func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
+	pause := noticePause
+	for range noticeTries {
+		err := h.tellChat(ctx, e)
+		if err == nil {
+			return
+		}
+		h.log.Info("a chat could not be told yet that a process has ended", "process", e.ID, "error", err)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		pause *= 2
+	}
+	h.log.Warn("a chat was not told that a process has ended", "process", e.ID, "chat_key", e.Run.ChatKey)
+}
+
+func (h *Host) tellChat(ctx context.Context, e shell.Ended) error {
+	key, id := e.Run.ChatKey, "process-"+e.ID
+	meta := uimessage.Metadata{
+		TS: time.Now().UnixMilli(), ChatKey: string(key), MessageID: id, RequestID: rand.Text(), Kind: uimessage.KindNormal,
+		Source: uimessage.SourceTask, IngressID: id,
+	}
+	if a, ok := key.Address(); ok {
+		meta.Channel = a.Platform
+	}
+	turn := uimessage.Message{
+		ID: "u:" + string(key) + ":" + id, Role: uimessage.RoleUser, Metadata: meta.Append(nil), Parts: []uimessage.Part{uimessage.Text{Text: endedText(e)}},
+	}
+	answer, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.AcceptIngress{
+		ChatKey: key, RequestID: meta.RequestID, IngressID: id, Verdict: messages.VerdictOpen, Turn: turn,
+	}, askChatFor))
+	if err != nil {
+		return err
+	}
+	switch a := answer.(type) {
+	case messages.IngressAccepted:
+		return nil
+	case messages.IngressRejected:
+		return errors.New(a.Reason)
+	}
+	return fmt.Errorf("an answer of type %T", answer)
+}
+
+// endedText is the notice as the model and people read it. What the process printed
+// is quoted line by line, so that it cannot pass for the notice.
+func endedText(e shell.Ended) string {
+	how := fmt.Sprintf("with exit code %d", e.Exit.Code)
+	switch {
+	case e.Exit.Limit != "":
+		how = "because it reached its limit of " + e.Exit.Limit
+	case e.Exit.Signal != "":
+		how = "by the signal " + e.Exit.Signal
+	}
+	text := fmt.Sprintf("[Notice of the host] The background process %s ended %s after %s.\nIt ran:\n%s", e.ID, how, e.Took, quoted(e.Command))
+	if tail := strings.TrimSpace(e.Tail); tail != "" {
+		text += "\nThe end of its output:\n" + quoted(tail)
+	}
+	return text
+}
+
+func quoted(text string) string {
+	return "> " + strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' || c == '\u2028' || c == '\u2029' }), "\n> ")
+}
