@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,9 @@ func (m *Metrics) toolCalled(name string, d time.Duration, failed bool) {
 	result := "ok"
 	if failed {
 		result = "error"
+	}
+	if server, _, remote := strings.Cut(name, ":"); remote {
+		name = server + ":*" // strangers name those
 	}
 	m.tool.WithLabelValues(name, result).Observe(d.Seconds())
 }
