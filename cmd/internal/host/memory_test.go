@@ -25,8 +25,9 @@ func lookIntoMemory(req model.Request) []model.Event {
 		return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
 	case modelmessage.ToolResult:
 		return say("It says: " + p.Output.Text + string(p.Output.JSON))
+	default:
+		return nil
 	}
-	return nil
 }
 
 // TestMemoryByMeaning: with an embedding model at the model's address, facts are

@@ -66,6 +66,7 @@ func (a *archivist) events(req model.Request) []model.Event {
 				call := modeltest.Call{ID: "look_" + strconv.Itoa(len(req.Messages)), Name: "chat_history_search", Input: string(input)}
 				return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
 			}
+		default:
 		}
 	}
 	return say("Noted, that makes " + strconv.Itoa(len(req.Messages)) + ".")
