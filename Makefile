@@ -24,7 +24,8 @@ FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
                  persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
-                 adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords
+                 adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords \
+                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse
 
 # The race detector needs a C compiler. Without one the tests run without it,
 # unless everything is required.

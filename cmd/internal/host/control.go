@@ -51,6 +51,8 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("GET /control/chat", c.started(c.show))
 	mux.HandleFunc("GET /control/outbox", c.started(c.outbox))
 	mux.HandleFunc("POST /control/outbox", c.started(c.settle))
+	mux.HandleFunc("GET /control/approvals", c.started(c.approvals))
+	mux.HandleFunc("POST /control/approvals", c.started(c.decide))
 	mux.HandleFunc("POST /control/rewind", c.started(c.rewind))
 	mux.HandleFunc("GET /control/search", c.started(c.search))
 	mux.HandleFunc("GET /control/mcp", c.started(c.listMCP))

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func (a *app) approvalsCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "approvals", Short: "List what waits for a decision, and decide it",
+		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
+			"permissions.exec.approvers; whoever runs these commands on this machine may as well.",
+		Example: "  sma approvals list\n  sma approvals approve telegram-chat-42 1\n  sma approvals deny telegram-chat-42 --all --reason \"not today\"",
+	}, a.approvalsListCmd(), a.approvalsDecideCmd(true), a.approvalsDecideCmd(false))
+}
+
+func (a *app) approvalsListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
+		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			key, err := chatArg(args)
+			if err != nil {
+				return err
+			}
+			return a.withChats(c.Context(), func(s source, _ string) error {
+				lines, err := s.approvals(c.Context(), key)
+				if err != nil {
+					return approvalsFailure(key, err)
+				}
+				if asJSON {
+					return a.printJSON(struct {
+						Approvals []host.ApprovalLine `json:"approvals"`
+					}{lines})
+				}
+				return a.print(a.approvalWords().table(lines, time.Now()))
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// approvalsDecideCmd is approve, or deny.
+func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
+	var asJSON, all bool
+	var reason string
+	cmd := &cobra.Command{
+		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run",
+		Long:    "Denies requests, by their numbers. The host has to run.",
+		Example: "  sma approvals deny telegram-chat-42 2 --reason \"use the archive\"\n  sma approvals deny telegram-chat-42 --all",
+	}
+	if approve {
+		cmd.Use, cmd.Short = "approve CHAT N…|--all", "Approve what waits: exactly what is listed runs, once"
+		cmd.Long = "Approves requests, by their numbers. Exactly what sma approvals list shows runs, once. The host has to run."
+		cmd.Example = "  sma approvals approve telegram-chat-42 1\n  sma approvals approve telegram-chat-42 1 3"
+	}
+	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		key, err := chatArg(args)
+		if err != nil {
+			return err
+		}
+		if all == (len(args) > 1) {
+			return &Failure{Code: CodeUsage, What: "say which ones, or --all", Help: "sma approvals list " + string(key)}
+		}
+		order := host.ApprovalOrder{ChatKey: key, Approve: approve, Reason: reason}
+		for _, arg := range args[1:] {
+			n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
+			if err != nil || n < 1 {
+				return &Failure{Code: CodeUsage, What: arg + " is no number of a request", Help: "sma approvals list " + string(key)}
+			}
+			order.Numbers = append(order.Numbers, n)
+		}
+		result, err := a.decideApprovals(c.Context(), order)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(result)
+		}
+		return a.print(a.approvalWords().decided(approve, result))
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&all, "all", false, "everything that waits in the chat")
+	if !approve {
+		cmd.Flags().StringVar(&reason, "reason", "", "what the model is told")
+	}
+	return cmd
+}
+
+// decideApprovals gives the order to the host. Only its chat may decide.
+func (a *app) decideApprovals(ctx context.Context, order host.ApprovalOrder) (host.ApprovalResult, error) {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return host.ApprovalResult{}, err
+	}
+	result, err := newControl(state).decide(ctx, order)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return result, &Failure{Code: CodeFailed, What: "no host is running here, and only a running one can go on with what was decided", Help: "sma run"}
+	case err != nil:
+		return result, approvalsFailure(order.ChatKey, err)
+	case result.Reason != "":
+		return result, &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
+	default:
+		return result, nil
+	}
+}
+
+func (s source) approvals(ctx context.Context, key messages.ChatKey) ([]host.ApprovalLine, error) {
+	if s.store != nil {
+		return host.ReadApprovals(ctx, s.store, key)
+	}
+	lines, err := s.control.approvals(ctx, key)
+	if errors.Is(err, errNotRunning) && key == "" {
+		return []host.ApprovalLine{}, nil
+	}
+	return lines, err
+}
+
+// approvals lists what waits in a chat, or in all chats with an empty key.
+func (c control) approvals(ctx context.Context, key messages.ChatKey) ([]host.ApprovalLine, error) {
+	var out []host.ApprovalLine
+	return out, c.get(ctx, "/control/approvals?key="+url.QueryEscape(string(key)), &out)
+}
+
+// decide has a chat take decisions.
+func (c control) decide(ctx context.Context, o host.ApprovalOrder) (host.ApprovalResult, error) {
+	body, err := json.Marshal(o)
+	if err != nil { // Unreachable: strings and numbers only
+		return host.ApprovalResult{}, fmt.Errorf("encode the order: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/approvals", bytes.NewReader(body))
+	if err != nil {
+		return host.ApprovalResult{}, err
+	}
+	var out host.ApprovalResult
+	return out, c.do(req, &out)
+}
+
+func approvalsFailure(key messages.ChatKey, err error) error {
+	if errors.Is(err, platform.ErrNotFound) || errors.Is(err, errNoChat) || errors.Is(err, errNotRunning) {
+		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
+	}
+	return &Failure{Code: CodeFailed, What: "the requests cannot be read", Why: err, Help: "sma doctor"}
+}
+
+// approvalWords are what the commands say to people, in one language.
+type approvalWords struct {
+	empty, left, by, help, approved, denied string
+	is                                      map[messages.DecisionIs]string
+}
+
+// approvalWords are those of the terminal's language.
+func (a *app) approvalWords() approvalWords {
+	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+		return approvalWords{
+			empty: "没有等待审批的请求\n", left: "%s 后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 会话 编号\n",
+			approved: "已同意", denied: "已拒绝",
+			is: map[messages.DecisionIs]string{
+				messages.DecisionAlready: "此前已有结果", messages.DecisionExpired: "已失效", messages.DecisionUnknown: "已不存在", messages.DecisionForbidden: "无权审批",
+			},
+		}
+	}
+	return approvalWords{
+		empty: "nothing waits for a decision\n", left: "expires in %s", by: "asked by %s", help: "decide: sma approvals approve|deny CHAT N\n",
+		approved: "approved", denied: "denied",
+		is: map[messages.DecisionIs]string{
+			messages.DecisionAlready: "was decided before", messages.DecisionExpired: "has expired",
+			messages.DecisionUnknown: "is not there any more", messages.DecisionForbidden: "may not be decided from here",
+		},
+	}
+}
+
+// table writes a request in a line, and below it all that it would do. Nothing in it
+// is hidden, and no line of it can pass for one of ours: each is indented.
+func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
+	if len(lines) == 0 {
+		return w.empty
+	}
+	var out strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, oneLine(l.Tool, 64), fmt.Sprintf(w.left, max(0, l.Expires.Sub(now)).Round(time.Second)))
+		if l.Asker != "" {
+			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Asker, 64))
+		}
+		out.WriteString("\n")
+		for _, sentence := range []string{l.What, l.Risk} {
+			if sentence != "" {
+				out.WriteString("    " + oneLine(sentence, 500) + "\n")
+			}
+		}
+		out.WriteString("    | " + strings.ReplaceAll(l.Exact, "\n", "\n    | ") + "\n")
+	}
+	return out.String() + w.help
+}
+
+func (w approvalWords) decided(approve bool, r host.ApprovalResult) string {
+	var out strings.Builder
+	for _, d := range r.Decided {
+		word := w.is[d.Is]
+		switch {
+		case d.Is == messages.DecisionDone && approve:
+			word = w.approved
+		case d.Is == messages.DecisionDone:
+			word = w.denied
+		}
+		fmt.Fprintf(&out, "#%d %s\n", d.N, word)
+	}
+	return out.String()
+}

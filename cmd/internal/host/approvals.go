@@ -1,0 +1,204 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+)
+
+// ApprovalLine is one request that waits for a person. Members are only added.
+type ApprovalLine struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	N       int              `json:"n"`
+	ID      string           `json:"id"`
+	Tool    string           `json:"tool"`
+	What    string           `json:"what,omitempty"`
+	Risk    string           `json:"risk,omitempty"`
+	Exact   string           `json:"exact"` // what would take effect, with marks for what cannot be seen
+	Digest  string           `json:"digest"`
+	Asker   string           `json:"asker,omitempty"`
+	Asked   time.Time        `json:"asked"`
+	Expires time.Time        `json:"expires"`
+}
+
+// ApprovalOrder decides about requests of a chat.
+type ApprovalOrder struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Numbers []int            `json:"numbers,omitempty"` // none: all that are open
+	Approve bool             `json:"approve"`
+	Reason  string           `json:"reason,omitempty"`
+}
+
+// ApprovalResult answers an [ApprovalOrder], with one line for each request.
+type ApprovalResult struct {
+	ChatKey messages.ChatKey  `json:"chatKey"`
+	Decided []ApprovalDecided `json:"decided"`
+	// Reason says why nothing was done: not_found.
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApprovalDecided is what became of one request.
+type ApprovalDecided struct {
+	N  int                 `json:"n"`
+	ID string              `json:"id"`
+	Is messages.DecisionIs `json:"is"`
+}
+
+// ReadApprovals lists the requests that wait while no host uses the store: of one
+// chat, or of all with an empty key. A chat with an open request is marked to be
+// woken; the others are not touched.
+func ReadApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]ApprovalLine, error) {
+	keys, err := waiting(ctx, store, key)
+	if err != nil {
+		return nil, err
+	}
+	out := []ApprovalLine{}
+	for _, key := range keys {
+		lines, err := readApprovals(ctx, store, key)
+		if err != nil {
+			return nil, fmt.Errorf("chat %s: %w", key, err)
+		}
+		out = append(out, lines...)
+	}
+	return out, nil
+}
+
+func readApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (lines []ApprovalLine, err error) {
+	c, err := store.OpenChat(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	snap, err := c.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := persistence.Replay(snap)
+	if err != nil {
+		return nil, err
+	}
+	return approvalLines(key, state.History), nil
+}
+
+// waiting are the chats that may hold open requests.
+func waiting(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
+	if key != "" {
+		return owing(ctx, store, key)
+	}
+	keys, err := store.Waking(ctx)
+	slices.Sort(keys)
+	return keys, err
+}
+
+func approvalLines(key messages.ChatKey, turns []persistence.Turn) []ApprovalLine {
+	var out []ApprovalLine
+	for _, t := range turns {
+		for _, r := range t.Requests {
+			if call, ok := t.Call(r.CallID); ok && r.Answer == persistence.AnswerOpen {
+				out = append(out, ApprovalLine{
+					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
+					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// approvals asks the chats that run here.
+func (h *Host) approvals(ctx context.Context, key messages.ChatKey) ([]ApprovalLine, error) {
+	keys, err := waiting(ctx, h.store, key)
+	if err != nil {
+		return nil, err
+	}
+	out := []ApprovalLine{}
+	for _, key := range keys {
+		view, err := ask[messages.ViewReply](ctx, h, messages.ViewQuery{ChatKey: key})
+		if err == nil && view.Err != "" {
+			err = errors.New(view.Err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("chat %s: %w", key, err)
+		}
+		var turns []persistence.Turn
+		for _, m := range view.Messages {
+			turns = append(turns, persistence.NewTurn(m))
+		}
+		out = append(out, approvalLines(key, turns)...)
+	}
+	return out, nil
+}
+
+// decide decides about requests as the user of the process. They are named by their
+// digests as well: what is decided is what was listed.
+func (h *Host) decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, error) {
+	result := ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}}
+	lines, err := h.approvals(ctx, o.ChatKey)
+	if err != nil {
+		return result, err
+	}
+	order := messages.DecideApproval{
+		ChatKey: o.ChatKey, RequestID: rand.Text(), By: messages.Asker{Platform: nameControl, ID: approverOwner, Name: approverOwner},
+	}
+	found := map[int]bool{}
+	for _, l := range lines {
+		if len(o.Numbers) == 0 || slices.Contains(o.Numbers, l.N) {
+			found[l.N] = true
+			order.Say = append(order.Say, messages.Decision{ApprovalID: l.ID, Approved: o.Approve, Reason: o.Reason, Digest: l.Digest})
+			result.Decided = append(result.Decided, ApprovalDecided{N: l.N, ID: l.ID})
+		}
+	}
+	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 {
+		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: "not_found"}, nil
+	}
+	reply, err := ask[messages.ApprovalDecided](ctx, h, order)
+	if err == nil && (reply.Err != "" || len(reply.Outcomes) != len(result.Decided)) {
+		err = errors.New(reply.Err)
+	}
+	if err != nil {
+		return result, err
+	}
+	for i, out := range reply.Outcomes {
+		result.Decided[i].Is = out.Is
+	}
+	return result, nil
+}
+
+// approvals serves GET /control/approvals: of the chat named key, or of all.
+func (c *control) approvals(w http.ResponseWriter, r *http.Request) {
+	var key messages.ChatKey
+	if text := r.URL.Query().Get("key"); text != "" {
+		var err error
+		if key, err = messages.ParseChatKey(text); err != nil {
+			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+			return
+		}
+	}
+	lines, err := c.host.approvals(r.Context(), key)
+	c.reply(w, lines, err)
+}
+
+// decide serves POST /control/approvals.
+func (c *control) decide(w http.ResponseWriter, r *http.Request) {
+	const limit = 64 << 10
+	var order ApprovalOrder
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&order); err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	if _, err := messages.ParseChatKey(string(order.ChatKey)); err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	result, err := c.host.decide(r.Context(), order)
+	c.reply(w, result, err)
+}
