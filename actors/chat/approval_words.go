@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -24,6 +26,9 @@ const (
 
 // maxHead is how much of a request that was shown before is shown again, in characters.
 const maxHead = 80
+
+// maxEvent is the longest text of an event, in characters.
+const maxEvent = 500
 
 func noticeMayNotDecide() notice {
 	return notice{"You may not decide about requests here. They stay as they are.", "你无权在这里审批，请求保持不变。"}
@@ -192,5 +197,20 @@ func withAsks(rows []persistence.Row, list []persistence.Asked) {
 			row := &rows[len(rows)-1]
 			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
 		}
+	}
+}
+
+// showAsked tells readers of a chat without an outbox what a request is about; its
+// input came with the call.
+func (c *chat) showAsked(ac actor.Context, list []persistence.Asked, step int) {
+	for _, a := range list {
+		if a.Request.Answer != persistence.AnswerOpen || c.via.Outbox {
+			continue
+		}
+		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(a.Request.What+" "+a.Request.Risk)
+		if r := []rune(words); len(r) > maxEvent {
+			words = string(r[:maxEvent-1]) + "…"
+		}
+		c.eventFrame(ac, "asked", step, words)
 	}
 }

@@ -32,6 +32,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		return
 	}
 	c.tellAsked(asked)
+	c.showAsked(ac, asked, run.Step)
 	c.tellUnknown(m.Parts)
 	c.armExpiry()
 	c.Metrics.finished(result, c.run.began)

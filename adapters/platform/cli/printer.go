@@ -2,9 +2,14 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -32,14 +37,15 @@ type printer struct {
 	pending string // text that is not a whole block yet
 	midLine bool
 	run     string
-	begun   map[string]bool   // messages that were shown, or begun to be
-	names   map[string]string // tools by call
-	shown   map[string]bool   // calls whose outcome was shown
-	mine    map[string]bool   // turns that were typed here
+	begun   map[string]bool            // messages that were shown, or begun to be
+	names   map[string]string          // tools by call
+	inputs  map[string]json.RawMessage // of calls, whole
+	shown   map[string]bool            // calls whose outcome was shown
+	mine    map[string]bool            // turns that were typed here
 }
 
 func newPrinter(out io.Writer, w words, screen *Screen) *printer {
-	p := &printer{out: out, words: w, names: map[string]string{}, shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{}}
+	p := &printer{out: out, words: w, names: map[string]string{}, inputs: map[string]json.RawMessage{}, shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{}}
 	if screen != nil {
 		p.whole = true
 		if screen.Color {
@@ -76,8 +82,11 @@ func (p *printer) event(e Event) {
 	case "end":
 		p.end(e)
 	case "event":
-		if e.Name == "compaction" {
+		switch e.Name {
+		case "compaction":
 			p.note(p.words.compacted)
+		case "asked":
+			p.note("  " + clean(e.Text))
 		}
 	}
 }
@@ -145,7 +154,7 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 	case uistream.ToolInputAvailable:
 		p.tool(c)
 	case uistream.ToolApprovalRequest:
-		p.outcome("?"+c.ToolCallID, "  "+p.words.approval)
+		p.outcome("?"+c.ToolCallID, "  | "+exact(p.inputs[c.ToolCallID])+"\n  "+p.words.approval)
 	case uistream.ToolOutputAvailable:
 		if !c.Preliminary.Value {
 			p.outcome(c.ToolCallID, "  = "+summary(c.Output, maxSummary))
@@ -171,7 +180,7 @@ func (p *printer) tool(c uistream.ToolInputAvailable) {
 	if _, known := p.names[c.ToolCallID]; known {
 		return
 	}
-	p.names[c.ToolCallID] = c.ToolName
+	p.names[c.ToolCallID], p.inputs[c.ToolCallID] = c.ToolName, c.Input
 	if c.ToolName == "chat_send" {
 		var in struct {
 			Text string `json:"text"`
@@ -207,6 +216,7 @@ func (p *printer) end(e Event) {
 	}
 	p.run = ""
 	clear(p.names)
+	clear(p.inputs)
 	clear(p.shown)
 	switch e.Result {
 	case "stopped":
@@ -294,6 +304,22 @@ func summary(raw json.RawMessage, most int) string {
 		s = string(raw)
 	}
 	return cut(strings.Join(strings.Fields(clean(s)), " "), most)
+}
+
+// exact is a whole input in one line; what cannot be seen is written as an escape,
+// which is the same JSON.
+func exact(raw json.RawMessage) string {
+	var b strings.Builder
+	for _, r := range string(raw) {
+		if r != utf8.RuneError && strconv.IsPrint(r) && !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800' {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, u)
+		}
+	}
+	return b.String()
 }
 
 func cut(s string, most int) string {

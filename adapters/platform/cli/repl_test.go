@@ -286,7 +286,7 @@ func TestPrinter(t *testing.T) {
 		}, "> elsewhere: from the phone\n"},
 		{"a failed tool and an approval", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm\u001b[1m","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"},{"type":"tool-output-error","toolCallId":"c","errorText":"no"}]}`,
-		}, "* rm[1m {}\n  (waits for your approval: answer approve or deny)\n  = failed: no\n"},
+		}, "* rm[1m {}\n  | {}\n  (waits for your approval: answer approve or deny)\n  = failed: no\n"},
 		{"what chat_send says is the answer", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"chat_send","input":{"text":"to you"}},{"type":"tool-output-available","toolCallId":"c","output":"1 of 1"}]}`,
 			`{"kind":"end","messageId":"a1","last":true,"result":"failed"}`,

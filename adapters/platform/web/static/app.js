@@ -116,6 +116,8 @@ const kinds = {
       }
       row.draw();
       if (f.last) row.status(t.resultOf[f.result] ?? '');
+      // What a request is about is kept with the message that asks.
+      if (f.last && f.result === 'waiting') setTimeout(() => { if (!state.running) follow(state.id); }, 300);
     }
     settle(f.settled);
     if (f.last) {

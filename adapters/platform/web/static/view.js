@@ -122,10 +122,14 @@ export class Row {
     return box;
   }
 
-  // request is one plain sentence, the exact input, and the two answers.
+  // request is one plain sentence, what exactly would take effect, and the two answers.
   request(part, name) {
-    const box = el('section', `chip tool ${part.state}`, el('p', 'asks', t.asksFor(part.title || name)), el('pre', 'exact', exact(part.input)),
-      el('p', 'decide', button('approve', t.approve, () => this.act.decide(this, part, true)),
+    const shown = this.message.metadata?.approvals?.requests?.find((r) => r.id === part.approval?.id);
+    const box = el('section', `chip tool ${part.state}`, el('p', 'asks', shown?.what ? `${shown.what} ${t.onlyIf(part.title || name)}` : t.asksFor(part.title || name)));
+    if (shown?.risk) box.append(el('p', 'risk', shown.risk));
+    box.append(el('pre', 'exact', shown?.exact || exact(part.input)));
+    if (shown) box.append(el('p', 'when', t.asked(shown.n, shown.asker, shown.expires)));
+    box.append(el('p', 'decide', button('approve', t.approve, () => this.act.decide(this, part, true)),
         button('deny', t.deny, () => this.act.decide(this, part, false))));
     box.setAttribute('aria-label', t.asks);
     return box;
