@@ -71,9 +71,14 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 		path string
 		want bool
 	}{
-		{"web-chat-a", short.Whole, true}, {"web-chat-b", short.Whole, false}, {"", short.Whole, false}, {"web-chat", short.Whole, false},
-		{"web-chat-b", "results/web-chat-b/../web-chat-a/run-1-call-1.txt", false}, {"web-chat-b", ".ship/files/" + short.Whole, false},
-		{"web-chat-a", ".ship/files/" + short.Whole, false}, {"web-chat-b", filepath.Join(stored, short.Whole), false},
+		{"web-chat-a", short.Whole, true},
+		{"web-chat-b", short.Whole, false},
+		{"", short.Whole, false},
+		{"web-chat", short.Whole, false},
+		{"web-chat-b", "results/web-chat-b/../web-chat-a/run-1-call-1.txt", false},
+		{"web-chat-b", ".ship/files/" + short.Whole, false},
+		{"web-chat-a", ".ship/files/" + short.Whole, false},
+		{"web-chat-b", filepath.Join(stored, short.Whole), false},
 	} {
 		input, err := json.Marshal(map[string]string{"path": tt.path})
 		if err != nil {
