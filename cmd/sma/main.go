@@ -11,6 +11,7 @@ import (
 	"syscall"
 	_ "time/tzdata" // zones work on machines without zone data
 
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
@@ -19,6 +20,7 @@ import (
 var demoProject embed.FS
 
 func main() {
+	reexec.Main()
 	useProcessors()
 	os.Exit(run())
 }

@@ -226,6 +226,20 @@ func checkTelegram(s config.Settings, state string) []finding {
 	return out
 }
 
+// checkSandbox runs a probe in what would contain commands.
+func checkSandbox(ctx context.Context, setting string) finding {
+	name, unbounded, err := host.NewSandbox(setting).Check(ctx)
+	switch {
+	case err != nil:
+		return finding{"sandbox", markWarn, "commands are refused: " + strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces"}
+	case name == "off":
+		return finding{"sandbox", markWarn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto"}
+	case len(unbounded) > 0:
+		return finding{"sandbox", markOK, name + " contains a probe; without a control group, " + strings.Join(unbounded, " and ") + " are bounded for each process alone", ""}
+	}
+	return finding{"sandbox", markOK, name + " contains a probe", ""}
+}
+
 // checkAddress tries to listen. The address of a host that runs is its own.
 func checkAddress(ctx context.Context, group, address, fix string, taken mark, alive bool) finding {
 	if alive {

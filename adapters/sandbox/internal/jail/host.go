@@ -55,7 +55,7 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{Name}, Dir: "/", ExtraFiles: []*os.File{fromHost, toHost},
-		Env:         []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"},
+		Env:         []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	if plan != nil {
