@@ -1,10 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -423,10 +423,12 @@ func (c *client) pages(ctx context.Context, session *sdk.ClientSession) ([]liste
 func (c *client) acquire(ctx context.Context) (*link, error) {
 	timer := time.NewTimer(min(c.o.Limits.Patience, c.server.timeout()/2))
 	defer timer.Stop()
+	why := "it does not answer"
 	for nudged := false; ; {
 		c.mu.Lock()
 		condition, reason, l, changed := c.condition, c.reason, c.link, c.changed
 		c.mu.Unlock()
+		why = cmp.Or(reason, why)
 		switch {
 		case condition == ConditionUp:
 			return l, nil
@@ -441,16 +443,9 @@ func (c *client) acquire(ctx context.Context) (*link, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-timer.C:
-			return nil, fmt.Errorf("%w: %s: %s; try again later", ErrDown, c.server.Name, cmpReason(reason))
+			return nil, fmt.Errorf("%w: %s: %s; try again later", ErrDown, c.server.Name, why)
 		}
 	}
-}
-
-func cmpReason(reason string) string {
-	if reason == "" {
-		return "it does not answer"
-	}
-	return strings.TrimSpace(reason)
 }
 
 // resultOf is the label of an error.

@@ -191,6 +191,7 @@ func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 	if diff := cmp.Diff([]string{"s:echo"}, w.offered()); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
+	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
 	if _, err := w.call("s:echo", `{}`); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "no processes left") {
 		t.Errorf("error = %v, want %v with the reason", err, ErrDown)
 	}
