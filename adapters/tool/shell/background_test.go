@@ -28,9 +28,9 @@ func (w *world) launch(command string) string {
 
 func (w *world) state(id string) obj {
 	w.t.Helper()
-	for _, p := range w.answer(call(shell.StatusName, obj{}))["processes"].([]any) {
-		if p.(obj)["id"] == id {
-			return p.(obj)
+	for _, p := range w.processes() {
+		if p["id"] == id {
+			return p
 		}
 	}
 	return nil
@@ -42,7 +42,8 @@ func (w *world) ended(id string) {
 }
 
 func TestBackground(t *testing.T) {
-	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+	everywhere(t, func(p place) {
+		t, in := p.t, p.in
 		w := newWorld(t, in)
 		id := w.launch("echo begun; while read line; do echo \"got $line\"; done; echo over; exit 4")
 		var out obj
@@ -98,7 +99,7 @@ func TestStopEndsEverything(t *testing.T) {
 	id := w.launch("sleep 1000 & echo $!; sleep 1000")
 	var pid string
 	until(t, "the child is known", func() bool {
-		pid = strings.TrimSpace(w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))["output"].(string))
+		pid = strings.TrimSpace(words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output"))
 		return pid != ""
 	})
 	out := w.answer(call(shell.StopName, obj{"id": id}))
@@ -163,9 +164,7 @@ func TestBackgroundIsBounded(t *testing.T) {
 	var ids []string
 	refused := 0
 	for i := range 24 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			c := callIn("web-chat-a", shell.ExecName, obj{"command": "sleep 1000", "background": true, "why": "x"})
 			c.ID = fmt.Sprint(i)
 			r, err := w.tools[shell.ExecName].Invoke(context.Background(), c)
@@ -183,7 +182,7 @@ func TestBackgroundIsBounded(t *testing.T) {
 				t.Error(err)
 			}
 			ids = append(ids, out.ID)
-		}()
+		})
 	}
 	wait.Wait()
 	if len(ids) != 16 || refused != 8 {
@@ -207,8 +206,8 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 	})
 	out := w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
 	missed, _ := out["missedBytes"].(float64)
-	if missed < 1988895-256<<10 || out["more"] != true || out["from"] != missed || len(out["output"].(string)) != 6<<10 {
-		t.Errorf("from the beginning: missed %v, more %v, from %v, %d bytes", missed, out["more"], out["from"], len(out["output"].(string)))
+	if missed < 1988895-256<<10 || out["more"] != true || out["from"] != missed || len(words(out, "output")) != 6<<10 {
+		t.Errorf("from the beginning: missed %v, more %v, from %v, %d bytes", missed, out["more"], out["from"], len(words(out, "output")))
 	}
 	if out["whole"] != "results/r1-c1" {
 		t.Errorf("whole = %v", out["whole"])
@@ -237,7 +236,7 @@ func TestEndedAreForgotten(t *testing.T) {
 		last = w.launch("echo x")
 		w.ended(last)
 	}
-	if n := len(w.answer(call(shell.StatusName, obj{}))["processes"].([]any)); n != 64 || w.state(last) == nil {
+	if n := len(w.processes()); n != 64 || w.state(last) == nil {
 		t.Errorf("%d are remembered, the last one: %v", n, w.state(last))
 	}
 }
@@ -248,7 +247,7 @@ func TestCloseEndsProcesses(t *testing.T) {
 	id := w.launch("echo $$; sleep 1000")
 	var pid string
 	until(t, "it has printed", func() bool {
-		pid = strings.TrimSpace(w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))["output"].(string))
+		pid = strings.TrimSpace(words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output"))
 		return pid != ""
 	})
 	if err := w.shell.Close(t.Context()); err != nil {
@@ -273,7 +272,7 @@ func TestBackgroundThatCannotBegin(t *testing.T) {
 			t.Fatalf("error %v, want that it cannot begin", err)
 		}
 	}
-	if list := w.answer(call(shell.StatusName, obj{}))["processes"].([]any); len(list) != 0 {
+	if list := w.processes(); len(list) != 0 {
 		t.Errorf("list %v", list)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 // risk says what a command can do here.
 func (s *Shell) risk(p *plan) string {
 	out := "It can read and change the files of the project"
-	if s.opts.Sandbox.Name() == "off" {
+	if !s.contains() {
 		out = "There is no sandbox: it can do whatever the host's user can"
 	} else if s.opts.Network {
 		out += " and reach the network"
@@ -245,8 +246,8 @@ func lastLine(output json.RawMessage) string {
 		text = short.Tail
 	}
 	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
-	for i := len(lines) - 1; i >= 0; i-- {
-		if line := strings.TrimSpace(lines[i]); line != "" {
+	for _, line := range slices.Backward(lines) {
+		if line = strings.TrimSpace(line); line != "" {
 			return line
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,8 @@ import (
 )
 
 func TestExec(t *testing.T) {
-	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+	everywhere(t, func(p place) {
+		t, in := p.t, p.in
 		w := newWorld(t, in)
 		w.write("sub/x.txt", "hello\n", 0o644)
 		tests := []struct {
@@ -189,7 +191,11 @@ func TestAP1CommandIsWhatRuns(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.input["why"] = "x"
-			if got := w.tools[shell.ExecName].(tool.Commander).Command(call(shell.ExecName, tt.input)); got != tt.want {
+			it, ok := w.tools[shell.ExecName].(tool.Commander)
+			if !ok {
+				t.Fatal("exec_shell runs no commands")
+			}
+			if got := it.Command(call(shell.ExecName, tt.input)); got != tt.want {
 				t.Errorf("command = %q, want %q", got, tt.want)
 			}
 		})
@@ -228,9 +234,7 @@ func TestAP7BindIsOverEverything(t *testing.T) {
 	bind := func(w *world, change obj) string {
 		input := obj{}
 		for _, m := range []obj{base, change} {
-			for k, v := range m {
-				input[k] = v
-			}
+			maps.Copy(input, m)
 		}
 		return w.explain(call(shell.ExecName, input)).Bind
 	}
@@ -258,6 +262,14 @@ func TestAP7BindIsOverEverything(t *testing.T) {
 	seen["the network"] = bind(networked, nil)
 	path := newWorld(t, func(o *shell.Options) { o.Workspace, o.Path = w.dir, "/usr/bin:/bin" })
 	seen["another environment"] = bind(path, nil)
+	bare := newWorld(t, func(o *shell.Options) { o.Workspace, o.Sandbox = w.dir, named{w.open, "off"} })
+	seen["no sandbox"] = bind(bare, nil)
+	if other := newWorld(t, func(o *shell.Options) { o.Workspace, o.Sandbox = w.dir, named{w.open, "auto"} }); bind(other, nil) != first {
+		t.Error("which sandbox contains it changes what is bound")
+	}
+	if risk := bare.explain(call(shell.ExecName, base)).Risk; !strings.Contains(risk, "There is no sandbox") {
+		t.Errorf("risk = %q, want that there is no sandbox", risk)
+	}
 	limits := newWorld(t, func(o *shell.Options) { o.Workspace, o.Limits.Processes = w.dir, 7 })
 	seen["other limits"] = bind(limits, nil)
 	for a, x := range seen {
@@ -271,6 +283,14 @@ func TestAP7BindIsOverEverything(t *testing.T) {
 		t.Error("the same files have another digest")
 	}
 }
+
+// named is a sandbox of another name.
+type named struct {
+	sandbox.Sandbox
+	name string
+}
+
+func (n named) Name() string { return n.name }
 
 // What changed after it was shown does not run.
 func TestAP7ChangedIsNotRun(t *testing.T) {
@@ -388,7 +408,8 @@ func TestSB1EnvironmentIsTheAllowList(t *testing.T) {
 	t.Setenv("BASH_ENV", "/canary")
 	t.Setenv("ENV", "/canary")
 	t.Setenv("LD_PRELOAD_CANARY", "canary")
-	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+	everywhere(t, func(p place) {
+		t, in := p.t, p.in
 		w := newWorld(t, in)
 		out, code := w.run("env")
 		if code != 0 || strings.Contains(strings.ToLower(out), "canary") {
@@ -476,8 +497,7 @@ func TestRL9Endless(t *testing.T) {
 	if out["limit"] != "output" || out["truncated"] != true {
 		t.Errorf("result %v, want one that says it was stopped", out)
 	}
-	short, ok := out["output"].(obj)
-	if !ok || short["whole"] != "results/r1-c1" || short["bytes"] != float64(4<<20) {
+	if short := short(out); short["whole"] != "results/r1-c1" || short["bytes"] != float64(4<<20) {
 		t.Fatalf("output %v", out["output"])
 	}
 	if doc, err := json.Marshal(out); err != nil || len(doc) > tool.DefaultLimit {
@@ -491,8 +511,7 @@ func TestRL9Endless(t *testing.T) {
 func TestLongOutputIsKeptWhole(t *testing.T) {
 	w := newWorld(t)
 	out := w.answer(call(shell.ExecName, obj{"command": "seq 1 20000", "why": "x"}))
-	short, ok := out["output"].(obj)
-	if !ok || !strings.HasPrefix(short["head"].(string), "1\n2\n") || !strings.HasSuffix(short["tail"].(string), "20000\n") {
+	if !strings.HasPrefix(words(short(out), "head"), "1\n2\n") || !strings.HasSuffix(words(short(out), "tail"), "20000\n") {
 		t.Fatalf("output %v", out["output"])
 	}
 	text, err := os.ReadFile(filepath.Join(w.kept, "r1-c1"))
@@ -501,7 +520,7 @@ func TestLongOutputIsKeptWhole(t *testing.T) {
 	}
 	other := newWorld(t, func(o *shell.Options) { o.Keep = nil })
 	out = other.answer(call(shell.ExecName, obj{"command": "seq 1 20000", "why": "x"}))
-	if _, ok := out["output"].(obj)["whole"]; ok {
+	if _, ok := short(out)["whole"]; ok || len(short(out)) == 0 {
 		t.Error("a whole is named that is kept nowhere")
 	}
 	w.run("echo short")
@@ -511,7 +530,8 @@ func TestLongOutputIsKeptWhole(t *testing.T) {
 }
 
 func TestTimeoutAndStop(t *testing.T) {
-	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+	everywhere(t, func(p place) {
+		t, in := p.t, p.in
 		w := newWorld(t, in)
 		r, err := w.invoke(call(shell.ExecName, obj{"command": "echo begun; sleep 1000", "timeoutS": 1, "why": "x"}))
 		if err != nil || !r.Failed || !strings.Contains(string(r.Output), `"limit":"wall"`) || !strings.Contains(string(r.Output), "begun") {
@@ -519,7 +539,7 @@ func TestTimeoutAndStop(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("a person said stop")
-		it := w.tools[shell.ExecName].(tool.Streamer)
+		it := w.stream()
 		_, err = it.InvokeStream(ctx, call(shell.ExecName, obj{"command": "while true; do echo x; sleep 0.1; done", "why": "x"}), func(json.RawMessage) { cancel(why) })
 		if !errors.Is(err, why) {
 			t.Errorf("error %v, want %v", err, why)
@@ -528,12 +548,13 @@ func TestTimeoutAndStop(t *testing.T) {
 }
 
 func TestPreliminaryResults(t *testing.T) {
-	everywhere(t, func(t *testing.T, in func(*shell.Options)) {
+	everywhere(t, func(p place) {
+		t, in := p.t, p.in
 		w := newWorld(t, in)
 		var mu sync.Mutex
 		var shown []string
 		go1 := filepath.Join(w.dir, "go")
-		_, err := w.tools[shell.ExecName].(tool.Streamer).InvokeStream(t.Context(),
+		_, err := w.stream().InvokeStream(t.Context(),
 			call(shell.ExecName, obj{"command": "echo first; while ! [ -e go ]; do sleep 0.02; done; echo last", "why": "x"}), func(doc json.RawMessage) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -168,7 +168,8 @@ func (h *hostile) wipe() {
 
 // Nothing that a repository names runs beside a reading command of git.
 func TestSB9NothingOfARepositoryRuns(t *testing.T) {
-	behindWalls(t, func(t *testing.T, in func(*shell.Options)) {
+	behindWalls(t, func(p place) {
+		t, in := p.t, p.in
 		dir := filepath.Join(t.TempDir(), "project")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)

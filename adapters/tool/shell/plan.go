@@ -105,18 +105,21 @@ func (s *Shell) bind(p *plan) (string, error) {
 		Argv       []string
 		Dir        string
 		Env        []string
-		Sandbox    string
+		Contained  bool // which sandbox it is shows only with the first program
 		Network    bool
 		Limits     sandbox.Limits
 		Background bool
 		Files      []file
-	}{1, p.argv, p.dir, p.env, s.opts.Sandbox.Name(), s.opts.Network, s.limits(p), p.Background, p.named.files})
+	}{1, p.argv, p.dir, p.env, s.contains(), s.opts.Network, s.limits(p), p.Background, p.named.files})
 	if err != nil { // Unreachable: strings and numbers only
 		return "", fmt.Errorf("digest of the command: %w", err)
 	}
 	sum := sha256.Sum256(doc)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// contains says that there is a sandbox that contains anything.
+func (s *Shell) contains() bool { return s.opts.Sandbox.Name() != "off" }
 
 func (s *Shell) limits(p *plan) sandbox.Limits {
 	l := s.opts.Limits

@@ -110,13 +110,13 @@ func (w *world) write(name, text string, mode os.FileMode) string {
 	return writeFile(w.t, filepath.Join(w.dir, name), text, mode)
 }
 
-func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
-	t.Helper()
+func writeFile(tb testing.TB, path, text string, mode os.FileMode) string {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
@@ -167,12 +167,20 @@ func (w *world) run(text string) (output string, exitCode int) {
 	if !ok {
 		w.t.Fatalf("output = %v, want a text", out["output"])
 	}
-	return text, int(out["exitCode"].(float64))
+	code, ok := out["exitCode"].(float64)
+	if !ok {
+		w.t.Fatalf("exit code = %v, want a number", out["exitCode"])
+	}
+	return text, int(code)
 }
 
 func (w *world) explain(c tool.Call) tool.Explanation {
 	w.t.Helper()
-	e, err := w.tools[c.Name].(tool.Explainer).Explain(c)
+	it, ok := w.tools[c.Name].(tool.Explainer)
+	if !ok {
+		w.t.Fatalf("%s explains nothing", c.Name)
+	}
+	e, err := it.Explain(c)
 	if err != nil {
 		w.t.Fatalf("explain %s: %v", c.Input, err)
 	}
@@ -199,3 +207,36 @@ func broken() *shelltest.Open {
 }
 
 func lines(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") }
+
+// short is an output that was cut; empty: it was not.
+func short(out obj) obj {
+	doc, _ := out["output"].(obj)
+	return doc
+}
+
+// words is a member that is a text; empty: it is none.
+func words(doc obj, name string) string {
+	text, _ := doc[name].(string)
+	return text
+}
+
+// processes are the processes in the answer of shell_status.
+func (w *world) processes() []obj {
+	w.t.Helper()
+	list, _ := w.answer(call(shell.StatusName, obj{}))["processes"].([]any)
+	out := make([]obj, len(list))
+	for i, p := range list {
+		out[i], _ = p.(obj)
+	}
+	return out
+}
+
+// stream is the tool exec_shell with what it shows.
+func (w *world) stream() tool.Streamer {
+	w.t.Helper()
+	it, ok := w.tools[shell.ExecName].(tool.Streamer)
+	if !ok {
+		w.t.Fatal("exec_shell shows nothing")
+	}
+	return it
+}

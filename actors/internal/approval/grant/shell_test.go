@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -50,6 +51,7 @@ type shells struct {
 	bin      string
 	paths    []string
 	user     uint32 // that runs everything; 0: who runs the test
+	runs     int
 }
 
 func newShells(tb testing.TB, programs ...string) *shells {
@@ -144,7 +146,9 @@ func (s *shells) start(tb testing.TB, path string, args, words []string) {
 // folder is a new folder of whoever runs the programs.
 func (s *shells) folder(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.MkdirTemp(s.bin, ".run-")
+	s.runs++
+	dir := filepath.Join(s.bin, fmt.Sprintf(".run-%d-%d", s.user, s.runs))
+	err := os.Mkdir(dir, 0o700)
 	if err == nil && s.user != 0 {
 		err = os.Chown(dir, int(s.user), int(s.user))
 	}

@@ -60,7 +60,7 @@ func (o *Open) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, erro
 		over.cancel()
 		return nil, err
 	}
-	over.ctx, over.outer = run, ctx //nolint:fatcontext // the life of the process
+	over.ctx, over.outer = run, ctx
 	return over, nil
 }
 
