@@ -42,7 +42,7 @@ func FuzzPI1SkillsKeepTheirSection(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	tags := regexp.MustCompile(`(?m)^</?(\w+)>$`)
-	any := regexp.MustCompile(`(?i)[<\x{FF1C}\x{FE64}][\s\p{Z}\p{C}]*[/\x{FF0F}]?[\s\p{Z}\p{C}]*(skills?|agent|manners|guard|runtime)\b`)
+	loose := regexp.MustCompile(`(?i)[<\x{FF1C}\x{FE64}][\s\p{Z}\p{C}]*[/\x{FF0F}]?[\s\p{Z}\p{C}]*(skills?|agent|manners|guard|runtime)\b`)
 	f.Fuzz(func(t *testing.T, description, text, folder string) {
 		got := System(Facts{ChatKey: "x"}, Documents{
 			Agent: "Be kind.", Skills: []Skill{{Name: "pdf", Description: description}}, Loaded: []LoadedSkill{{Name: "pdf", Text: "Begin. " + text, Folder: folder}},
@@ -56,7 +56,7 @@ func FuzzPI1SkillsKeepTheirSection(f *testing.F) {
 		if s := strings.Join(order, " "); s != "runtime runtime agent agent manners manners skills skills skill skill" {
 			t.Fatalf("sections %s in\n%q", s, got)
 		}
-		if n := len(any.FindAllString(got, -1)); n != 10 {
+		if n := len(loose.FindAllString(got, -1)); n != 10 {
 			t.Fatalf("%d tags in\n%q, want 10", n, got)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -176,9 +177,7 @@ func (c *Catalog) look() {
 	byName := map[string]Skill{}
 	known := map[string]reading{}
 	for _, r := range c.roots {
-		for dir, reading := range c.lookInto(r, set) {
-			known[dir] = reading
-		}
+		maps.Copy(known, c.lookInto(r, set))
 	}
 	for _, r := range c.roots {
 		for _, dir := range under(r, known) {

@@ -95,12 +95,14 @@ func TestCatalogFindsSkills(t *testing.T) {
 // of the one before is not to be had any more.
 func TestCatalogDigests(t *testing.T) {
 	changes := map[string]func(dir string) error{
-		"text":            func(dir string) error { return file(dir, "SKILL.md", md("pdf")+"More.") },
-		"script":          func(dir string) error { return file(dir, "scripts/run.sh", "echo b") },
-		"new file":        func(dir string) error { return file(dir, "scripts/more.sh", "") },
-		"new folder":      func(dir string) error { return file(dir, "more/", "") },
-		"file gone":       func(dir string) error { return os.Remove(filepath.Join(dir, "scripts/run.sh")) },
-		"file moved":      func(dir string) error { return os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "run.sh")) },
+		"text":       func(dir string) error { return file(dir, "SKILL.md", md("pdf")+"More.") },
+		"script":     func(dir string) error { return file(dir, "scripts/run.sh", "echo b") },
+		"new file":   func(dir string) error { return file(dir, "scripts/more.sh", "") },
+		"new folder": func(dir string) error { return file(dir, "more/", "") },
+		"file gone":  func(dir string) error { return os.Remove(filepath.Join(dir, "scripts/run.sh")) },
+		"file moved": func(dir string) error {
+			return os.Rename(filepath.Join(dir, "scripts/run.sh"), filepath.Join(dir, "run.sh"))
+		},
 		"right to be run": func(dir string) error { return os.Chmod(filepath.Join(dir, "scripts/run.sh"), 0o700) },
 		"link":            func(dir string) error { return os.Symlink("run.sh", filepath.Join(dir, "scripts/link")) },
 		"file for a link": func(dir string) error {
