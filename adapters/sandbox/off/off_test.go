@@ -1,0 +1,81 @@
+//go:build linux
+
+package off_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/off"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) {
+	sandboxtest.Main(m, func() sandboxtest.Checker { return off.New() })
+}
+
+func TestStreams(t *testing.T)             { sandboxtest.Streams(t, off.New()) }
+func TestSB10PromptsFailFast(t *testing.T) { sandboxtest.Prompts(t, off.New()) }
+func BenchmarkStart(b *testing.B)          { sandboxtest.Benchmark(b, off.New()) }
+
+// run runs a shell's text.
+func run(t *testing.T, spec sandbox.Spec, text string) (string, sandbox.Exit) {
+	t.Helper()
+	var out strings.Builder
+	spec.Argv, spec.Stdout = []string{"sh", "-c", text}, &out
+	p, err := off.New().Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := p.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), exit
+}
+
+func TestLimitsAndEnvironmentHold(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("CANARY", "canary")
+	spec := sandbox.Spec{Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	if out, _ := run(t, spec, "env; pwd"); strings.Contains(out, "canary") || !strings.Contains(out, dir) {
+		t.Errorf("output = %q, want no canary and the folder", out)
+	}
+	spec.Limits.Wall = 200 * time.Millisecond
+	if _, exit := run(t, spec, "sleep 1000 & sleep 1000"); exit.Limit != sandbox.LimitWall {
+		t.Errorf("it ended with %+v, want the wall limit", exit)
+	}
+	spec.Limits = sandbox.Limits{CPU: time.Second}
+	if _, exit := run(t, spec, "while :; do :; done"); exit.Limit != sandbox.LimitCPU {
+		t.Errorf("it ended with %+v, want the CPU limit", exit)
+	}
+	spec.Limits = sandbox.Limits{OpenFiles: 40}
+	if out, _ := run(t, spec, "ulimit -n"); out != "40\n" {
+		t.Errorf("open files = %q, want 40", out)
+	}
+}
+
+func TestPinnedFilesAreLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "run.sh")
+	if err := os.WriteFile(script, []byte("echo good"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := sandbox.Spec{Argv: []string{"sh", script}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Pinned: []sandbox.Pin{{Path: script, Data: []byte("echo good")}}}
+	p, err := off.New().Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := p.Wait(); err != nil || exit.Code != 0 {
+		t.Errorf("unchanged: %+v, %v", exit, err)
+	}
+	spec.Pinned[0].Data = []byte("echo other")
+	if _, err := off.New().Start(t.Context(), spec); !errors.Is(err, sandbox.ErrReplaced) {
+		t.Errorf("changed: %v, want ErrReplaced", err)
+	}
+}
