@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // states are how the calls of the shell stand, in order.
@@ -413,5 +415,31 @@ func TestAP13OtherToolsTakeTheSameWay(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// What readers of a chat without an outbox are shown is what runs: the page shows
+// the request's text as it is kept, as text.
+func TestAP9PageShowsWhatRuns(t *testing.T) {
+	for i, command := range hostileCommands() {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newShellWorld(t, func(o *actortest.Options) { o.Platform = &actortest.Platform{} }, modeltest.CallTools(sh("c1", command)))
+				w.says("alice", "go")
+				turn := persistence.NewTurn(w.View(alice).Messages[1])
+				if len(turn.Requests) != 1 {
+					t.Fatalf("%d requests", len(turn.Requests))
+				}
+				shown := turn.Requests[0].Exact
+				if got := unmark(shown); got != command {
+					t.Errorf("shown %q, and %q would run", shown, command)
+				}
+				for _, r := range shown {
+					if r != '\n' && !strconv.IsPrint(r) {
+						t.Errorf("%q is shown with %U", command, r)
+					}
+				}
+			})
+		})
 	}
 }
