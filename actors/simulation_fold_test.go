@@ -48,7 +48,8 @@ func TestCO2InterleavingsWithCompactions(t *testing.T) {
 	if first == last {
 		return
 	}
-	for _, kind := range []string{"folded", "merged", "stopped", "request approved", "request approved late", "request denied late", "request expired", "prefix kept", "prefix broken: compaction"} {
+	stories["request decided"] = stories["request approved"] + stories["request denied"]
+	for _, kind := range []string{"folded", "aged", "merged", "stopped", "request decided", "request approved late", "request denied late", "request expired", "prefix kept", "prefix broken: compaction"} {
 		if stories[kind] == 0 {
 			t.Errorf("no story has: %s", kind)
 		}

@@ -32,6 +32,7 @@ type Compact struct {
 	RequestID    string
 	Cause        Cause
 	System       string // of the chat's requests; it counts, and nothing else
+	SystemTokens int    // known from an earlier compaction; 0: they are not
 	Turns        []FoldTurn
 	// Memory is what Agent.md says about what is worth keeping.
 	Memory string
@@ -41,6 +42,8 @@ type Compact struct {
 	Covers   int
 	// Extract makes the summary without the model.
 	Extract bool
+	// Whole: nothing is archived, so that no outputs of tools may be left out.
+	Whole bool
 }
 
 // FoldTurn is a turn of a [Compact].
@@ -63,6 +66,7 @@ const (
 	ResultExtracted = "extracted" // there is one that the model did not write
 	ResultEnough    = "enough"    // the chat is not too long when it is counted exactly
 	ResultNothing   = "nothing"   // nothing that may be folded is worth it
+	ResultAged      = "aged"      // likewise, but there are outputs to leave out
 	ResultLonger    = "longer"    // the summary saves too little
 	ResultFailed    = "failed"    // the model gave none
 )
@@ -71,19 +75,29 @@ const (
 // its first To turns if those are still the ones with this hash. One that comes
 // again, or of another compaction than the chat waits for, changes nothing.
 type CompactionFinished struct {
-	ChatKey      ChatKey
-	CompactionID string
-	Result       string
-	To           int
-	Hash         string // of the turns, see [PrefixHash]
-	Summary      string
-	Range        uimessage.SourceRange
+	ChatKey       ChatKey
+	CompactionID  string
+	Result        string
+	To            int
+	Hash          string // of the turns, see [PrefixHash]
+	Summary       string
+	SummaryTokens int
+	Range         uimessage.SourceRange
+	// Aged are turns that stay and are too large: their large outputs of tools are to be
+	// left out.
+	Aged []AgedTurn
 	// Before and After are the tokens of the messages without and with the summary.
 	Before, After int
 	// System and Tokens are what system text and turns were counted as.
 	System int
 	Tokens []int
 	Err    string // for the log
+}
+
+// AgedTurn is a turn whose large outputs are to be left out, and what it counts then.
+type AgedTurn struct {
+	ID     string
+	Tokens int
 }
 
 // ShortenInput asks the chat to fold its history, since the model takes no

@@ -1,6 +1,21 @@
 package persistence
 
-import "github.com/shipmyagent/shipmyagent/messages/uimessage"
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// MaxTokenCounts is how many turns the meta file keeps the counts of.
+const MaxTokenCounts = 4096
+
+// TokenCounts are what the first turns of a history were counted as, so that nobody
+// counts them again. They are of that history only while the last of those turns is the one
+// that To names.
+type TokenCounts struct {
+	To   string `json:"to"`
+	Each []int  `json:"n"`
+}
 
 // Ends reports whether the turn ended a run, or stands for turns that did: no user
 // turn before it is open.
@@ -18,6 +33,12 @@ func (t Turn) Held() bool {
 		}
 	}
 	return false
+}
+
+// Aged tells the state that the store put another revision in the place of a turn.
+func (s *State) Aged(i int, m uimessage.Message) {
+	s.History = slices.Clone(s.History)
+	s.History[i] = NewTurn(m)
 }
 
 // Compacted tells the state that the store put a summary in the place of the

@@ -37,7 +37,7 @@ func (s *State) Folded() {
 // Meta is the meta file's content for the state as it is.
 func (s *State) Meta() Meta {
 	return Meta{
-		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries,
+		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries, Tokens: s.Tokens,
 		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt,
 	}
 }

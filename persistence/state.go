@@ -55,6 +55,8 @@ type State struct {
 	Cursor string
 	// Tries are the compactions of late that changed nothing, in Unix milliseconds.
 	Tries []int64
+	// Tokens are kept for the meta file.
+	Tokens TokenCounts
 
 	asked     bool // a turn of the history holds requests for approval
 	switching bool // a turn of the history may hold an order to switch the context
@@ -132,6 +134,7 @@ func Replay(snap Snapshot) (*State, error) {
 		Pinned:  snap.Meta.Pinned,
 		Cursor:  snap.Meta.Cursor,
 		Tries:   snap.Meta.Tries,
+		Tokens:  snap.Meta.Tokens,
 		ids:     newRingSet(),
 		turns:   make(map[string]struct{}, len(snap.History)),
 		ended:   map[string]bool{},

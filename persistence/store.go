@@ -117,6 +117,8 @@ type Meta struct {
 	Cursor string `json:"cursor,omitempty"`
 	// Tries are those of the state. Not rebuildable.
 	Tries []int64 `json:"compactionTries,omitempty"`
+	// Tokens are those of the state.
+	Tokens TokenCounts `json:"turnTokens,omitzero"`
 	// N and Seq are the highest record and turn numbers ever given.
 	N   int64 `json:"n,omitempty"`
 	Seq int64 `json:"seq,omitempty"`

@@ -8,10 +8,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 const (
@@ -31,12 +29,14 @@ type compacting struct {
 	id    string
 	cause messages.Cause
 	began time.Time
+	last  string                // the newest turn that it was given
 	asked messages.ShortenInput // of the run that waits for it; zero: none does
 	// tries without a gain, in Unix milliseconds, the oldest first. They outlive the
 	// state, and a state brings those of earlier activations, so that no chat tries
 	// again and again because it is read again and again.
 	tries []int64
-	ready *readyFold // nil: there is none to apply
+	ready *readyFold          // nil: there is none to apply
+	aged  []messages.AgedTurn // whose large outputs are to be left out
 	size  estimate
 	stale int // turns of the history in which there was nothing to fold
 }
@@ -86,14 +86,18 @@ func (c *chat) compact(ac actor.Context, cause messages.Cause) bool {
 		ChatKey: c.key, CompactionID: "k_" + newID(now), RequestID: "k_" + newID(now), Cause: cause, System: c.system(),
 		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open() >= maxTries,
 	}
-	msg.Turns = c.foldTurns()
+	f.size.bound(c.state.History, msg.System)
+	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.knownSystem(), c.NoArchive
 	msg.Reported, msg.Covers = f.size.reported, f.size.covers
 	pid, err := ac.SpawnNamed(c.Compaction(), "compaction-"+msg.CompactionID)
 	if err != nil { // Unreachable: the name is new
 		c.log.Error("spawn of a compaction failed", "error", err)
 		return false
 	}
-	f.pid, f.id, f.cause, f.began = pid, msg.CompactionID, cause, now
+	f.pid, f.id, f.cause, f.began, f.last = pid, msg.CompactionID, cause, now, ""
+	if n := len(msg.Turns); n > 0 {
+		f.last = msg.Turns[n-1].Message.ID
+	}
 	ac.Request(pid, msg)
 	return true
 }
@@ -105,7 +109,7 @@ func (c *chat) foldTurns() []messages.FoldTurn {
 	for i, t := range c.state.History {
 		out[i] = messages.FoldTurn{
 			Message: t.Message, Ends: t.Ends(), Held: t.Held() || c.state.Run != nil && t.ID == c.state.Run.MessageID,
-			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.exact(i),
+			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.known(i, t),
 		}
 		if t.Meta.SourceRange != nil {
 			out[i].Range = *t.Meta.SourceRange
@@ -136,39 +140,52 @@ func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
 	ac.Stop(f.pid)
 	asked := f.asked
 	f.pid, f.asked = nil, messages.ShortenInput{}
-	f.size.counted(msg.System, msg.Tokens)
+	if n := len(msg.Tokens); n > 0 && n <= len(c.state.History) && c.state.History[n-1].ID == f.last {
+		f.size.counted(msg.System, msg.Tokens)
+		c.state.Tokens = f.size.kept(c.state.History)
+	}
+	f.aged = msg.Aged
 	if msg.Summary == "" {
-		c.notCompacted(ac, msg.Result)
+		c.notCompacted(ac, msg.Result, len(msg.Tokens))
 	} else {
 		f.ready = c.readyFold(msg)
 	}
 	if c.state != nil && c.state.Run == nil {
 		c.applyFold(ac)
+	}
+	if c.state != nil && c.state.Run == nil {
 		c.restLater()
 	}
 	c.answerShorten(ac, asked)
+	if c.state != nil && len(c.state.History) > len(msg.Tokens) {
+		c.compactIfLong(ac) // turns came that it has not looked at
+	}
 }
 
-// notCompacted counts a compaction that changed nothing.
-func (c *chat) notCompacted(ac actor.Context, result string) {
+// notCompacted counts a compaction that changed nothing of the turns that it saw.
+func (c *chat) notCompacted(ac actor.Context, result string, turns int) {
 	f := &c.compaction
 	c.Metrics.compacted(f.cause, result, f.began)
 	switch result {
+	case messages.ResultAged:
 	case messages.ResultEnough:
+		c.keepMeta(ac)
 	case messages.ResultNothing:
-		f.stale = len(c.state.History)
+		f.stale = turns
+		c.keepMeta(ac)
 	case resultUnwritten:
 		f.tries = append(f.tries, time.Now().UnixMilli())
 	default:
 		f.tries = append(f.tries, time.Now().UnixMilli())
 		c.state.Tries = slices.Clone(f.tries)
-		c.keepTries(ac)
+		c.keepMeta(ac)
 	}
 }
 
-// keepTries makes tries durable that came to nothing. During a run they are at its
-// end.
-func (c *chat) keepTries(ac actor.Context) {
+// keepMeta makes durable what came of a compaction that changed nothing: the tries that
+// count against the next ones, and what turns were counted as. During a run they are at
+// its end.
+func (c *chat) keepMeta(ac actor.Context) {
 	if c.state.Run != nil {
 		return
 	}
@@ -184,6 +201,7 @@ func (c *chat) readyFold(msg messages.CompactionFinished) *readyFold {
 	now := time.Now()
 	meta := c.plainMeta()
 	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
+	meta.Tokens = int64(msg.SummaryTokens)
 	return &readyFold{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
 		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant,
 		Parts: []uimessage.Part{uimessage.Text{Text: msg.Summary}}, Metadata: meta.Append(nil),
@@ -198,7 +216,7 @@ func (c *chat) compactionGone(ac actor.Context, who *actor.PID) {
 	}
 	asked := f.asked
 	f.pid, f.asked = nil, messages.ShortenInput{}
-	c.notCompacted(ac, messages.ResultFailed)
+	c.notCompacted(ac, messages.ResultFailed, 0)
 	c.answerShorten(ac, asked)
 }
 
@@ -243,69 +261,4 @@ func headingLevel(line string) int {
 		return 0
 	}
 	return n
-}
-
-// estimate is how long a chat is for the model, as far as that is known without
-// counting.
-type estimate struct {
-	turns  []int // tokens of each turn of the history: bounds behind the first counts
-	counts int   // of them, that are exact
-	system int   // exact; 0: not counted
-	text   string
-	// reported is what the model said of its last request, which held covers turns.
-	reported int64
-	covers   int
-}
-
-// report takes what a model said of a request over that many turns. One that left
-// turns out says nothing of them.
-func (e *estimate) report(u uimessage.Usage, turns int, trim messages.Trim) {
-	if e.reported, e.covers = u.TotalTokens, turns; trim != (messages.Trim{}) {
-		e.reported, e.covers = 0, 0
-	}
-}
-
-// tokens is never less than what the chat has, unless the model's own report says
-// less.
-func (e *estimate) tokens(history []persistence.Turn, system string) int {
-	if len(history) < len(e.turns) {
-		*e = estimate{}
-	}
-	for _, t := range history[len(e.turns):] {
-		e.turns = append(e.turns, tokens.Turn(t.Message, tokens.Bound))
-	}
-	if e.text != system || e.system == 0 {
-		e.system, e.text = tokens.Bound(system), system
-	}
-	all, rest := e.system, 0
-	for i, n := range e.turns {
-		all += n
-		if i >= e.covers {
-			rest += n
-		}
-	}
-	// A report of less than an eighth of what can be is none of these turns.
-	if e.reported*8 < int64(all-rest) {
-		return all
-	}
-	return min(all, int(e.reported)+rest)
-}
-
-// counted takes what a compaction counted of the first turns.
-func (e *estimate) counted(system int, turns []int) {
-	if len(turns) < e.counts || len(turns) > len(e.turns) {
-		return
-	}
-	if system > 0 {
-		e.system = system
-	}
-	e.counts = copy(e.turns, turns)
-}
-
-// exact is what a turn was counted as; 0: it was not.
-func (e *estimate) exact(i int) int {
-	if i < e.counts {
-		return e.turns[i]
-	}
-	return 0
 }

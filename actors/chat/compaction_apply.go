@@ -18,19 +18,26 @@ import (
 // applyFold puts a summary that is ready in the place of the turns it stands for:
 // they go to the archive, and then one rewrite. It may be called only between runs.
 func (c *chat) applyFold(ac actor.Context) {
-	f := &c.compaction
-	ready := f.ready
-	if ready == nil {
-		return
+	if ready := c.compaction.ready; ready != nil {
+		c.compaction.ready = nil
+		c.putSummary(ac, ready)
 	}
-	f.ready = nil
+	if aged := c.compaction.aged; aged != nil && c.state != nil {
+		c.compaction.aged = nil
+		c.ageOutputs(ac, aged)
+	}
+}
+
+// putSummary is the rewrite.
+func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
 	if !c.fits(ready) {
-		c.notCompacted(ac, resultChanged)
+		c.notCompacted(ac, resultChanged, 0)
 		return
 	}
 	if c.fold(ac) != nil {
 		return
 	}
+	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
 	now := time.Now()
 	rewrite := persistence.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
@@ -42,16 +49,18 @@ func (c *chat) applyFold(ac actor.Context) {
 		ready.summary = named(ready.summary, rewrite.ArchiveID)
 	}
 	rewrite.Insert = []uimessage.Message{ready.summary}
+	rewrite.Meta.Tokens = size.kept(append([]persistence.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
 	err := c.store.Rewrite(context.Background(), rewrite)
 	switch {
 	case err == nil:
+		c.compaction.size, c.state.Tokens = size, rewrite.Meta.Tokens
 		c.compacted(ready, rewrite.Meta.Cursor)
 		c.state.Pinned = rewrite.Meta.Pinned
 	case errors.Is(err, persistence.ErrDamaged), undone(err):
 		c.log.Warn("the chat was not compacted", "error", err)
-		c.notCompacted(ac, resultUnwritten)
+		c.notCompacted(ac, resultUnwritten, 0)
 	default:
-		c.notCompacted(ac, resultUnwritten)
+		c.notCompacted(ac, resultUnwritten, 0)
 		c.storeFailed(ac, err)
 	}
 }
@@ -89,7 +98,7 @@ func (c *chat) compacted(ready *readyFold, cursor string) {
 		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 		c.prefixBroken("compaction")
 	}
-	f.size, f.stale, f.tries, c.state.Tries = estimate{}, 0, nil, nil
+	f.stale, f.tries, c.state.Tries = 0, nil, nil
 	c.size.turns, c.size.bytes = 0, 0
 	c.Metrics.compacted(f.cause, ready.done.Result, f.began)
 	c.Metrics.saved(ready.done)

@@ -182,7 +182,8 @@ func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite 
 	c.state.Rewritten(rewrite.To, rewrite.Insert)
 	c.state.Cursor, c.state.Pinned = rewrite.Meta.Cursor, rewrite.Meta.Pinned
 	c.dropCompaction(ac)
-	c.compaction.ready, c.compaction.size, c.compaction.stale = nil, estimate{}, 0
+	c.compaction.ready, c.compaction.aged, c.compaction.size, c.compaction.stale = nil, nil, estimate{}, 0
+	c.state.Tokens = persistence.TokenCounts{}
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	c.size.turns, c.size.bytes = 0, 0
 	if c.PrefixBroken != nil {

@@ -319,7 +319,7 @@ func (c *chat) cut(ac actor.Context, from int) error {
 	c.state.Cut(from, rewrite.Insert...)
 	c.state.Pinned = rewrite.Meta.Pinned
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
-	c.compaction.size, c.compaction.stale = estimate{}, 0
+	c.compaction.size, c.compaction.stale, c.state.Tokens = estimate{}, 0, persistence.TokenCounts{}
 	c.prefixBroken("rewind")
 	return nil
 }

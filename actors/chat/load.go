@@ -76,6 +76,7 @@ func (c *chat) load() (err error) {
 	if len(state.Tries) > len(c.compaction.tries) {
 		c.compaction.tries = state.Tries
 	}
+	c.compaction.size = restored(state.Tokens, state.History)
 	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[persistence.RowKey]bool{}
 	if n := len(state.History); n > 0 {
 		c.seen(state.History)

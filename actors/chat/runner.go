@@ -422,6 +422,7 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 	c.run.renew(fact.MessageID, c.state.Run.Parts)
 	c.eventFrame(ac, "merge", step, "")
 	c.startFrame(ac, fact.Turns)
+	c.compactIfLong(ac)
 	return fact.MessageID, true
 }
 

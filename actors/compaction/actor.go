@@ -218,7 +218,7 @@ func (c *compaction) extracted(ac actor.Context) {
 func (c *compaction) summed(ac actor.Context, result, body string) {
 	done := c.plan.summed(body)
 	done.Result = result
-	if !gains(c.plan.turns, c.plan.to, c.plan.size(done.Summary)) {
+	if !gains(c.plan.turns, c.plan.to, done.SummaryTokens) {
 		done = messages.CompactionFinished{Result: messages.ResultLonger}
 	}
 	c.finish(ac, done)
@@ -226,7 +226,7 @@ func (c *compaction) summed(ac actor.Context, result, body string) {
 
 func (c *compaction) finish(ac actor.Context, done messages.CompactionFinished) {
 	done.ChatKey, done.CompactionID = c.msg.ChatKey, c.msg.CompactionID
-	done.System, done.Tokens, done.Before = c.plan.system, c.plan.counts, total(c.plan.turns)
+	done.System, done.Tokens, done.Before, done.Aged = c.plan.system, c.plan.counts, total(c.plan.turns), c.plan.aged
 	c.over = true
 	c.cancel()
 	c.release(ac)

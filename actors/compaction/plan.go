@@ -2,11 +2,16 @@ package compaction
 
 import (
 	"context"
+	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
+
+// archiveName is how long the name of an archive is, about.
+const archiveName = 32
 
 // plan is what is to be folded, and what everything counts.
 type plan struct {
@@ -15,6 +20,7 @@ type plan struct {
 	hash   string
 	source uimessage.SourceRange
 	turns  []turn
+	aged   []messages.AgedTurn
 	system int
 	counts []int
 	// measure counts a text; a bound where the tables cannot be read.
@@ -24,7 +30,9 @@ type plan struct {
 // newPlan counts what is not counted yet and chooses the turns.
 func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 	p := plan{measure: measure(o)}
-	p.system = p.measure(msg.System)
+	if p.system = msg.SystemTokens; p.system == 0 {
+		p.system = p.measure(msg.System)
+	}
 	all, covered := p.system, p.system
 	for i, t := range msg.Turns {
 		n := t.Tokens
@@ -49,12 +57,42 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 		budget = min(budget, all) // the window is smaller than anybody knew
 	case messages.CauseCommand:
 	}
-	if p.to = cut(p.turns, limits{keep: o.Keep, budget: budget}); p.to == 0 {
+	p.to = cut(p.turns, limits{keep: o.Keep, budget: budget})
+	if msg.Cause == messages.CauseOverflow {
+		budget = min(budget, all/2)
+	}
+	if !msg.Whole {
+		p.aged = p.outputs(msg.Turns, budget)
+	}
+	switch {
+	case p.to > 0:
+	case p.aged != nil:
+		p.result = messages.ResultAged
+		return p
+	default:
 		p.result = messages.ResultNothing
 		return p
 	}
 	p.hash, p.source = hash(msg.Turns[:p.to]), source(msg.Turns[:p.to])
 	return p
+}
+
+// outputs are the turns whose large outputs have to be left out, the oldest first, since
+// what stays is more than the budget whatever is folded. Less than a fifth is not worth it.
+func (p plan) outputs(turns []messages.FoldTurn, budget int) (aged []messages.AgedTurn) {
+	over, saved := p.system+kept(p.turns, p.to)-budget, 0
+	for i := p.to; i < len(turns) && saved < over; i++ {
+		m, ok := prompt.Aged(turns[i].Message, strings.Repeat("-", archiveName))
+		if !ok {
+			continue
+		}
+		a := messages.AgedTurn{ID: m.ID, Tokens: tokens.Turn(m, p.measure)}
+		aged, saved = append(aged, a), saved+p.counts[i]-a.Tokens
+	}
+	if saved < total(p.turns)/minGain {
+		return nil
+	}
+	return aged
 }
 
 func measure(o Options) func(text string) int {
@@ -71,7 +109,8 @@ func measure(o Options) func(text string) int {
 // summed is the answer with a summary.
 func (p plan) summed(body string) messages.CompactionFinished {
 	done := messages.CompactionFinished{To: p.to, Hash: p.hash, Range: p.source, Summary: titled(body, p.source)}
-	done.After = kept(p.turns, p.to) + p.size(done.Summary)
+	done.SummaryTokens = p.size(done.Summary)
+	done.After = kept(p.turns, p.to) + done.SummaryTokens
 	return done
 }
 

@@ -235,6 +235,43 @@ func compacts(r persistence.Rewrite) bool {
 	return r.From == 0 && len(r.Insert) == 1 && r.Context == nil && persistence.NewTurn(r.Insert[0]).Meta.Kind == uimessage.KindSummary
 }
 
+// ages reports whether a rewrite leaves outputs out of a turn.
+func ages(r persistence.Rewrite, taken []persistence.Turn) bool {
+	return len(r.Insert) == 1 && len(taken) == 1 && r.Insert[0].ID == taken[0].ID
+}
+
+// agesNow: the archive has the turn as it was, and what stays is the same but for
+// outputs.
+func (w *witness) agesNow(r persistence.Rewrite, was persistence.Turn, read func(ctx context.Context, id string) (persistence.Archive, error)) {
+	w.sim.stories["aged"]++
+	w.sim.looking = true
+	defer func() { w.sim.looking = false }()
+	a, err := read(context.Background(), r.ArchiveID)
+	for try := 0; err != nil && try < 3; try++ {
+		a, err = read(context.Background(), r.ArchiveID)
+	}
+	if err != nil || len(a.Lines) != 1 {
+		w.fail("P9 archive %s of an aged turn: %d lines, %v", r.ArchiveID, len(a.Lines), err)
+		return
+	}
+	m, err := uimessage.Decode([]byte(a.Lines[0]))
+	if got, want := unsummed(string(uimessage.AppendJSON(nil, m))), string(uimessage.AppendJSON(nil, was.Message)); err != nil || got != want {
+		w.fail("P9 %s is archived as\n%s\nand was\n%s", was.ID, got, want)
+	}
+	if len(r.Insert[0].Parts) != len(was.Parts) || was.Role != uimessage.RoleAssistant {
+		w.fail("P9 %s has %d parts once it is aged, and had %d", was.ID, len(r.Insert[0].Parts), len(was.Parts))
+		return
+	}
+	for i, p := range r.Insert[0].Parts {
+		if t, ok := p.(uimessage.Tool); ok && strings.Contains(string(t.Output), r.ArchiveID) {
+			continue
+		}
+		if !reflect.DeepEqual(p, was.Parts[i]) {
+			w.fail("P9 part %d of %s is another once it is aged", i, was.ID)
+		}
+	}
+}
+
 // whole: what was acknowledged is there as it was said, in the history or in an
 // archive that a summary names.
 func (w *witness) whole(turns []persistence.Turn) {

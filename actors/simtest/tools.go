@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
@@ -56,7 +57,11 @@ func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Re
 	if err := l.mishap(ctx, name); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: json.RawMessage(`{"did":` + itoa(k) + `}`), Summary: name}, nil
+	output := `{"did":` + itoa(k) + `}`
+	if s.o.Folds && s.chance(5) {
+		output = `{"did":` + itoa(k) + `,"text":"` + strings.Repeat("much ", 1000) + `"}`
+	}
+	return tool.Result{Output: json.RawMessage(output), Summary: name}, nil
 }
 
 // took notes an effect: nothing that must not be repeated is, and nothing that

@@ -235,6 +235,12 @@ func (w *witness) rewritten(r persistence.Rewrite, c persistence.Chat, err error
 		w.cache = &prompt.Cache{}
 		return
 	}
+	if ages(r, taken) {
+		w.agesNow(r, taken[0], c.ReadArchive)
+		w.state.Aged(r.From, r.Insert[0])
+		w.cache = &prompt.Cache{}
+		return
+	}
 	w.gone(taken)
 	w.tell(taken)
 	w.rewinds++

@@ -124,19 +124,12 @@ func pointer(o modelmessage.Output) modelmessage.Output {
 		return o
 	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent, modelmessage.OutputExecutionDenied:
 	}
-	var kept struct {
-		Whole string `json:"whole"`
-	}
-	_ = json.Unmarshal(o.JSON, &kept) // what has no such member has no name
-	if len(kept.Whole) > outputHead {
-		kept.Whole = ""
-	}
 	short, err := json.Marshal(struct {
 		Truncated bool   `json:"truncated"`
 		Bytes     int    `json:"bytes"`
 		Whole     string `json:"whole,omitempty"`
 		Note      string `json:"note"`
-	}{true, n, kept.Whole, noteLeft})
+	}{true, n, wholeOf(o.JSON), noteLeft})
 	if err != nil {
 		return o // Unreachable: plain members encode.
 	}

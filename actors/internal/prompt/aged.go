@@ -1,0 +1,78 @@
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const (
+	// noteAged is what the model reads in the place of an output that went to the archive.
+	noteAged = "Left out, because the conversation is long. The whole is in the archive of this chat, where chat_history_search finds it; or call the tool again."
+	// agedMember is the metadata of a turn that names the archive of what it was.
+	agedMember = "aged"
+)
+
+// Aged is a message whose large outputs of tools are replaced by pointers to the archive
+// that has the message as it was; false: it has none. Calls keep their results, and
+// what people and model said stays.
+func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
+	parts, changed := slices.Clone(m.Parts), false
+	for i, p := range parts {
+		t, ok := p.(uimessage.Tool)
+		if !ok || !t.State.Settled() || t.Preliminary.Value {
+			continue
+		}
+		if n := len(t.Output); n > largeOutput {
+			t.Output, changed = agedOutput(t.Output, archive), true
+		}
+		if n := len(t.ErrorText.Value); n > largeOutput {
+			head := strings.ToValidUTF8(t.ErrorText.Value[:outputHead], "")
+			t.ErrorText, changed = uimessage.Some(fmt.Sprintf("%s… (%d bytes, archive %s) %s", head, n, archive, noteAged)), true
+		}
+		parts[i] = t
+	}
+	if !changed {
+		return m, false
+	}
+	name, err := json.Marshal(archive)
+	if err != nil {
+		return m, false // Unreachable: a string encodes.
+	}
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read stays in Extra
+	meta.Tokens = 0
+	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(e uimessage.Member) bool { return e.Name == agedMember })
+	meta.Extra = append(meta.Extra, uimessage.Member{Name: agedMember, Value: name})
+	m.Parts, m.Metadata = parts, meta.Append(nil)
+	return m, true
+}
+
+// agedOutput points to the archive, and to where the tool keeps the whole if it says so.
+func agedOutput(output json.RawMessage, archive string) json.RawMessage {
+	short, err := json.Marshal(struct {
+		Truncated bool   `json:"truncated"`
+		Bytes     int    `json:"bytes"`
+		Archive   string `json:"archive,omitempty"`
+		Whole     string `json:"whole,omitempty"`
+		Note      string `json:"note"`
+	}{true, len(output), archive, wholeOf(output), noteAged})
+	if err != nil {
+		return output // Unreachable: plain members encode.
+	}
+	return short
+}
+
+// wholeOf is the name under which a tool keeps the whole of an output; empty: it has
+// none.
+func wholeOf(output json.RawMessage) string {
+	var kept struct {
+		Whole string `json:"whole"`
+	}
+	if json.Unmarshal(output, &kept) != nil || len(kept.Whole) > outputHead {
+		return ""
+	}
+	return kept.Whole
+}
