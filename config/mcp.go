@@ -180,7 +180,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	}
 	before := len(m.findings)
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	e := &expander{dir: m.Dir, lookup: m.loader.lookup}
+	e := &expander{dir: m.Dir, lookup: m.lookup}
 	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
 	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
@@ -318,7 +318,7 @@ func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 			continue
 		}
 		for _, via := range o.Via {
-			if value, ok := m.loader.lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
+			if value, ok := m.lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
 				hide(value)
 			}
 		}

@@ -81,7 +81,8 @@ func TestLoadMCPFindings(t *testing.T) {
 		{"both", `{"servers": {"a": {"command": "x", "url": "http://h"}}}`, []string{"mcp.json:1:14: servers.a wants one of command (a program) and url (an address)"}, true},
 		{
 			"the older transport", `{"servers": {"a": {"type": "sse", "url": "http://h"}}}`,
-			[]string{`mcp.json:1:28: servers.a.type wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`}, true,
+			[]string{`mcp.json:1:28: servers.a.type wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`},
+			true,
 		},
 		{"no address", `{"servers": {"a": {"url": "example.com"}}}`, []string{"mcp.json:1:27: servers.a.url wants an address such as https://example.com/mcp"}, true},
 		{"missing", "{\"servers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NO}\"}}}}", []string{"mcp.json:2:15: servers.a.env.K: the environment variable NO is not set, or empty"}, true},
@@ -91,7 +92,8 @@ func TestLoadMCPFindings(t *testing.T) {
 		{"no header", `{"servers": {"a": {"url": "http://h", "headers": {"X": "1\r\nY: 2"}}}}`, []string{`mcp.json:1:50: servers.a.headers has "X", which is no header that can be sent`}, true},
 		{
 			"an unknown key", `{"servers": {"a": {"command": "x", "comand": "y"}}}`,
-			[]string{`mcp.json:1:36: unknown key "comand" in servers.a; did you mean "command"?`}, false,
+			[]string{`mcp.json:1:36: unknown key "comand" in servers.a; did you mean "command"?`},
+			false,
 		},
 		{"a literal secret", `{"servers": {"a": {"url": "http://h", "headers": {"Authorization": "Bearer x"}}}}`, []string{
 			`mcp.json:1:68: servers.a.headers.Authorization is spelled out here; write "${NAME}" and set the variable in the environment or in .env`,

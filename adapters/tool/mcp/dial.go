@@ -206,10 +206,10 @@ func lookup(command, path string) (string, error) {
 // the scripts that its arguments name, with the packages around them.
 func own(program, dir string, args []string) []string {
 	out := []string{program}
-	if real, err := filepath.EvalSymlinks(program); err == nil {
-		out = append(out, real)
-		if prefix := filepath.Dir(filepath.Dir(real)); filepath.Base(filepath.Dir(real)) == "bin" && prefix != "/" && prefix != "/usr" {
-			out = append(out, filepath.Join(prefix, "lib"), filepath.Dir(real))
+	if target, err := filepath.EvalSymlinks(program); err == nil {
+		out = append(out, target)
+		if prefix := filepath.Dir(filepath.Dir(target)); filepath.Base(filepath.Dir(target)) == "bin" && prefix != "/" && prefix != "/usr" {
+			out = append(out, filepath.Join(prefix, "lib"), filepath.Dir(target))
 		}
 	}
 	for _, arg := range args {
@@ -234,8 +234,10 @@ func own(program, dir string, args []string) []string {
 }
 
 func (c *client) dialAddress(life context.Context) dialed {
-	pool := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
-	pool.MaxResponseHeaderBytes = 64 << 10
+	pool := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
 	life, cancel := context.WithCancel(life)
 	client := &http.Client{
 		Transport:     &headers{next: pool, life: life, add: c.server.Headers, limit: int64(c.o.Limits.Message)},

@@ -139,7 +139,10 @@ func driveEverything(t *testing.T, w *world, server string) {
 		t.Errorf("get-resource-links = %s", got)
 	}
 	shown, over := make(chan string, 100), make(chan struct{})
-	long := w.tool(server + ":trigger-long-running-operation").(tool.Streamer)
+	long, ok := w.tool(server + ":trigger-long-running-operation").(tool.Streamer)
+	if !ok {
+		t.Fatal("the tool shows nothing while it works")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var err error
@@ -180,7 +183,7 @@ func TestEverythingServerOverHTTP(t *testing.T) {
 	if err != nil {
 		missing(t, "unshare is not installed")
 	}
-	if out, err := exec.Command(unshare, "-r", "-n", "true").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), unshare, "-r", "-n", "true").CombinedOutput(); err != nil {
 		missing(t, "no network can be made for the server: "+string(out))
 	}
 	socket := filepath.Join(t.TempDir(), "s")
@@ -223,7 +226,7 @@ spawn(process.execPath, [%q, 'streamableHttp'], { stdio: 'inherit' });
 // forward listens on loopback for a socket in the file system.
 func forward(t *testing.T, socket string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

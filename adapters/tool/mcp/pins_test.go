@@ -150,7 +150,7 @@ func TestAnotherProgramIsConfiguredAnew(t *testing.T) {
 	s := w.server("s", plain("echo"))
 	w.apply(s)
 	w.up("s")
-	before := w.tool("s:echo").(tool.Explainer)
+	before := w.explainer("s:echo")
 	w.list("s", plain("other"))
 	s.Args = []string{"-v2"}
 	w.apply(s)
@@ -195,7 +195,7 @@ func TestAP13(t *testing.T) {
 			t.Errorf("%s may be repeated, because its server says so", name)
 		}
 	}
-	echo := w.tool("s:echo").(tool.Explainer)
+	echo := w.explainer("s:echo")
 	explain := func(t *testing.T, e tool.Explainer, input string) tool.Explanation {
 		t.Helper()
 		x, err := e.Explain(tool.Call{Input: json.RawMessage(input)})
@@ -212,7 +212,7 @@ func TestAP13(t *testing.T) {
 		t.Errorf("the same call reads differently: %+v and %+v", x, y)
 	}
 	for _, other := range []string{"s:reads", "all:echo"} {
-		if y := explain(t, w.tool(other).(tool.Explainer), `{}`); y.Bind == x.Bind {
+		if y := explain(t, w.explainer(other), `{}`); y.Bind == x.Bind {
 			t.Errorf("an answer for s:echo is one for %s", other)
 		}
 	}
@@ -220,7 +220,7 @@ func TestAP13(t *testing.T) {
 		t.Errorf("what a person agreed to: %v", err)
 	}
 	calls := w.marks("s", "called-echo")
-	if _, err := echo.Invoke(t.Context(), tool.Call{Bind: explain(t, w.tool("s:reads").(tool.Explainer), `{}`).Bind}); !errors.Is(err, ErrOff) {
+	if _, err := echo.Invoke(t.Context(), tool.Call{Bind: explain(t, w.explainer("s:reads"), `{}`).Bind}); !errors.Is(err, ErrOff) {
 		t.Errorf("what a person did not agree to: %v, want %v", err, ErrOff)
 	}
 	if n := w.marks("s", "called-echo"); n != calls {

@@ -27,7 +27,7 @@ func TestSU2Sandbox(t *testing.T) {
 			if err := os.WriteFile(secret, []byte("canary"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}

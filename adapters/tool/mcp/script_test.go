@@ -151,7 +151,7 @@ func (s script) call(r request) {
 	case "reach":
 		data, _ := os.ReadFile(fmt.Sprint(args["read"])) // what is hidden may look empty
 		write := os.WriteFile(fmt.Sprint(args["write"]), []byte("x"), 0o600)
-		conn, dial := net.Dial("tcp", fmt.Sprint(args["dial"]))
+		conn, dial := (&net.Dialer{}).DialContext(context.Background(), "tcp", fmt.Sprint(args["dial"]))
 		if dial == nil {
 			_ = conn.Close()
 		}
@@ -406,6 +406,16 @@ func (w *world) tool(name string) tool.Tool {
 	}
 	w.t.Fatalf("%s is not offered; there are %q", name, w.offered())
 	return nil
+}
+
+// explainer is a tool that is offered, as one that explains its calls.
+func (w *world) explainer(name string) tool.Explainer {
+	w.t.Helper()
+	e, ok := w.tool(name).(tool.Explainer)
+	if !ok {
+		w.t.Fatalf("%s explains nothing", name)
+	}
+	return e
 }
 
 // call calls a tool that is offered.
