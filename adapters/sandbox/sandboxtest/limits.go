@@ -25,7 +25,11 @@ type Bounded interface {
 // Limits is SB5: what a program uses up, it uses up of its own.
 func Limits(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
-	memory, processes := s.(Bounded).Bounds()
+	bounded, ok := s.(Bounded)
+	if !ok {
+		t.Fatalf("%s does not say what it bounds", s.Name())
+	}
+	memory, processes := bounded.Bounds()
 	t.Logf("bounded as a whole: memory %v, processes %v", memory, processes)
 	w := newWorld(t)
 	t.Run("wall", func(t *testing.T) {

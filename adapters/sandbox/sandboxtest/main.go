@@ -30,11 +30,12 @@ type Checker interface {
 }
 
 // Main is TestMain of an implementation.
-func Main(m *testing.M, make func() Checker) {
+func Main(m *testing.M, create func() Checker) {
 	jail.Main()
 	probe.Main()
 	if marker := os.Getenv(hostMarker); marker != "" {
-		os.Exit(crashingHost(make(), marker))
+		crashingHost(create(), marker)
+		os.Exit(1)
 	}
 	if len(os.Args) == 3 && os.Args[1] == attackName {
 		os.Exit(attack(os.Args[2]))
@@ -112,7 +113,7 @@ func Outside(t *testing.T) string {
 	if os.Getuid() != 0 && os.Getenv("TMPDIR") != "" {
 		base = os.Getenv("TMPDIR")
 	}
-	dir, err := os.MkdirTemp(base, "sandboxtest-")
+	dir, err := os.MkdirTemp(base, "sandboxtest-") //nolint:usetesting // that lies in /tmp, of which programs have their own
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,9 +161,9 @@ func Network(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
 	targets, came := listeners(t, w.dir)
-	for _, extra := range [][2]string{{"tcp", "169.254.169.254:80"}, {"udp", "169.254.169.254:53"}, {"tcp6", "[::1]:" + port(targets[1][1])}, {"udp", "8.8.8.8:53"}} {
-		targets = append(targets, extra)
-	}
+	targets = append(
+		targets, [2]string{"tcp", "169.254.169.254:80"}, [2]string{"udp", "169.254.169.254:53"}, [2]string{"tcp6", "[::1]:" + port(targets[1][1])}, [2]string{"udp", "8.8.8.8:53"},
+	)
 	own := targets[5] // datagrams to its own loopback go, and arrive nowhere
 	got := try(t, s, w.shell(""), probe.Tries{Dial: slices.Delete(slices.Clone(targets), 5, 6)})
 	try(t, s, w.shell(""), probe.Tries{Dial: [][2]string{own}})
