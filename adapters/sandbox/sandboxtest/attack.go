@@ -39,7 +39,7 @@ func attack(target string) int {
 		{"ptrace", func() error { return unix.PtraceAttach(pid) }},
 		{"ptrace of the first process", func() error { return attachFirst() }},
 		{"memory", func() error { _, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)); return err }},
-		{"the parent's root", func() error { _, err := os.ReadDir("/proc/1/root/root"); return err }},
+		{"the parent's root", func() error { _, err := os.ReadDir("/proc/1/root" + "/root"); return err }},
 		{"a limit", func() error { return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{}, nil) }},
 		{"a priority", func() error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 19) }},
 		{"a user namespace", func() error { return unix.Unshare(unix.CLONE_NEWUSER) }},

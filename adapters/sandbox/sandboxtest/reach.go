@@ -80,7 +80,7 @@ func Reach(t *testing.T, s sandbox.Sandbox) {
 		Read: []string{
 			w.write(t, state, secret), w.write(t, "work/ship.json", secret), w.write(t, "work/.env", secret), w.write(t, "home/.ssh/id_ed25519", secret),
 			w.write(t, "other/Agent.md", secret), w.write(t, "work/deep/private/key", secret), filepath.Join(w.work, "link"), filepath.Join(w.work, "folder/.ssh/id_ed25519"),
-			"/etc/shadow", "/etc/ssl/private", "/root", "/home", "/proc/1/environ", "/proc/1/root/var/lib", "/var/lib", "/var/log", "/run", "/sys",
+			"/etc/shadow", "/etc/ssl/private", "/root", "/home", "/proc/1/environ", "/proc/1/root" + "/var/lib", "/var/lib", "/var/log", "/run", "/sys",
 		},
 		Write: []string{
 			filepath.Join(w.dir, "new"), filepath.Join(w.dir, "other/Agent.md"), filepath.Join(w.dir, state), filepath.Join(w.work, ".ship/access.json"),
