@@ -39,7 +39,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
 		ReadOnly: append(in("Agent.md", filepath.Join(".claude", "skills")), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
 		Hidden:   in("ship.json", ".env"), State: h.opts.State,
-		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "memory", "open", "profile"},
+		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile"},
 		Keep:    func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) { return keepFile(stored, chat, name) },
 		Notify:  h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
@@ -52,6 +52,9 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	sh, err := shell.New(o)
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools for commands cannot be set up", Why: err}
+	}
+	if h.opts.Settings.Settings.Permissions.Exec.Sandbox == "none" {
+		h.log.Warn("commands run without a sandbox: once approved they can do whatever this user can", "setting", "permissions.exec.sandbox")
 	}
 	h.cleanups.add("processes in the background", sh.Close)
 	return sh.Tools(), nil

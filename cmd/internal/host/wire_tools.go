@@ -27,7 +27,7 @@ type toolbox struct {
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
 	tools := []tool.Tool{
-		chattools.NewSend(chattools.Options{Files: files}), chattools.NewContact(),
+		chattools.NewSend(chattools.Options{Files: files, Folder: resultsOf}), chattools.NewContact(),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
@@ -35,6 +35,12 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools = append(tools, h.contextTools()...)
 	tools = append(tools, h.skillTools()...)
 	tools = append(tools, h.fileTools(files)...)
+	box := NewSandbox(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
+	commands, err := h.shellTools(files, box, "")
+	if err != nil {
+		return nil, err
+	}
+	tools = append(tools, commands...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
@@ -43,7 +49,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
-	h.startMCP(set, tools, nil, "")
+	h.startMCP(set, tools, box, "")
 	return &toolbox{set: set, files: files, log: h.opts.Logger.With("component", "tools")}, nil
 }
 
