@@ -234,7 +234,7 @@ func largeReply(req model.Request) []model.Event {
 // ones: the old history or the new one is there, whole; nothing acknowledged is lost, and
 // nothing stands twice. Hosts that start from what a cut left go on.
 func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
-	limit := 6
+	limit := 3
 	if soaking() {
 		limit = 400
 	}
