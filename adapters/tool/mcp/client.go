@@ -274,20 +274,38 @@ func (l *link) end() {
 	<-l.ended
 }
 
-// finished is how a program ended, or the session; empty: it did not.
+// finished is how a program ended, or the session; empty: it did not. It waits a
+// moment for the one that is told later.
 func (l *link) finished() string {
-	timer := time.NewTimer(100 * time.Millisecond) // the two are told in any order
+	timer := time.NewTimer(200 * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-l.gone.channel():
 		return l.gone.how
+	case <-l.ended:
 	case <-timer.C:
+		return ""
+	}
+	if l.gone == nil {
+		return l.why
 	}
 	select {
-	case <-l.ended:
+	case <-l.gone.channel():
+		return l.gone.how
+	case <-timer.C:
 		return l.why
+	}
+}
+
+// over says that nothing can be sent any more.
+func (l *link) over() bool {
+	select {
+	case <-l.gone.channel():
+		return true
+	case <-l.ended:
+		return true
 	default:
-		return ""
+		return false
 	}
 }
 
@@ -304,10 +322,7 @@ func (c *client) serve(ctx context.Context, l *link) string {
 		case <-l.gone.channel():
 			return l.gone.how
 		case <-l.ended:
-			if how := l.finished(); how != "" {
-				return how
-			}
-			return l.why
+			return l.finished()
 		case force := <-c.wake:
 			if force {
 				timer.Reset(0)
@@ -430,7 +445,7 @@ func (c *client) acquire(ctx context.Context) (*link, error) {
 		c.mu.Unlock()
 		why = cmp.Or(reason, why)
 		switch {
-		case condition == ConditionUp:
+		case condition == ConditionUp && !l.over():
 			return l, nil
 		case condition == ConditionOff:
 			return nil, fmt.Errorf("%w: %s is off: %s", ErrDown, c.server.Name, reason)

@@ -93,6 +93,7 @@ func callWhatIsSaid(req model.Request) []model.Event {
 		return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
 	case modelmessage.ToolResult:
 		return say("It says: " + p.Output.Text + string(p.Output.JSON))
+	case modelmessage.ToolCall, modelmessage.Reasoning, modelmessage.File, modelmessage.Image, modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:
 	}
 	return nil
 }
