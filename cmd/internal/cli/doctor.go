@@ -95,6 +95,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
 	out = append(out, checkTelegram(loaded.Settings, state)...)
 	s := loaded.Settings
+	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
 	if s.Adapters.Web.Enabled {
 		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail, alive))
