@@ -73,8 +73,8 @@ type attachment struct {
 	Caption string `json:"caption"`
 }
 
-// files turns attachments into references. Paths are taken from the folder only.
-func files(folder string, in []attachment) ([]messages.FileRef, error) {
+// files turns attachments into references. Paths are taken from the run's own folder only.
+func (s *Send) files(run tool.Run, in []attachment) ([]messages.FileRef, error) {
 	var out []messages.FileRef
 	for i, a := range in {
 		if (a.Path == "") == (a.FileID == "") {
@@ -82,7 +82,7 @@ func files(folder string, in []attachment) ([]messages.FileRef, error) {
 		}
 		ref := messages.FileRef{FileID: a.FileID, Kind: a.Kind, Caption: a.Caption}
 		if a.Path != "" {
-			path, err := inside(folder, a.Path)
+			path, err := s.find(run, a.Path)
 			if err != nil {
 				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
 			}
@@ -93,29 +93,52 @@ func files(folder string, in []attachment) ([]messages.FileRef, error) {
 	return out, nil
 }
 
+// find is the whole path of a file that a run may send: the model names it by its
+// path below the folder of files, and only what its own chat has there is its.
+func (s *Send) find(run tool.Run, name string) (string, error) {
+	folder := s.opts.Files
+	if folder == "" || s.opts.Folder == nil {
+		return inside(folder, name, name)
+	}
+	own, err := s.opts.Folder(run.ChatKey)
+	if err != nil {
+		return "", refused(name)
+	}
+	rest, ok := strings.CutPrefix(filepath.ToSlash(name), own+"/")
+	if !ok {
+		return "", refused(name)
+	}
+	return inside(filepath.Join(folder, filepath.FromSlash(own)), rest, name)
+}
+
+// refused is the answer to a path that is not to be sent. It does not tell whether
+// there is such a file.
+func refused(asked string) error {
+	return fmt.Errorf("%w: only files of this chat below the files folder can be sent, not %q", tool.ErrInput, asked)
+}
+
 // inside finds a regular file below folder. Links that lead out of it, hidden
 // files and anything else are refused, since what is sent cannot be taken back.
-func inside(folder, path string) (string, error) {
-	refused := fmt.Errorf("%w: only files below the files folder can be sent, not %q", tool.ErrInput, path)
+func inside(folder, path, asked string) (string, error) {
 	if folder == "" || !filepath.IsLocal(path) {
-		return "", refused
+		return "", refused(asked)
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if strings.HasPrefix(part, ".") {
-			return "", refused
+			return "", refused(asked)
 		}
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return "", refused
+		return "", refused(asked)
 	}
 	defer func() { _ = root.Close() }() // only read from
 	info, err := root.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w: there is no file %q", tool.ErrInput, path)
+		return "", fmt.Errorf("%w: there is no file %q", tool.ErrInput, asked)
 	case !info.Mode().IsRegular():
-		return "", refused
+		return "", refused(asked)
 	}
 	return filepath.Join(folder, path), nil
 }

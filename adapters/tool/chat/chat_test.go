@@ -134,6 +134,70 @@ func TestSendRefusesFiles(t *testing.T) {
 	}
 }
 
+// A chat that knows how another one's files are named sends none of them.
+func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"results/a/own.txt", "results/a/sub/deep.txt", "results/ab/next.txt", "results/b/canary.txt", "top.txt"} {
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(path), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../b/canary.txt", filepath.Join(dir, "results", "a", "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[messages.ChatKey]string{"web-chat-a": "results/a", "web-chat-b": "results/b"}
+	send := chat.NewSend(chat.Options{Files: dir, Folder: func(key messages.ChatKey) (string, error) {
+		if folder, ok := keys[key]; ok {
+			return folder, nil
+		}
+		return "", errors.New("no such chat")
+	}})
+	for _, tt := range []struct {
+		key  messages.ChatKey
+		path string
+		ok   bool
+	}{
+		{"web-chat-a", "results/a/own.txt", true},
+		{"web-chat-a", "results/a/sub/deep.txt", true},
+		{"web-chat-b", "results/b/canary.txt", true},
+		{"web-chat-a", "results/b/canary.txt", false},
+		{"web-chat-a", "results/ab/next.txt", false},
+		{"web-chat-a", "results/a/../b/canary.txt", false},
+		{"web-chat-a", "results/a//../../b/canary.txt", false},
+		{"web-chat-a", "./results/b/canary.txt", false},
+		{"web-chat-a", "results/A/own.txt", false},
+		{"web-chat-a", "results/a/link.txt", false},
+		{"web-chat-a", "results/a/", false},
+		{"web-chat-a", "results/a", false},
+		{"web-chat-a", "top.txt", false},
+		{"web-chat-c", "results/a/own.txt", false},
+		{"", "results/a/own.txt", false},
+	} {
+		t.Run(string(tt.key)+" "+tt.path, func(t *testing.T) {
+			egress := &tooltest.Egress{}
+			input, err := json.Marshal(map[string]any{"text": "x", "attachments": []any{map[string]string{"path": tt.path, "kind": "document"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = invoke(t, send, string(input), tool.Run{ChatKey: tt.key}, egress)
+			sent := egress.Sent()
+			if tt.ok {
+				if err != nil || len(sent) != 1 || len(sent[0].Out.Files) != 1 || sent[0].Out.Files[0].Path != filepath.Join(dir, filepath.FromSlash(tt.path)) {
+					t.Errorf("sent %+v, %v", sent, err)
+				}
+				return
+			}
+			if !errors.Is(err, tool.ErrInput) || len(sent) > 0 {
+				t.Errorf("sent %+v, %v; want nothing and %v", sent, err, tool.ErrInput)
+			}
+		})
+	}
+}
+
 func TestSendSaysWhatBecameOfIt(t *testing.T) {
 	broken := errors.New("store is closed")
 	sole := tool.Run{Sole: true, LaneEmpty: true}

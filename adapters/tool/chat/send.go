@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // SendName is the name of the tool that answers people.
@@ -21,8 +22,11 @@ var sendSchema []byte
 
 // Options of the tools.
 type Options struct {
-	// Files is the folder whose files may be attached; empty: none may.
-	Files string
+	// Files is the folder whose files may be attached; empty: none may. Folder is the
+	// one of a chat in it, with slashes: a chat sends nothing of another. Without it
+	// all of Files is every chat's.
+	Files  string
+	Folder func(key messages.ChatKey) (string, error)
 }
 
 // Send is the tool chat_send.
@@ -53,7 +57,7 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
 		return report(tool.Delivery{Skipped: "empty"}).result("")
 	}
-	refs, err := files(s.opts.Files, in.Attachments)
+	refs, err := s.files(call.Run, in.Attachments)
 	if err != nil {
 		return tool.Result{}, err
 	}
