@@ -40,8 +40,10 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		ReadOnly: append(in("Agent.md", filepath.Join(".claude", "skills")), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
 		Hidden:   in("ship.json", ".env"), State: h.opts.State,
 		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile"},
-		Keep:    func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) { return keepFile(stored, chat, name) },
-		Notify:  h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
+		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
+			return keepFile(stored, chat, name)
+		},
+		Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
 	for _, folder := range h.opts.Settings.Settings.Skills.Paths {
 		if !filepath.IsAbs(folder) {
