@@ -25,6 +25,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
                  persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
                  adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords \
+                 adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
                  actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse
 
 # The race detector needs a C compiler. Without one the tests run without it,
