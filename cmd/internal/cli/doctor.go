@@ -236,7 +236,7 @@ func checkSandbox(ctx context.Context, setting string) finding {
 	case name == "off":
 		return finding{"sandbox", markWarn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto"}
 	case len(unbounded) > 0:
-		return finding{"sandbox", markOK, name + " contains a probe; without a control group, " + strings.Join(unbounded, " and ") + " are bounded for each process alone", ""}
+		return finding{"sandbox", markOK, name + " contains a probe; no control group bounds the " + strings.Join(unbounded, " and the ") + " of a command as a whole", ""}
 	}
 	return finding{"sandbox", markOK, name + " contains a probe", ""}
 }
