@@ -69,7 +69,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 
 // MCPAlone are the options of a manager that tests a server while no host runs.
 func MCPAlone(o Options, store *mcp.Store) mcp.Options {
-	return MCPOptions(o, store, nil, "")
+	return MCPOptions(o, store, NewSandbox(o.Settings.Settings.Permissions.Exec.Sandbox), "")
 }
 
 // noSandbox starts nothing.
