@@ -160,8 +160,8 @@ func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persisten
 		}
 		return c.via.Outbox
 	}
-	those, clear := o.pick(theirs)
-	if !clear || o.all && !c.isListed(by, msg.Admin, theirs) {
+	those, isClear := o.pick(theirs)
+	if !isClear || o.all && !c.isListed(by, msg.Admin, theirs) {
 		return c.listAgain(ac, msg, turn)
 	}
 	answer := persistence.AnswerDenied
