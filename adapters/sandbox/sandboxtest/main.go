@@ -87,7 +87,7 @@ func AsNobody(t *testing.T, pattern string) {
 	}
 	cmd := exec.CommandContext(t.Context(), copied, "-test.run", pattern, "-test.v", "-test.timeout", "10m") //nolint:gosec // this program
 	cmd.Dir = tmp
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "SANDBOXTEST_DIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -110,8 +110,8 @@ func AsNobody(t *testing.T, pattern string) {
 func Outside(t *testing.T) string {
 	t.Helper()
 	base := "/var/tmp"
-	if os.Getuid() != 0 && os.Getenv("TMPDIR") != "" {
-		base = os.Getenv("TMPDIR")
+	if own := os.Getenv("SANDBOXTEST_DIR"); own != "" {
+		base = own
 	}
 	dir, err := os.MkdirTemp(base, "sandboxtest-") //nolint:usetesting // that lies in /tmp, of which programs have their own
 	if err != nil {
