@@ -122,7 +122,7 @@ func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why 
 	h.applyMCP(context.Background())
 	folders := []string{filepath.Dir(MCPFile(h.opts.State)), h.opts.State}
 	look := func() { h.applyMCP(context.Background()) }
-	h.background("servers of tools watch", func(ctx context.Context) { watch(ctx, folders, h.log, func() {}, look) })
+	h.background("servers of tools watch", func(ctx context.Context) { watch(ctx, folders, h.log, look, look) })
 }
 
 // applyMCP reads the servers and makes them those that run. A file that cannot be
