@@ -19,8 +19,9 @@ var errUnapproved = errors.New("not executed: a person has not approved this cal
 // approvals knows what a run may execute of the tools that ask. Only calls that
 // a person approved pass; a call that equals one that waits already is told so.
 type approvals struct {
-	begun    bool // the run has begun: what asks now is the model's
-	approved map[string]bool
+	begun    bool                   // the run has begun: what asks now is the model's
+	approved map[string]bool        // ids
+	agreed   map[string]bool        // the very calls: models give an id twice now and then
 	binds    map[string]string      // of approved calls, by call id
 	waiting  []messages.OpenRequest // in the chat when the run began
 	own      []messages.OpenRequest // of the step under way
@@ -34,7 +35,7 @@ type approvals struct {
 
 func newApprovals(msg messages.StartRun) approvals {
 	a := approvals{
-		approved: map[string]bool{}, binds: map[string]string{}, explained: map[string]explained{},
+		approved: map[string]bool{}, agreed: map[string]bool{}, binds: map[string]string{}, explained: map[string]explained{},
 		waiting: msg.Waiting, next: msg.NextRequest, grants: msg.Grants,
 	}
 	for _, c := range msg.Approved {
@@ -44,12 +45,15 @@ func newApprovals(msg messages.StartRun) approvals {
 }
 
 // approve lets a call pass.
-func (a *approvals) approve(c loop.Call) { a.approved[c.ID] = true }
+func (a *approvals) approve(c loop.Call) { a.approved[c.ID], a.agreed[callKey(c)] = true, true }
+
+// callKey tells calls apart, whatever their ids are.
+func callKey(c loop.Call) string { return c.ID + "\n" + c.Name + "\n" + string(c.Input) }
 
 // asks says whether a person has to be asked, which is so unless they are being
 // asked about the same already.
 func (a *approvals) asks(c loop.Call) bool {
-	e := a.explained[c.ID]
+	e := a.explained[callKey(c)]
 	if e.err != nil || a.same(c) != 0 {
 		return false
 	}
@@ -60,7 +64,7 @@ func (a *approvals) asks(c loop.Call) bool {
 
 // same is the number of the open request with the same tool, input and binding; 0: none.
 func (a *approvals) same(c loop.Call) int {
-	bind := a.explained[c.ID].Bind
+	bind := a.explained[callKey(c)].Bind
 	for _, list := range [][]messages.OpenRequest{a.waiting, a.own} {
 		for _, r := range list {
 			if r.Name == c.Name && r.Bind == bind && bytes.Equal(loop.Canonical(r.Input), loop.Canonical(c.Input)) {
@@ -88,10 +92,10 @@ func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
 		return nil
 	case v.Decision == tool.Deny:
 		return fmt.Errorf("not allowed: %s", v.Reason)
-	case a.approved[c.ID]:
+	case a.agreed[callKey(c)]:
 		return nil
 	}
-	if err := a.explained[c.ID].err; err != nil {
+	if err := a.explained[callKey(c)].err; err != nil {
 		return err
 	}
 	if n := a.same(c); n != 0 {

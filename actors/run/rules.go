@@ -165,7 +165,7 @@ type explained struct {
 // explain asks a tool, once a call, what the call would do. That takes what reading
 // a few local files takes.
 func (r *run) explain(t tool.Tool, c loop.Call) explained {
-	if e, ok := r.gate.explained[c.ID]; ok {
+	if e, ok := r.gate.explained[callKey(c)]; ok {
 		return e
 	}
 	e := explained{AskedCall: messages.AskedCall{CallID: c.ID}}
@@ -181,11 +181,11 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	if len(e.Exact) > maxExact || e.Exact == "" && len(c.Input) > maxExact {
 		e.err = errTooLong
 	}
-	r.gate.explained[c.ID] = e // the operator's rule needs it
+	r.gate.explained[callKey(c)] = e // the operator's rule needs it
 	if e.Command != "" {
 		e.Rule = r.rule(t, c).under
 	}
-	r.gate.explained[c.ID] = e
+	r.gate.explained[callKey(c)] = e
 	return e
 }
 

@@ -110,7 +110,10 @@ func (r *run) invoke(c loop.Call) {
 		err = fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)
 	case err == nil:
 		ruled := r.rule(t, c)
-		bind, err = cmp.Or(r.gate.binds[c.ID], ruled.bind), r.gate.refuse(ruled.Verdict, c)
+		bind, err = ruled.bind, r.gate.refuse(ruled.Verdict, c)
+		if r.gate.agreed[callKey(c)] {
+			bind = cmp.Or(r.gate.binds[c.ID], bind)
+		}
 	}
 	if err != nil {
 		r.pending(n, nil)
