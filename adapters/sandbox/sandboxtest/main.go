@@ -89,6 +89,7 @@ func AsNobody(t *testing.T, pattern string) {
 	cmd.Dir = tmp
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "SANDBOXTEST_DIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("as a user without powers: %v\n%s", err, out)
@@ -202,6 +203,8 @@ func begun(t *testing.T, ctx context.Context, s sandbox.Sandbox, spec sandbox.Sp
 	if err != nil {
 		t.Fatalf("start %q: %v", spec.Argv, err)
 	}
+	late := time.AfterFunc(2*time.Minute, func() { _ = w.CloseWithError(os.ErrDeadlineExceeded) })
+	defer late.Stop()
 	first := make([]byte, 1)
 	if _, err := r.Read(first); err != nil {
 		t.Fatal(err)
