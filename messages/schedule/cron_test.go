@@ -1,0 +1,260 @@
+package schedule
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fields is a schedule as the oracle knows it: the values that fit; nil: all do.
+type fields struct{ minute, hour, dom, month, dow []int }
+
+func (f fields) text() string {
+	word := func(values []int) string {
+		if values == nil {
+			return "*"
+		}
+		var out []string
+		for _, v := range values {
+			out = append(out, strconv.Itoa(v))
+		}
+		return strings.Join(out, ",")
+	}
+	return strings.Join([]string{word(f.minute), word(f.hour), word(f.dom), word(f.month), word(f.dow)}, " ")
+}
+
+// fits says whether what a clock shows is in the schedule. The days of the month and
+// of the week are alternatives where both are given.
+func (f fields) fits(w time.Time) bool {
+	in := func(values []int, v int) bool { return values == nil || slices.Contains(values, v) }
+	if !in(f.minute, w.Minute()) || !in(f.hour, w.Hour()) || !in(f.month, int(w.Month())) {
+		return false
+	}
+	if f.dom != nil && f.dow != nil {
+		return slices.Contains(f.dom, w.Day()) || slices.Contains(f.dow, int(w.Weekday()))
+	}
+	return in(f.dom, w.Day()) && in(f.dow, int(w.Weekday()))
+}
+
+// wall is what the clock on the wall shows at a minute, as if it were UTC.
+func wall(t time.Time, zone *time.Location) time.Time {
+	l := t.In(zone)
+	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), 0, 0, time.UTC)
+}
+
+// walk goes through the minutes one after the other, looking at the clock on the
+// wall. A clock that jumps ahead passes all that it skips at once; one that was put
+// back shows nothing new until it has caught up.
+func walk(schedules []fields, zone *time.Location, from, to time.Time) [][]time.Time {
+	out := make([][]time.Time, len(schedules))
+	seen := wall(from, zone)
+	for t := from.Add(time.Minute); !t.After(to); t = t.Add(time.Minute) {
+		now := wall(t, zone)
+		for i, f := range schedules {
+			due := false
+			if f.hour == nil {
+				due = f.fits(now)
+			} else {
+				for w := seen.Add(time.Minute); !w.After(now) && !due; w = w.Add(time.Minute) {
+					due = f.fits(w)
+				}
+			}
+			if due {
+				out[i] = append(out[i], t)
+			}
+		}
+		if now.After(seen) {
+			seen = now
+		}
+	}
+	return out
+}
+
+// pick chooses some values, in order, or all.
+func pick(r *rand.Rand, low, high, all int) []int {
+	if r.IntN(10) < all {
+		return nil
+	}
+	var out []int
+	for range 1 + r.IntN(3) {
+		if v := low + r.IntN(high-low+1); !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func zones(t *testing.T) []*time.Location {
+	t.Helper()
+	var out []*time.Location
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Africa/Casablanca", "Asia/Shanghai"} {
+		zone, err := ParseZone(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, zone)
+	}
+	return out
+}
+
+// Five years in six zones, among them one whose clocks move by half an hour, one where
+// midnight is skipped, one that has two changes more for Ramadan: what a walk from
+// minute to minute finds, and nothing else.
+func TestCL9SchedulesAgainstAWalkThroughEveryMinute(t *testing.T) {
+	t.Parallel()
+	more := 4
+	if os.Getenv("SOAK") != "" {
+		more = 60
+	}
+	from := time.Date(2014, 12, 31, 12, 0, 0, 0, time.UTC)
+	to := from.AddDate(5, 0, 2)
+	for i, zone := range zones(t) {
+		t.Run(zone.String(), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(9, uint64(i)))
+			// Those around the changes, which chance meets seldom.
+			schedules := []fields{
+				{minute: []int{30}, hour: []int{2}}, {minute: []int{0, 15, 45}, hour: []int{0, 1, 2, 3}}, {minute: []int{0}, hour: []int{0}},
+				{minute: []int{30}}, {minute: []int{15, 59}, dow: []int{0}}, {minute: []int{5}, hour: []int{1, 2}, dom: []int{1}, dow: []int{0}},
+				{minute: []int{10}, hour: []int{2}, dom: []int{29}, month: []int{2}},
+			}
+			for range more {
+				schedules = append(schedules, fields{
+					minute: pick(r, 0, 59, 0), hour: pick(r, 0, 23, 3), dom: pick(r, 1, 28, 7), month: pick(r, 1, 12, 8), dow: pick(r, 0, 6, 6),
+				})
+			}
+			for n, want := range walk(schedules, zone, from, to) {
+				c, err := ParseCron(schedules[n].text(), zone)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []time.Time
+				for at, ok := c.Next(from); ok && !at.After(to); at, ok = c.Next(at) {
+					got = append(got, at.UTC())
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("%s (-want +got):\n%s", schedules[n].text(), diff)
+				}
+				if newest, count := c.Missed(from, to); len(want) > 0 && (count != min(len(want), maxCount) || !newest.Equal(want[len(want)-1])) {
+					t.Fatalf("%s: missed %d, the newest at %s; want %d, %s", schedules[n].text(), count, newest, len(want), want[len(want)-1])
+				}
+			}
+		})
+	}
+}
+
+// What people read about the two nights.
+func TestCronTheNightsOfTheChange(t *testing.T) {
+	t.Parallel()
+	berlin := zones(t)[0]
+	for _, tt := range []struct {
+		name, cron, from string
+		want             []string
+	}{
+		{"spring, a fixed time: right after the gap", "30 2 * * *", "2026-03-28T12:00:00+01:00", []string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00"}},
+		{"spring, every hour: no hour is missing", "30 * * * *", "2026-03-29T01:00:00+01:00", []string{"2026-03-29T01:30:00+01:00", "2026-03-29T03:30:00+02:00"}},
+		{"autumn, a fixed time: once", "30 2 * * *", "2026-10-24T12:00:00+02:00", []string{"2026-10-25T02:30:00+02:00", "2026-10-26T02:30:00+01:00"}},
+		{"autumn, every hour: each", "30 * * * *", "2026-10-25T02:00:00+02:00", []string{"2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00"}},
+		{"sundays by either number", "0 9 * * 7", "2026-03-28T12:00:00+01:00", []string{"2026-03-29T09:00:00+02:00", "2026-04-05T09:00:00+02:00"}},
+		{"a leap day", "0 0 29 2 *", "2096-03-01T00:00:00+01:00", []string{"2104-02-29T00:00:00+01:00"}},
+		{"people only", "@manual", "2026-01-01T00:00:00+01:00", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c, err := ParseCron(tt.cron, berlin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := time.Parse(time.RFC3339, tt.from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, at := range c.Upcoming(from, max(len(tt.want), 1)) {
+				got = append(got, at.Format(time.RFC3339))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseCronRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "* * * *", "* * * * * *", "60 * * * *", "0 24 * * *", "0 0 30 2 *", "@every 5m", "@reboot", "TZ=UTC 0 9 * * *", "9 o'clock", strings.Repeat("1,", 200) + "1 * * * *"} {
+		if c, err := ParseCron(text, time.UTC); !errors.Is(err, ErrSchedule) {
+			t.Errorf("ParseCron(%q) = %v, %v; want an error", text, c, err)
+		}
+	}
+}
+
+func TestParseWhenAndDelay(t *testing.T) {
+	t.Parallel()
+	berlin := zones(t)[0]
+	for text, want := range map[string]string{
+		"2026-03-29 02:30":          "2026-03-29T03:00:00+02:00",
+		"2026-10-25T02:30":          "2026-10-25T02:30:00+02:00",
+		"2026-06-01 09:00:30":       "2026-06-01T09:00:30+02:00",
+		"2026-06-01T09:00:00+00:00": "2026-06-01T11:00:00+02:00",
+	} {
+		if got, err := ParseWhen(text, berlin); err != nil || got.Format(time.RFC3339) != want {
+			t.Errorf("ParseWhen(%q) = %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "tomorrow", "2026-13-01 00:00", "09:30", strings.Repeat("9", 200)} {
+		if got, err := ParseWhen(text, berlin); !errors.Is(err, ErrSchedule) {
+			t.Errorf("ParseWhen(%q) = %v, %v; want an error", text, got, err)
+		}
+	}
+	for text, want := range map[string]time.Duration{"20m": 20 * time.Minute, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d 6h": 30 * time.Hour, "90s": 90 * time.Second} {
+		if got, err := ParseDelay(text); err != nil || got != want {
+			t.Errorf("ParseDelay(%q) = %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-5m", "5", "0s", "9999d", "999999999h", "m", "1e9s"} {
+		if got, err := ParseDelay(text); !errors.Is(err, ErrSchedule) {
+			t.Errorf("ParseDelay(%q) = %v, %v; want an error", text, got, err)
+		}
+	}
+	for _, name := range []string{"", "Local", "Nowhere/Land", "../etc/passwd"} {
+		if zone, err := ParseZone(name); !errors.Is(err, ErrSchedule) {
+			t.Errorf("ParseZone(%q) = %v, %v; want an error", name, zone, err)
+		}
+	}
+}
+
+func FuzzParseCron(f *testing.F) {
+	for _, seed := range []string{"0 9 * * 1-5", "*/5 * * * *", "@daily", "30 2 29 2 7", "0 0 1 1 SUN", "59-1 * * * *"} {
+		f.Add(seed)
+	}
+	berlin, err := ParseZone("Europe/Berlin")
+	if err != nil {
+		f.Fatal(err)
+	}
+	from := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCron(text, berlin)
+		if err != nil {
+			if !errors.Is(err, ErrSchedule) {
+				t.Fatalf("%v is no %v", err, ErrSchedule)
+			}
+			return
+		}
+		last := from
+		for _, at := range c.Upcoming(from, 5) {
+			if !at.After(last) {
+				t.Fatalf("%q: %s does not follow %s", text, at, last)
+			}
+			last = at
+		}
+	})
+}

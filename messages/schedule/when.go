@@ -1,0 +1,76 @@
+package schedule
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxDelay is the longest way ahead of a single time.
+const MaxDelay = 5 * 366 * 24 * time.Hour
+
+// ParseZone finds a time zone by its name, for example Europe/Berlin.
+func ParseZone(name string) (*time.Location, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("%w: a time zone has a name like Europe/Berlin", ErrSchedule)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q is no time zone; write a name like Europe/Berlin or UTC", ErrSchedule, name)
+	}
+	return zone, nil
+}
+
+// ParseWhen reads a single time: RFC 3339, or the clock of the zone like
+// 2026-03-29 09:30. A time that the clocks skip is right after the gap, of two equal
+// ones the first counts.
+func ParseWhen(text string, zone *time.Location) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.In(zone), nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
+		if n, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
+			return instant(n, zone), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: %q is no time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
+}
+
+// ParseDelay reads how long from now: 20m, 1h30m, 2d.
+func ParseDelay(text string) (time.Duration, error) {
+	bad := fmt.Errorf("%w: %q is no delay; write one like 20m, 1h30m or 2d, of at most five years", ErrSchedule, shorten(text))
+	found := regexp.MustCompile(`^(?:(\d{1,6})d)?((?:\d{1,9}[hms])*)$`).FindStringSubmatch(strings.ToLower(strings.ReplaceAll(text, " ", "")))
+	if found == nil {
+		return 0, bad
+	}
+	var total time.Duration
+	if found[1] != "" {
+		days, err := strconv.Atoi(found[1])
+		if err != nil || days > 5*366 {
+			return 0, bad
+		}
+		total = time.Duration(days) * 24 * time.Hour
+	}
+	if found[2] != "" {
+		rest, err := time.ParseDuration(found[2])
+		if err != nil || rest > MaxDelay {
+			return 0, bad
+		}
+		total += rest
+	}
+	if total < time.Second || total > MaxDelay {
+		return 0, bad
+	}
+	return total, nil
+}
+
+func shorten(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
