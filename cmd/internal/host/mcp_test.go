@@ -25,6 +25,7 @@ import (
 type remoteTools struct {
 	server *sdk.Server
 	url    string
+	more   []string // names of tools that were added later
 
 	mu    sync.Mutex
 	calls []string

@@ -2,6 +2,7 @@ package host
 
 import (
 	"log/slog"
+	"net/netip"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -22,4 +23,8 @@ type Options struct {
 	Only []string
 	// Model stands in for the one of the settings; nil: that one.
 	Model model.Model
+
+	// fetchable are addresses of tests that web_fetch may connect to beside the
+	// public internet.
+	fetchable []netip.AddrPort
 }

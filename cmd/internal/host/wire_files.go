@@ -32,7 +32,9 @@ func (h *Host) fileTools(stored string) []tool.Tool {
 			o.Skills = append(o.Skills, rel)
 		}
 	}
-	return append(files.New(o).Tools(), webfetch.New(webfetch.Options{Allow: s.Permissions.Fetch.Allow}))
+	web := webfetch.Options{Allow: s.Permissions.Fetch.Allow}
+	web.Guard.Open = h.opts.fetchable
+	return append(files.New(o).Tools(), webfetch.New(web))
 }
 
 // below is a folder as a path below another, with slashes.
