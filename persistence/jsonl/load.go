@@ -49,6 +49,11 @@ func (c *chat) load(ctx context.Context) (persistence.Snapshot, error) {
 		}
 	}
 	c.loaded = true
+	if c.unclean && c.suspect && c.broken == nil {
+		if err := c.settle(ctx); err != nil {
+			c.distrust(ctx, "force what was found", c.dir, err)
+		}
+	}
 	return snap, nil
 }
 

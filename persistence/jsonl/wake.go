@@ -58,6 +58,28 @@ func (c *chat) trust() {
 	}
 }
 
+// settle forces what was found when the chat was marked: a process that died left
+// it, and need not have forced the contents nor the names. Whoever reads the chat
+// takes what it holds to be durable, be it only to say that a message is known.
+func (c *chat) settle(ctx context.Context) error {
+	for _, l := range c.logs() {
+		if !l.exists {
+			continue
+		}
+		if err := c.ensureDir(path.Base(path.Dir(l.h.name))); err != nil {
+			return harmless(err)
+		}
+		if err := l.force(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.forceDirs(ctx); err != nil {
+		return err
+	}
+	c.suspect = false
+	return nil
+}
+
 // wakeDirs makes the folder of a marker and those above it, durably.
 func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 	known := &c.store.markers[persistence.Shard(c.key)]
