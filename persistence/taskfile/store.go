@@ -1,0 +1,227 @@
+package taskfile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	ext = ".md"
+	// maxTasks is how many files are read.
+	maxTasks = 10_000
+)
+
+// Store implements [persistence.TaskStore].
+type Store struct {
+	state string
+	home  *time.Location
+	mu    sync.Mutex // held with the lock file
+}
+
+// New makes a store in a state folder. home is the zone of tasks that name none. It
+// makes the folder with the first change only.
+func New(state string, home *time.Location) *Store { return &Store{state: state, home: home} }
+
+// Dir is the folder of the tasks.
+func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
+
+// Path is the file of a task.
+func (s *Store) Path(id string) string { return filepath.Join(s.Dir(), id+ext) }
+
+// Tasks implements [persistence.TaskStore].
+func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.TaskProblem, error) {
+	entries, err := os.ReadDir(s.Dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the tasks: %w", err)
+	}
+	var tasks []persistence.Task
+	var problems []persistence.TaskProblem
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		name := e.Name()
+		if !strings.HasSuffix(name, ext) || strings.HasPrefix(name, ".") || len(tasks) >= maxTasks {
+			continue
+		}
+		t, err := s.read(strings.TrimSuffix(name, ext))
+		if errors.Is(err, persistence.ErrTask) {
+			continue // gone since
+		}
+		if err != nil {
+			problems = append(problems, problem(s.Path(strings.TrimSuffix(name, ext)), err))
+			continue
+		}
+		tasks = append(tasks, t)
+	}
+	slices.SortFunc(tasks, func(a, b persistence.Task) int { return cmp.Compare(a.ID, b.ID) })
+	return tasks, problems, nil
+}
+
+func problem(path string, err error) persistence.TaskProblem {
+	if f, ok := errors.AsType[fault](err); ok {
+		return persistence.TaskProblem{Path: path, Line: f.line, What: f.what, Hint: f.hint}
+	}
+	return persistence.TaskProblem{Path: path, What: err.Error(), Hint: "make it a file that can be read"}
+}
+
+func (s *Store) read(id string) (persistence.Task, error) {
+	raw, err := s.bytes(id)
+	if err != nil {
+		return persistence.Task{}, err
+	}
+	return parse(id, raw, s.home)
+}
+
+// bytes reads a file; a link or a pipe is none.
+func (s *Store) bytes(id string) ([]byte, error) {
+	info, err := os.Lstat(s.Path(id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, persistence.ErrTask
+	case err != nil:
+		return nil, fmt.Errorf("read a task: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, faultf(0, "put a plain file in its place", "it is no plain file")
+	}
+	f, err := os.Open(s.Path(id))
+	if err != nil {
+		return nil, fmt.Errorf("read a task: %w", err)
+	}
+	defer func() { _ = f.Close() }() // nothing is written
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+4))
+	if err != nil {
+		return nil, fmt.Errorf("read a task: %w", err)
+	}
+	return raw, nil
+}
+
+// AddTask implements [persistence.TaskStore]. A task that could not be read again is
+// refused.
+func (s *Store) AddTask(ctx context.Context, t persistence.Task) error {
+	raw, err := s.Check(t)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func() error {
+		if _, err := os.Lstat(s.Path(t.ID)); err == nil {
+			return fmt.Errorf("%w: %s", persistence.ErrTaskExists, t.ID)
+		}
+		return s.write(t.ID, raw)
+	})
+}
+
+// Check is the file of a task, or what is wrong with the task.
+func (s *Store) Check(t persistence.Task) ([]byte, error) {
+	t.Status, t.CatchUp = cmp.Or(t.Status, persistence.TaskActive), cmp.Or(t.CatchUp, persistence.CatchUpOnce)
+	raw, err := format(t)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parse(t.ID, raw, s.home); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// SetTaskStatus implements [persistence.TaskStore].
+func (s *Store) SetTaskStatus(ctx context.Context, id string, status persistence.TaskStatus) error {
+	return s.change(ctx, func() error {
+		if err := s.named(id); err != nil {
+			return err
+		}
+		raw, err := s.bytes(id)
+		if err != nil {
+			return err
+		}
+		t, err := parse(id, raw, s.home)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Path(id), err)
+		}
+		if t.Status == status {
+			return nil
+		}
+		next := withStatus(raw, status)
+		if got, err := parse(id, next, s.home); err != nil || got.Status != status {
+			return fmt.Errorf("%s: its status cannot be changed; change it with an editor", s.Path(id))
+		}
+		return s.write(id, next)
+	})
+}
+
+// RemoveTask implements [persistence.TaskStore]. A file that cannot be read goes, too.
+func (s *Store) RemoveTask(ctx context.Context, id string) error {
+	return s.change(ctx, func() error {
+		if err := s.named(id); err != nil {
+			return err
+		}
+		err := os.Remove(s.Path(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s", persistence.ErrTask, id)
+		}
+		if err != nil {
+			return fmt.Errorf("remove a task: %w", err)
+		}
+		return syncDir(s.Dir())
+	})
+}
+
+// named refuses ids that name no file of ours.
+func (*Store) named(id string) error {
+	if persistence.CheckTaskID(id) != nil {
+		return fmt.Errorf("%w: %s", persistence.ErrTask, persistence.ShortText(id, persistence.MaxTaskID))
+	}
+	return nil
+}
+
+func (s *Store) write(id string, raw []byte) error {
+	if err := renameio.WriteFile(s.Path(id), raw, 0o600, renameio.WithStaticPermissions(0o600), renameio.WithTempDir(s.Dir())); err != nil {
+		return fmt.Errorf("write a task: %w", err)
+	}
+	return syncDir(s.Dir())
+}
+
+// change works on the folder, alone in all processes.
+func (s *Store) change(ctx context.Context, work func() error) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {
+		return fmt.Errorf("change the tasks: %w", err)
+	}
+	lock := flock.New(filepath.Join(s.state, ".tasks.lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("change the tasks: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	return work()
+}
+
+// syncDir makes a change of names durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("force %s: %w", dir, err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

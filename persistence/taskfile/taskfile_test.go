@@ -1,0 +1,288 @@
+package taskfile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+func berlin(t testing.TB) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func TestParseReportsLineAndHint(t *testing.T) {
+	t.Parallel()
+	const head = "---\ntitle: Report\n"
+	for _, tt := range []struct {
+		name, text string
+		line       int
+		what       string
+	}{
+		{"empty", "", 1, "there is no front matter"},
+		{"no end", "---\ntitle: x\n", 1, "does not end"},
+		{"no YAML", "---\ntitle: x\ncron: * * * * *\n---\ngo", 3, "no YAML"},
+		{"a list", "---\n- a\n---\ngo", 2, "no members"},
+		{"no title", "---\ncron: \"0 9 * * *\"\n---\ngo", 2, "no title"},
+		{"no time", head + "---\ngo", 2, "no time"},
+		{"both times", head + "cron: \"0 9 * * *\"\nwhen: 2026-01-01 09:00\n---\ngo", 4, "cron and when"},
+		{"bad cron", head + "cron: \"0 25 * * *\"\n---\ngo", 3, "cron:"},
+		{"bad when", head + "when: tomorrow\n---\ngo", 3, "when:"},
+		{"bad zone", head + "cron: \"0 9 * * *\"\ntimezone: Mars/Base\n---\ngo", 4, "timezone:"},
+		{"bad chat", head + "cron: \"0 9 * * *\"\nchatKey: Alice\n---\ngo", 4, "chatKey:"},
+		{"a task's own chat", head + "cron: \"0 9 * * *\"\nchatKey: task-x-1\n---\ngo", 4, "chatKey:"},
+		{"bad status", head + "cron: \"0 9 * * *\"\nstatus: on\n---\ngo", 4, "status:"},
+		{"bad policy", head + "cron: \"0 9 * * *\"\ncatchUp: all\n---\ngo", 4, "catchUp:"},
+		{"a typo", head + "corn: \"0 9 * * *\"\n---\ngo", 3, "\"corn\" is not known"},
+		{"twice", head + "title: y\n---\ngo", 3, "twice"},
+		{"a list inside", head + "cron: [a]\n---\ngo", 3, "no text"},
+		{"nothing to do", head + "cron: \"0 9 * * *\"\n---\n\n", 4, "nothing to do"},
+		{"two things to do", head + "cron: \"0 9 * * *\"\nsay: hi\nchatKey: web-chat-a\n---\ngo", 4, "both there"},
+		{"nobody to say it to", head + "cron: \"0 9 * * *\"\nsay: hi\n---\n", 4, "nobody"},
+		{"turned letters", head + "cron: \"0 9 * * *\"\n---\ngo \u202e og", 5, "U+202E"},
+		{"no UTF-8", head + "cron: \"0 9 * * *\"\n---\n\xff", 5, "UTF-8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := parse("report", []byte(tt.text), time.UTC)
+			f, ok := errors.AsType[fault](err)
+			if !ok {
+				t.Fatalf("got %v, want a fault", err)
+			}
+			if f.line != tt.line || !strings.Contains(f.what, tt.what) || f.hint == "" {
+				t.Errorf("got line %d, %q, hint %q; want line %d, %q", f.line, f.what, f.hint, tt.line, tt.what)
+			}
+		})
+	}
+}
+
+func TestParseTask(t *testing.T) {
+	t.Parallel()
+	got, err := parse("report", []byte("---\r\ntitle: Morning  report\r\nwhen: 2026-03-29 02:30\r\nchatKey: telegram-chat--100\r\ncatchUp: skip\r\n---\r\n\r\nSum up.\r\n"), berlin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := persistence.Task{
+		ID: "report", Title: "Morning report", When: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), ChatKey: "telegram-chat--100",
+		Status: persistence.TaskActive, CatchUp: persistence.CatchUpSkip, Body: "Sum up.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("---\ntitle: Report\ncron: \"0 9 * * 1-5\"\nchatKey: web-chat-a\n---\nSum up.\n")
+	f.Add("---\ntitle: x\nwhen: 2026-03-29 02:30\nsay: \"a: b\"\nchatKey: cli-chat-b\n---\n")
+	f.Add("---\n&a [*a]\n---\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		task, err := parse("id", []byte(text), time.UTC)
+		if err != nil {
+			if _, ok := errors.AsType[fault](err); !ok {
+				t.Fatalf("%v is no fault", err)
+			}
+			return
+		}
+		raw, err := format(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parse("id", raw, time.UTC)
+		if err != nil {
+			t.Fatalf("%q: our own file: %v\n%s", text, err, raw)
+		}
+		if diff := cmp.Diff(task, again, cmp.Comparer(func(a, b time.Time) bool { return a.Truncate(time.Second).Equal(b.Truncate(time.Second)) })); diff != "" {
+			t.Fatalf("%q (-read +read again):\n%s", text, diff)
+		}
+		if done, err := parse("id", withStatus(raw, persistence.TaskDone), time.UTC); err != nil || done.Status != persistence.TaskDone {
+			t.Fatalf("%q: the status cannot be set: %v", text, err)
+		}
+	})
+}
+
+func task(id string) persistence.Task {
+	return persistence.Task{ID: id, Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-a", Body: "Sum up."}
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := New(t.TempDir(), time.UTC)
+	if tasks, problems, err := s.Tasks(ctx); len(tasks)+len(problems) > 0 || err != nil {
+		t.Fatalf("got %v, %v, %v; want nothing", tasks, problems, err)
+	}
+	if err := errors.Join(s.AddTask(ctx, task("b")), s.AddTask(ctx, task("a"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddTask(ctx, task("a")); !errors.Is(err, persistence.ErrTaskExists) {
+		t.Errorf("got %v, want %v", err, persistence.ErrTaskExists)
+	}
+	for _, id := range []string{"../x", "", "A", "a/b", strings.Repeat("a", 65)} {
+		if err := s.AddTask(ctx, task(id)); err == nil {
+			t.Errorf("the id %q was taken", id)
+		}
+		if err := s.RemoveTask(ctx, id); !errors.Is(err, persistence.ErrTask) {
+			t.Errorf("removing %q: got %v, want %v", id, err, persistence.ErrTask)
+		}
+	}
+	// What people wrote stays, but for the status.
+	own := "---\n# mine\ntitle: Own\ncron: \"@daily\"\nstatus: active # for now\n---\nGo.\n"
+	if err := os.WriteFile(s.Path("own"), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetTaskStatus(ctx, "own", persistence.TaskPaused); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(s.Path("own"))
+	if want := strings.Replace(own, "active # for now", "paused", 1); err != nil || string(raw) != want {
+		t.Errorf("got %q, %v; want %q", raw, err, want)
+	}
+	if err := s.SetTaskStatus(ctx, "none", persistence.TaskDone); !errors.Is(err, persistence.ErrTask) {
+		t.Errorf("got %v, want %v", err, persistence.ErrTask)
+	}
+	if err := errors.Join(os.WriteFile(s.Path("bad"), []byte("hello"), 0o600), os.Symlink("/etc/passwd", s.Path("link"))); err != nil {
+		t.Fatal(err)
+	}
+	tasks, problems, err := s.Tasks(ctx)
+	if err != nil || len(tasks) != 3 || tasks[0].ID != "a" || len(problems) != 2 {
+		t.Fatalf("got %v, %v, %v; want three tasks, two problems", tasks, problems, err)
+	}
+	if got := problems[0].String(); !strings.HasPrefix(got, s.Path("bad")+":1: there is no front matter; ") {
+		t.Errorf("got %q", got)
+	}
+	if err := errors.Join(s.RemoveTask(ctx, "bad"), s.RemoveTask(ctx, "a")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(s.Path("b")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v; want mode 0600", info, err)
+	}
+}
+
+func TestStoreChangesAreOrdered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	won := make([]error, 16)
+	for i := range won {
+		wg.Go(func() { won[i] = New(dir, time.UTC).AddTask(context.Background(), task("same")) })
+	}
+	wg.Wait()
+	first := 0
+	for _, err := range won {
+		if err == nil {
+			first++
+		} else if !errors.Is(err, persistence.ErrTaskExists) {
+			t.Error(err)
+		}
+	}
+	if first != 1 {
+		t.Errorf("%d of them added the task, want one", first)
+	}
+}
+
+func fire(is persistence.FireIs, n int) persistence.Fire {
+	at := time.Date(2026, 1, 1, 0, n, 0, 0, time.UTC)
+	return persistence.Fire{V: version, Is: is, At: at, Task: "a", ID: persistence.FireID("a", at), Planned: at, Text: "said", Body: "do"}
+}
+
+// The log cut at any byte: what is whole is read, and the next record begins a line.
+func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := NewLog(dir)
+	if err := l.AddFires(t.Context(), fire(persistence.FireStarted, 1), fire(persistence.FireEnded, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) + 1 {
+		if err := os.WriteFile(l.path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		next := NewLog(dir)
+		if err := next.AddFires(t.Context(), fire(persistence.FireSettled, 1)); err != nil {
+			t.Fatal(err)
+		}
+		fires, err := next.Fires(t.Context())
+		if err := errors.Join(err, next.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := 1 + strings.Count(string(whole[:cut]), "\n")
+		if cut > 0 && json.Valid([]byte(lastLine(whole[:cut]))) {
+			want++ // only its end of line is missing
+		}
+		if len(fires) != want || fires[len(fires)-1].Is != persistence.FireSettled {
+			t.Fatalf("cut at %d: %d records, want %d", cut, len(fires), want)
+		}
+	}
+}
+
+func lastLine(raw []byte) string {
+	text := string(raw)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
+	t.Parallel()
+	l := NewLog(t.TempDir())
+	var fires []persistence.Fire
+	for n := range keepPerTask + 5000 {
+		fires = append(fires, fire(persistence.FireStarted, n), fire(persistence.FireEnded, n))
+		if n > 0 {
+			fires = append(fires, fire(persistence.FireSettled, n))
+		}
+	}
+	if err := l.AddFires(t.Context(), fires...); err != nil { // so many that the next one looks through them
+		t.Fatal(err)
+	}
+	if err := l.AddFires(t.Context(), fire(persistence.FireSeen, 0)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Fires(t.Context())
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 + 3*keepPerTask + 1; len(got) != want {
+		t.Errorf("%d records are left, want %d", len(got), want)
+	}
+	if got[0].Body == "" || got[1].Text == "" || got[2].Body != "" {
+		t.Error("an open fire keeps its texts, a settled one does not")
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(l.path), "fires.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLogOfANewerVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	l := NewLog(t.TempDir())
+	if err := errors.Join(os.MkdirAll(filepath.Dir(l.path), 0o700), os.WriteFile(l.path, fmt.Appendf(nil, `{"v":%d,"is":"seen","task":"a"}`, version+1), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Fires(t.Context()); err == nil {
+		t.Error("it was read")
+	}
+	if err := l.AddFires(t.Context(), fire(persistence.FireSeen, 0)); err == nil {
+		t.Error("it was written")
+	}
+}
