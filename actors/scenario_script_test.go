@@ -278,6 +278,8 @@ func (s *scenario) accept(in platform.Inbound) (string, error) {
 		return "unavailable", nil
 	case r.Err != nil:
 		return "", r.Err
+	case r.Answer != "":
+		return "said " + r.Answer, nil
 	case r.Duplicate:
 		return "duplicate", nil
 	case r.Declined != "":

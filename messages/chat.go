@@ -60,6 +60,9 @@ type IngressAccepted struct {
 	Duplicate bool
 	// Declined says why it became no turn; empty: it did, or needed none.
 	Declined string
+	// Answer is what the host says to a command on a platform without an outbox, whose
+	// reader has nowhere else to find it.
+	Answer string
 }
 
 // IngressRejected answers [AcceptIngress]: nothing was taken; try again later.

@@ -28,6 +28,9 @@ func (s *State) Fold(ts int64) Fold {
 	return f
 }
 
+// UnfoldedLedger are the entries that are not in the ledger yet, oldest first.
+func (s *State) UnfoldedLedger() []LedgerEntry { return s.ledger }
+
 // Folded tells the state that its fold is durable.
 func (s *State) Folded() {
 	s.stored, s.dirty, s.ledger = len(s.History), nil, nil

@@ -74,7 +74,7 @@ func accepted(ctx context.Context, f *actor.Future) platform.Result {
 	}
 	switch r := reply.(type) {
 	case messages.IngressAccepted:
-		return platform.Result{TurnID: r.TurnID, Duplicate: r.Duplicate, Declined: r.Declined}
+		return platform.Result{TurnID: r.TurnID, Duplicate: r.Duplicate, Declined: r.Declined, Answer: r.Answer}
 	case messages.IngressRejected:
 		return platform.Result{Err: errors.Join(platform.ErrUnavailable, errors.New(r.Reason))}
 	}

@@ -66,15 +66,15 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 // listWords show all that is open.
 func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string {
 	if len(open) == 0 {
-		return text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
+		return c.text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
 	}
 	n := strconv.Itoa(open[0].Request.N)
-	lines := []string{text(notice{
+	lines := []string{c.text(notice{
 		"These wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
 		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
 	}, turn)}
 	for _, a := range open {
-		zh := text(notice{"", "zh"}, turn) != ""
+		zh := c.text(notice{"", "zh"}, turn) != ""
 		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+"\n\n"+exactOf(a))
 	}
 	return strings.Join(lines, "\n\n")
@@ -87,7 +87,7 @@ func (c *chat) grantedWords(said reply.Reply, turn persistence.Turn) string {
 	for _, r := range said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))
 	}
-	return text(notice{
+	return c.text(notice{
 		"For " + minutes + " minutes, what fits this runs without asking, in this chat, when you ask for it:",
 		minutes + " 分钟内，在这个对话里由你发起的、符合以下规则的命令不再询问：",
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")

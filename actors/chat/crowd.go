@@ -74,7 +74,7 @@ func (c *chat) tellFlood(turn persistence.Turn) string {
 	if told {
 		return ""
 	}
-	return text(noticeLaneFull(), turn)
+	return c.text(noticeLaneFull(), turn)
 }
 
 // hostRow are words of the host about an ingress; none where nobody reads an outbox.
@@ -103,7 +103,7 @@ func (c *chat) depth(bot bool) int64 {
 func (c *chat) declineBot(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
 	say := ""
 	if c.state.Depth <= maxDepth {
-		say = text(noticeBots(), turn)
+		say = c.text(noticeBots(), turn)
 	}
 	c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "bot_loop", say)
 }

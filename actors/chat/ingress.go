@@ -17,7 +17,9 @@ import (
 func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 	turn := persistence.NewTurn(msg.Turn)
 	if c.state.Known(msg.IngressID) {
-		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true})
+		c.answer(ac, messages.IngressAccepted{
+			ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true, Answer: c.directly(msg, c.text(noticeObeyed(), turn)),
+		})
 		return
 	}
 	if c.wake(ac) != nil {
@@ -64,7 +66,7 @@ func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn p
 		c.refuse(ac, msg)
 		return
 	}
-	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID}
+	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
 	if fate == persistence.FateDeclined {
 		accepted.Declined = reason
 	}
@@ -185,10 +187,10 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 			notice = noticeStopped()
 		}
 		turn.Meta.Seq = c.state.Seq + 1
-		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", text(notice, turn))
+		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", c.text(notice, turn))
 		return
 	}
-	say := text(noticeUnknownCommand(), turn)
+	say := c.text(noticeUnknownCommand(), turn)
 	var folding Compaction
 	if msg.Command == "compact" {
 		folding = c.compactNow(ac)
@@ -201,9 +203,8 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if msg.Notice != "" {
 		say = msg.Notice // the platform has obeyed already, for example a pairing code
 	} else if c.Commands != nil {
-		cmd := Command{
-			ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Counts: c.counts(), Compaction: folding, Contexts: contexts,
-		}
+		cmd := c.commandOf(msg, turn)
+		cmd.Compaction, cmd.Contexts = folding, contexts
 		if words, ok := c.Commands(cmd); ok {
 			say = words
 		}

@@ -16,6 +16,14 @@ func noticeUnknownCommand() notice {
 	return notice{"I do not know that command. Try /help.", "我不认识这个命令，试试 /help。"}
 }
 
+func noticeObeyed() notice {
+	return notice{"This command was obeyed already.", "这个命令已经执行过了。"}
+}
+
+func noticeApproved() notice { return notice{"Approved.", "已同意。"} }
+
+func noticeDenied() notice { return notice{"Denied.", "已拒绝。"} }
+
 func noticeStopped() notice { return notice{"Stopped.", "已停止。"} }
 
 func noticeNothingToStop() notice {
@@ -104,14 +112,20 @@ func (c *chat) notice(result persistence.Result, reason string) string {
 func (c *chat) inTheirWords(n notice) string {
 	for _, t := range slices.Backward(c.state.History) {
 		if t.Role == uimessage.RoleUser {
-			return text(n, t)
+			return c.text(n, t)
 		}
 	}
 	return n.en
 }
 
-// text is a notice in the language of a turn.
-func text(n notice, t persistence.Turn) string {
+// text is a notice in the language that people chose for the chat, else of a turn.
+func (c *chat) text(n notice, t persistence.Turn) string {
+	switch c.language() {
+	case LanguageChinese:
+		return n.zh
+	case LanguageEnglish:
+		return n.en
+	}
 	for _, r := range persistence.Text(t.Message) {
 		if unicode.Is(unicode.Han, r) {
 			return n.zh

@@ -85,6 +85,9 @@ type Options struct {
 	RunEnded func(key messages.ChatKey, entry persistence.RunEntry)
 	// Contexts: people may leave the working context and load an archived one.
 	Contexts bool
+	// Language is what people chose for a chat, [LanguageEnglish] or [LanguageChinese];
+	// empty or nil: they are answered in the language they write in.
+	Language func(key messages.ChatKey) string
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }
@@ -119,7 +122,20 @@ type Command struct {
 	Args    string
 	Turns   int
 	Running bool
+	Waiting int // turns that no model has seen yet
 	Counts  persistence.Counts
+	// Tokens is what the working context takes of the model's window, as far as it is known.
+	Tokens int
+	// By gave the order; Admin: the platform says that it administers the chat.
+	By       messages.Asker
+	Admin    bool
+	ChatType string // private, group, …
+	// Language is what people chose for the chat; empty: nothing. Chinese: they write so.
+	Language string
+	Chinese  bool
+	// Why is set for the command why: the last message here that was ignored,
+	// declined or merged; nil: there is none.
+	Why *persistence.LedgerEntry
 	// Compaction is set for the command compact.
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,12 +27,15 @@ func (c *chat) takesWords() bool {
 // its ordinary way. What others wrote, forwarded or changed later decides nothing.
 func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
 	words, ok := onlyWords(msg)
-	if !ok || !c.takesWords() || msg.Bot || msg.Forwarded {
+	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
 		return false
 	}
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
 	if o, ok := parseOrder(words); ok {
 		return c.obey(ac, msg, turn, by, o)
+	}
+	if !c.takesWords() {
+		return false
 	}
 	open := c.theirs(by, msg.Admin)
 	if len(open) == 0 {
@@ -140,7 +144,7 @@ func (c *chat) list() []persistence.Asked {
 
 // listAgain answers with the list; false: there is no way to.
 func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
-	if !c.via.Outbox {
+	if !c.canSay(msg) {
 		return false
 	}
 	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.listWords(c.list(), turn))
@@ -155,10 +159,10 @@ func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persisten
 	case o.lists || len(open) == 0:
 		return c.listAgain(ac, msg, turn)
 	case len(theirs) == 0:
-		if c.via.Outbox {
-			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", text(noticeMayNotDecide(), turn))
+		if c.canSay(msg) {
+			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(noticeMayNotDecide(), turn))
 		}
-		return c.via.Outbox
+		return c.canSay(msg)
 	}
 	those, isClear := o.pick(theirs)
 	if !isClear || o.all && !c.isListed(by, msg.Admin, theirs) {
@@ -254,7 +258,7 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 		c.refuse(ac, msg)
 		return
 	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID})
+	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
 	c.deliverRows(ac, rows)
 	c.decided(ac, facts)
 	c.settledFrame(ac, turn.ID) // readers see what follows before they may leave

@@ -59,7 +59,7 @@ func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn persisten
 	}
 	in := c.ingressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
-	fact := persistence.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, text(failure(persistence.ReasonParked), turn))}
+	fact := persistence.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(failure(persistence.ReasonParked), turn))}
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return

@@ -146,7 +146,9 @@ type Result struct {
 	Duplicate bool
 	// Declined says why the core refused it, for example a full lane. It is durable as such.
 	Declined string
-	Err      error
+	// Answer is what the host says to a command, where nothing is sent through an outbox.
+	Answer string
+	Err    error
 }
 
 // Sender is a platform that can send. It is safe for concurrent use; the core

@@ -127,10 +127,11 @@ func newBody(chat, id, text string) chatBody {
 
 // Send hands a message to a chat and returns the id of its turn as soon as it is
 // durable. id may be empty; sending the same id and text again is the same turn.
-func (c *Client) Send(ctx context.Context, chat, id, text string) (turn string, err error) {
-	var out struct{ TurnID string }
+// A command is answered by the host at once.
+func (c *Client) Send(ctx context.Context, chat, id, text string) (turn, answer string, err error) {
+	var out struct{ TurnID, Answer string }
 	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text), &out, "Prefer", "respond-async")
-	return out.TurnID, err
+	return out.TurnID, out.Answer, err
 }
 
 // Ask sends a message and returns the answer when it is complete. onText, if not

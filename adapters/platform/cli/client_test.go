@@ -22,7 +22,7 @@ func TestClient(t *testing.T) {
 	if got, err := c.Status(ctx); err != nil || got != (Status{Project: "Test", Model: "demo", Demo: true, Version: "v1"}) {
 		t.Errorf("Status: %+v, %v", got, err)
 	}
-	if turn, err := c.Send(ctx, "a/b", "m1", "hi"); err != nil || turn != "m1" {
+	if turn, _, err := c.Send(ctx, "a/b", "m1", "hi"); err != nil || turn != "m1" {
 		t.Errorf("Send: %q, %v", turn, err)
 	}
 	if diff := cmp.Diff(sent{"a/b", "m1", "hi", "respond-async"}, <-h.sent); diff != "" {
@@ -49,7 +49,7 @@ func TestClient(t *testing.T) {
 	}
 	h.refuse = `{"error":"busy","message":"The chat is answering."}`
 	var refused *RefusedError
-	if _, err := c.Send(ctx, "main", "m2", "hi"); !errors.As(err, &refused) || refused.Code != "busy" || err.Error() != "The chat is answering." {
+	if _, _, err := c.Send(ctx, "main", "m2", "hi"); !errors.As(err, &refused) || refused.Code != "busy" || err.Error() != "The chat is answering." {
 		t.Errorf("a refusal: got %v", err)
 	}
 }

@@ -282,8 +282,7 @@ func (r *REPL) onLine(ctx context.Context, line string) error {
 	case "/quit", "/exit":
 		return errLeave
 	case "/help":
-		r.print.note(r.words.help)
-		return nil
+		r.print.note(r.words.help) // and what the host has to say
 	case "/stop", "/stop all":
 		r.stop(ctx, line == "/stop all")
 		return nil
@@ -291,12 +290,15 @@ func (r *REPL) onLine(ctx context.Context, line string) error {
 	id := rand.Text()
 	r.open[id], r.print.mine[id] = true, true
 	during := r.running
-	if _, err := r.opts.Client.Send(ctx, r.opts.Chat, id, line); err != nil {
+	_, answer, err := r.opts.Client.Send(ctx, r.opts.Chat, id, line)
+	switch {
+	case err != nil:
 		delete(r.open, id)
 		r.print.note(clean(err.Error()))
-		return nil
-	}
-	if during {
+	case answer != "":
+		delete(r.open, id)
+		r.print.note(clean(answer))
+	case during:
 		r.print.note(r.words.waiting)
 	}
 	return nil

@@ -148,7 +148,11 @@ func TestLineDuringAnswerMerges(t *testing.T) {
 
 func TestCommandsAndInterrupts(t *testing.T) {
 	s := newSession(t, nil)
-	s.typed("/help\n/stop\n/stop all\n\n")
+	s.typed("/help\n")
+	if m := want(t, s.host.sent, "the help of the host"); m.Text != "/help" {
+		t.Errorf("sent %+v", m)
+	}
+	s.typed("/stop\n/stop all\n\n")
 	if want(t, s.host.stops, "stop") || !want(t, s.host.stops, "stop all") {
 		t.Error("the stops are not as typed")
 	}

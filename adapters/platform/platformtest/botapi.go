@@ -293,6 +293,23 @@ func readForm(r *http.Request, p Params) error {
 	}
 }
 
+// setCommands checks a list of commands as the service does.
+func setCommands(p Params) (any, *refused) {
+	var list []struct{ Command, Description string }
+	if json.Unmarshal([]byte(p.Text("commands")), &list) != nil || len(list) > 100 {
+		return nil, badRequest("BOT_COMMANDS_TOO_MUCH")
+	}
+	for _, c := range list {
+		if c.Command == "" || len(c.Command) > 32 || strings.Trim(c.Command, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			return nil, badRequest("BOT_COMMAND_INVALID")
+		}
+		if c.Description == "" || len([]rune(c.Description)) > 256 {
+			return nil, badRequest("BOT_COMMAND_DESCRIPTION_INVALID")
+		}
+	}
+	return true, nil
+}
+
 // dispatch answers a call that no fault took.
 func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	switch c.Method {
@@ -300,6 +317,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 		return a.getUpdates(r.Context(), c.Params)
 	case "getMe":
 		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName}, nil
+	case "setMyCommands":
+		return setCommands(c.Params)
 	case "getWebhookInfo":
 		a.mu.Lock()
 		defer a.mu.Unlock()

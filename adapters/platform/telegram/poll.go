@@ -99,13 +99,14 @@ func (r *receiver) step(ctx context.Context) error {
 }
 
 func (p *Platform) identify(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pollGrace)
+	soon, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	me, err := call[identity](ctx, p.client, "getMe", struct{}{})
+	me, err := call[identity](soon, p.client, "getMe", struct{}{})
 	if err != nil {
 		return err
 	}
 	p.me.Store(&me)
+	p.announce(ctx)
 	return nil
 }
 

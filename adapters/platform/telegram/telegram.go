@@ -58,6 +58,8 @@ type Options struct {
 	// Commands are the names that the host answers, without the slash; other
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string
+	// Menu are the commands that the service lists to people; nil: what it has stays.
+	Menu []MenuEntry
 	// HTTPClient replaces the transport. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
@@ -78,18 +80,19 @@ type Options struct {
 
 // Platform is one bot. It is safe for concurrent use; Receive may run once at a time.
 type Platform struct {
-	opts     Options
-	name     string
-	client   *client
-	markup   *markup.Renderer
-	me       atomic.Pointer[identity]
-	commands map[string]bool
-	notices  *hourly
-	pauses   *pauses
-	presses  chan struct{} // a token for each button that is being answered
-	pressing sync.WaitGroup
-	metrics  *metrics
-	log      *slog.Logger
+	opts      Options
+	name      string
+	client    *client
+	markup    *markup.Renderer
+	me        atomic.Pointer[identity]
+	commands  map[string]bool
+	notices   *hourly
+	pauses    *pauses
+	presses   chan struct{} // a token for each button that is being answered
+	pressing  sync.WaitGroup
+	announced atomic.Bool // the commands, to the service
+	metrics   *metrics
+	log       *slog.Logger
 }
 
 var (

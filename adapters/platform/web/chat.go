@@ -63,6 +63,10 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	s := p.openStream(w)
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
+	if t.said != nil {
+		p.finish(r, key, s, s.say(*t.said))
+		return
+	}
 	if t.turn == "" {
 		p.finish(r, key, s, p.continued(ctx, s, key, frames, t))
 		return
@@ -76,6 +80,7 @@ type taken struct {
 	nothing  string // without a turn: id of the message that has nothing new
 	outcomes []messages.DecisionOutcome
 	late     bool
+	said     *hostAnswer // to a command; nil: it was none
 	// goesOn follows the message that decisions continue; nil: none does.
 	goesOn *follower
 }
@@ -90,7 +95,11 @@ func (t taken) wire() any {
 	out := struct {
 		TurnID    string     `json:"turnId"`
 		Decisions []decision `json:"decisions,omitempty"`
+		Answer    string     `json:"answer,omitempty"`
 	}{TurnID: t.turn}
+	if t.said != nil {
+		out.Answer = t.said.text
+	}
 	for _, o := range t.outcomes {
 		out.Decisions = append(out.Decisions, decision{o.ApprovalID, o.Is, o.Late})
 	}
@@ -122,6 +131,15 @@ func (s *stream) nothing(id string) error {
 
 // take does what the request asks for.
 func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *problem) {
+	if cmd, ok := p.commandIn(req); ok {
+		view, refusal := p.look(ctx, key)
+		if refusal != nil {
+			return taken{}, refusal
+		}
+		if !knows(view, req) {
+			return p.obey(ctx, key, req, cmd)
+		}
+	}
 	pl, refusal := p.plan(ctx, key, req)
 	if refusal != nil {
 		return taken{}, refusal

@@ -56,7 +56,10 @@ func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	result, refusal := p.run(ctx, in)
+	result, refusal := p.executeCommand(ctx, &in)
+	if result == nil && refusal == nil {
+		result, refusal = p.run(ctx, in)
+	}
 	if refusal != nil {
 		refusal.write(w)
 		return

@@ -82,6 +82,10 @@ func (l *fakeLive) accept(in platform.Inbound) platform.Result {
 		return platform.Result{Declined: l.decline}
 	}
 	c := l.chat(in.ChatKey)
+	if in.Kind == platform.KindCommand {
+		l.accepted <- in
+		return platform.Result{TurnID: in.TurnID, Answer: in.Command.Name + " " + in.Command.Args + "!"}
+	}
 	if turn, ok := c.ingress[in.IngressID]; ok {
 		return platform.Result{TurnID: turn, Duplicate: true}
 	}

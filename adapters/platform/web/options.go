@@ -45,6 +45,10 @@ type Options struct {
 	// Info describes the host to the page; nil gives nothing.
 	Info func() Info
 
+	// Commands are what the host answers by itself when a message is one of them with a
+	// slash; nil: everything is for the model.
+	Commands []Command
+
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 	// Listening is called with the address once the server takes connections.
@@ -72,6 +76,16 @@ type Info struct {
 	Version string `json:"version,omitempty"`
 	// Suggestions are offered in an empty chat; nil: those of the demo model, if it is one.
 	Suggestions []string `json:"-"`
+}
+
+// Command is one that the host answers.
+type Command struct {
+	Name string `json:"name"` // without the slash
+	// English and Chinese say what it does, in a line.
+	English string `json:"en"`
+	Chinese string `json:"zh"`
+	// API: it is one in the instructions of POST /api/execute, too.
+	API bool `json:"-"`
 }
 
 var platformName = regexp.MustCompile(`^[a-z]+(@[A-Za-z0-9_.-]+)?$`)

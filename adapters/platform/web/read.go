@@ -40,7 +40,8 @@ func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
 		Platform    string   `json:"platform"`
 		Login       bool     `json:"login"`
 		Suggestions []string `json:"suggestions"`
-	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about)})
+		Commands    []hint   `json:"commands"`
+	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about), p.hints(readsChinese(r))})
 }
 
 // chats serves GET /api/chats.

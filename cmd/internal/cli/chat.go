@@ -119,13 +119,16 @@ func (a *app) send(ctx context.Context, client *terminal.Client, out answered, t
 		out.ID = "send-" + rand.Text()
 	}
 	if detach {
-		turn, err := client.Send(ctx, out.Chat, out.ID, text)
+		turn, said, err := client.Send(ctx, out.Chat, out.ID, text)
 		if err != nil {
 			return fromClient(err)
 		}
-		out.ID = turn
+		out.ID, out.Text = turn, said
 		if asJSON {
 			return a.printJSON(out)
+		}
+		if said != "" {
+			return a.print(said + "\n")
 		}
 		return a.print(turn + "\n")
 	}

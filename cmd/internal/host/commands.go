@@ -2,44 +2,146 @@ package host
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 )
 
-// chatCommands are the words with a slash that the host answers, beside stop.
-// Any other goes to the model as text.
-func chatCommands(contexts bool) []string {
-	words := []string{"start", "help", "status", "allow", "stop", "compact", "approvals", "approve", "deny"}
-	if contexts {
-		words = append(words, "new", "contexts", "load")
-	}
-	return words
+// order is a command for people. The table of them serves the help, the platforms
+// and the answers.
+type order struct {
+	name  string
+	usage string // with its arguments, for the help; empty: the name
+	// en and zh say what it does, in a line.
+	en, zh   string
+	contexts bool // only while contexts are on
+	groups   bool // only where there are groups
+	hidden   bool // not in lists
+	api      bool // programs may give it in their instructions
 }
 
-// command answers a person's order. The words are in the language of Agent.md.
-func (h *Host) command(cmd chat.Command) (string, bool) {
-	say := func(en, zh string) (string, bool) {
-		if h.docs.chinese() {
-			return zh, true
+// orders are the words with a slash that the host answers. Any other goes to the
+// model as text.
+func orders(contexts bool) []order {
+	all := []order{
+		{name: "start", en: "greets", zh: "打招呼", hidden: true},
+		{name: "help", en: "shows the commands", zh: "显示帮助", api: true},
+		{name: "status", en: "says how things are", zh: "查看状态", api: true},
+		{name: "stop", usage: "stop, /stop all", en: "ends what I am doing; all also drops the messages that wait", zh: "停止当前任务；all 同时丢弃排队的消息", api: true},
+		{name: "compact", en: "folds the older part of this chat into a summary", zh: "把较早的对话压缩成摘要", api: true},
+		{name: "new", usage: "new TITLE", en: "archives this conversation and starts afresh", zh: "归档当前对话并重新开始", contexts: true, api: true},
+		{name: "contexts", en: "lists what is archived", zh: "查看已归档的对话", contexts: true, api: true},
+		{name: "load", usage: "load N", en: "brings one of them back", zh: "恢复其中一个", contexts: true, api: true},
+		{name: "approvals", en: "shows what waits for a decision", zh: "查看等待审批的请求"},
+		{name: "approve", usage: "approve N", en: "lets it happen", zh: "同意"},
+		{name: "deny", usage: "deny N REASON", en: "does not", zh: "拒绝"},
+		{name: "model", en: "says which model answers", zh: "查看使用的模型", api: true},
+		{name: "why", en: "explains the last message that got no answer of its own", zh: "解释上一条没有单独回复的消息", api: true},
+		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
+		{name: "activation", usage: "activation mention|reply|always|commands", en: "says what I listen to in this group (owner)", zh: "设置我在群里响应什么（仅主人）", groups: true},
+		{name: "allow", en: "lets this group use me (owner)", zh: "允许这个群使用我（仅主人）", groups: true},
+	}
+	var out []order
+	for _, o := range all {
+		if contexts || !o.contexts {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (h *Host) orders() []order { return orders(h.opts.Settings.Settings.Context.Contexts.Enabled) }
+
+// chatCommands are their names.
+func chatCommands(contexts bool) []string {
+	var out []string
+	for _, o := range orders(contexts) {
+		out = append(out, o.name)
+	}
+	return out
+}
+
+// menu is the commands as a bot announces them.
+func (h *Host) menu() []telegram.MenuEntry {
+	var out []telegram.MenuEntry
+	for _, o := range h.orders() {
+		if !o.hidden {
+			out = append(out, telegram.MenuEntry{Command: o.name, English: o.en, Chinese: o.zh})
+		}
+	}
+	return out
+}
+
+// webCommands are the commands where there are no groups.
+func (h *Host) webCommands() []web.Command {
+	var out []web.Command
+	for _, o := range h.orders() {
+		if !o.groups {
+			out = append(out, web.Command{Name: o.name, English: o.en, Chinese: o.zh, API: o.api})
+		}
+	}
+	return out
+}
+
+// help lists the commands that hold on a platform with or without groups.
+func help(list []order, groups, chinese bool) string {
+	lines := []string{"Just write to me. What you send while I am working is taken in at my next step.", ""}
+	if chinese {
+		lines[0] = "直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。"
+	}
+	for _, o := range list {
+		if o.hidden || o.groups && !groups {
+			continue
+		}
+		usage, does := o.name, o.en
+		if o.usage != "" {
+			usage = o.usage
+		}
+		if chinese {
+			does = o.zh
+		}
+		lines = append(lines, "/"+usage+" - "+does)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// speak chooses one of two languages: what people chose for the chat, else that of
+// Agent.md and of what they write.
+type speak func(en, zh string) (string, bool)
+
+func (h *Host) speak(cmd chat.Command) speak {
+	zh := cmd.Language == chat.LanguageChinese || cmd.Language == "" && (h.docs.chinese() || cmd.Chinese)
+	return func(en, chinese string) (string, bool) {
+		if zh {
+			return chinese, true
 		}
 		return en, true
 	}
+}
+
+// command answers a person's order.
+func (h *Host) command(cmd chat.Command) (string, bool) {
+	say := h.speak(cmd)
 	switch cmd.Name {
 	case "start":
 		return say(
 			fmt.Sprintf("Hello, this is %s. Just write to me; /help says what else there is.", h.project()),
 			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", h.project()))
 	case "help":
-		contexts := h.contextsHelp()
-		return say(
-			"Just write to me. What you send while I am working is taken in at my next step.\n\n"+
-				"/stop ends what I am doing\n/stop all also drops the messages that wait\n/compact folds the older part of this chat into a summary\n"+contexts[0]+
-				"/approvals shows what waits for a decision\n/approve N, /deny N decide it\n"+"/status says how things are\n/help shows this",
-			"直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。\n\n"+
-				"/stop 停止当前任务\n/stop all 同时丢弃排队的消息\n/compact 把较早的对话压缩成摘要\n"+contexts[1]+
-				"/approvals 查看等待审批的请求\n/approve N、/deny N 同意或拒绝\n"+"/status 查看状态\n/help 显示帮助")
+		return say(help(h.orders(), !alone(cmd), false), help(h.orders(), !alone(cmd), true))
 	case "status":
 		return h.chatStatus(cmd, say)
+	case "model":
+		return say(
+			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", h.modelLabel()),
+			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", h.modelLabel()))
+	case "why":
+		return whyAnswer(cmd.Why, h.zone, say)
+	case "language":
+		return h.chooseLanguage(cmd, say)
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
@@ -48,13 +150,66 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
+	case "activation":
+		return say("In a group, the owner chooses what I listen to: /activation mention, reply, always or commands.",
+			"主人可以在群里选择我响应什么：/activation mention、reply、always 或 commands。")
 	default:
 		return "", false
 	}
 }
 
+// alone: the order was given in a chat of one person.
+func alone(cmd chat.Command) bool {
+	return cmd.ChatType != "group" && cmd.ChatType != "supergroup"
+}
+
+// mayChange: people set up chats of their own; in a group the owner and its
+// administrators do.
+func (h *Host) mayChange(cmd chat.Command) bool {
+	if alone(cmd) || cmd.Admin {
+		return true
+	}
+	a, ok := cmd.ChatKey.Address()
+	if !ok || h.access == nil {
+		return false
+	}
+	bot := a.Platform
+	if a.Account != "" {
+		bot += "@" + a.Account
+	}
+	return h.access.Role(bot, cmd.By.ID) == access.RoleOwner
+}
+
+// chooseLanguage obeys /language.
+func (h *Host) chooseLanguage(cmd chat.Command, say speak) (string, bool) {
+	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
+	choice := wish
+	switch wish {
+	case chat.LanguageEnglish, chat.LanguageChinese:
+	case "auto":
+		choice = ""
+	default:
+		now := cmd.Language
+		if now == "" {
+			now = "auto"
+		}
+		return say("Language here: "+now+". Choose with /language en, /language zh or /language auto.",
+			"当前语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
+	}
+	if !h.mayChange(cmd) {
+		return say("In a group only its owner can do that.", "在群里只有主人可以这样做。")
+	}
+	if err := h.preferences.setLanguage(cmd.ChatKey, choice); err != nil {
+		h.log.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
+		return say("That did not work; the language is as it was. The operator finds the reason in the log.", "没有成功，语言保持原样。管理员可以查看日志中的原因。")
+	}
+	cmd.Language = choice
+	return h.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
+		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
+}
+
 // compactAnswer says what became of the order to compact a chat.
-func compactAnswer(c chat.Compaction, say func(en, zh string) (string, bool)) (string, bool) {
+func compactAnswer(c chat.Compaction, say speak) (string, bool) {
 	switch c {
 	case chat.CompactionUnderWay:
 		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话整理成摘要，可以继续发消息。")
@@ -65,12 +220,14 @@ func compactAnswer(c chat.Compaction, say func(en, zh string) (string, bool)) (s
 	return say("Chats are not summed up here.", "这里没有开启对话整理。")
 }
 
-func (h *Host) chatStatus(cmd chat.Command, say func(en, zh string) (string, bool)) (string, bool) {
+func (h *Host) chatStatus(cmd chat.Command, say speak) (string, bool) {
 	doing, tut := "idle", "空闲"
 	if cmd.Running {
 		doing, tut = "working", "处理中"
 	}
 	return say(
-		fmt.Sprintf("%s · %s\nmodel: %s\nmessages here: %d, taken in so far: %d", h.project(), doing, h.modelLabel(), cmd.Turns, cmd.Counts.Accepted),
-		fmt.Sprintf("%s · %s\n模型：%s\n本聊天消息：%d，累计收到：%d", h.project(), tut, h.modelLabel(), cmd.Turns, cmd.Counts.Accepted))
+		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s\nmessages here: %d, about %d tokens for the model\nwaiting: %d, taken in so far: %d",
+			h.project(), doing, cmd.ChatKey, h.modelLabel(), cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s\n本聊天消息：%d，约占 %d 个 token\n等待：%d，累计收到：%d",
+			h.project(), tut, cmd.ChatKey, h.modelLabel(), cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }

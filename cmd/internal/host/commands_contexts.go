@@ -20,7 +20,7 @@ func (h *Host) contextTools() []tool.Tool {
 }
 
 // contextsAnswer says what became of the orders new, contexts and load.
-func (h *Host) contextsAnswer(a chat.ContextsAnswer, say func(en, zh string) (string, bool)) (string, bool) {
+func (h *Host) contextsAnswer(a chat.ContextsAnswer, say speak) (string, bool) {
 	switch a.Are {
 	case chat.ContextsNew:
 		return say("We start afresh. What was said before is archived: /contexts lists it, /load brings it back.",
@@ -69,15 +69,4 @@ func (h *Host) contextLine(item persistence.ContextItem) string {
 		title = item.ID
 	}
 	return fmt.Sprintf("%s (%s, %d)", title, time.UnixMilli(item.ArchivedAt).In(h.zone).Format("2006-01-02 15:04"), item.MessageCount)
-}
-
-// contextsHelp are the lines of the help in English and Chinese, or none.
-func (h *Host) contextsHelp() [2]string {
-	if !h.opts.Settings.Settings.Context.Contexts.Enabled {
-		return [2]string{}
-	}
-	return [2]string{
-		"/new archives this conversation and starts afresh\n/contexts lists what is archived\n/load brings one of them back\n",
-		"/new 归档当前对话并重新开始\n/contexts 查看已归档的对话\n/load 恢复其中一个\n",
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
@@ -42,15 +43,17 @@ type Host struct {
 	board    board
 	cleanups cleanups
 
-	docs    *documents
-	store   *jsonl.Store
-	index   *searchindex.Index
-	memory  *memfile.Store
-	skills  *skill.Catalog
-	meaning *memory.Meaning // nil: memories are searched by words alone
-	system  *actor.ActorSystem
-	workers *workers
-	router  *actor.PID
+	docs        *documents
+	files       *chatfile.Store
+	preferences *preferences
+	store       *jsonl.Store
+	index       *searchindex.Index
+	memory      *memfile.Store
+	skills      *skill.Catalog
+	meaning     *memory.Meaning // nil: memories are searched by words alone
+	system      *actor.ActorSystem
+	workers     *workers
+	router      *actor.PID
 
 	ports       map[string]*port
 	portMetrics *adapter.Metrics

@@ -198,7 +198,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live),
+		Chats: h.chatLister(name, live), Commands: h.webCommands(),
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
 		},
@@ -260,7 +260,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 				Decide: live.Decide,
 				Token:  s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
-				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
 				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 			})
 		},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
@@ -31,6 +32,8 @@ func (h *Host) openStore(context.Context) error {
 	}
 	h.store = store
 	h.docs.chatDir = store.ChatDir
+	h.files = chatfile.New(store.ChatDir)
+	h.preferences = &preferences{files: h.files, log: h.log}
 	h.memory = Memories(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil

@@ -1,0 +1,99 @@
+package chat
+
+import (
+	"context"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The languages that people may choose for a chat.
+const (
+	LanguageEnglish = "en"
+	LanguageChinese = "zh"
+)
+
+// language is what people chose for the chat; empty: nothing.
+func (c *chat) language() string {
+	if c.Language == nil {
+		return ""
+	}
+	return c.Language(c.key)
+}
+
+// canSay: an answer of the host to this message reaches its sender.
+func (c *chat) canSay(msg messages.AcceptIngress) bool {
+	return c.via.Outbox || msg.Verdict == messages.VerdictCommand
+}
+
+// directly is what goes back with the receipt of a command: the words of the host,
+// where no outbox takes them to people.
+func (c *chat) directly(msg messages.AcceptIngress, say string) string {
+	if c.via.Outbox || msg.Verdict != messages.VerdictCommand {
+		return ""
+	}
+	return say
+}
+
+// decidedWords say what became of decisions, for readers who are not shown it otherwise.
+func (c *chat) decidedWords(decided []persistence.ApprovalDecided, turn persistence.Turn) string {
+	for _, d := range decided {
+		if d.Answer == persistence.AnswerApproved {
+			return c.text(noticeApproved(), turn)
+		}
+	}
+	return c.text(noticeDenied(), turn)
+}
+
+// commandOf is a person's order with what an answer may need.
+func (c *chat) commandOf(msg messages.AcceptIngress, turn persistence.Turn) Command {
+	cmd := Command{
+		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
+		Counts: c.counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin,
+		By:       messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username},
+		Language: c.language(), Chinese: c.inTheirWords(notice{"", "zh"}) != "",
+	}
+	switch msg.Command {
+	case "status":
+		cmd.Tokens = c.compaction.size.tokens(c.state.History, c.system())
+	case "why":
+		cmd.Why = c.unanswered()
+	}
+	return cmd
+}
+
+// unanswered is the last message here that did not simply get an answer.
+func (c *chat) unanswered() *persistence.LedgerEntry {
+	if e, ok := lastUnanswered(c.state.UnfoldedLedger()); ok {
+		return &e
+	}
+	var last *persistence.LedgerEntry
+	for e, err := range c.store.Ledger(context.Background()) {
+		if err != nil {
+			c.log.Warn("the ledger cannot be read", "error", err)
+			break
+		}
+		if isUnanswered(e) {
+			last = &e
+		}
+	}
+	return last
+}
+
+func lastUnanswered(entries []persistence.LedgerEntry) (persistence.LedgerEntry, bool) {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if isUnanswered(entries[i]) {
+			return entries[i], true
+		}
+	}
+	return persistence.LedgerEntry{}, false
+}
+
+func isUnanswered(e persistence.LedgerEntry) bool {
+	switch e.Fate {
+	case persistence.FateIgnored, persistence.FateDeclined, persistence.FateMerged, persistence.FateStopped, persistence.FateExpired:
+		return e.Dir == persistence.DirIn
+	case persistence.FateAnswered:
+	}
+	return false
+}

@@ -1,0 +1,53 @@
+package telegram
+
+import (
+	"context"
+	"time"
+)
+
+// announceWithin bounds how long telling the service of the commands may take.
+const announceWithin = 20 * time.Second
+
+// MenuEntry is a command that the service lists, with what it does.
+type MenuEntry struct {
+	Command, English, Chinese string
+}
+
+type menuCommand struct {
+	Command     string `json:"command"`
+	Description string `json:"description"`
+}
+
+type menuParams struct {
+	Commands []menuCommand `json:"commands"`
+	Language string        `json:"language_code,omitempty"`
+}
+
+// announce tells the service which commands there are, once, beside everything else:
+// people can type them all the same.
+func (p *Platform) announce(ctx context.Context) {
+	if len(p.opts.Menu) == 0 || !p.announced.CompareAndSwap(false, true) {
+		return
+	}
+	p.pressing.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, announceWithin)
+		defer cancel()
+		for _, params := range menus(p.opts.Menu) {
+			if _, err := call[bool](ctx, p.client, "setMyCommands", params); err != nil {
+				p.log.Warn("the commands could not be announced", "error", err)
+				p.announced.Store(false) // when the bot has to say again who it is
+				return
+			}
+		}
+	})
+}
+
+// menus are the lists of commands, for everybody and for those who read Chinese.
+func menus(entries []MenuEntry) []menuParams {
+	english, chinese := menuParams{}, menuParams{Language: "zh"}
+	for _, e := range entries {
+		english.Commands = append(english.Commands, menuCommand{e.Command, e.English})
+		chinese.Commands = append(chinese.Commands, menuCommand{e.Command, e.Chinese})
+	}
+	return []menuParams{english, chinese}
+}

@@ -1,0 +1,157 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// maxCommand is the longest name of a command.
+const maxCommand = 32
+
+// hostAnswer is a message that the host made. It is in no history.
+type hostAnswer struct {
+	id, text string
+}
+
+// hint is a command as pages list it.
+type hint struct {
+	Name string `json:"name"`
+	Help string `json:"help"`
+}
+
+// hints are the commands, in the reader's language.
+func (p *Platform) hints(chinese bool) []hint {
+	out := []hint{}
+	for _, c := range p.opts.Commands {
+		help := c.English
+		if chinese {
+			help = c.Chinese
+		}
+		out = append(out, hint{c.Name, help})
+	}
+	return out
+}
+
+// parseCommand reads "/name args"; what follows an at sign in the name is left out.
+func parseCommand(text string) (platform.Command, bool) {
+	text = strings.TrimSpace(text)
+	word, ok := strings.CutPrefix(text, "/")
+	if !ok {
+		return platform.Command{}, false
+	}
+	args := ""
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word, args = word[:i], strings.TrimSpace(word[i:])
+	}
+	if word == "" || len(word) > maxCommand || strings.ContainsFunc(word, notInName) {
+		return platform.Command{}, false
+	}
+	out := platform.Command{Name: strings.ToLower(word), Args: args}
+	if out.Name == "stop" {
+		out.Args = strings.ToLower(args)
+	}
+	return out, true
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+}
+
+// commandIn finds the command that a request is, if it is nothing else.
+func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
+	if req.Trigger == triggerRegenerate || req.Last.Role != uimessage.RoleUser {
+		return platform.Command{}, false
+	}
+	said, refusal := wordsOf(req.Last)
+	if refusal != nil || len(said.parts) > 0 {
+		return platform.Command{}, false
+	}
+	return p.commandOf(said.text, false)
+}
+
+func (p *Platform) commandOf(text string, api bool) (platform.Command, bool) {
+	cmd, ok := parseCommand(text)
+	known := ok && slices.ContainsFunc(p.opts.Commands, func(c Command) bool { return c.Name == cmd.Name && (c.API || !api) })
+	return cmd, known
+}
+
+// knows reports whether a request is about a turn of the history: that is an edit
+// or a repetition, whatever it says.
+func knows(view platform.ChatView, req chatRequest) bool {
+	for _, id := range []string{req.Last.ID, req.MessageID} {
+		if index(view.Messages, id) >= 0 || index(view.Waiting, id) >= 0 {
+			return true
+		}
+	}
+	_, known := byIngress(view, req.Ingress)
+	return known
+}
+
+// obey hands a command over and takes the host's answer.
+func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *problem) {
+	id := cmp.Or(req.MessageID, req.Last.ID, newID("m-"))
+	if len(id) > maxMessageID || hasControl(id) {
+		return taken{}, badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+	}
+	in := p.inbound(key, req.ID)
+	in.TurnID, in.MessageID, in.IngressID = id, id, cmp.Or(req.Ingress, id)
+	if req.MessageID != "" { // a command that was edited is a new one
+		in.IngressID = cmp.Or(req.Ingress, newID(id+"~"))
+	}
+	in.Text = "/" + cmd.Name
+	text, refusal := p.command(ctx, in, cmd)
+	return taken{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
+}
+
+// command is the host's answer to a command.
+func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platform.Command) (string, *problem) {
+	in.Kind, in.Command = platform.KindCommand, cmd
+	results := p.live.Accept(ctx, []platform.Inbound{in})
+	if len(results) != 1 {
+		return "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
+	}
+	switch res := results[0]; {
+	case res.Err != nil:
+		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
+	case res.Declined != "":
+		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+	default:
+		return res.Answer, nil
+	}
+}
+
+// executeCommand answers instructions that are a command; neither: they are none.
+func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *problem) {
+	cmd, ok := p.commandOf(in.Text, true)
+	if !ok {
+		return nil, nil //nolint:nilnil // nil is the answer: it is no command.
+	}
+	in.Text = "/" + cmd.Name
+	text, refusal := p.command(ctx, *in, cmd)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return &executeResult{Success: true, Output: text, ToolCalls: []executeCall{}}, nil
+}
+
+// say streams a message of the host's.
+func (s *stream) say(a hostAnswer) error {
+	const block = "0"
+	if err := s.chunks([]uistream.Chunk{
+		uistream.Start{MessageID: uimessage.Some(a.id)}, uistream.TextStart{ID: block}, uistream.TextDelta{ID: block, Delta: a.text},
+		uistream.TextEnd{ID: block}, uistream.Finish{},
+	}); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}

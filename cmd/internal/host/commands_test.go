@@ -1,0 +1,170 @@
+package host
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// post sends a text to the web chat and returns the stream.
+func post(t *testing.T, h *Host, id, text string) string {
+	t.Helper()
+	body := `{"id":"c1","trigger":"submit-message","message":{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+// Every command of the help is answered on the web page by the host, and none of it
+// gets into the history.
+func TestCommandsOnTheWeb(t *testing.T) {
+	p := newProject(t)
+	h := p.start(t, Options{}, map[string]string{"llm.provider": "demo"})
+	for text, want := range map[string]string{
+		"/help":          "/language en|zh|auto - chooses",
+		"/status":        "chat: web-chat-c1",
+		"/model":         "Only the operator changes it",
+		"/why":           "No message here was ignored",
+		"/approvals":     "Nothing is waiting for your decision.",
+		"/approve 1":     "Nothing is waiting for your decision.",
+		"/deny 1":        "Nothing is waiting for your decision.",
+		"/stop":          "Nothing is running.",
+		"/compact":       "There is not enough here",
+		"/new":           "Nothing has been said yet",
+		"/contexts":      "Nothing is archived yet",
+		"/load x":        "Nothing is archived yet",
+		"/start":         "Just write to me",
+		"/language":      "Language here: auto",
+		"/language fish": "Language here: auto",
+	} {
+		got := post(t, h, "m"+strings.ReplaceAll(text, " ", "-")[1:], text)
+		if !strings.Contains(got, want) || !strings.HasSuffix(strings.TrimSpace(got), "data: [DONE]") {
+			t.Errorf("%s: got %s, want %q", text, got, want)
+		}
+	}
+	if code, _ := get(t, h.webAddr+"/api/chat/c1"); code != http.StatusNotFound {
+		t.Errorf("the history answers %d, want that there is none", code)
+	}
+}
+
+// What people chose holds after a restart.
+func TestLanguageIsKept(t *testing.T) {
+	p := newProject(t)
+	flags := map[string]string{"llm.provider": "demo"}
+	h := p.prepare(t, Options{}, flags)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := post(t, h, "m1", "/language ZH"); !strings.Contains(got, "使用中文") {
+		t.Errorf("got %s", got)
+	}
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h = p.start(t, Options{}, flags)
+	if got := post(t, h, "m2", "/stop"); !strings.Contains(got, "现在没有正在进行的任务") {
+		t.Errorf("got %s", got)
+	}
+	if got := post(t, h, "m3", "/help"); !strings.Contains(got, "显示帮助") {
+		t.Errorf("got %s", got)
+	}
+	if got := post(t, h, "m4", "/language auto"); !strings.Contains(got, "in English") {
+		t.Errorf("got %s", got)
+	}
+	dir, err := h.store.ChatDir("web-chat-c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, preferencesFile+"*")); len(found) > 0 {
+		t.Errorf("%v is left, though nothing is set", found)
+	}
+}
+
+// Commands are announced to the service in both languages, and answered.
+func TestCommandsOnTelegram(t *testing.T) {
+	p := newProject(t)
+	p.start(t, Options{}, telegramFlags(p))
+	p.api.Await(t, "the commands to be announced", func() bool { return len(p.api.Calls("setMyCommands")) == 2 })
+	for i, language := range []string{"", "zh"} {
+		call := p.api.Calls("setMyCommands")[i]
+		if call.Code != http.StatusOK || call.Params.Text("language_code") != language || !strings.Contains(call.Params.Text("commands"), `"language"`) {
+			t.Errorf("announced %+v", call)
+		}
+	}
+	p.api.Say(1, 7, "/status", nil)
+	p.api.Await(t, "the status", func() bool {
+		return slices.ContainsFunc(p.api.Sent(1), func(s platformtest.Sent) bool { return strings.Contains(s.Text, "telegram-chat-1") })
+	})
+}
+
+// In a group, people with no say do not change how the bot speaks.
+func TestLanguageInAGroup(t *testing.T) {
+	h := &Host{}
+	say := func(en, _ string) (string, bool) { return en, true }
+	cmd := chat.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
+	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only its owner") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhy(t *testing.T) {
+	say := func(en, _ string) (string, bool) { return en, true }
+	zh := func(_, zh string) (string, bool) { return zh, true }
+	for _, c := range []struct {
+		e        persistence.LedgerEntry
+		want, zh string
+	}{
+		{persistence.LedgerEntry{Fate: persistence.FateIgnored, Reason: "unaddressed", Username: "Bob", MessageID: "9"}, "did not speak to me", "没有叫我"},
+		{persistence.LedgerEntry{Fate: persistence.FateDeclined, Reason: "lane_full", UserID: "7"}, "too many messages", "消息太多"},
+		{persistence.LedgerEntry{Fate: persistence.FateMerged, Step: 3, RunID: "r1"}, "at step 3", "第 3 步"},
+		{persistence.LedgerEntry{Fate: persistence.FateStopped}, "was stopped", "停止"},
+		{persistence.LedgerEntry{Fate: persistence.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
+	} {
+		en, _ := whyAnswer(&c.e, time.UTC, say)
+		chinese, _ := whyAnswer(&c.e, time.UTC, zh)
+		if !strings.Contains(en, c.want) || !strings.Contains(chinese, c.zh) || !strings.Contains(en, string(c.e.Fate)) {
+			t.Errorf("%+v: %q, %q", c.e, en, chinese)
+		}
+	}
+}
+
+// The table is what the service takes, and both languages say something.
+func TestOrdersAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range orders(true) {
+		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
+			t.Errorf("the command %+v is not whole", o)
+		}
+		seen[o.name] = true
+		for _, words := range []string{help(orders(true), true, false), help(orders(true), true, true)} {
+			if !o.hidden && !strings.Contains(words, "\n/"+o.name) {
+				t.Errorf("the help does not tell of %s", o.name)
+			}
+		}
+	}
+	if strings.Contains(help(orders(true), false, false), "/allow") {
+		t.Error("a chat of one person is told of commands for groups")
+	}
+}

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// whyAnswer explains from the ledger what became of a message.
+func whyAnswer(e *persistence.LedgerEntry, zone *time.Location, say speak) (string, bool) {
+	if e == nil {
+		return say("No message here was ignored, declined or merged.", "这里没有被忽略、拒收或合并的消息。")
+	}
+	en, zh := fateWords(*e)
+	who := e.Username
+	if who == "" {
+		who = e.UserID
+	}
+	at := time.UnixMilli(e.TS).In(zone).Format("2006-01-02 15:04:05")
+	return say(
+		fmt.Sprintf("The message of %s from %s: %s\n(%s)", at, who, en, recordOf(*e)),
+		fmt.Sprintf("%s 来自 %s 的消息：%s\n（%s）", at, who, zh, recordOf(*e)))
+}
+
+// recordOf are the entry's own words, for those who look further.
+func recordOf(e persistence.LedgerEntry) string {
+	out := []string{string(e.Fate)}
+	for _, m := range []struct{ name, value string }{{"reason", e.Reason}, {"message", e.MessageID}, {"request", e.RequestID}, {"run", e.RunID}} {
+		if m.value != "" {
+			out = append(out, m.name+" "+m.value)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func fateWords(e persistence.LedgerEntry) (en, zh string) {
+	switch e.Fate {
+	case persistence.FateMerged:
+		return fmt.Sprintf("it came while I was working and was taken in at step %d of that work; the answer covers it.", e.Step),
+			fmt.Sprintf("到达时我正在处理别的消息，已在第 %d 步一并看到，回答里包含了它。", e.Step)
+	case persistence.FateStopped:
+		return "the work on it was stopped.", "处理被停止了。"
+	case persistence.FateExpired:
+		return "it waited too long.", "等待时间太长，已失效。"
+	case persistence.FateIgnored, persistence.FateDeclined, persistence.FateAnswered:
+	}
+	if w, ok := gateWords()[e.Reason]; ok {
+		return w[0], w[1]
+	}
+	if e.Fate == persistence.FateIgnored {
+		return "it was not for me.", "它不是发给我的。"
+	}
+	return "it was not taken.", "没有接收。"
+}
+
+// gateWords say what the reasons of the ledger mean, in English and Chinese.
+func gateWords() map[string][2]string {
+	return map[string][2]string{
+		"unaddressed":       {"it did not speak to me. In this group I listen to mentions, to replies and to commands; the owner changes that with /activation.", "它没有叫我。在这个群里我只响应 @、回复和命令，主人可以用 /activation 更改。"},
+		"not_paired":        {"its sender is not paired with me.", "发送者没有与我配对。"},
+		"group_not_allowed": {"this group was not allowed yet; the owner can send /allow.", "这个群还没有开放，主人可以发送 /allow。"},
+		"owner_only":        {"only the owner can do that.", "只有主人可以这样做。"},
+		"bot":               {"a bot wrote it.", "它来自一个机器人。"},
+		"bot_loop":          {"it was the next word in a talk of bots, which I end after a while.", "这是机器人之间的对话，我会适时结束。"},
+		"anonymous":         {"it was sent in the name of a chat, so that nobody can be asked for.", "它以群的名义匿名发送，无法确认发送者。"},
+		"channel":           {"it is a post of a channel.", "它是频道消息。"},
+		"service":           {"it is a notice of the platform, without words.", "它是平台的系统消息，没有文字。"},
+		"live_location":     {"it is the next place of a shared location.", "它是共享位置的更新。"},
+		"other_bot":         {"it was a command for another bot.", "它是发给另一个机器人的命令。"},
+		"lane_full":         {"too many messages were waiting here.", "等待处理的消息太多。"},
+		"parked":            {"I could not handle it and put it aside; the operator finds it with sma outbox list.", "我无法处理它，已搁置；管理员可以用 sma outbox list 查看。"},
+	}
+}
