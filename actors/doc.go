@@ -11,6 +11,7 @@
 //	      └─ memory             at most one: takes facts from new turns
 //	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
 //	modelgate                   one per host: bounded, fair admission of model calls
+//	scheduler                   one per host: runs tasks at their times, each time once
 //
 // A chat that panics restarts alone, after a wait that grows, and reads itself anew
 // from its store; after six panics in a row it is parked for a while. Runs are
@@ -103,6 +104,15 @@
 // the model write down what matters for long, adds it to the chat's memory, and
 // answers MemoryExtracted; neither chat nor compaction waits for it. The next
 // run begins with the new memory.
+//
+// # Tasks
+//
+// The scheduler knows the times of the tasks; TasksChanged says that their files are
+// other ones, RunTask starts one by hand and TaskStarted answers. A fire, the task at
+// a planned time, is written down before anything happens. Then it is one AcceptIngress
+// to a chat of its own, which knows it when it comes again; the scheduler watches
+// that chat, and what it said last goes with PostWords to the chat of the task, which
+// answers WordsPosted once it owes them. So a crash at any point repeats nothing.
 //
 // # Rest
 //

@@ -181,6 +181,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.dropParked(ac, msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(ac, msg)
+	case messages.PostWords:
+		c.postWords(ac, msg)
 	case messages.CompactionFinished:
 		c.onCompacted(ac, msg)
 	case messages.MemoryExtracted:
@@ -207,6 +209,8 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 		ac.Respond(messages.ApprovalDecided{ChatKey: c.key, Err: reason})
 	case messages.QueueEgress:
 		ac.Respond(messages.EgressAnswer{Err: reason})
+	case messages.PostWords:
+		ac.Respond(messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID, Reason: reason})
 	case messages.OutboxQuery:
 		ac.Respond(messages.OutboxReply{ChatKey: c.key, Err: reason})
 	case messages.RetryParked, messages.DropParked:

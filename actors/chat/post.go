@@ -1,0 +1,83 @@
+package chat
+
+import (
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// reasonTask is why a message of a chat is there, of which no run speaks.
+const reasonTask = "task"
+
+// postWords owes words of the host to the chat. At rest they become an assistant
+// message; while something is under way they only go out, and where people read the
+// history they wait until it has ended.
+func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
+	id := reasonTask + ":" + msg.PostID
+	done := messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID}
+	if c.state.Known(id) {
+		done.Duplicate = true
+		c.answer(ac, done)
+		return
+	}
+	rest := c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Due()) == 0
+	if _, continues := c.state.Continues(); continues || c.closing {
+		rest = false
+	}
+	if !rest && !c.via.Outbox {
+		done.Reason = "busy"
+		c.answer(ac, done)
+		return
+	}
+	now := time.Now()
+	settled := persistence.IngressSettled{
+		Ingress: persistence.Ingress{ID: id, Seq: c.state.Seq + 1, RequestID: msg.RequestID}, Fate: persistence.FateAnswered, Reason: reasonTask,
+	}
+	row := persistence.Row{Key: persistence.RowKey{MessageID: "h:" + id, N: 1}, RequestID: msg.RequestID, Text: msg.Text}
+	turn := uimessage.Message{ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: msg.Text}}}
+	if !rest {
+		settled.Rows = c.postRows(row)
+	}
+	facts := []persistence.Fact{settled}
+	if rest {
+		row.Key.MessageID = turn.ID
+		meta := c.plainMeta()
+		meta.Source, meta.RequestID, meta.Seq, meta.Result = uimessage.SourceTask, msg.RequestID, settled.Ingress.Seq, string(persistence.ResultDone)
+		meta.RunID, meta.Model, meta.Demo = "r_"+newID(now), "", false
+		turn.Metadata = meta.Append(nil)
+		facts = append(facts, persistence.RunFinished{
+			RunID: meta.RunID, Message: turn, Result: persistence.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
+		})
+	}
+	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
+		facts = facts[:1]
+	}
+	if c.wake(ac) != nil || c.append(ac, facts...) != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.answer(ac, done)
+	c.audit(AuditEntry{Event: "egress", RequestID: msg.RequestID, Reason: reasonTask})
+	if c.state.Row(row.Key) != nil {
+		c.deliverRows(ac, []persistence.Row{row})
+	}
+	if rest {
+		c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: turn.ID, Chunks: uistream.Replay(turn), Replay: true})
+		c.endFrame(ac, turn.ID, string(persistence.ResultDone), nil, true)
+	}
+	c.next(ac)
+}
+
+// postRows are the rows of words to people; none where nobody reads an outbox.
+func (c *chat) postRows(row persistence.Row) []persistence.Row {
+	if !c.via.Outbox || strings.TrimSpace(row.Text) == "" {
+		return nil
+	}
+	return []persistence.Row{row}
+}
