@@ -135,7 +135,11 @@ func (s *State) turnReplaced(r Record, f TurnReplaced) {
 		}
 	}
 	if f.Ingress != nil {
-		s.ingressSettled(r, *f.Ingress, FateMerged, "edit")
+		reason := "edit"
+		if t.Meta.Album != "" && t.Meta.EditOf == "" {
+			reason = "album"
+		}
+		s.ingressSettled(r, *f.Ingress, FateMerged, reason)
 	}
 }
 

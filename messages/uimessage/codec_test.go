@@ -102,7 +102,7 @@ func TestInvalidRawValueStaysReadable(t *testing.T) {
 func TestMetadataRoundTrip(t *testing.T) {
 	full := `{"ts":1700000000000,"chatKey":"telegram-chat-1","channel":"telegram","chatId":"1","chatType":"group","chatTitle":"T","userId":"7","username":"ann",` +
 		`"messageId":"42","messageThreadId":"3","replyTo":"41","requestId":"q","runId":"r","kind":"summary","source":"compact","sourceRange":{"fromId":"a","toId":"b","count":0},` +
-		`"tokens":12,"ingressId":"i","editOf":"e","depth":2,"model":"m","demo":true,"result":"done","reason":"why","fates":[{"id":"i","fate":"merged","runId":"r","step":2,"reason":"late"},{"id":"j","fate":"answered"}],` +
+		`"tokens":12,"ingressId":"i","editOf":"e","album":"g","depth":2,"model":"m","demo":true,"result":"done","reason":"why","fates":[{"id":"i","fate":"merged","runId":"r","step":2,"reason":"late"},{"id":"j","fate":"answered"}],` +
 		`"usage":{"inputTokens":1,"outputTokens":0,"cachedInputTokens":1,"cost":0.5},"other":{"k":[]},"seq":9}`
 	for _, in := range []string{full, `{}`, `{"seq":1}`, `{"foreign":1,"seq":3}`} {
 		m, err := uimessage.DecodeMetadata(json.RawMessage(in))

@@ -65,6 +65,8 @@ type Metadata struct {
 	IngressID   string
 	// EditOf is the ingress that this turn is an edit of.
 	EditOf string
+	// Album is the platform's id of the group of files that a turn came in.
+	Album string
 	// Depth counts the bots behind a user turn, one answering the other; 0: a person
 	// wrote it.
 	Depth int64
@@ -178,6 +180,8 @@ func (m *Metadata) textField(name string) *string {
 		return &m.IngressID
 	case "editOf":
 		return &m.EditOf
+	case "album":
+		return &m.Album
 	case "model":
 		return &m.Model
 	case "result":

@@ -30,6 +30,7 @@ func (m Metadata) Append(dst []byte) []byte {
 	w.NonZero("tokens", m.Tokens)
 	w.NonEmpty("ingressId", m.IngressID)
 	w.NonEmpty("editOf", m.EditOf)
+	w.NonEmpty("album", m.Album)
 	w.NonZero("depth", m.Depth)
 	w.NonEmpty("model", m.Model)
 	if m.Demo {
