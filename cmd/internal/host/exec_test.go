@@ -319,3 +319,22 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 		t.Errorf("of the state folder commands see %s, want the skills", got)
 	}
 }
+
+// A folder of skills outside of the project is open to commands only if the settings
+// allow such folders.
+func TestSU1FoldersOutsideStayClosed(t *testing.T) {
+	for _, box := range realSandboxes(t) {
+		for _, allowed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, allowed: %v", box, allowed), func(t *testing.T) {
+				outside := t.TempDir()
+				write(t, filepath.Join(outside, "far", "notes.txt"), "far away\n")
+				c := newCommandChat(t, box, func(p *project) {
+					write(t, filepath.Join(p.dir, "ship.json"), fmt.Sprintf(`{"skills": {"paths": [%q], "allowExternalPaths": %v}}`, outside, allowed))
+				})
+				if got := c.agreed("cat " + filepath.Join(outside, "far", "notes.txt")); strings.Contains(got, "far away") != allowed {
+					t.Errorf("it was read: %s", got)
+				}
+			})
+		}
+	}
+}

@@ -45,11 +45,14 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		},
 		Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
-	for _, folder := range h.opts.Settings.Settings.Skills.Paths {
+	skills := h.opts.Settings.Settings.Skills
+	for _, folder := range skills.Paths {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join(h.opts.Dir, folder)
 		}
-		o.ReadOnly = append(o.ReadOnly, folder)
+		if rel, err := filepath.Rel(h.opts.Dir, folder); skills.AllowExternalPaths || err == nil && filepath.IsLocal(rel) {
+			o.ReadOnly = append(o.ReadOnly, folder)
+		}
 	}
 	sh, err := shell.New(o)
 	if err != nil {
