@@ -1,0 +1,225 @@
+package scheduler
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// step asks whoever is next to go on with a fire. It may be asked again.
+func (s *scheduler) step(ac actor.Context, f *fire) {
+	f.retry = time.Now().Add(patience)
+	switch f.phase {
+	case asking:
+		ac.Request(s.Router, s.ingress(f))
+	case running:
+		s.ask(ac, f)
+	case telling:
+		if f.ChatKey == "" || strings.TrimSpace(f.text) == "" {
+			s.settle(f)
+			return
+		}
+		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID, RequestID: requestID(f), Text: f.text})
+	}
+}
+
+func requestID(f *fire) string { return "task-" + f.ID }
+
+// zone is that of the task when the fire began.
+func (s *scheduler) zone(f *fire) *time.Location {
+	if zone, err := time.LoadLocation(f.Zone); err == nil && f.Zone != "" {
+		return zone
+	}
+	return s.Zone
+}
+
+// ingress are the instructions, as the first turn of the fire's own chat.
+func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
+	key := persistence.FireChat(f.ID)
+	meta := uimessage.Metadata{
+		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: "private", MessageID: "1", RequestID: requestID(f),
+		Kind: uimessage.KindNormal, Source: uimessage.SourceTask, IngressID: "task:" + f.ID,
+	}
+	return messages.AcceptIngress{
+		ChatKey: key, RequestID: meta.RequestID, IngressID: meta.IngressID, Verdict: messages.VerdictOpen,
+		Turn: uimessage.Message{
+			ID: "u:" + string(key) + ":1", Role: uimessage.RoleUser,
+			Parts:    []uimessage.Part{uimessage.Text{Text: preface(f.Fire, s.zone(f))}, uimessage.Text{Text: f.Body}},
+			Metadata: meta.Append(nil),
+		},
+		// Whoever wrote the task is not there: its words decide about no request.
+		Forwarded: true,
+	}
+}
+
+// ofChat is the open fire whose own chat that is.
+func (s *scheduler) ofChat(key messages.ChatKey) *fire {
+	if s.book == nil {
+		return nil
+	}
+	id, ok := strings.CutPrefix(string(key), string(persistence.FireChat("")))
+	if !ok {
+		return nil
+	}
+	return s.book.open[id]
+}
+
+// later: a chat did not take it now.
+func (s *scheduler) later(key messages.ChatKey) {
+	if f := s.ofChat(key); f != nil {
+		f.retry = time.Now().Add(pause)
+		s.arm()
+	}
+}
+
+func (s *scheduler) onAccepted(ac actor.Context, msg messages.IngressAccepted) {
+	f := s.ofChat(msg.ChatKey)
+	if f == nil || f.phase != asking {
+		return
+	}
+	if msg.Declined != "" {
+		s.ended(ac, f, string(persistence.ResultFailed), failed(f.Fire, "", msg.Declined))
+		return
+	}
+	f.phase = running
+	s.step(ac, f)
+	s.arm()
+}
+
+// ask looks at the chat of a fire, and has it tell when a run ends.
+func (s *scheduler) ask(ac actor.Context, f *fire) {
+	if f == nil || f.phase != running {
+		return
+	}
+	key := persistence.FireChat(f.ID)
+	ac.Request(s.Router, messages.WatchChat{ChatKey: key, WatchID: watchID})
+	ac.Request(s.Router, messages.ViewQuery{ChatKey: key})
+}
+
+// onView decides whether a fire's run has ended, and how.
+func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
+	f := s.ofChat(msg.ChatKey)
+	if f == nil || f.phase != running || msg.Err != "" || msg.Running || msg.Open > 0 || len(msg.Waiting) > 0 {
+		return
+	}
+	var last uimessage.Message
+	if n := len(msg.Messages); n > 0 {
+		last = msg.Messages[n-1]
+	}
+	meta, err := uimessage.DecodeMetadata(last.Metadata)
+	switch {
+	case err != nil || last.Role != uimessage.RoleAssistant || meta.Result == "":
+		s.ended(ac, f, string(persistence.ResultFailed), failed(f.Fire, "", "no answer"))
+	case meta.Result == string(persistence.ResultWaiting) && asks(last):
+		s.waits(ac, f)
+	case meta.Result == string(persistence.ResultWaiting):
+		s.ended(ac, f, string(persistence.ResultFailed), undecided(f.Fire))
+	case meta.Result != string(persistence.ResultDone):
+		s.ended(ac, f, meta.Result, failed(f.Fire, meta.Result, meta.Reason))
+	default:
+		text := finalText(last)
+		if strings.TrimSpace(text) == "" {
+			text = wordless(f.Fire)
+		}
+		s.ended(ac, f, meta.Result, text+lateness(f.Fire, s.zone(f), f.At.Sub(f.Planned)))
+	}
+}
+
+// asks: a call of the message waits for a person.
+func asks(m uimessage.Message) bool {
+	for _, p := range m.Parts {
+		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalRequested {
+			return true
+		}
+	}
+	return false
+}
+
+// finalText are the words behind the last call, or all words if there are none.
+func finalText(m uimessage.Message) string {
+	last := 0
+	for i, p := range m.Parts {
+		if _, ok := p.(uimessage.Tool); ok {
+			last = i
+		}
+	}
+	if words := persistence.Text(uimessage.Message{Parts: m.Parts[last:]}); strings.TrimSpace(words) != "" {
+		return words
+	}
+	return persistence.Text(m)
+}
+
+// waitsMark follows the id of a fire in the id of the words that it waits.
+const waitsMark = ":waits"
+
+// waits tells people once that a run waits for a person.
+func (s *scheduler) waits(ac actor.Context, f *fire) {
+	if !f.waits && f.ChatKey != "" {
+		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID + waitsMark, RequestID: requestID(f), Text: waiting(f.Fire)})
+	}
+}
+
+// ended makes the outcome of a fire durable, and then tells it.
+func (s *scheduler) ended(ac actor.Context, f *fire, result, text string) {
+	if !s.write(persistence.Fire{Is: persistence.FireEnded, At: s.Now(), Task: f.Task, ID: f.ID, Result: result, Text: text}) {
+		return // asked again by the timer
+	}
+	ac.Request(s.Router, messages.UnwatchChat{ChatKey: persistence.FireChat(f.ID), WatchID: watchID})
+	s.step(ac, f)
+	s.look(ac) // one more may run
+}
+
+func (s *scheduler) onPosted(ac actor.Context, msg messages.WordsPosted) {
+	if s.book == nil {
+		return
+	}
+	id, waits := strings.CutSuffix(msg.PostID, waitsMark)
+	f := s.book.open[id]
+	if f != nil && waits && !f.waits && msg.Reason == "" {
+		s.write(persistence.Fire{Is: persistence.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the words are posted again
+	}
+	if f == nil || waits || f.phase != telling {
+		return
+	}
+	if msg.Reason != "" {
+		f.retry = time.Now().Add(pause)
+		s.arm()
+		return
+	}
+	s.settle(f)
+}
+
+// settle ends a fire. A task with a single time is done with it.
+func (s *scheduler) settle(f *fire) {
+	if f.By == "" {
+		s.done(f)
+	}
+	if !s.write(persistence.Fire{Is: persistence.FireSettled, At: s.Now(), Task: f.Task, ID: f.ID, Result: f.result}) {
+		return // asked again by the timer
+	}
+	if f.Is == persistence.FireStarted {
+		s.Metrics.became(f.result, 1)
+		s.log.Info("a task has ended", "task", f.Task, "fire", f.ID, "result", f.result)
+	}
+	s.arm()
+}
+
+// done writes into the file of a task with a single time that this has passed. The
+// fire log would know all the same; the file is for people.
+func (s *scheduler) done(f *fire) {
+	for i, t := range s.tasks {
+		if t.ID != f.Task || t.times.Repeats() || t.Status != persistence.TaskActive || persistence.FireID(t.ID, t.When) != f.ID {
+			continue
+		}
+		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, persistence.TaskDone); err != nil {
+			s.log.Warn("a task is done, but its file cannot say so", "task", t.ID, "error", err)
+		}
+		s.tasks[i].Status = persistence.TaskDone
+	}
+}

@@ -1,0 +1,473 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/scheduler"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const alice messages.ChatKey = "telegram-chat-1"
+
+func newStore(t *testing.T) persistence.Store {
+	t.Helper()
+	s, err := jsonl.Open(jsonl.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// reader is a chat whose people read its history: what is there, they see once.
+const reader messages.ChatKey = "web-chat-a"
+
+// scheduled is a world with a scheduler. Only its clock on the wall can be set.
+type scheduled struct {
+	*actortest.World
+	t     *testing.T
+	tasks *taskfile.Store
+	log   *flaky
+	pid   *actor.PID
+	ahead *atomic.Int64 // of the clock on the wall
+}
+
+// flaky is a fire log that can fail, before or after it has written.
+type flaky struct {
+	*taskfile.Log
+	fail func() (before, after bool) // nil: never
+}
+
+var errFlaky = errors.New("the disk says no")
+
+func (l *flaky) AddFires(ctx context.Context, fires ...persistence.Fire) error {
+	before, after := false, false
+	if l.fail != nil {
+		before, after = l.fail()
+	}
+	if before {
+		return errFlaky
+	}
+	err := l.Log.AddFires(ctx, fires...)
+	if after {
+		return errFlaky
+	}
+	return err
+}
+
+var planned = regexp.MustCompile(`scheduled task “(.+)”, planned for (\S+ \S+ \S+)\.`)
+
+// obey answers the instructions of a task with its name and time, and people politely.
+func obey(req model.Request) []model.Event {
+	said := "hello"
+	for _, p := range req.Messages[len(req.Messages)-1].Parts {
+		if text, ok := p.(modelmessage.Text); ok {
+			if found := planned.FindStringSubmatch(text.Text); found != nil {
+				said = "did " + found[1] + " at " + found[2]
+			}
+		}
+	}
+	return append(modeltest.TextEvents(said), modeltest.Finish("stop"))
+}
+
+func newScheduled(t *testing.T, change func(*actortest.Options)) *scheduled {
+	t.Helper()
+	state := t.TempDir()
+	s := &scheduled{t: t, tasks: taskfile.New(state, time.UTC), log: &flaky{Log: taskfile.NewLog(state)}, ahead: &atomic.Int64{}}
+	o := actortest.Options{Store: newStore(t), Model: modeltest.NewFunc(obey)}
+	if change != nil {
+		change(&o)
+	}
+	s.World = actortest.New(t, o)
+	t.Cleanup(func() { _ = s.log.Close() }) // nothing is written any more
+	return s
+}
+
+func (s *scheduled) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+
+func (s *scheduled) add(tasks ...persistence.Task) {
+	s.t.Helper()
+	for _, task := range tasks {
+		if err := s.tasks.AddTask(s.t.Context(), task); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *scheduled) start() {
+	s.pid = s.System.Root.Spawn(scheduler.Props(scheduler.Options{
+		Tasks: s.tasks, Log: s.log, Router: s.Router, Zone: time.UTC, Now: s.now, Logger: slog.New(slog.DiscardHandler), Metrics: scheduler.NewMetrics(s.Registry),
+	}))
+	s.Wait()
+}
+
+// again ends everything at once and starts it anew.
+func (s *scheduled) again() {
+	s.System.Root.Stop(s.pid)
+	s.World = s.Again(nil)
+	s.start()
+}
+
+func (s *scheduled) stop() {
+	s.System.Root.Stop(s.pid)
+	s.Wait()
+}
+
+func (s *scheduled) pass(d time.Duration) {
+	<-time.After(d)
+	s.Wait()
+}
+
+// read is what the assistant said in a chat.
+func (s *scheduled) read(key messages.ChatKey) []string {
+	s.t.Helper()
+	var out []string
+	for _, m := range s.View(key).Messages {
+		if m.Role == uimessage.RoleAssistant {
+			out = append(out, persistence.Text(m))
+		}
+	}
+	return out
+}
+
+func (s *scheduled) fires() []persistence.Fire {
+	s.t.Helper()
+	fires, err := s.log.Fires(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return fires
+}
+
+func (s *scheduled) is(key messages.ChatKey, want ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.read(key)); diff != "" {
+		s.t.Errorf("%s (-want +got):\n%s", key, diff)
+	}
+}
+
+func TestTaskIsDoneAndTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, nil)
+		s.add(
+			persistence.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: reader, Body: "Sum up."},
+			persistence.Task{ID: "remind", Title: "Tea", When: s.now().Add(20 * time.Minute), ChatKey: alice, Say: "Tea is ready."},
+			persistence.Task{ID: "alone", Title: "Tidy", Cron: "30 9 * * *", Body: "Tidy up."},
+			persistence.Task{ID: "off", Title: "Off", Cron: "* * * * *", ChatKey: reader, Say: "never", Status: persistence.TaskPaused},
+		)
+		s.start()
+		s.pass(19*time.Minute + 59*time.Second)
+		if got := s.Platform.Texts(alice); len(got) > 0 {
+			t.Errorf("too early: %q", got)
+		}
+		s.pass(2 * time.Second)
+		if diff := cmp.Diff([]string{"Tea is ready."}, s.Platform.Texts(alice)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		s.is(alice, "Tea is ready.") // the model knows it, too
+		s.pass(48 * time.Hour)
+		s.is(reader, "did Report at 2000-01-01 09:00 UTC", "did Report at 2000-01-02 09:00 UTC")
+		s.is("task-alone-20000101T093000Z", "did Tidy at 2000-01-01 09:30 UTC")
+		if tasks, _, err := s.tasks.Tasks(t.Context()); err != nil || tasks[2].ID != "remind" || tasks[2].Status != persistence.TaskDone {
+			t.Errorf("got %v, %v; want the single time done", tasks, err)
+		}
+		s.Say(alice, "alice", "thanks")
+		s.Wait()
+		s.is(alice, "Tea is ready.", "hello")
+		s.stop()
+	})
+}
+
+// People run a task by hand, whatever its status, but not twice at once.
+func TestTaskRunByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("done by hand")))
+		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
+		s.add(persistence.Task{ID: "report", Title: "Report", Cron: "@manual", ChatKey: reader, Body: "Sum up.", Status: persistence.TaskPaused})
+		s.start()
+		run := func(id string) messages.TaskStarted {
+			answer, err := s.System.Root.RequestFuture(s.pid, messages.RunTask{TaskID: id, By: "me"}, time.Minute).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Wait()
+			started, _ := answer.(messages.TaskStarted)
+			return started
+		}
+		if got := run("none"); got.Reason != "not_found" {
+			t.Errorf("got %+v, want not_found", got)
+		}
+		if got := run("report"); got.FireID == "" || got.Reason != "" {
+			t.Errorf("got %+v, want a fire", got)
+		}
+		if got := run("report"); got.Reason != "running" {
+			t.Errorf("got %+v, want running", got)
+		}
+		close(release)
+		s.pass(time.Second)
+		s.is(reader, "done by hand")
+		s.stop()
+	})
+}
+
+// What a chat is busy with is not disturbed, and the words come after it.
+func TestTaskWaitsForABusyChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("at last")), modeltest.Held(release, modeltest.Say("at last")))
+		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
+		when := s.now().Add(time.Minute)
+		s.add(
+			persistence.Task{ID: "a", Title: "A", When: when, ChatKey: reader, Say: "ping"},
+			persistence.Task{ID: "b", Title: "B", When: when, ChatKey: alice, Say: "ping"},
+		)
+		s.start()
+		s.Say(reader, "bob", "long work")
+		s.Say(alice, "alice", "long work")
+		s.pass(2 * time.Minute)
+		s.is(reader)
+		if diff := cmp.Diff([]string{"ping"}, s.Platform.Texts(alice)); diff != "" {
+			t.Errorf("a chat with an outbox hears it at once (-want +got):\n%s", diff)
+		}
+		close(release)
+		s.pass(10 * time.Second)
+		s.is(reader, "at last", "ping")
+		s.is(alice, "at last")
+		s.stop()
+	})
+}
+
+// A run that fails, or that nobody lets go on, is told.
+func TestTaskThatFailsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script := modeltest.NewScript(modeltest.FailWith("auth", false))
+		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
+		s.add(persistence.Task{ID: "report", Title: "日报", When: s.now().Add(time.Minute), ChatKey: reader, Body: "汇总"})
+		s.start()
+		s.pass(2 * time.Minute)
+		s.is(reader, "任务“日报”没有完成（auth）。管理员可以用 sma chats show task-report-20000101T000100Z 查看。")
+		s.stop()
+	})
+}
+
+// The same task again while it runs is left out, and the log has it.
+func TestCL9OverlapIsSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("slow")))
+		script.Otherwise = &modeltest.Step{Do: obey}
+		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
+		s.add(persistence.Task{ID: "often", Title: "Often", Cron: "* * * * *", ChatKey: reader, Body: "Look."})
+		s.start()
+		s.pass(3*time.Minute + 30*time.Second)
+		close(release)
+		s.pass(time.Minute)
+		s.is(reader, "slow", "did Often at 2000-01-01 00:04 UTC")
+		skipped := 0
+		for _, f := range s.fires() {
+			if f.Is == persistence.FireSkipped && f.Reason == persistence.SkipOverlap {
+				skipped += f.Count
+			}
+		}
+		if skipped != 2 {
+			t.Errorf("%d times were left out, want 2", skipped)
+		}
+		s.stop()
+	})
+}
+
+// What was missed while nothing was up: the newest time is made up for, with a word
+// about the others; single times only for a day; and nothing for who wants it so.
+func TestCL9MissedWhileDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, nil)
+		s.add(
+			persistence.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-report", Body: "Sum up."},
+			persistence.Task{ID: "strict", Title: "Strict", Cron: "0 9 * * *", ChatKey: "web-chat-strict", Body: "Sum up.", CatchUp: persistence.CatchUpSkip},
+			persistence.Task{ID: "old", Title: "Old", When: s.now().Add(time.Hour), ChatKey: "web-chat-old", Say: "too late"},
+			persistence.Task{ID: "new", Title: "New", When: s.now().Add(96 * time.Hour), ChatKey: "web-chat-new", Say: "just in time"},
+		)
+		s.start()
+		s.stop()
+		s.Kill()
+		<-time.After(100 * time.Hour)
+		s.World = s.Again(nil)
+		s.start()
+		s.pass(time.Minute)
+		s.is("web-chat-report", "did Report at 2000-01-04 09:00 UTC\n\n(planned for 2000-01-04 09:00 UTC; times before that were left out: 3)")
+		s.is("web-chat-strict", "The task “Strict” was not done: I was not running at 2000-01-04 09:00 UTC, nor at 3 times before.")
+		s.is("web-chat-old", "The task “Old” was not done: I was not running at 2000-01-01 01:00 UTC.")
+		s.is("web-chat-new", "just in time\n\n(planned for 2000-01-05 00:00 UTC)")
+		s.again()
+		s.pass(time.Minute)
+		s.is("web-chat-new", "just in time\n\n(planned for 2000-01-05 00:00 UTC)")
+		s.stop()
+	})
+}
+
+// The clock on the wall jumps by a day, ahead and back, a few times: each task runs
+// once for what it missed, no planned time comes twice, and tasks go on at their times.
+func TestIO14TasksWhileTheClockJumps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, nil)
+		for i := range 20 {
+			s.add(persistence.Task{ID: fmt.Sprintf("t%d", i), Title: "Often", Cron: "*/5 * * * *", ChatKey: messages.ChatKey(fmt.Sprintf("web-chat-%d", i)), Say: "ping"})
+		}
+		s.start()
+		said := func() int { return len(s.read("web-chat-7")) }
+		s.pass(11 * time.Minute)
+		if got := said(); got != 2 {
+			t.Fatalf("said %d times, want 2", got)
+		}
+		for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour, -24 * time.Hour, 48 * time.Hour} {
+			before, started := said(), len(s.started("t7"))
+			s.ahead.Add(int64(jump))
+			s.pass(time.Minute)
+			if got := said() - before; got > 1 {
+				t.Errorf("the jump by %s made it speak %d times", jump, got)
+			}
+			s.pass(19 * time.Minute)
+			if got := len(s.started("t7")) - started; got < 4-1 || got > 5 {
+				t.Errorf("after the jump by %s: %d fires in 20 minutes, want 4 or so", jump, got)
+			}
+		}
+		for id, n := range s.started("t7") {
+			if n > 1 {
+				t.Errorf("%s was started %d times", id, n)
+			}
+		}
+		s.stop()
+	})
+}
+
+// started counts the starts of each fire of a task.
+func (s *scheduled) started(task string) map[string]int {
+	out := map[string]int{}
+	for _, f := range s.fires() {
+		if f.Is == persistence.FireStarted && f.Task == task {
+			out[f.ID]++
+		}
+	}
+	return out
+}
+
+// Everything dies at random points, the log of fires fails before and after it has
+// written, people talk meanwhile: each fire that was started is told once, and each
+// planned time was started or left out, once.
+func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
+	restarts := 30
+	if os.Getenv("SOAK") != "" {
+		restarts = 1000
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 9))
+		s := newScheduled(t, nil)
+		tasks := []persistence.Task{
+			{ID: "seven", Title: "Seven", Cron: "*/7 * * * *", ChatKey: "web-chat-seven", Body: "Do it."},
+			{ID: "ten", Title: "Ten", Cron: "*/10 * * * *", ChatKey: "web-chat-ten", Say: "ping"},
+			{ID: "minute", Title: "Minute", Cron: "* * * * *", ChatKey: "web-chat-minute", Body: "Do it."},
+			{ID: "hour", Title: "Hour", Cron: "3 * * * *", ChatKey: "web-chat-hour", Say: "ping", CatchUp: persistence.CatchUpSkip},
+		}
+		s.add(tasks...)
+		s.start()
+		s.log.fail = func() (before, after bool) { return r.IntN(6) == 0, r.IntN(6) == 0 }
+		for range restarts {
+			d := time.Duration(r.Int64N(int64(6 * time.Minute)))
+			if r.IntN(2) == 0 { // right when something happens
+				d = d.Truncate(time.Minute) + time.Duration(r.IntN(3))*time.Nanosecond
+			}
+			<-time.After(d)
+			if r.IntN(3) == 0 {
+				s.Say("web-chat-seven", "bob", "hi")
+			}
+			s.again()
+		}
+		s.log.fail = nil
+		s.pass(time.Hour)
+		s.stop()
+		end, fires := s.now(), s.fires()
+		for _, task := range tasks {
+			s.onceEach(task, fires, end)
+		}
+	})
+}
+
+// onceEach checks what became of the times of one task.
+func (s *scheduled) onceEach(task persistence.Task, fires []persistence.Fire, end time.Time) {
+	s.t.Helper()
+	var since time.Time
+	told, first, settled := map[string]persistence.Fire{}, map[string]bool{}, map[string]bool{}
+	accounted, words := 0, 0
+	for _, f := range fires {
+		switch {
+		case f.Task != task.ID:
+		case f.Is == persistence.FireSeen && since.IsZero():
+			since = f.At
+		case f.Is == persistence.FireSettled:
+			settled[f.ID] = true
+		case (f.Is == persistence.FireStarted || f.Is == persistence.FireSkipped) && !first[f.ID]:
+			first[f.ID] = true
+			accounted += f.Count
+			if f.Is == persistence.FireStarted {
+				accounted++
+			}
+			if f.Is == persistence.FireStarted || f.Text != "" {
+				told[f.ID] = f
+				words++
+			}
+		}
+	}
+	times, err := task.Schedule(time.UTC)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, want := times.Missed(since, end); accounted != want {
+		s.t.Errorf("%s: %d times are accounted for, want %d", task.ID, accounted, want)
+	}
+	heard := slices.DeleteFunc(s.read(task.ChatKey), func(text string) bool { return text == "hello" })
+	if len(heard) != words {
+		s.t.Errorf("%s: %d words were heard of %d fires", task.ID, len(heard), words)
+	}
+	for id, f := range told {
+		if !settled[id] {
+			s.t.Errorf("%s is not settled", id)
+		}
+		mark := "at " + f.Planned.UTC().Format("2006-01-02 15:04 UTC")
+		n := 0
+		for _, text := range heard {
+			if strings.Contains(text, mark) {
+				n++
+			}
+		}
+		if task.Say == "" && f.Is == persistence.FireStarted && n != 1 {
+			s.t.Errorf("%s was heard %d times", id, n)
+		}
+	}
+}

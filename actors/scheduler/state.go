@@ -1,0 +1,193 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+const (
+	// maxRuns is how many tasks run at once; the others wait.
+	maxRuns = 8
+	// grace is how late a time is still in time.
+	grace = time.Minute
+	// singleLate is how late a single time is made up for.
+	singleLate = 24 * time.Hour
+)
+
+// phase is how far a fire is.
+type phase int
+
+const (
+	asking  phase = iota // its chat does not have the instructions yet
+	running              // its chat works on them
+	telling              // the outcome goes to the chat of the task
+)
+
+// fire is a fire that is not settled.
+type fire struct {
+	persistence.Fire
+	phase phase
+	waits bool // people were told that it waits for a decision
+	// text and result are the outcome.
+	text, result string
+	retry        time.Time // nobody has answered by then: ask again
+}
+
+// book is what the fire log says. It changes by apply only.
+type book struct {
+	marks map[string]persistence.Fire // newest FireSeen of each task
+	last  map[string]time.Time        // newest planned time of each task that was decided
+	known map[string]bool             // fires that were started or skipped
+	open  map[string]*fire
+}
+
+func newBook(fires []persistence.Fire) *book {
+	b := &book{marks: map[string]persistence.Fire{}, last: map[string]time.Time{}, known: map[string]bool{}, open: map[string]*fire{}}
+	for _, f := range fires {
+		b.apply(f)
+	}
+	return b
+}
+
+// apply takes a durable record in. One that comes again changes nothing.
+func (b *book) apply(f persistence.Fire) {
+	switch f.Is {
+	case persistence.FireSeen:
+		b.marks[f.Task] = f
+	case persistence.FireStarted, persistence.FireSkipped:
+		if b.known[f.ID] {
+			return
+		}
+		b.known[f.ID] = true
+		if f.By == "" && f.Planned.After(b.last[f.Task]) {
+			b.last[f.Task] = f.Planned
+		}
+		o := &fire{Fire: f}
+		switch {
+		case f.Is == persistence.FireSkipped && f.Text == "":
+			return
+		case f.Is == persistence.FireSkipped:
+			o.phase, o.text, o.result = telling, f.Text, string(f.Is)
+		case f.Say != "":
+			o.phase, o.text, o.result = telling, f.Text, string(persistence.ResultDone)
+		}
+		b.open[f.ID] = o
+	case persistence.FireWaits:
+		if o := b.open[f.ID]; o != nil {
+			o.waits = true
+		}
+	case persistence.FireEnded:
+		if o := b.open[f.ID]; o != nil && o.phase != telling {
+			o.phase, o.text, o.result = telling, f.Text, f.Result
+		}
+	case persistence.FireSettled:
+		delete(b.open, f.ID)
+	}
+}
+
+// running counts the fires that a model works on, of one task or of all.
+func (b *book) running(task string) int {
+	n := 0
+	for _, f := range b.open {
+		if f.phase != telling && (task == "" || f.Task == task) {
+			n++
+		}
+	}
+	return n
+}
+
+// task is a task with its times.
+type task struct {
+	persistence.Task
+	times persistence.TaskTimes
+}
+
+// plan says what is to be written down now. looked is when that was asked last;
+// zero: never.
+func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
+	var out []persistence.Fire
+	runs := b.running("")
+	for _, t := range tasks {
+		if t.Status != persistence.TaskActive {
+			continue
+		}
+		since := b.since(t, &out, now)
+		if last := b.last[t.ID]; last.After(since) {
+			since = last
+		}
+		if since.After(now) { // the clock was put back
+			since = now
+			if !looked.IsZero() && looked.Before(now) {
+				since = looked
+			}
+		}
+		newest, count := t.times.Missed(since, now)
+		if count == 0 || b.known[persistence.FireID(t.ID, newest)] {
+			continue
+		}
+		f := b.decide(t, newest, count, now)
+		if f.Is == persistence.FireStarted && f.Say == "" {
+			if runs >= maxRuns {
+				continue // it is still due when one of them has ended
+			}
+			runs++
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// since is from when on the times of a task count; a task whose times are other ones
+// than before is noted.
+func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
+	if mark, ok := b.marks[t.ID]; ok && mark.Mark == t.Mark() {
+		if t.times.Repeats() {
+			return mark.At
+		}
+		return time.Time{}
+	}
+	*out = append(*out, persistence.Fire{Is: persistence.FireSeen, At: now, Task: t.ID, Mark: t.Mark()})
+	if t.times.Repeats() {
+		return now
+	}
+	return time.Time{} // a single time counts whenever it was written down
+}
+
+// decide says what becomes of the newest time that has come.
+func (b *book) decide(t task, planned time.Time, count int, now time.Time) persistence.Fire {
+	f := persistence.Fire{
+		Is: persistence.FireStarted, At: now, Task: t.ID, ID: persistence.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
+		Say: t.Say, Body: t.Body, Zone: t.times.Zone.String(), Count: count - 1,
+	}
+	late := now.Sub(planned)
+	switch {
+	case b.running(t.ID) > 0:
+		f.Is, f.Reason, f.Count = persistence.FireSkipped, persistence.SkipOverlap, count
+	case late > grace && t.CatchUp == persistence.CatchUpSkip, late > singleLate && !t.times.Repeats():
+		f.Is, f.Reason, f.Count = persistence.FireSkipped, persistence.SkipMissed, count
+		if t.ChatKey != "" {
+			f.Text = missed(f, t.times.Zone)
+		}
+	case t.Say != "":
+		f.Text = t.Say + lateness(f, t.times.Zone, late)
+	}
+	if f.Is == persistence.FireSkipped {
+		f.Body, f.Say = "", ""
+	}
+	return f
+}
+
+// next is the next time of any task after now; false: there is none.
+func next(tasks []task, now time.Time) (time.Time, bool) {
+	var first time.Time
+	for _, t := range tasks {
+		if t.Status != persistence.TaskActive {
+			continue
+		}
+		if at, ok := t.times.Next(now); ok && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first, !first.IsZero()
+}

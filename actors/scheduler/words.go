@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// tellLate is how late a fire is told to be late.
+const tellLate = 5 * time.Minute
+
+// say chooses the language of a task.
+func say(f persistence.Fire, en, zh string) string {
+	for _, r := range f.Title + f.Body + f.Say {
+		if unicode.Is(unicode.Han, r) {
+			return zh
+		}
+	}
+	return en
+}
+
+// at is a time with its zone, for people.
+func at(t time.Time, zone *time.Location) string { return t.In(zone).Format("2006-01-02 15:04 MST") }
+
+// missed says that a time passed and nothing was done.
+func missed(f persistence.Fire, zone *time.Location) string {
+	when := at(f.Planned, zone)
+	if f.Count > 1 {
+		return say(f,
+			fmt.Sprintf("The task “%s” was not done: I was not running at %s, nor at %d times before.", f.Title, when, f.Count-1),
+			fmt.Sprintf("任务“%s”没有执行：%s 以及之前的 %d 次，我都没有在运行。", f.Title, when, f.Count-1))
+	}
+	return say(f,
+		fmt.Sprintf("The task “%s” was not done: I was not running at %s.", f.Title, when),
+		fmt.Sprintf("任务“%s”没有执行：%s 时我没有在运行。", f.Title, when))
+}
+
+// lateness says that a fire comes late, and what was left out before it.
+func lateness(f persistence.Fire, zone *time.Location, late time.Duration) string {
+	out := ""
+	if late > tellLate {
+		out = say(f, fmt.Sprintf("planned for %s", at(f.Planned, zone)), fmt.Sprintf("原定 %s", at(f.Planned, zone)))
+	}
+	if f.Count > 0 {
+		out = strings.TrimPrefix(out+say(f, fmt.Sprintf("; times before that were left out: %d", f.Count), fmt.Sprintf("；之前错过的 %d 次不再补", f.Count)), "; ")
+		out = strings.TrimPrefix(out, "；")
+	}
+	if out == "" {
+		return ""
+	}
+	return say(f, "\n\n("+out+")", "\n\n（"+out+"）")
+}
+
+// waiting says that a run cannot go on without a person.
+func waiting(f persistence.Fire) string {
+	return say(f,
+		fmt.Sprintf("The task “%s” waits for a decision of the operator: sma approvals (chat %s).", f.Title, persistence.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”在等管理员审批：sma approvals（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))
+}
+
+// failed says that a run gave nothing.
+func failed(f persistence.Fire, result, reason string) string {
+	if reason == "" {
+		reason = result
+	}
+	return say(f,
+		fmt.Sprintf("The task “%s” failed (%s). The operator finds more with sma chats show %s.", f.Title, reason, persistence.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”没有完成（%s）。管理员可以用 sma chats show %s 查看。", f.Title, reason, persistence.FireChat(f.ID)))
+}
+
+// undecided says that nobody decided in time.
+func undecided(f persistence.Fire) string {
+	return say(f,
+		fmt.Sprintf("The task “%s” ended: nobody decided about its request in time.", f.Title),
+		fmt.Sprintf("任务“%s”已结束：审批请求超时未处理。", f.Title))
+}
+
+// wordless says that a run ended well and said nothing.
+func wordless(f persistence.Fire) string {
+	return say(f, fmt.Sprintf("The task “%s” is done.", f.Title), fmt.Sprintf("任务“%s”已完成。", f.Title))
+}
+
+// preface tells the model where it is; the instructions follow.
+func preface(f persistence.Fire, zone *time.Location) string {
+	when := at(f.Planned, zone)
+	if f.ChatKey == "" {
+		return say(f,
+			fmt.Sprintf("This is the scheduled task “%s”, planned for %s. Nobody reads along and nobody can answer questions.", f.Title, when),
+			fmt.Sprintf("这是定时任务“%s”，计划时间 %s。没有人在线，也没有人能回答问题。", f.Title, when))
+	}
+	return say(f,
+		fmt.Sprintf("This is the scheduled task “%s”, planned for %s. Nobody can answer questions; your final answer is sent to the chat of the task as it is.", f.Title, when),
+		fmt.Sprintf("这是定时任务“%s”，计划时间 %s。没有人能回答问题；你最后的回答会原样发到任务所属的聊天。", f.Title, when))
+}
