@@ -229,6 +229,9 @@ func (s *scenario) setting(rest string) error {
 	case "caps":
 		caps := &s.o.Platform.Caps
 		caps.Drafts, caps.ToolEgress = strings.Contains(value, "drafts"), strings.Contains(value, "tools")
+		if strings.Contains(value, "pages") {
+			caps.MaxText, s.o.Chat.Files = 4096, &actortest.Files{}
+		}
 		if strings.Contains(value, "direct") {
 			caps.Outbox = false
 		}

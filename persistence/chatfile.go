@@ -14,4 +14,6 @@ type FileStore interface {
 	ReadFile(ctx context.Context, key messages.ChatKey, name string) ([]byte, error)
 	// WriteFile replaces a file, durably and in one step; no content removes it.
 	WriteFile(ctx context.Context, key messages.ChatKey, name string, content []byte) error
+	// FilePath is where a file is, for a platform that sends it.
+	FilePath(key messages.ChatKey, name string) (string, error)
 }

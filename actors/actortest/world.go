@@ -172,7 +172,10 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 			return chat.Adapter{}, false
 		}
 		caps := w.real().Capabilities()
-		return chat.Adapter{PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts}, true
+		return chat.Adapter{
+			PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, MaxText: caps.MaxText,
+			Parts: func(text string) int { return len(w.Platform.Plan(platform.Outbound{Text: text})) },
+		}, true
 	}
 	return o
 }

@@ -71,6 +71,7 @@ type chat struct {
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
 	listed    []string // the requests in the list that people saw last; nil: see lastListed
+	pages     paging
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open

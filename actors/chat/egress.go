@@ -187,6 +187,9 @@ func (c *chat) rowFor(msg messages.QueueEgress) persistence.Row {
 		row.Key = persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
 		row.Depth, row.Seq = msg.Depth+1, c.state.Seq
 	}
+	if c.via.Outbox {
+		row.Text = c.paged(row.Key, row.Text)
+	}
 	for _, f := range msg.Files {
 		row.Attachments = append(row.Attachments, persistence.Attachment(f))
 	}

@@ -166,11 +166,12 @@ func (c *chat) rowsOf(m uimessage.Message, words, notice string) []persistence.R
 	if !c.via.Outbox {
 		return nil
 	}
+	run := c.state.Run
+	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+	words = c.paged(key, words)
 	if notice != "" {
 		words = strings.TrimSpace(words + "\n\n" + notice)
 	}
-	run := c.state.Run
-	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
 	if strings.TrimSpace(words) == "" && c.state.Row(key) != nil {
 		if words = c.run.draft; words == "" {
 			words = persistence.Text(m)

@@ -38,7 +38,7 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		switch {
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(ac, msg, turn)
-		case !c.decideInWords(ac, msg, turn):
+		case !c.decideInWords(ac, msg, turn) && !c.turnPage(ac, msg, turn):
 			c.acceptTurn(ac, msg, turn)
 		}
 	case messages.VerdictIgnored:

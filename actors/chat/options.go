@@ -88,6 +88,10 @@ type Options struct {
 	// Language is what people chose for a chat, [LanguageEnglish] or [LanguageChinese];
 	// empty or nil: they are answered in the language they write in.
 	Language func(key messages.ChatKey) string
+	// Fetch fetches the files of turns before the model sees them; nil: nothing does.
+	Fetch Fetch
+	// Files keeps the pages of long answers; nil: they are sent whole.
+	Files persistence.FileStore
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }
@@ -99,6 +103,10 @@ type Adapter struct {
 	ToolEgress bool
 	Drafts     bool
 	Typing     bool
+	// MaxText is what a message of the platform holds, in UTF-16 units, and Parts how
+	// many of them a text takes. With both, long texts are paged.
+	MaxText int
+	Parts   func(text string) int
 }
 
 // Documents are texts as they are now. They never change; newer ones come as a

@@ -38,6 +38,8 @@ type Capabilities struct {
 	Drafts     bool // a text under way can be shown and edited ([Editor])
 	Threads    bool
 	Buttons    bool
+	// MaxText is the longest text of one message, in UTF-16 units; 0: none is too long.
+	MaxText int
 	// DraftEvery is the shortest time between two edits of a draft, by chat type;
 	// the entry "" holds for all others.
 	DraftEvery map[string]time.Duration

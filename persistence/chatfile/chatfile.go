@@ -27,6 +27,9 @@ var _ persistence.FileStore = (*Store)(nil)
 // New makes a store; dir is the folder of a chat, which is made when needed.
 func New(dir func(messages.ChatKey) (string, error)) *Store { return &Store{dir: dir} }
 
+// FilePath implements [persistence.FileStore].
+func (s *Store) FilePath(key messages.ChatKey, name string) (string, error) { return s.path(key, name) }
+
 func (s *Store) path(key messages.ChatKey, name string) (string, error) {
 	dir, err := s.dir(key)
 	if err != nil {

@@ -197,7 +197,7 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
-		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true, Buttons: p.opts.Decide != nil,
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true, Buttons: p.opts.Decide != nil, MaxText: maxText,
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
 	switch {

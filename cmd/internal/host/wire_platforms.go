@@ -120,6 +120,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	_, types := made.(platform.Typer)
 	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: chat.Adapter{
 		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types,
+		MaxText: caps.MaxText, Parts: partsOf(made),
 	}}
 	if p.name == nameWeb {
 		api := *h.ports[nameWeb]
@@ -127,6 +128,23 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 		h.ports[nameAPI] = &api
 	}
 	return nil
+}
+
+// partsOf counts the messages that a text takes; nil: the platform sends none. A text
+// that makes rendering panic counts as one: its adapter reports it.
+func partsOf(p platform.Platform) func(text string) int {
+	sender, ok := p.(platform.Sender)
+	if !ok {
+		return nil
+	}
+	return func(text string) (n int) {
+		defer func() {
+			if recover() != nil {
+				n = 1
+			}
+		}()
+		return len(sender.Plan(platform.Outbound{Text: text}))
+	}
 }
 
 // toolEgress says whether answers leave by chat_send: by the platform's own

@@ -61,7 +61,7 @@ function offers() {
     const m = row.message;
     const list = [];
     if (m.role === 'assistant' && row.text()) list.push([t.copy, () => navigator.clipboard?.writeText(row.text())]);
-    if (!state.running && m.role === 'assistant' && row === last && m.metadata?.kind !== 'summary') list.push([t.regenerate, () => again(m.id)]);
+    if (!state.running && m.role === 'assistant' && row === last && !row.local && m.metadata?.kind !== 'summary') list.push([t.regenerate, () => again(m.id)]);
     if (!state.running && m.role === 'user' && !row.local) list.push([t.edit, () => beginEdit(row)]);
     row.offer(list);
   }
@@ -71,7 +71,7 @@ function offers() {
 
 const kinds = {
   view(v) {
-    const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending');
+    const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command');
     clear();
     for (const m of v.messages) put(m);
     for (const m of v.messages) fates(m);
@@ -127,7 +127,10 @@ const kinds = {
   },
   settled(f) {
     settle(f.settled);
-    for (const id of f.settled ?? []) state.rows.get(id)?.status(t.resultOf.stopped);
+    for (const id of f.settled ?? []) {
+      const row = state.rows.get(id);
+      if (row && row.local !== 'command') row.status(t.resultOf.stopped);
+    }
     if (!document.querySelector('.live, .waiting')) running(false);
   },
   event(f) {
@@ -219,7 +222,8 @@ async function send(row) {
   row.status(t.sending);
   row.element.classList.add('waiting');
   try {
-    await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) });
+    const { answer } = await (await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) })).json();
+    if (answer) return answered(row, answer);
     if (row.local !== 'sending') return; // the answer was faster
     row.local = 'waiting';
     row.status(state.running ? t.waiting : '');
@@ -229,6 +233,16 @@ async function send(row) {
     row.element.classList.remove('waiting');
     row.status(`${t.failed}: ${wording(e)}`, () => send(row));
   }
+}
+
+// answered shows what the host says to a command. Neither is in the history.
+function answered(row, answer) {
+  row.local = 'command';
+  row.element.classList.remove('waiting');
+  row.status('');
+  keepEnd(() => { put({ id: `h:${row.message.id}`, role: 'assistant', parts: [{ type: 'text', text: answer }], metadata: { ts: Date.now() } }).local = 'command'; });
+  offers();
+  if (/^\/(new|load|approve|deny)\b/i.test(row.text())) follow(state.id); // the history is another one now
 }
 
 const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.type === 'text' || p.type === 'file') });
@@ -290,8 +304,17 @@ function submit() {
   else say(text);
 }
 
+// hints lists the commands that the input may become.
+function hints() {
+  const word = $('input').value.match(/^\/(\w*)$/)?.[1];
+  const list = word === undefined ? [] : (state.info.commands ?? []).filter((c) => c.name.startsWith(word.toLowerCase()));
+  $('commands').hidden = !list.length;
+  $('commands').replaceChildren(...list.map((c) => el('div', '', `/${c.name}: ${c.help}`)));
+}
+
 function grow() {
   const box = $('input');
+  hints();
   box.style.height = 'auto';
   box.style.height = `${Math.min(box.scrollHeight, 220)}px`;
 }
