@@ -5,9 +5,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 )
 
+// TestMain begins like main: sandboxes come back into this very binary, and without
+// that they would run all of the tests in the place of a probe.
 func TestMain(m *testing.M) {
+	reexec.Main()
 	testscript.Main(m, map[string]func(){"sma": func() { os.Exit(run()) }})
 }
 
