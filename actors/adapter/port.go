@@ -104,7 +104,7 @@ func turn(in platform.Inbound) uimessage.Message {
 	meta := uimessage.Metadata{
 		TS: in.Time.UnixMilli(), ChatKey: string(in.ChatKey), ChatID: in.Chat.ID, ChatType: in.Chat.Type, ChatTitle: in.Chat.Title,
 		UserID: in.Sender.ID, Username: in.Sender.Name, MessageID: in.MessageID, MessageThreadID: in.Chat.ThreadID, ReplyTo: in.ReplyTo,
-		RequestID: in.RequestID, Kind: uimessage.KindNormal, Source: uimessage.SourceIngress, IngressID: in.IngressID, EditOf: in.EditOf,
+		RequestID: in.RequestID, Kind: uimessage.KindNormal, Source: uimessage.SourceIngress, IngressID: in.IngressID, EditOf: in.EditOf, Album: in.Album,
 	}
 	if a, ok := in.ChatKey.Address(); ok {
 		meta.Channel = a.Platform

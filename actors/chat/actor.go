@@ -66,6 +66,7 @@ type chat struct {
 	flooded  time.Time   // a message was declined because the lane was full
 	holding  time.Time   // the chat waits for more messages; zero: it does not
 	holds    int         // generation of that timer
+	files    fetching    // the files of turns that are on their way
 	resting  int         // generation of the fold timer
 	rest     *time.Timer // of the next fold; nil: there was none yet
 	// deadlines of the open requests, by approval id, on the clock of this process.
@@ -127,6 +128,8 @@ func (c *chat) receive(ac actor.Context) {
 		c.onRunTick(ac, msg)
 	case debounceDue:
 		c.onDebounceDue(ac, msg)
+	case fetched:
+		c.onFetched(ac, msg)
 	default:
 		stray.Report(ac)
 	}

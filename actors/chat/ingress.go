@@ -100,7 +100,7 @@ func (c *chat) replyTo(turn persistence.Turn) string {
 // acceptTurn makes a user turn durable: in the history when nothing else is
 // pending, otherwise in the journal.
 func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
-	if msg.EditOf != "" && c.replaceWaiting(ac, msg, turn) {
+	if msg.EditOf != "" && c.replaceWaiting(ac, msg, turn) || c.joinAlbum(ac, msg, turn) {
 		return
 	}
 	if c.state.Run != nil && len(c.state.Lane) >= c.MaxQueued {
@@ -152,8 +152,8 @@ func (c *chat) keepTurn(ac actor.Context, turn persistence.Turn) error {
 
 // replaceWaiting replaces a turn that no model has seen yet by its edit.
 func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
-	for _, old := range c.state.Lane {
-		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID {
+	for _, old := range c.unseen() {
+		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID || old.Meta.Album != "" {
 			continue
 		}
 		in := c.ingressOf(msg, turn)
@@ -165,6 +165,10 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 			return true
 		}
 		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
+		c.unfetch(old.ID)
+		if c.holding.IsZero() {
+			c.next(ac)
+		}
 		return true
 	}
 	return false

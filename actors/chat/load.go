@@ -136,6 +136,7 @@ func (c *chat) forget() {
 	c.Metrics.forgot(c.told)
 	c.told = told{}
 	c.state, c.cache = nil, nil
+	c.noFetching()
 	c.compaction.forget()
 	clear(c.delayed)
 	c.disarm()
@@ -223,7 +224,7 @@ func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
 	if c.note(ac, started) != nil {
 		return
 	}
-	if atBoundary := run.Step > 0 && !pending; atBoundary && len(c.state.Lane) > 0 && c.Mode != ModeFollowup {
+	if atBoundary := run.Step > 0 && !pending; atBoundary && len(c.come()) > 0 && c.Mode != ModeFollowup {
 		c.run = newRunner(run, nil) // with the outcomes
 		if _, ok := c.merge(ac, run.Step+1, nil); !ok {
 			return

@@ -92,6 +92,8 @@ type Options struct {
 	Fetch Fetch
 	// Files keeps the pages of long answers; nil: they are sent whole.
 	Files persistence.FileStore
+	// Fetch fetches the files of turns before the model sees them; nil: nothing does.
+	Fetch Fetch
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }

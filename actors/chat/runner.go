@@ -92,7 +92,11 @@ func newID(now time.Time) string {
 // next starts a run if there is something to do and none is under way: decided
 // calls first, then open turns. Idle with either of them is an impossible state.
 func (c *chat) next(ac actor.Context) {
-	if c.state == nil || c.state.Run != nil {
+	if c.state == nil {
+		return
+	}
+	if c.state.Run != nil {
+		c.fetchAll()
 		return
 	}
 	c.obeySwitch(ac)
@@ -110,6 +114,7 @@ func (c *chat) next(ac actor.Context) {
 	case c.closing:
 		c.restLater()
 		c.drained(ac)
+	case c.fetchAll(): // it goes on when they are there
 	case continues || turn.GoesOn():
 		c.continueRun(ac, turn)
 	case len(due) > 0:
@@ -379,7 +384,7 @@ func (c *chat) runFailed(ac actor.Context, msg messages.RunFailed) {
 func (c *chat) boundary(ac actor.Context, step int) {
 	next := messages.ContinueRun{RunID: c.run.id}
 	due := c.state.Due()
-	if len(c.state.Lane) > 0 && c.Mode != ModeFollowup || len(due) > 0 {
+	if len(c.come()) > 0 && c.Mode != ModeFollowup || len(due) > 0 {
 		id, ok := c.merge(ac, step+1, due)
 		if !ok {
 			return
@@ -402,7 +407,7 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 		RunID: c.run.id, Step: step, Closed: closed, MessageID: "a:" + string(c.key) + ":" + newID(time.Now()), Rows: c.rowsOf(c.own(closed), c.wordsBefore(c.own(closed)), ""),
 	}
 	if c.Mode != ModeFollowup {
-		for _, t := range c.state.Lane {
+		for _, t := range c.come() {
 			fact.Turns = append(fact.Turns, t.ID)
 		}
 	}

@@ -102,6 +102,9 @@ type Inbound struct {
 	TurnID string
 	Text   string
 	Parts  []uimessage.Part // besides the text, for example files
+	// Album is set for a message that belongs together with others which come right
+	// before or after it, as several photos sent at once: they become one turn.
+	Album string
 	// Forwarded: the words were somebody else's first, or came through another bot.
 	Forwarded bool
 

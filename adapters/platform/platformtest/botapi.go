@@ -96,6 +96,7 @@ type BotAPI struct {
 	limits  *limiter // nil: none
 	faults  []*Fault
 	calls   []*Call
+	files   map[string]*botFile
 }
 
 // queued is an update that was not confirmed.
@@ -183,6 +184,10 @@ func badRequest(format string, args ...any) *refused {
 
 // ServeHTTP implements [http.Handler].
 func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/file/bot") {
+		a.serveFile(w, r)
+		return
+	}
 	token, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
 	if !ok || r.Method != http.MethodPost {
 		a.answer(w, nil, nil, &refused{code: http.StatusNotFound, text: "Not Found"})
@@ -345,6 +350,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 		return a.send(c.Params, "caption", 1024)
 	case "editMessageText":
 		return a.edit(c.Params)
+	case "getFile":
+		return a.getFile(c.Params)
 	case "editMessageReplyMarkup":
 		return a.editButtons(c.Params)
 	case "answerCallbackQuery":

@@ -52,7 +52,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
 		MessageID: id, ReplyTo: msg.replyTo(), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
-		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil,
+		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
 	}
 	if topic != 0 {
 		in.Chat.ThreadID = strconv.FormatInt(topic, 10)

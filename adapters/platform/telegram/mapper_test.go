@@ -160,7 +160,7 @@ func TestMedia(t *testing.T) {
 			got := mapJSON(t, "message", c.fields).in
 			want := []uimessage.Part{uimessage.Text{Text: c.placeholder}}
 			if c.data != "" {
-				want = append(want, uimessage.Data{Name: "telegram-file", Data: json.RawMessage(c.data)})
+				want = append(want, uimessage.Data{Name: platform.FilePart, Data: json.RawMessage(c.data)})
 			}
 			if diff := cmp.Diff(want, got.Parts); diff != "" || got.Text != c.text {
 				t.Errorf("text %q, parts (-want +got):\n%s", got.Text, diff)

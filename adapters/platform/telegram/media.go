@@ -1,10 +1,10 @@
 package telegram
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -13,16 +13,6 @@ const maxFileName = 100
 
 // maxFileID is the longest id of a file, in bytes. The service's own are about 90.
 const maxFileID = 512
-
-// fileRef is the data part of a file: enough to fetch it later.
-type fileRef struct {
-	Kind   string `json:"kind"`
-	FileID string `json:"fileId"`
-	Unique string `json:"fileUniqueId,omitempty"`
-	Name   string `json:"name,omitempty"`
-	Mime   string `json:"mimeType,omitempty"`
-	Size   int64  `json:"size,omitempty"`
-}
 
 // parts are a readable placeholder and, for files, a data part. People's own
 // words, the caption, are not among them.
@@ -34,20 +24,13 @@ func (m *media) parts() []uimessage.Part {
 		}
 		return nil
 	}
-	ref := fileRef{
+	ref := platform.File{
 		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size),
 	}
-	if len(ref.FileID) > maxFileID {
+	if ref.FileID == "" || len(ref.FileID) > maxFileID {
 		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}}
 	}
-	data, err := json.Marshal(ref)
-	if err != nil {
-		return []uimessage.Part{uimessage.Text{Text: placeholder(kind)}} // Unreachable: strings and a number
-	}
-	return []uimessage.Part{
-		uimessage.Text{Text: placeholder(kind, ref.Name, f.label())},
-		uimessage.Data{Name: "telegram-file", Data: data},
-	}
+	return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}, ref.Part()}
 }
 
 // fileName is the last part of what somebody says a file is called; a path or an

@@ -88,6 +88,8 @@ type message struct {
 	// ForwardOrigin and ViaBot say that the words are not the sender's own.
 	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is written down
 	ViaBot        *user           `json:"via_bot"`
+	// Group is what the messages of an album have in common.
+	Group string `json:"media_group_id"`
 	media
 }
 

@@ -1,0 +1,191 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Fetch replaces, in the parts of a user turn, the files that are still with their
+// platform by what the model reads of them, a voice by its words for example. Nothing
+// it returns stands for such a file any more: what cannot be had says so. It ends when
+// ctx does.
+type Fetch func(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part
+
+const (
+	// fetchDeadline bounds how long a turn waits for its files.
+	fetchDeadline = 3 * time.Minute
+	// albumWait is how long an album waits for its next file.
+	albumWait = 700 * time.Millisecond
+	// maxAlbum is how many messages of an album become one turn.
+	maxAlbum = 20
+)
+
+// Why a file is not there.
+const (
+	fileLate  = "it did not arrive in time"
+	fileFault = "a fault of the host"
+)
+
+// fetching are the turns whose files are on their way, each with the number of the
+// attempt: a turn that was edited meanwhile is fetched anew.
+type fetching struct {
+	n      int
+	turns  map[string]int
+	cancel context.CancelFunc
+	ctx    context.Context //nolint:containedctx // of all that is under way, until the chat rests
+	// album is until when the album that came last may grow.
+	album time.Time
+}
+
+// fetched: the files of a turn are there, or never will be.
+type fetched struct {
+	turnID string
+	n      int
+	parts  []uimessage.Part
+}
+
+// held reports whether a turn keeps its place but is not for the model yet.
+func (c *chat) held(t persistence.Turn) bool {
+	return c.Fetch != nil && t.Role == uimessage.RoleUser && platform.Unfetched(t.Parts) ||
+		t.Meta.Album != "" && time.Now().Before(c.files.album)
+}
+
+// come are the waiting turns that the model may see: all before the first that is held.
+func (c *chat) come() []persistence.Turn {
+	if i := slices.IndexFunc(c.state.Lane, c.held); i >= 0 {
+		return c.state.Lane[:i]
+	}
+	return c.state.Lane
+}
+
+// unseen are the turns that no model has been asked about.
+func (c *chat) unseen() []persistence.Turn {
+	if c.state.Run != nil {
+		return c.state.Lane
+	}
+	return c.state.Open()
+}
+
+// fetchAll begins to fetch the files of the turns that wait, and reports whether one
+// of them has to be waited for.
+func (c *chat) fetchAll() (waits bool) {
+	for _, t := range c.unseen() {
+		if !c.held(t) {
+			continue
+		}
+		waits = true
+		if c.Fetch != nil && platform.Unfetched(t.Parts) {
+			c.fetch(t)
+		}
+	}
+	if rest := time.Until(c.files.album); waits && rest > 0 {
+		c.holdFor(rest)
+	}
+	return waits
+}
+
+// holdFor comes back to the waiting turns after a while.
+func (c *chat) holdFor(wait time.Duration) {
+	c.holds++
+	home, gen := c.home, c.holds
+	time.AfterFunc(wait, func() { home.Send(debounceDue{gen}) })
+}
+
+// fetch begins to fetch the files of a turn, unless that is under way.
+func (c *chat) fetch(t persistence.Turn) {
+	if c.files.turns[t.ID] != 0 {
+		return
+	}
+	if c.files.turns == nil {
+		c.files.turns = map[string]int{}
+		c.files.ctx, c.files.cancel = context.WithCancel(context.Background())
+	}
+	c.files.n++
+	n, key, turn, fetch, whole := c.files.n, c.key, t.Message, c.Fetch, c.files.ctx
+	c.files.turns[t.ID] = n
+	c.home.Go(func() any {
+		ctx, cancel := context.WithTimeout(whole, fetchDeadline)
+		defer cancel()
+		return fetched{turn.ID, n, unhad(fetch(ctx, key, turn), fileLate)}
+	}, func(p pipe.Panicked) any {
+		c.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
+		return fetched{turn.ID, n, unhad(turn.Parts, fileFault)}
+	})
+}
+
+// unhad are parts in which every file that is not there says so.
+func unhad(parts []uimessage.Part, why string) []uimessage.Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if f, ok := platform.FileOf(p); ok && f.Unfetched() {
+			f.Failed = why
+			parts[i] = f.Part()
+		}
+	}
+	return parts
+}
+
+// onFetched puts a turn with its files in the place of the one without. Its author
+// may have changed it meanwhile: then it is fetched anew.
+func (c *chat) onFetched(ac actor.Context, msg fetched) {
+	if c.state == nil || c.files.turns[msg.turnID] != msg.n {
+		return
+	}
+	delete(c.files.turns, msg.turnID)
+	unseen := c.unseen()
+	i := slices.IndexFunc(unseen, func(t persistence.Turn) bool { return t.ID == msg.turnID })
+	if i < 0 || !platform.Unfetched(unseen[i].Parts) {
+		c.next(ac)
+		return
+	}
+	turn := unseen[i].Message
+	turn.Parts = msg.parts
+	if c.append(ac, persistence.TurnReplaced{Turn: turn}) == nil {
+		c.next(ac)
+	}
+}
+
+// unfetch forgets a turn's files that are on their way: it has others now.
+func (c *chat) unfetch(turnID string) { delete(c.files.turns, turnID) }
+
+// noFetching ends all that is under way.
+func (c *chat) noFetching() {
+	if c.files.cancel != nil {
+		c.files.cancel()
+	}
+	c.files = fetching{}
+}
+
+// joinAlbum adds a file to the turn that the others of its album are in, if no model
+// has seen it. What it adds to ends as merged.
+func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+	if turn.Meta.Album == "" || msg.EditOf != "" {
+		return false
+	}
+	c.files.album = time.Now().Add(albumWait)
+	for _, old := range c.unseen() {
+		if old.Meta.Album != turn.Meta.Album || old.Meta.UserID != turn.Meta.UserID || old.Meta.EditOf != "" || len(old.Parts)+len(turn.Parts) > 3*maxAlbum {
+			continue
+		}
+		in := c.ingressOf(msg, turn)
+		whole := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: slices.Concat(old.Parts, turn.Parts), Metadata: old.Metadata}
+		if c.append(ac, persistence.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
+			c.refuse(ac, msg)
+			return true
+		}
+		c.unfetch(old.ID)
+		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
+		c.next(ac)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package platformtest
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// maxBotFile is the largest file that bots may have, in bytes.
+const maxBotFile = 20 << 20
+
+// botFile is a file that people sent.
+type botFile struct {
+	path    string
+	content []byte
+	size    int64 // as it is told
+}
+
+// AddFile makes a file known by its id and returns what a message says of it.
+func (a *BotAPI) AddFile(id string, content []byte) map[string]any {
+	return a.AddFileAs(id, fmt.Sprintf("documents/file_%d", len(id)), int64(len(content)), content)
+}
+
+// AddFileAs is [BotAPI.AddFile] for a server that tells a path and a size of its own.
+func (a *BotAPI) AddFileAs(id, path string, size int64, content []byte) map[string]any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.files == nil {
+		a.files = map[string]*botFile{}
+	}
+	a.files[id] = &botFile{path: path, content: content, size: size}
+	return map[string]any{"file_id": id, "file_unique_id": "u" + id, "file_size": size}
+}
+
+// getFile is called with the lock held.
+func (a *BotAPI) getFile(p Params) (any, *refused) {
+	f := a.files[p.Text("file_id")]
+	switch {
+	case f == nil:
+		return nil, badRequest("wrong file_id or the file is temporarily unavailable")
+	case f.size > maxBotFile:
+		return nil, badRequest("file is too big")
+	}
+	return map[string]any{"file_id": p.Text("file_id"), "file_unique_id": "u" + p.Text("file_id"), "file_size": f.size, "file_path": f.path}, nil
+}
+
+// serveFile hands a file out; faults of the method "download" make it fail.
+func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
+	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/file/bot"), "/")
+	c := &Call{Method: "download", Params: Params{"path": path}}
+	var found *botFile
+	a.mu.Lock()
+	a.calls = append(a.calls, c)
+	fault := a.fault(c.Method, c.Params)
+	for _, f := range a.files {
+		if f.path == path {
+			found = f
+		}
+	}
+	a.mu.Unlock()
+	a.signal()
+	switch {
+	case token != botToken:
+		a.answer(w, c, nil, &refused{code: http.StatusUnauthorized, text: "Unauthorized"})
+	case fault != nil && a.before(w, r, c, fault):
+	case found == nil:
+		a.answer(w, c, nil, &refused{code: http.StatusNotFound, text: "Not Found"})
+	default:
+		a.note(c, http.StatusOK)
+		_, _ = w.Write(found.content[:len(found.content)/2]) // the caller may have left
+		if fault != nil && fault.Kind == ResetAfter {
+			_ = http.NewResponseController(w).Flush()
+			reset(w)
+			return
+		}
+		_, _ = w.Write(found.content[len(found.content)/2:])
+	}
+}
+
+// note keeps how a call was answered.
+func (a *BotAPI) note(c *Call, code int) {
+	defer a.signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.Code = code
+}

@@ -1,0 +1,142 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	// downloadTries is how often a file is asked for when the server fails.
+	downloadTries = 3
+	// downloadPause is how long the answer to a download may be silent.
+	downloadPause = 20 * time.Second
+)
+
+var _ platform.Downloader = (*Platform)(nil)
+
+type fileParams struct {
+	ID string `json:"file_id"`
+}
+
+// hosted is a file as the server offers it.
+type hosted struct {
+	Size int64  `json:"file_size"`
+	Path string `json:"file_path"`
+}
+
+// Download implements [platform.Downloader]. The address of a file holds the bot's
+// token: it is made here, used once and told to nobody.
+func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
+	if file.Size > limit {
+		return platform.ErrTooLarge
+	}
+	for tries := 0; ; tries++ {
+		at, err := call[hosted](ctx, p.client, "getFile", fileParams{file.FileID})
+		if err == nil && at.Size > limit {
+			return platform.ErrTooLarge
+		}
+		var body io.ReadCloser
+		if err == nil {
+			body, err = p.client.file(ctx, at.Path)
+		}
+		if err == nil {
+			return received(w, body, limit)
+		}
+		pause, again := tryAgain(err, tries)
+		if !again || ctx.Err() != nil {
+			return noFile(err)
+		}
+		wait(ctx, pause)
+	}
+}
+
+// tryAgain tells whether and when a file is asked for once more.
+func tryAgain(err error, tries int) (time.Duration, bool) {
+	if tries+1 >= downloadTries || errors.Is(err, platform.ErrNoFile) {
+		return 0, false
+	}
+	e, refused := errors.AsType[*apiError](err)
+	switch {
+	case !refused, e.Code >= http.StatusInternalServerError:
+		return backoff(tries + 2), true
+	case e.Code == http.StatusTooManyRequests:
+		return max(e.RetryAfter, time.Second), true
+	}
+	return 0, false
+}
+
+// noFile words an error for people and programs.
+func noFile(err error) error {
+	e, ok := errors.AsType[*apiError](err)
+	switch {
+	case !ok:
+		return err
+	case says(e, "file is too big"):
+		return platform.ErrTooLarge
+	case e.Code == http.StatusBadRequest, e.Code == http.StatusNotFound, e.Code == http.StatusForbidden:
+		return fmt.Errorf("%w: %w", platform.ErrNoFile, err)
+	}
+	return err
+}
+
+// received copies at most limit bytes.
+func received(w io.Writer, body io.ReadCloser, limit int64) error {
+	defer body.Close() //nolint:errcheck // only read from
+	n, err := io.Copy(w, io.LimitReader(body, limit+1))
+	switch {
+	case err != nil:
+		return &callError{Method: "download", Err: errors.New("the file broke off")}
+	case n > limit:
+		return platform.ErrTooLarge
+	}
+	return nil
+}
+
+// file opens a file of the server. Its path is the server's word: one that leads
+// anywhere else than below the bot's own files is refused.
+func (c *client) file(ctx context.Context, name string) (io.ReadCloser, error) {
+	if name == "" || path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\?#\x00") {
+		return nil, platform.ErrNoFile
+	}
+	ctx, cancel := whileAlive(ctx, downloadPause, downloadPause)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
+	if err != nil { // Unreachable: the method is known
+		cancel()
+		return nil, &callError{Method: "download", Err: err}
+	}
+	u := *c.base
+	u.Path += "/file/bot" + strings.TrimSpace(c.token()) + "/" + name
+	req.URL, req.Host = &u, u.Host
+	resp, err := c.http.Do(req)
+	if err != nil {
+		cancel()
+		return nil, &callError{Method: "download", Err: c.bare(err)}
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		cancel()
+		return nil, &apiError{Method: "download", Code: resp.StatusCode, Description: http.StatusText(resp.StatusCode)}
+	}
+	return cancelling{watched(ctx, resp.Body), resp.Body, cancel}, nil
+}
+
+// cancelling is a body that ends its request when it is closed.
+type cancelling struct {
+	io.Reader
+
+	body   io.Closer
+	cancel context.CancelFunc
+}
+
+func (c cancelling) Close() error {
+	defer c.cancel()
+	return c.body.Close()
+}
