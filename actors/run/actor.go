@@ -36,6 +36,9 @@ type Options struct {
 	MaxOutputTokens int
 	// Rules are the operator's for commands; nil: there are none.
 	Rules *Rules
+	// Mask takes secrets out of what tools say; nil: nothing is taken out. JSON stays
+	// JSON under it. It is called concurrently.
+	Mask func(json.RawMessage) json.RawMessage
 	// Jitter spreads the waits between tries, in place of a random part of each.
 	Jitter func(time.Duration) time.Duration
 }

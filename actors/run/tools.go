@@ -126,13 +126,14 @@ func (r *run) invoke(c loop.Call) {
 	if deadline <= 0 {
 		deadline = toolDeadline
 	}
-	began, ctx, home, tools := time.Now(), r.ctx, r.home, r.Tools
+	began, ctx, home, tools, mask := time.Now(), r.ctx, r.home, r.Tools, masker{r.Mask}
 	overdue := toolOverdue{n: n, call: c, took: deadline + toolGrace}
 	r.pending(n, time.AfterFunc(overdue.took, func() { home.Send(overdue) }))
 	home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
-		res, err := perform(ctx, t, call, func(out json.RawMessage) { home.Send(toolPreliminary{c.ID, preview(ctx, out)}) })
+		res, err := perform(ctx, t, call, func(out json.RawMessage) { home.Send(toolPreliminary{c.ID, preview(ctx, mask.output(out))}) })
+		res, err = mask.result(res, err)
 		if err == nil {
 			res.Output = tools.Cap(ctx, call, res.Output)
 		}

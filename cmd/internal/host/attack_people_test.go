@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -208,7 +210,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	if err != nil || len(contexts) != 1 {
 		t.Fatalf("contexts %v, %v", contexts, err)
 	}
-	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key))
+	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key, "memory"))
 	wanted := hostile(w, strings.TrimSuffix(filepath.Base(contexts[0]), ".json"), key)
 	for i, o := range wanted {
 		id := fmt.Sprintf("p%03d", i)
@@ -219,8 +221,8 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		w.api.Say(1, 1, "approve all", nil)
 		w.settle(t, 1, 1, id+"y")
 	}
-	if after := treeOf(t, filepath.Join(state, "chat", key)); !maps.Equal(own, after) {
-		t.Error("the files of the other chat changed")
+	if diff := cmp.Diff(own, treeOf(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {
+		t.Errorf("the memory of the other chat changed (-was +are):\n%s", diff)
 	}
 	told := w.outcomes(t)
 	commands := 0

@@ -38,6 +38,7 @@ type Host struct {
 	opts     Options
 	log      *slog.Logger
 	zone     *time.Location
+	mask     mask
 	started  time.Time
 	registry *prometheus.Registry
 	board    board

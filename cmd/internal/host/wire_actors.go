@@ -31,10 +31,12 @@ const (
 // startActors spawns the tree of actors. Platforms come later; until then
 // nothing reaches it.
 func (h *Host) startActors(context.Context) error {
+	h.mask.set(h.opts.Settings.Settings.Secrets()...)
 	llm, err := h.newModel()
 	if err != nil {
 		return err
 	}
+	llm = maskedModel{llm, &h.mask}
 	tools, err := h.newTools()
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (h *Host) startActors(context.Context) error {
 	runs := run.Options{
 		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
-		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny),
+		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny), Mask: h.mask.raw,
 	}
 	chats := h.chatOptions(runs, tools)
 	h.wireCompaction(&chats, runs)
@@ -98,7 +100,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
 		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
-		Commands: h.command, Language: h.preferences.language, Files: h.files, Contexts: s.Context.Contexts.Enabled,
+		Commands: h.command, Language: h.preferences.language, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 
