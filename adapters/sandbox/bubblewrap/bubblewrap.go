@@ -77,12 +77,10 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ 
 		return nil, fmt.Errorf("talk to bwrap: %w", err)
 	}
 	statusFD := f.add(toHost)
-	block, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	gate, err := newGate()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("hold bwrap: %w", err), fromBwrap.Close())
 	}
-	gate := os.NewFile(uintptr(block), "gate")
-	// Not a pipe: its end would let the program go when the host dies.
 	blockFD := f.add(gate)
 	args, err := arguments(spec, l, plan, f)
 	if err != nil {
@@ -99,6 +97,22 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ 
 	}
 	r := &report{cmd: cmd, from: fromBwrap, words: json.NewDecoder(fromBwrap), gate: gate, files: f}
 	return &box.Child{Cmd: cmd, Init: r.init, Release: r.release, Result: r.result, Close: r.started}, nil
+}
+
+// newGate is what bwrap waits at: a pipe with both ends in one descriptor, so that it
+// has no end that would let the program go when the host dies. Bwrap reads a single
+// byte, for which an event descriptor is too wide: it would not wait at all.
+func newGate() (*os.File, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe2", err)
+	}
+	both, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", ends[0]), unix.O_RDWR|unix.O_CLOEXEC, 0)
+	_, _ = unix.Close(ends[0]), unix.Close(ends[1]) // nothing was written
+	if err != nil {
+		return nil, os.NewSyscallError("open", err)
+	}
+	return os.NewFile(uintptr(both), "gate"), nil
 }
 
 // report is what bwrap tells of itself.
@@ -140,9 +154,11 @@ func (r *report) init(ctx context.Context) (int, error) {
 	return got.Pid, nil
 }
 
-func (r *report) release() error {
-	_, err := r.gate.Write([]byte{1, 0, 0, 0, 0, 0, 0, 0})
-	if err = errors.Join(err, r.gate.Close()); err != nil {
+func (r *report) release() error { return errors.Join(r.open(), r.gate.Close()) }
+
+// open lets whoever waits at the gate go.
+func (r *report) open() error {
+	if _, err := r.gate.Write([]byte{1}); err != nil {
 		return fmt.Errorf("let the program go: %w", err)
 	}
 	return nil

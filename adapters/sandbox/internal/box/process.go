@@ -18,8 +18,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// readyWithin bounds putting up a sandbox.
-const readyWithin = 30 * time.Second
+const (
+	// readyWithin bounds putting up a sandbox.
+	readyWithin = 30 * time.Second
+	// drainWithin bounds taking over the last output of a program that has ended.
+	drainWithin = 30 * time.Second
+)
 
 // Child is a process that an implementation has prepared.
 type Child struct {
@@ -69,7 +73,7 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &process{init: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{})}
+	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{}), swept: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			p.giveBack()
@@ -109,6 +113,8 @@ type process struct {
 	why      string      // the limit that ended it
 	isKilled bool
 
+	outer  int           // a descriptor of the first process, for sweep alone
+	swept  chan struct{} // closed when nothing is left that it began
 	killed chan struct{} // closed by the first kill
 	ended  chan struct{} // closed when everything is gone
 
@@ -138,6 +144,9 @@ func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 		_ = cmd.Wait()              // it was killed
 		if p.init >= 0 {
 			p.awaitInit()
+		}
+		if p.outer >= 0 {
+			_ = unix.Close(p.outer) // nothing was written
 		}
 		close(p.ended)
 		if p.watch.end() {
@@ -171,7 +180,13 @@ func (p *process) bound(ctx context.Context, b *Box) error {
 	if err != nil {
 		return fmt.Errorf("hold the sandbox: %w", err)
 	}
+	outer, err := unix.PidfdOpen(p.child.Cmd.Process.Pid, 0)
+	if err != nil {
+		_ = unix.Close(fd) // nothing was written
+		return fmt.Errorf("hold the sandbox: %w", err)
+	}
 	p.mu.Lock()
+	p.outer = outer
 	p.init, p.first = fd, p.child.Cmd.Process
 	late := p.isKilled
 	p.mu.Unlock()
@@ -225,10 +240,10 @@ func (p *process) supervise(ctx context.Context) {
 		case <-p.ended:
 		}
 	}()
+	go p.sweep()
+	p.child.Cmd.WaitDelay = drainWithin
 	err := p.child.Cmd.Wait()
-	if p.child.Group {
-		p.killGroup()
-	}
+	<-p.swept
 	p.awaitInit()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) && !errors.Is(err, exec.ErrWaitDelay) {
@@ -248,16 +263,37 @@ func (p *process) supervise(ctx context.Context) {
 	close(p.ended)
 }
 
+// sweep ends what the first process leaves behind as soon as that has ended: who
+// has its output holds up whoever waits for the program.
+func (p *process) sweep() {
+	await(p.outer)
+	_ = unix.Close(p.outer) // nothing was written
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.init >= 0 {
+		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+	}
+	if p.child.Group {
+		p.killGroup()
+	}
+	close(p.swept)
+}
+
+// await waits for the end of the process that a descriptor stands for.
+func await(pidfd int) {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1) //nolint:gosec // a descriptor
+		if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
 // awaitInit waits until the last process is gone: the first one of a namespace
 // ends after all others.
 func (p *process) awaitInit() {
 	_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.init), Events: unix.POLLIN}}, -1) //nolint:gosec // a descriptor
-		if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
+	await(p.init)
 	p.mu.Lock()
 	_ = unix.Close(p.init) // nothing was written
 	p.init = -1

@@ -1,0 +1,34 @@
+//go:build linux
+
+package bubblewrap
+
+import (
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bwrap reads one byte from the gate, and must wait for it: what is not held there
+// runs before it is bounded.
+func TestSB5GateHoldsUntilItIsOpened(t *testing.T) {
+	gate, err := newGate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gate.Close() }()
+	fd := int(gate.Fd()) //nolint:gosec // a descriptor
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	if n, err := unix.Read(fd, b); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("a closed gate: read %d bytes, %v; want it to block", n, err)
+	}
+	if err := (&report{gate: gate}).open(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := unix.Read(fd, b); n != 1 || err != nil {
+		t.Errorf("an open gate: read %d bytes, %v; want one", n, err)
+	}
+}
