@@ -184,10 +184,9 @@ func (a *app) mcpProject() (mcpProject, error) {
 	if p.loaded, err = a.load(dir, false); err != nil {
 		return p, err
 	}
-	file := host.MCPFile(state)
-	found, err := config.LoadMCP(config.Options{Dir: dir, Env: p.loaded.Lookup}, file)
+	found, err := loadServers(dir, state, p.loaded, false)
 	if err != nil {
-		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + file}
+		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
 	}
 	a.warn(found.Findings)
 	p.servers = host.MCPServers(found)
@@ -195,6 +194,46 @@ func (a *app) mcpProject() (mcpProject, error) {
 		return p, &Failure{Code: CodeConfig, What: "what was approved cannot be read", Why: err}
 	}
 	return p, nil
+}
+
+// loadServers reads the servers of tools of a project.
+func loadServers(dir, state string, loaded *config.Loaded, strict bool) (*config.MCP, error) {
+	return config.LoadMCP(config.Options{Dir: dir, Env: loaded.Lookup, Strict: strict}, host.MCPFile(state))
+}
+
+// serverFindings are those of [loadServers], of a file that cannot be used too.
+func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
+		return invalid.Findings, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found.Findings, nil
+}
+
+// checkServers says what is wrong with the servers of tools, and starts none.
+func checkServers(dir, state string, loaded *config.Loaded) []finding {
+	found, err := loadServers(dir, state, loaded, false)
+	findings, err := serverFindings(found, err)
+	if err != nil {
+		return []finding{{"mcp", markFail, errText(err), ""}}
+	}
+	var out []finding
+	for _, f := range findings {
+		m := markWarn
+		if f.Severity == config.Error {
+			m = markFail
+		}
+		out = append(out, finding{"mcp", m, f.String(), ""})
+	}
+	if _, err := host.MCPStore(state); err != nil {
+		out = append(out, finding{"mcp", markFail, err.Error(), ""})
+	}
+	if len(out) == 0 && len(found.Servers) > 0 {
+		out = append(out, finding{"mcp", markOK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"})
+	}
+	return out
 }
 
 // list asks the host that runs, or looks at what is on the disk.

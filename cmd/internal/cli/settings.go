@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,7 @@ func (a *app) configCheckCmd() *cobra.Command {
 }
 
 func (a *app) check() (checked, error) {
-	dir, err := a.project(nil)
+	dir, state, err := a.folders(nil)
 	if err != nil {
 		return checked{}, err
 	}
@@ -102,7 +103,15 @@ func (a *app) check() (checked, error) {
 	if err != nil {
 		return checked{}, err
 	}
-	return checked{OK: true, Findings: append([]config.Finding{}, loaded.Findings...)}, nil
+	servers, err := serverFindings(loadServers(dir, state, loaded, true))
+	if err != nil {
+		return checked{}, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err}
+	}
+	out := checked{OK: true, Findings: slices.Concat([]config.Finding{}, loaded.Findings, servers)}
+	for _, f := range out.Findings {
+		out.OK = out.OK && f.Severity != config.Error
+	}
+	return out, nil
 }
 
 func (c checked) text() string {
