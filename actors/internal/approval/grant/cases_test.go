@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCases reads worked cases from the folder APPROVAL_CASES, or testdata.
-func TestCases(t *testing.T) {
+// TestAP1Cases reads worked cases from the folder APPROVAL_CASES, or testdata.
+func TestAP1Cases(t *testing.T) {
 	policy := shippedPolicy(t)
 	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "shell-cases.jsonl"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestCases reads worked cases from the folder APPROVAL_CASES, or testdata.
-func TestCases(t *testing.T) {
+// TestAP3Cases reads worked cases from the folder APPROVAL_CASES, or testdata.
+func TestAP3Cases(t *testing.T) {
 	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "reply-cases.jsonl"))
 	if err != nil {
 		t.Fatal(err)

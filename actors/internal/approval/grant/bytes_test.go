@@ -1,0 +1,46 @@
+package grant
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// soup is up to the longest text that is judged, of pieces that parsers stumble over.
+func soup(random *rand.Rand) string {
+	pieces := []string{
+		"(", ")", "$(", "`", "{", "}", "<<E\n", "E\n", "'", "\"", "\\", "\n", ";", "&&", "|", "$'\\", "${", "[[", "]]", "((", "<(", "*", "?", "[", "~", "#", "!",
+		" ", "git", "status", "-n", "--", "a/", "..", ":", "=", "文", "\u200b", "\u202e", "\x00", "\xff", "\r", ">/dev/null", "2>&1", "if", "fi", "for", "done",
+	}
+	var b strings.Builder
+	for n := random.IntN(1 + maxBytes); b.Len() < n; {
+		piece := pieces[random.IntN(len(pieces))]
+		for range 1 + random.IntN(1+random.IntN(400)) {
+			b.WriteString(piece)
+		}
+	}
+	return b.String()
+}
+
+// Any bytes are judged, the same way twice, and those that no rule can cover ask.
+// How long it takes at most is shown by BenchmarkDecide.
+func TestAP4AnyBytes(t *testing.T) {
+	texts, policy := 1000, shippedPolicy(t)
+	if os.Getenv("SOAK") != "" {
+		texts = 100_000
+	}
+	random := rand.New(rand.NewPCG(4, 4)) //nolint:gosec // a test's choice
+	for range texts {
+		text, rule := soup(random), soup(random)
+		for _, r := range []string{rule, "git *", "git status"} {
+			got := Decide(text, r, policy)
+			if again := Decide(text, r, policy); got != again || got != Auto && got != Ask {
+				t.Fatalf("%q under %q: %s, then %s", text, r, got, again)
+			}
+			if got == Auto {
+				checkCovered(t, text, r, policy)
+			}
+		}
+	}
+}
