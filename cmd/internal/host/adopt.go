@@ -127,10 +127,8 @@ func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Me
 			meta.Result = string(persistence.ResultDone)
 			if old.Kind == uimessage.KindSummary {
 				meta.Kind, meta.SourceRange = old.Kind, old.SourceRange
-				if id := archiveOf(old); archives[id] != nil {
-					meta.Extra = slices.DeleteFunc(old.Extra, func(m uimessage.Member) bool { return m.Name != archiveMember })
-				}
 			}
+			meta.Extra = slices.DeleteFunc(slices.Clone(old.Extra), func(m uimessage.Member) bool { return archives[archiveOf(old, m)] == nil })
 		}
 		m.Metadata = meta.Raw()
 		out[i] = m
@@ -161,7 +159,7 @@ func adoptable(m uimessage.Message, seen map[string]bool) error {
 }
 
 // Fork makes a chat of what another one's history holds before a message, in a
-// store that no host uses, with the archives that summaries in it name. The other
+// store that no host uses, with the archives that turns in it name. The other
 // chat stays as it is. It fails as [Adopt] does,
 // with [ErrNoSuchTurn], and with [platform.ErrNotFound] if there is no such chat.
 func Fork(ctx context.Context, store *jsonl.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {

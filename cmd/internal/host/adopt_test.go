@@ -60,6 +60,13 @@ func compacted(t *testing.T, store *jsonl.Store, key messages.ChatKey) {
 			return c.AppendHistory(t.Context(), turnOf("u2", uimessage.RoleUser, uimessage.Metadata{}, "lilies"), turnOf("a2", uimessage.RoleAssistant, done, "tulips"))
 		},
 		func() error {
+			meta := done
+			meta.Extra = []uimessage.Member{{Name: "aged", Value: json.RawMessage(`"aged"`)}, {Name: "other", Value: json.RawMessage(`"aged"`)}}
+			return c.Rewrite(t.Context(), persistence.Rewrite{
+				ArchiveID: "aged", From: 1, To: 2, Insert: []uimessage.Message{turnOf("a1", uimessage.RoleAssistant, meta, "roses, in short")},
+			})
+		},
+		func() error {
 			return c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "rewound", From: 3, To: 4})
 		},
 	}
@@ -121,7 +128,7 @@ func TestForkKeepsArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := files(t, forked)
-	for _, name := range []string{"/messages/archive/first.json", "/messages/archive/second.json"} {
+	for _, name := range []string{"/messages/archive/first.json", "/messages/archive/second.json", "/messages/archive/aged.json"} {
 		if got[name] != before[name] || got[name] == "" {
 			t.Errorf("%s is %q, want %q", name, got[name], before[name])
 		}
@@ -137,7 +144,7 @@ func TestForkKeepsArchives(t *testing.T) {
 	if err != nil || len(doc.Messages) != 2 {
 		t.Fatalf("read the fork: %+v, %v", doc, err)
 	}
-	want := `{"ts":7,"chatKey":"web-chat-fork","channel":"web","chatId":"fork","username":"ana","result":"done"}`
+	want := `{"ts":7,"chatKey":"web-chat-fork","channel":"web","chatId":"fork","username":"ana","result":"done","aged":"aged"}`
 	if got := string(doc.Messages[1].Metadata); got != want {
 		t.Errorf("metadata = %s, want %s", got, want)
 	}

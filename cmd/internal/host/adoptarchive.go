@@ -16,16 +16,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
-// archiveMember is the metadata of a summary that names the archive of what it
-// stands for.
-const archiveMember = "archive"
+const (
+	// archiveMember is the metadata of a summary that names the archive of what it
+	// stands for.
+	archiveMember = "archive"
+	// agedMember is the metadata of a turn that names the archive of what it was
+	// before large outputs were left out.
+	agedMember = "aged"
+)
 
-// archiveOf is the archive that a turn's metadata names; empty: none.
-func archiveOf(meta uimessage.Metadata) (id string) {
-	for _, m := range meta.Extra {
-		if m.Name == archiveMember && json.Unmarshal(m.Value, &id) != nil {
-			return ""
-		}
+// archiveOf is the archive that a member of a turn's metadata names; empty: none.
+func archiveOf(meta uimessage.Metadata, m uimessage.Member) (id string) {
+	if m.Name != agedMember && (m.Name != archiveMember || meta.Kind != uimessage.KindSummary) {
+		return ""
+	}
+	if json.Unmarshal(m.Value, &id) != nil {
+		return ""
 	}
 	return id
 }
@@ -39,42 +45,44 @@ func archiveFile(store *jsonl.Store, key messages.ChatKey, id string) (string, e
 	return filepath.Join(dir, "messages", "archive", id+".json"), nil
 }
 
-// readArchives reads the archives that summaries among the turns name, and those
-// that summaries within them name. What is not there stays out.
+// readArchives reads the archives that turns name, and those that turns within them
+// name. What is not there stays out.
 func readArchives(store *jsonl.Store, key messages.ChatKey, turns []uimessage.Message, into map[string][]byte) error {
 	for _, m := range turns {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours names none
-		id := archiveOf(meta)
-		file, err := archiveFile(store, key, id)
-		if err != nil {
-			return err
-		}
-		if meta.Kind != uimessage.KindSummary || file == "" || into[id] != nil {
-			continue
-		}
-		b, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var archive persistence.Archive
-		if err == nil {
-			err = json.Unmarshal(b, &archive)
-		}
-		if err != nil {
-			return fmt.Errorf("read archive %s: %w", id, err)
-		}
-		into[id] = b
-		var within []uimessage.Message
-		for _, line := range archive.Lines {
-			if m, ok := jsonl.ParseTurn([]byte(line)); ok {
-				within = append(within, m)
+		for _, member := range meta.Extra {
+			if err := readArchive(store, key, archiveOf(meta, member), into); err != nil {
+				return err
 			}
-		}
-		if err := readArchives(store, key, within, into); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+func readArchive(store *jsonl.Store, key messages.ChatKey, id string, into map[string][]byte) error {
+	file, err := archiveFile(store, key, id)
+	if err != nil || file == "" || into[id] != nil {
+		return err
+	}
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var archive persistence.Archive
+	if err == nil {
+		err = json.Unmarshal(b, &archive)
+	}
+	if err != nil {
+		return fmt.Errorf("read archive %s: %w", id, err)
+	}
+	into[id] = b
+	var within []uimessage.Message
+	for _, line := range archive.Lines {
+		if m, ok := jsonl.ParseTurn([]byte(line)); ok {
+			within = append(within, m)
+		}
+	}
+	return readArchives(store, key, within, into)
 }
 
 // writeArchives writes archives, byte for byte, into the folder of another chat.
