@@ -37,7 +37,7 @@ func Default() Settings {
 			AgentContext: AgentContext{WindowEntries: 200},
 			ChatEgress:   ChatEgress{Mode: EgressAuto, ChatSendMaxCallsPerRun: 30, Idempotency: true},
 		},
-		Limits:      Limits{ActiveChats: 10000},
+		Limits:      Limits{ActiveChats: 10000, FileMB: 20},
 		Permissions: Permissions{Exec: Exec{Sandbox: "auto", Network: "off", Approvers: []string{"owner"}}},
 		Adapters: Adapters{
 			Telegram: Telegram{BaseURL: "https://api.telegram.org", Access: AccessPaired, Groups: GroupsMention, RateLimit: RateLimitStandard, Egress: EgressTool, Drafts: "edit", Webhook: Hook{Listen: "127.0.0.1:8443"}},

@@ -121,6 +121,7 @@ type ChatEgress struct {
 type Limits struct {
 	ActiveChats int   `json:"activeChats" jsonschema:"minimum=1,maximum=10000000" jsonschema_description:"Chats kept in memory; the longest idle ones are put to rest first."`
 	ResidentMB  Limit `json:"residentMB" jsonschema_description:"Memory of the process in megabytes above which idle chats are put to rest."`
+	FileMB      int   `json:"fileMB" jsonschema:"minimum=0,maximum=2000" jsonschema_description:"Largest file in megabytes that is taken from people; 0: none are."`
 }
 
 // Skills says where further skills are found.

@@ -61,6 +61,7 @@ func (h *Host) startActors(context.Context) error {
 	h.wireCompaction(&chats, runs)
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
+	chats.Fetch = h.newMedia(tools.files).fetch
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },

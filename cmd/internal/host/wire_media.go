@@ -1,0 +1,166 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// maxDownloads is how many files are fetched at once, over all chats.
+const maxDownloads = 16
+
+// Why a file is not there, in words for the model and through it for people.
+const (
+	fileTooLarge = "it is too large"
+	fileRefused  = "the platform does not hand it out"
+	fileFailed   = "it could not be fetched"
+	filesOff     = "files are not taken here"
+)
+
+// media keeps the files that people send below the folder of files, each with the
+// results of its chat and under a name of the host's own.
+type media struct {
+	folder string // of all files
+	limit  int64  // bytes of one file
+	slots  chan struct{}
+	from   func(platform string) platform.Platform
+	failed func(key messages.ChatKey, kind string, err error)
+}
+
+// newMedia makes what fetches files; it finds platforms once they are connected.
+func (h *Host) newMedia(folder string) *media {
+	return &media{
+		folder: folder, limit: int64(h.opts.Settings.Settings.Limits.FileMB) << 20, slots: make(chan struct{}, maxDownloads),
+		from: func(name string) platform.Platform {
+			if p := h.ports[name]; p != nil { // filled before the first message, never changed after it
+				return p.platform
+			}
+			return nil
+		},
+		failed: func(key messages.ChatKey, kind string, err error) {
+			h.log.Warn("a file of a chat could not be fetched", "chat_key", string(key), "kind", kind, "error", err)
+		},
+	}
+}
+
+// fetch is a chat.Fetch.
+func (m *media) fetch(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part {
+	meta := persistence.NewTurn(turn).Meta
+	var out []uimessage.Part
+	for i, part := range turn.Parts {
+		f, ok := platform.FileOf(part)
+		if !ok || !f.Unfetched() {
+			out = append(out, part)
+			continue
+		}
+		words := ""
+		f, words = m.take(ctx, key, meta.MessageID+"-"+strconv.Itoa(i), f)
+		out = append(out, uimessage.Text{Text: words}, f.Part())
+	}
+	return out
+}
+
+// take fetches one file and says what the model reads of it.
+func (m *media) take(ctx context.Context, key messages.ChatKey, seed string, f platform.File) (platform.File, string) {
+	err := m.keep(ctx, key, seed, &f)
+	if err == nil {
+		return f, "[the " + f.Kind + " is kept as " + f.Path + ", " + strconv.FormatInt(f.Size, 10) + " bytes]"
+	}
+	switch {
+	case m.limit == 0:
+		f.Failed = filesOff
+	case errors.Is(err, platform.ErrTooLarge):
+		f.Failed = fileTooLarge
+	case errors.Is(err, platform.ErrNoFile):
+		f.Failed = fileRefused
+	default:
+		f.Failed = fileFailed
+		m.failed(key, f.Kind, err)
+	}
+	return f, "[the " + f.Kind + " is not there: " + f.Failed + "]"
+}
+
+// keep downloads a file as a whole or not at all.
+func (m *media) keep(ctx context.Context, key messages.ChatKey, seed string, f *platform.File) error {
+	if m.limit == 0 {
+		return platform.ErrTooLarge
+	}
+	addr, ok := key.Address()
+	if !ok {
+		return platform.ErrNoFile
+	}
+	name := addr.Platform
+	if addr.Account != "" {
+		name += "@" + addr.Account
+	}
+	from, ok := m.from(name).(platform.Downloader)
+	if !ok {
+		return platform.ErrNoFile
+	}
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	folder, err := resultsOf(key)
+	if err != nil {
+		return fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	dir := filepath.Join(m.folder, filepath.FromSlash(folder))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of files: %w", err)
+	}
+	temp, err := os.CreateTemp(dir, ".part-*") // 0600
+	if err != nil {
+		return fmt.Errorf("make a file: %w", err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already if all went well
+	err = from.Download(ctx, *f, temp, m.limit)
+	info, statErr := temp.Stat()
+	if err = errors.Join(err, statErr, temp.Close()); err != nil {
+		return err
+	}
+	own := ownName(seed, *f)
+	if err := os.Rename(temp.Name(), filepath.Join(dir, own)); err != nil {
+		return fmt.Errorf("keep a file: %w", err)
+	}
+	f.Path, f.Size = path.Join(folder, own), info.Size()
+	return nil
+}
+
+// ownName names a file: nothing of it but a short plain ending is its sender's word.
+func ownName(seed string, f platform.File) string {
+	sum := sha256.Sum256([]byte(seed + "\x00" + f.Unique + "\x00" + f.FileID))
+	return "file-" + hex.EncodeToString(sum[:8]) + ending(f)
+}
+
+// ending is the ending of a file's name: of its kind, or as its sender calls it.
+func ending(f platform.File) string {
+	switch f.Kind {
+	case "photo":
+		return ".jpg"
+	case "voice":
+		return ".ogg"
+	case "video note":
+		return ".mp4"
+	}
+	end := strings.ToLower(filepath.Ext(f.Name))
+	plain := func(r rune) bool { return (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') }
+	if len(end) < 2 || len(end) > 9 || strings.ContainsFunc(end[1:], func(r rune) bool { return !plain(r) }) {
+		return ".bin"
+	}
+	return end
+}

@@ -1,0 +1,158 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// counter hands out so many bytes.
+type counter struct {
+	platform.Platform
+
+	bytes int
+	err   error
+}
+
+func (c counter) Download(_ context.Context, _ platform.File, w io.Writer, limit int64) error {
+	n, err := io.Copy(w, bytes.NewReader(bytes.Repeat([]byte("x"), c.bytes)))
+	if n > limit {
+		return platform.ErrTooLarge
+	}
+	return errors.Join(err, c.err)
+}
+
+// filesBelow are the names of all files below a folder.
+func filesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(dir, name)
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Whatever people call a file, the host names it, bounds it and keeps it in the
+// folder of its chat.
+func TestIO12FilesHaveNamesOfTheHostsOwn(t *testing.T) {
+	own := regexp.MustCompile(`^results/[^/]+/file-[0-9a-f]{16}\.[a-z0-9]{1,8}$`)
+	for _, c := range []struct{ kind, name, mime, ending string }{
+		{"document", "a.pdf", "application/pdf", ".pdf"},
+		{"document", "A.PDF", "", ".pdf"},
+		{"document", "../../../etc/passwd", "", ".bin"},
+		{"document", `..\..\boot.ini`, "", ".ini"},
+		{"document", "/abs/olute.txt", "", ".txt"},
+		{"document", "", "", ".bin"},
+		{"document", ".", "", ".bin"},
+		{"document", "..", "", ".bin"},
+		{"document", ".bashrc", "", ".bashrc"},
+		{"document", "a.pdf\x00.sh", "", ".sh"},
+		{"document", "a.p/df", "", ".bin"},
+		{"document", "a.é", "", ".bin"},
+		{"document", "a.\u202efdp", "", ".bin"},
+		{"document", strings.Repeat("a", 5000) + ".txt", "", ".txt"},
+		{"document", "a." + strings.Repeat("x", 300), "", ".bin"},
+		{"document", "con", "", ".bin"},
+		{"document", "a.txt\nb", "", ".bin"},
+		{"photo", "../x.sh", "", ".jpg"},
+		{"voice", "x", "text/html", ".ogg"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := &media{folder: t.TempDir(), limit: 100, slots: make(chan struct{}, 1), from: func(string) platform.Platform { return counter{bytes: 7} }}
+			f, words := m.take(t.Context(), "telegram-chat-1", "5-1", platform.File{Kind: c.kind, FileID: "id", Name: c.name, Mime: c.mime})
+			if !own.MatchString(f.Path) || !strings.HasSuffix(f.Path, c.ending) || f.Failed != "" || f.Size != 7 || !strings.Contains(words, f.Path) {
+				t.Errorf("kept as %+v, %q", f, words)
+			}
+			if got := filesBelow(t, m.folder); len(got) != 1 || got[0] != f.Path {
+				t.Errorf("files: %q", got)
+			}
+			if info, err := os.Stat(filepath.Join(m.folder, f.Path)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%v, %v", info, err)
+			}
+		})
+	}
+}
+
+// What cannot be had leaves nothing behind and says so.
+func TestIO12FilesThatAreNotTaken(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		from  platform.Platform
+		limit int64
+		want  string
+	}{
+		{"larger than said", counter{bytes: 101}, 100, fileTooLarge},
+		{"switched off", counter{bytes: 1}, 0, filesOff},
+		{"gone", counter{err: platform.ErrNoFile}, 100, fileRefused},
+		{"broken off", counter{bytes: 50, err: errors.New("reset")}, 100, fileFailed},
+		{"a platform without files", nil, 100, fileRefused},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			logged := 0
+			m := &media{
+				folder: t.TempDir(), limit: c.limit, slots: make(chan struct{}, 1), from: func(string) platform.Platform { return c.from },
+				failed: func(messages.ChatKey, string, error) { logged++ },
+			}
+			f, words := m.take(t.Context(), "telegram-chat-1", "5-1", platform.File{Kind: "document", FileID: "id"})
+			if f.Failed != c.want || f.Path != "" || f.Unfetched() || !strings.Contains(words, c.want) || (logged > 0) != (c.want == fileFailed) {
+				t.Errorf("got %+v, %q, logged %d", f, words, logged)
+			}
+			if got := filesBelow(t, m.folder); len(got) != 0 {
+				t.Errorf("left behind: %q", got)
+			}
+		})
+	}
+}
+
+// A document goes all the way: fetched before the model sees its turn, read by the
+// tool, sent back; nothing stored holds the token.
+func TestIO12DocumentOnTelegram(t *testing.T) {
+	p := newProject(t)
+	doc := p.api.AddFile("doc-1", []byte("the words of the document"))
+	doc["file_name"] = "../../notes.txt"
+	model := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"got it","final":true}`}))
+	p.start(t, Options{Model: model}, telegramFlags(p))
+	p.api.Say(1, 1, "", map[string]any{"text": nil, "caption": "read this", "document": doc})
+	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) == 1 })
+	kept := filesBelow(t, filepath.Join(p.dir, ".ship", "files"))
+	if len(kept) != 1 {
+		t.Fatalf("kept %q", kept)
+	}
+	content, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", kept[0]))
+	if err != nil || string(content) != "the words of the document" {
+		t.Errorf("%q, %v", content, err)
+	}
+	seen := fmt.Sprintf("%+v", model.Requests()[0].Messages)
+	for _, want := range []string{"read this", "[document notes.txt]", kept[0]} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the model does not see %q in %s", want, seen)
+		}
+	}
+	for _, name := range filesBelow(t, p.dir) {
+		raw, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err == nil && bytes.Contains(raw, []byte("CANARY")) {
+			t.Errorf("%s holds the token", name)
+		}
+	}
+	if strings.Contains(p.log.String(), "CANARY") {
+		t.Error("the log holds the token")
+	}
+}
