@@ -249,12 +249,12 @@ func LastFires(fires []Fire) map[string]Fire {
 		switch f.Is {
 		case FireStarted, FireSkipped:
 			out[f.Task] = f
-		case FireEnded:
+		case FireEnded, FireSettled:
 			if last := out[f.Task]; last.ID == f.ID {
-				last.Result, last.Reason = f.Result, cmp.Or(f.Reason, last.Reason)
+				last.Result, last.Reason = cmp.Or(f.Result, last.Result), cmp.Or(f.Reason, last.Reason)
 				out[f.Task] = last
 			}
-		case FireSeen, FireWaits, FireSettled:
+		case FireSeen, FireWaits:
 		}
 	}
 	return out

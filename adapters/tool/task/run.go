@@ -1,0 +1,77 @@
+package task
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+//go:embed run.md
+var runText string
+
+//go:embed run.schema.json
+var runSchema []byte
+
+// Run is the tool task_run.
+type Run struct{ opts Options }
+
+// Spec implements [tool.Tool].
+func (Run) Spec() tool.Spec {
+	return tool.Spec{
+		Name: RunName, Title: "Run a task now", Description: strings.TrimSpace(runText), InputSchema: json.RawMessage(runSchema),
+		Asks: true, Ordered: true, Deadline: 20 * time.Second,
+	}
+}
+
+func (r Run) task(ctx context.Context, call tool.Call) (persistence.Task, error) {
+	var in struct{ TaskID string }
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return persistence.Task{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	return find(ctx, r.opts.Tasks, call.Run.ChatKey, in.TaskID)
+}
+
+// Explain implements [tool.Explainer]. The answer is bound to the task as it is.
+func (r Run) Explain(call tool.Call) (tool.Explanation, error) {
+	t, err := r.task(context.Background(), call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	e := tool.Explanation{What: "Run the task “" + t.Title + "” now, once more than its times say", Exact: t.Body, Bind: digest(t)}
+	if t.Say != "" {
+		e.Exact = t.Say
+	}
+	return e, nil
+}
+
+func digest(t persistence.Task) string {
+	sum := sha256.Sum256([]byte(t.ID + "\x00" + t.Say + "\x00" + t.Body))
+	return hex.EncodeToString(sum[:])
+}
+
+// Invoke implements [tool.Tool].
+func (r Run) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	t, err := r.task(ctx, call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if call.Bind != "" && call.Bind != digest(t) {
+		return tool.Result{}, fmt.Errorf("%w: the task was changed since a person agreed; ask again", tool.ErrInput)
+	}
+	fire, err := r.opts.Run(ctx, t.ID, "chat "+string(call.Run.ChatKey))
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return result(struct {
+		Started string `json:"started"`
+		Note    string `json:"note"`
+	}{fire, "It runs by itself; its outcome comes to this chat as a message of its own."}, t.Title)
+}

@@ -1,0 +1,169 @@
+// Package task has the tools task_list, task_create and task_run. They see and
+// change the tasks of their own chat only. What is created or run acts later, when
+// nobody looks on, so both ask a person, who is shown the times and the exact words.
+package task
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The names of the tools.
+const (
+	ListName   = "task_list"
+	CreateName = "task_create"
+	RunName    = "task_run"
+)
+
+const (
+	// upcoming is how many times people and models are shown.
+	upcoming = 3
+	// maxPerChat is how many tasks a chat may have that are not done.
+	maxPerChat = 50
+)
+
+// Options of the tools. Tasks, Run and Zone are required.
+type Options struct {
+	Tasks persistence.TaskStore
+	// Check is what is wrong with a task, before it is asked about; nil: nothing.
+	Check func(persistence.Task) error
+	// Run starts a task now and gives the id of its fire.
+	Run  func(ctx context.Context, id, by string) (fire string, err error)
+	Zone *time.Location   // of tasks that name none
+	Now  func() time.Time // nil: time.Now
+}
+
+// Tools are the tools of this package.
+func Tools(o Options) []tool.Tool {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return []tool.Tool{List{o}, Create{o}, Run{o}}
+}
+
+//go:embed list.md
+var listText string
+
+//go:embed list.schema.json
+var listSchema []byte
+
+// List is the tool task_list.
+type List struct{ opts Options }
+
+// Spec implements [tool.Tool].
+func (List) Spec() tool.Spec {
+	return tool.Spec{
+		Name: ListName, Title: "List tasks", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
+		ReadOnly: true, Repeatable: true, Deadline: 20 * time.Second,
+	}
+}
+
+// line is a task as the model reads it.
+type line struct {
+	ID       string                 `json:"taskId"`
+	Title    string                 `json:"title"`
+	Status   persistence.TaskStatus `json:"status"`
+	Cron     string                 `json:"cron,omitempty"`
+	When     string                 `json:"when,omitempty"`
+	Timezone string                 `json:"timezone"`
+	Next     []string               `json:"next"`
+	Does     string                 `json:"does"`
+}
+
+// describe is a task at a moment.
+func describe(t persistence.Task, home *time.Location, now time.Time) (line, error) {
+	times, err := t.Schedule(home)
+	if err != nil {
+		return line{}, err
+	}
+	out := line{ID: t.ID, Title: t.Title, Status: t.Status, Cron: t.Cron, Timezone: times.Zone.String(), Next: []string{}, Does: persistence.ShortText(t.Body, 200)}
+	if t.Cron == "" {
+		out.When = stamp(t.When, times.Zone)
+	}
+	if t.Say != "" {
+		out.Does = "say: " + persistence.ShortText(t.Say, 200)
+	}
+	if t.Status == persistence.TaskActive {
+		for _, at := range times.Upcoming(now, upcoming) {
+			out.Next = append(out.Next, stamp(at, times.Zone))
+		}
+	}
+	return out, nil
+}
+
+// stamp is a time with its weekday and zone.
+func stamp(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("Mon 2006-01-02 15:04 MST")
+}
+
+// Invoke implements [tool.Tool].
+func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct{ Status persistence.TaskStatus }
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	all, err := ofChat(ctx, l.opts.Tasks, call.Run.ChatKey)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	out := struct {
+		Now   string `json:"now"`
+		Tasks []line `json:"tasks"`
+	}{stamp(l.opts.Now(), l.opts.Zone), []line{}}
+	for _, t := range all {
+		if in.Status != "" && t.Status != in.Status {
+			continue
+		}
+		d, err := describe(t, l.opts.Zone, l.opts.Now())
+		if err != nil { // Unreachable: the store has checked it
+			continue
+		}
+		out.Tasks = append(out.Tasks, d)
+	}
+	return result(out, fmt.Sprintf("%d tasks", len(out.Tasks)))
+}
+
+// ofChat are the tasks of a chat.
+func ofChat(ctx context.Context, store persistence.TaskStore, key messages.ChatKey) ([]persistence.Task, error) {
+	all, _, err := store.Tasks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the tasks: %w", err)
+	}
+	var out []persistence.Task
+	for _, t := range all {
+		if t.ChatKey == key {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// find is a task of a chat; one of another chat is not there.
+func find(ctx context.Context, store persistence.TaskStore, key messages.ChatKey, id string) (persistence.Task, error) {
+	all, err := ofChat(ctx, store, key)
+	if err != nil {
+		return persistence.Task{}, err
+	}
+	for _, t := range all {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return persistence.Task{}, fmt.Errorf("%w: /taskId: this chat has no task %q; task_list shows them", tool.ErrInput, persistence.ShortText(id, persistence.MaxTaskID))
+}
+
+func result(out any, summary string) (tool.Result, error) {
+	raw, err := json.Marshal(out)
+	if err != nil { // Unreachable: strings only
+		return tool.Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: persistence.ShortText(summary, 400)}, nil
+}
