@@ -97,6 +97,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	s := loaded.Settings
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(dir, state, loaded)...)
 	if s.Adapters.Web.Enabled {
 		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail, alive))

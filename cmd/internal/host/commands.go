@@ -35,6 +35,7 @@ func orders(contexts bool) []order {
 		{name: "new", usage: "new TITLE", en: "archives this conversation and starts afresh", zh: "归档当前对话并重新开始", contexts: true, api: true},
 		{name: "contexts", en: "lists what is archived", zh: "查看已归档的对话", contexts: true, api: true},
 		{name: "load", usage: "load N", en: "brings one of them back", zh: "恢复其中一个", contexts: true, api: true},
+		{name: "tasks", en: "lists the tasks of this chat and their next times", zh: "查看本聊天的定时任务", api: true},
 		{name: "approvals", en: "shows what waits for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "lets it happen", zh: "同意"},
 		{name: "deny", usage: "deny N REASON", en: "does not", zh: "拒绝"},
@@ -146,6 +147,8 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
 		return h.contextsAnswer(cmd.Contexts, say)
+	case "tasks":
+		return h.tasksOf(cmd.ChatKey, say)
 	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":

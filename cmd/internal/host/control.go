@@ -55,6 +55,7 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("POST /control/approvals", c.started(c.decide))
 	mux.HandleFunc("POST /control/rewind", c.started(c.rewind))
 	mux.HandleFunc("GET /control/search", c.started(c.search))
+	mux.HandleFunc("POST /control/tasks", c.started(c.runTask))
 	mux.HandleFunc("GET /control/mcp", c.started(c.listMCP))
 	mux.HandleFunc("POST /control/mcp", c.started(c.orderMCP))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })

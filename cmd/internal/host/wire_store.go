@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -70,9 +71,10 @@ func (h *Host) watchFiles() {
 		h.docs.reload()
 		skills.look(h)
 		h.reloadSettings()
+		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
-		watch(ctx, append(h.docs.folders(), h.skills.Folders()...), h.log, look, look)
+		watch(ctx, slices.Concat(h.docs.folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
 	})
 }
 

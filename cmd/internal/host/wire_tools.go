@@ -35,6 +35,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools = append(tools, h.contextTools()...)
 	tools = append(tools, h.skillTools()...)
 	tools = append(tools, h.fileTools(files)...)
+	tools = append(tools, h.taskTools()...)
 	box := NewSandbox(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
 	commands, err := h.shellTools(files, box, "")
 	if err != nil {

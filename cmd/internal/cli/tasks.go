@@ -1,0 +1,380 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/schedule"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+)
+
+func (a *app) tasksCmd() *cobra.Command {
+	return group(&cobra.Command{
+		Use: "tasks", Short: "List, add, run and pause what is done at certain times",
+		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +
+			"it follows the files.",
+		Example: "  sma tasks list\n  sma tasks add standup --title Stand-up --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --say \"What is next?\"\n  sma tasks pause standup",
+	}, a.tasksListCmd(), a.tasksShowCmd(), a.tasksAddCmd(), a.tasksRemoveCmd(), a.tasksRunCmd(), a.tasksStatusCmd(persistence.TaskPaused),
+		a.tasksStatusCmd(persistence.TaskActive))
+}
+
+// tasks are what a project has.
+type tasks struct {
+	store *taskfile.Store
+	zone  *time.Location
+	state string
+}
+
+func (a *app) openTasks() (tasks, error) {
+	dir, state, err := a.folders(nil)
+	if err != nil {
+		return tasks{}, err
+	}
+	loaded, err := a.load(dir, false)
+	if err != nil {
+		return tasks{}, err
+	}
+	return tasks{host.TaskStore(state, loaded.Settings.Timezone), host.Zone(loaded.Settings.Timezone), state}, nil
+}
+
+// taskLine is a task as JSON. Members are only added.
+type taskLine struct {
+	ID       string                 `json:"taskId"`
+	Title    string                 `json:"title"`
+	Status   persistence.TaskStatus `json:"status"`
+	Cron     string                 `json:"cron,omitempty"`
+	When     *time.Time             `json:"when,omitempty"`
+	Timezone string                 `json:"timezone"`
+	ChatKey  messages.ChatKey       `json:"chatKey,omitempty"`
+	CatchUp  persistence.CatchUp    `json:"catchUp"`
+	Next     []time.Time            `json:"next"`
+	Last     *taskFire              `json:"last,omitempty"`
+	Say      string                 `json:"say,omitempty"`
+	Body     string                 `json:"instructions,omitempty"`
+	Path     string                 `json:"path"`
+}
+
+// taskFire is the newest time of a task that came.
+type taskFire struct {
+	Planned time.Time        `json:"planned"`
+	Result  string           `json:"result"`
+	ChatKey messages.ChatKey `json:"chatKey,omitempty"` // that it ran in
+}
+
+// lines are the tasks with their next times, and those that cannot be read.
+func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem, error) {
+	all, problems, err := t.store.Tasks(ctx)
+	if err != nil {
+		return nil, nil, &Failure{Code: CodeFailed, What: "the tasks cannot be read", Why: err}
+	}
+	fires, err := host.TaskFires(t.state).Fires(ctx)
+	if err != nil {
+		return nil, nil, &Failure{Code: CodeFailed, What: "the log of the tasks cannot be read", Why: err}
+	}
+	last, now := persistence.LastFires(fires), time.Now()
+	out := []taskLine{}
+	for _, task := range all {
+		times, err := task.Schedule(t.zone)
+		if err != nil { // Unreachable: the store has checked it
+			continue
+		}
+		line := taskLine{
+			ID: task.ID, Title: task.Title, Status: task.Status, Cron: task.Cron, Timezone: times.Zone.String(), ChatKey: task.ChatKey, CatchUp: task.CatchUp,
+			Next: []time.Time{}, Say: task.Say, Body: task.Body, Path: t.store.Path(task.ID),
+		}
+		if !times.Repeats() {
+			line.When = &task.When
+		}
+		if task.Status == persistence.TaskActive {
+			line.Next = append(line.Next, times.Upcoming(now, 3)...)
+		}
+		if f, ok := last[task.ID]; ok {
+			line.Last = &taskFire{Planned: f.Planned.In(times.Zone), Result: cmp.Or(f.Result, string(f.Is))}
+			if f.Is == persistence.FireSkipped {
+				line.Last.Result += ": " + f.Reason
+			} else if f.Say == "" {
+				line.Last.ChatKey = persistence.FireChat(f.ID)
+			}
+		}
+		out = append(out, line)
+	}
+	return out, problems, nil
+}
+
+func (a *app) tasksListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			t, err := a.openTasks()
+			if err != nil {
+				return err
+			}
+			lines, problems, err := t.lines(c.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					Tasks    []taskLine                `json:"tasks"`
+					Problems []persistence.TaskProblem `json:"problems,omitempty"`
+				}{lines, problems})
+			}
+			return a.print(a.taskWords().table(lines, problems))
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) tasksShowCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup",
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := a.openTasks()
+			if err != nil {
+				return err
+			}
+			lines, problems, err := t.lines(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, l := range lines {
+				if l.ID != args[0] {
+					continue
+				}
+				if asJSON {
+					return a.printJSON(l)
+				}
+				return a.print(a.taskWords().table([]taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n")
+			}
+			for _, p := range problems {
+				if p.Path == t.store.Path(args[0]) {
+					return &Failure{Code: CodeFailed, What: p.String()}
+				}
+			}
+			return noTask(args[0])
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func noTask(id string) error {
+	return &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no task %q", id), Help: "sma tasks list"}
+}
+
+// taskFailure is why a task could not be changed.
+func taskFailure(id string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, persistence.ErrTask):
+		return noTask(id)
+	}
+	return &Failure{Code: CodeFailed, What: "the task cannot be changed", Why: err}
+}
+
+func (a *app) tasksAddCmd() *cobra.Command {
+	var t persistence.Task
+	var when, delay, chat, catchUp string
+	cmd := &cobra.Command{
+		Use: "add ID", Short: "Add a task", Args: cobra.ExactArgs(1),
+		Long: "One of --cron, --when and --in says when, and one of --say and --do what. The outcome of --do, and the text of\n" +
+			"--say, go to --chat.",
+		Example: "  sma tasks add report --title \"Morning report\" --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --do \"Sum up the news.\"\n" +
+			"  sma tasks add tea --in 20m --chat web-chat-me --say \"Tea is ready.\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			opened, err := a.openTasks()
+			if err != nil {
+				return err
+			}
+			t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
+			t.Title = cmp.Or(t.Title, t.ID)
+			if t.When, err = moment(t, when, delay, opened.zone); err != nil {
+				return &Failure{Code: CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
+			}
+			if _, err := opened.store.Check(t); err != nil {
+				return &Failure{Code: CodeUsage, What: "that is no task", Why: err, Help: "sma tasks add --help"}
+			}
+			if err := opened.store.AddTask(c.Context(), t); err != nil {
+				return taskFailure(t.ID, err)
+			}
+			lines, _, err := opened.lines(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, l := range lines {
+				if l.ID == t.ID {
+					return a.print(a.taskWords().table([]taskLine{l}, nil))
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&t.Title, "title", "", "what people know it by (the ID)")
+	f.StringVar(&t.Cron, "cron", "", "minute hour day month weekday, or @daily and the like; @manual: only by hand")
+	f.StringVar(&when, "when", "", "one moment, like 2026-03-29 09:30")
+	f.StringVar(&delay, "in", "", "from now, like 20m or 2d")
+	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (the project's)")
+	f.StringVar(&chat, "chat", "", "who hears of it, like telegram-chat-42")
+	f.StringVar(&t.Say, "say", "", "the text to send")
+	f.StringVar(&t.Body, "do", "", "the instructions to follow")
+	f.StringVar(&catchUp, "catch-up", string(persistence.CatchUpOnce), "what is missed while no host runs: once or skip")
+	return cmd
+}
+
+// moment is the single time of a task, if it has one.
+func moment(t persistence.Task, when, delay string, home *time.Location) (time.Time, error) {
+	zone := home
+	if t.Zone != "" {
+		var err error
+		if zone, err = schedule.ParseZone(t.Zone); err != nil {
+			return time.Time{}, err
+		}
+	}
+	switch {
+	case t.Cron != "" && when+delay != "" || when != "" && delay != "" || t.Cron+when+delay == "":
+		return time.Time{}, errors.New("give one of --cron, --when and --in")
+	case when != "":
+		return schedule.ParseWhen(when, zone)
+	case delay != "":
+		d, err := schedule.ParseDelay(delay)
+		return time.Now().Add(d).In(zone).Truncate(time.Second), err
+	}
+	return time.Time{}, nil
+}
+
+func (a *app) tasksRemoveCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm ID", Short: "Remove a task", Args: cobra.ExactArgs(1), Example: "  sma tasks rm standup",
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := a.openTasks()
+			if err != nil {
+				return err
+			}
+			return taskFailure(args[0], t.store.RemoveTask(c.Context(), args[0]))
+		},
+	}
+}
+
+// tasksStatusCmd is pause, or resume.
+func (a *app) tasksStatusCmd(status persistence.TaskStatus) *cobra.Command {
+	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Args: cobra.ExactArgs(1), Example: "  sma tasks pause standup"}
+	if status == persistence.TaskActive {
+		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not made up for", "  sma tasks resume standup"
+	}
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		t, err := a.openTasks()
+		if err != nil {
+			return err
+		}
+		return taskFailure(args[0], t.store.SetTaskStatus(c.Context(), args[0], status))
+	}
+	return cmd
+}
+
+func (a *app) tasksRunCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "run ID", Short: "Run a task now, whatever its times are; the host has to run", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
+		RunE: func(c *cobra.Command, args []string) error {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			started, err := newControl(state).runTask(c.Context(), args[0])
+			switch {
+			case errors.Is(err, errNotRunning):
+				return &Failure{Code: CodeUnreachable, What: "no host is running here", Help: "sma run"}
+			case errors.Is(err, errNoChat):
+				return noTask(args[0])
+			case err != nil:
+				return &Failure{Code: CodeFailed, What: "the task was not started", Why: err}
+			case asJSON:
+				return a.printJSON(started)
+			}
+			return a.print(string(started.ChatKey) + "\n")
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// runTask has the host run a task now.
+func (c control) runTask(ctx context.Context, id string) (host.TaskStarted, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/tasks?id="+url.QueryEscape(id), http.NoBody)
+	if err != nil {
+		return host.TaskStarted{}, err
+	}
+	var out host.TaskStarted
+	return out, c.do(req, &out)
+}
+
+// taskWords are what the commands say to people, in one language.
+type taskWords struct{ none, next, last, byHand, broken string }
+
+func (a *app) taskWords() taskWords {
+	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+		return taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"}
+	}
+	return taskWords{"there are no tasks\n", "next", "last", "by hand", "cannot be read"}
+}
+
+func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) string {
+	if len(lines)+len(problems) == 0 {
+		return w.none
+	}
+	const stamp = "Mon 2006-01-02 15:04 MST"
+	var out strings.Builder
+	for _, l := range lines {
+		times := cmp.Or(l.Cron, l.Timezone)
+		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, oneLine(l.Title, 60), times, cmp.Or(string(l.ChatKey), "-"))
+		var next []string
+		for _, at := range l.Next {
+			next = append(next, at.Format(stamp))
+		}
+		if len(next) == 0 && l.Status == persistence.TaskActive {
+			next = []string{w.byHand}
+		}
+		if len(next) > 0 {
+			fmt.Fprintf(&out, "        %s: %s\n", w.next, strings.Join(next, ", "))
+		}
+		if l.Last != nil {
+			fmt.Fprintf(&out, "        %s: %s, %s\n", w.last, l.Last.Planned.Format(stamp), l.Last.Result)
+		}
+	}
+	for _, p := range problems {
+		fmt.Fprintf(&out, "%s: %s\n", w.broken, p)
+	}
+	return out.String()
+}
+
+// checkTasks looks for tasks that cannot be read.
+func checkTasks(ctx context.Context, store *taskfile.Store) []finding {
+	all, problems, err := store.Tasks(ctx)
+	if err != nil {
+		return []finding{{"tasks", markFail, errText(err), "make .ship/tasks a folder that can be read"}}
+	}
+	var out []finding
+	for _, p := range problems {
+		out = append(out, finding{"tasks", markWarn, p.String(), ""})
+	}
+	if len(all) > 0 {
+		out = append(out, finding{"tasks", markOK, fmt.Sprintf("%d can be read", len(all)), ""})
+	}
+	return out
+}
