@@ -92,10 +92,18 @@
 // to fold, has the model write a summary, and answers CompactionFinished; the
 // chat goes on meanwhile. Between two runs it puts the summary in the place of the
 // turns, if they still are what they were, and the turns go to an archive. A run
-// that had to ask sees the summary at once.
+// that had to ask sees the summary at once. When no turn can be folded, an AgedTurn
+// names one that keeps its place without its large outputs; those go to an archive.
 //
 // The outcome of a tool can hold a ContextSwitch. The run ends as switching, the
 // history goes to the chat's contexts, and a run goes on in the same message.
+//
+// # Skills
+//
+// A run reads of every Skill that there is its name and description. To load one is a
+// tool, whose outcome holds a SkillOrder; the chat keeps it as a SkillPin, at the digest
+// that a person agreed to. From the next step on the SkillText of every pin is in the
+// system text, until it is put away or its folder has another digest.
 //
 // # Memory
 //
