@@ -25,8 +25,12 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
                  persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
                  adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords \
+                 messages/schedule:FuzzParseCron persistence/taskfile:FuzzParse \
                  adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
-                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse
+                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse \
+                 actors/internal/prompt:FuzzHeader actors/internal/prompt:FuzzQuote actors/internal/prompt:FuzzQuoteLines \
+                 actors/internal/prompt:FuzzPI1SkillsKeepTheirSection adapters/internal/quoted:FuzzPI1Quoted \
+                 adapters/tool/files:FuzzPI1Files cmd/internal/host:FuzzSE3Stream
 
 # The race detector needs a C compiler. Without one the tests run without it,
 # unless everything is required.
