@@ -42,6 +42,7 @@ import (
 //	say WHO TEXT [=> duplicate | declined REASON | unavailable]
 //	edit WHO NUMBER TEXT, again NUMBER   an edit, a redelivery of the inbound with this number
 //	ignored WHO TEXT, refused WHO NOTICE what the platform's gate closed
+//	overheard WHO TEXT                   ignored, of somebody who may be quoted (set quotes N)
 //	stop [all] => true                   the button
 //	release NAME, advance DURATION, chat KEY
 //	memory => TEXT                       of the chat; also memory begins TEXT, backups => N, asked => …
@@ -176,7 +177,7 @@ func (s *scenario) do(verb, rest string) (string, error) {
 		s.use(messages.ChatKey(rest))
 	case "release":
 		close(s.gate(rest))
-	case "say", "bot", "ignored", "refused", "edit", "again":
+	case "say", "bot", "ignored", "overheard", "refused", "edit", "again":
 		return s.ingress(verb, rest)
 	case "stop":
 		was, err := s.world().Port.Stop(context.Background(), s.key, platform.Person{ID: "button"}, rest == "all")
@@ -218,6 +219,8 @@ func (s *scenario) setting(rest string) error {
 		return s.rememberAt(value)
 	case "mode":
 		s.o.Chat.Mode = value
+	case "quotes":
+		s.o.Chat.GroupContext = func(messages.ChatKey) int { return n }
 	case "lane":
 		s.o.Chat.MaxQueued = n
 	case "sends":
@@ -267,6 +270,8 @@ func (s *scenario) ingress(verb, rest string) (string, error) {
 	switch verb {
 	case "ignored":
 		in.Gate = platform.Gate{Reason: "unaddressed"}
+	case "overheard":
+		in.Gate = platform.Gate{Reason: "unaddressed", Quote: true}
 	case "refused":
 		in.Gate = platform.Gate{Refuse: true, Reason: "not_paired", Notice: text}
 	}

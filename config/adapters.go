@@ -17,7 +17,7 @@ type Telegram struct {
 	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself."`
 	BaseURL      string `json:"baseUrl" jsonschema_description:"Root of the Bot API."`
 	Access       string `json:"access" jsonschema:"enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the people and groups that the owner let in, or everybody."`
-	Groups       string `json:"groups" jsonschema:"enum=mention,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, or all."`
+	Groups       string `json:"groups" jsonschema:"enum=mention,enum=reply,enum=commands,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, replies alone, commands alone, or all. The owner changes it in a group with /activation."`
 	RateLimit    string `json:"rateLimit" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
 	Egress       string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
 	Drafts       string `json:"drafts" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`

@@ -47,6 +47,8 @@ type AcceptIngress struct {
 	Forwarded bool
 	// Admin: the platform says that the sender administers the chat.
 	Admin bool
+	// Quote: an ignored message may be quoted when somebody addresses the bot later.
+	Quote bool
 	// Command and Args are set for commands.
 	Command, Args string
 }

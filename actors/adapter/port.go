@@ -85,7 +85,7 @@ func accepted(ctx context.Context, f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Command: in.Command.Name, Args: in.Command.Args,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
 	case in.Gate.Refuse:

@@ -71,8 +71,9 @@ type chat struct {
 	rest     *time.Timer // of the next fold; nil: there was none yet
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
-	listed    []string // the requests in the list that people saw last; nil: see lastListed
 	pages     paging
+	quoted    quoting
+	listed    []string // the requests in the list that people saw last; nil: see lastListed
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open

@@ -71,6 +71,7 @@ func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn p
 		accepted.Declined = reason
 	}
 	c.answer(ac, accepted)
+	c.overhear(fact.Ingress, turn, fate)
 	c.deliverRows(ac, fact.Rows)
 	c.settledFrame(ac, turn.ID)
 	c.restLater()
@@ -85,6 +86,8 @@ func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) pers
 	}
 	if msg.Verdict == messages.VerdictCommand {
 		in.Text = "/" + msg.Command
+	} else {
+		in.Text = c.quotable(msg)
 	}
 	return in
 }
@@ -103,6 +106,7 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 	if msg.EditOf != "" && c.replaceWaiting(ac, msg, turn) || c.joinAlbum(ac, msg, turn) {
 		return
 	}
+	turn.Meta = c.withQuotes(turn.Meta)
 	if c.state.Run != nil && len(c.state.Lane) >= c.MaxQueued {
 		c.laneFull(ac, msg, turn)
 		return
@@ -118,6 +122,7 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 
 // accepted says that a turn is durable and goes on with it.
 func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+	c.quoted.list = nil // it quotes them
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	if c.since.IsZero() {
 		c.since = time.Now()

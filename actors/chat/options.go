@@ -90,10 +90,11 @@ type Options struct {
 	Language func(key messages.ChatKey) string
 	// Fetch fetches the files of turns before the model sees them; nil: nothing does.
 	Fetch Fetch
+	// GroupContext is how many ignored messages of a group are quoted with the turn that
+	// addresses the bot; nil: none are, and none are kept.
+	GroupContext func(key messages.ChatKey) int
 	// Files keeps the pages of long answers; nil: they are sent whole.
 	Files persistence.FileStore
-	// Fetch fetches the files of turns before the model sees them; nil: nothing does.
-	Fetch Fetch
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }

@@ -131,8 +131,10 @@ type Person struct {
 // Gate is the verdict of a platform's gate: a pure function of the message, the
 // settings and who is paired.
 type Gate struct {
-	Open   bool   // addressed and allowed: becomes a turn
-	Refuse bool   // not allowed: declined; otherwise a closed gate means ignored
+	Open   bool // addressed and allowed: becomes a turn
+	Refuse bool // not allowed: declined; otherwise a closed gate means ignored
+	// Quote: an ignored message that may be quoted later, when somebody addresses the bot.
+	Quote  bool
 	Reason string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
 	// Notice is sent to the chat by the host, for example to people not paired yet.
 	Notice string

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -40,6 +41,9 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 		member("user", meta.UserID)
 	}
 	member("msg", meta.MessageID)
+	if n := len(quotedMessages(meta)); n > 0 {
+		member("quoted", strconv.Itoa(n)) // the part that follows holds them
+	}
 	if b == nil {
 		return ""
 	}

@@ -31,8 +31,11 @@ func withHeader(m uimessage.Message, group bool, loc *time.Location) uimessage.M
 	if h == "" {
 		return m
 	}
-	parts := make([]uimessage.Part, 0, len(m.Parts)+1)
-	m.Parts = append(append(parts, uimessage.Text{Text: h}), m.Parts...)
+	parts := append(make([]uimessage.Part, 0, len(m.Parts)+2), uimessage.Text{Text: h})
+	if quoted := quotedText(quotedMessages(meta), loc); quoted != "" {
+		parts = append(parts, uimessage.Text{Text: quoted})
+	}
+	m.Parts = append(parts, m.Parts...)
 	return m
 }
 

@@ -36,6 +36,9 @@ type Group struct {
 	Title string    `json:"title,omitempty"`
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at,omitzero"`
+	// Listens is what the bot listens to there, as its platform names it; empty: as
+	// the settings say.
+	Listens string `json:"listens,omitempty"`
 }
 
 // Code is an open pairing code.

@@ -154,6 +154,23 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 	})
 }
 
+// Listen lets a group in, and keeps what the bot listens to there; empty: as the
+// settings say.
+func (s *Store) Listen(ctx context.Context, bot, group, title, by, listens string) error {
+	return s.change(ctx, bot, func(a *Account) error {
+		i := slices.IndexFunc(a.Groups, func(g Group) bool { return g.ID == group })
+		switch {
+		case i < 0:
+			a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC(), Listens: listens})
+		case a.Groups[i].Listens == listens:
+			return errSame
+		default:
+			a.Groups[i].Listens = listens
+		}
+		return nil
+	})
+}
+
 // ForbidGroup takes a group's access; false: it had none.
 func (s *Store) ForbidGroup(ctx context.Context, bot, group string) (bool, error) {
 	was := false

@@ -98,6 +98,19 @@ func (s *Store) GroupAllowed(bot, group string) bool {
 	return ok
 }
 
+// Listens is what the bot listens to in a group; empty: as the settings say.
+func (s *Store) Listens(bot, group string) string {
+	how := ""
+	s.view(bot, func(a *Account) {
+		for _, g := range a.Groups {
+			if g.ID == group {
+				how = g.Listens
+			}
+		}
+	})
+	return how
+}
+
 func (a *Account) allows(group string) bool {
 	return slices.ContainsFunc(a.Groups, func(g Group) bool { return g.ID == group })
 }

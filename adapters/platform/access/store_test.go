@@ -204,6 +204,14 @@ func TestGroups(t *testing.T) {
 	if got := s.Account(bot).Groups; len(got) != 1 || !s.GroupAllowed(bot, "-100") || s.GroupAllowed(bot, "-1") {
 		t.Errorf("groups %v", got)
 	}
+	for _, how := range []string{"all", "all", "", "reply"} {
+		if err := s.Listen(ctx, bot, "-100", "Team", "1", how); err != nil || s.Listens(bot, "-100") != how {
+			t.Errorf("listens to %q, want %q (%v)", s.Listens(bot, "-100"), how, err)
+		}
+	}
+	if err := s.Listen(ctx, bot, "-7", "New", "1", "all"); err != nil || !s.GroupAllowed(bot, "-7") || s.Listens(bot, "-8") != "" {
+		t.Errorf("a group that the bot is to listen to is not let in: %v", err)
+	}
 	if ok := must[bool](t)(s.ForbidGroup(ctx, bot, "-100")); !ok || s.GroupAllowed(bot, "-100") {
 		t.Error("not forbidden")
 	}

@@ -30,6 +30,15 @@ type Standing interface {
 	GroupAllowed(bot, chat string) bool
 }
 
+// Activation is what an [AccessStore] may keep beside: what the bot listens to in each
+// group, as one of [GroupsMention], [GroupsReply], [GroupsCommands] and [GroupsAll].
+type Activation interface {
+	// Listens is empty where the settings hold.
+	Listens(bot, chat string) string
+	// Listen lets the group in, too.
+	Listen(ctx context.Context, bot, chat, title, by, listens string) error
+}
+
 // Pairing changes who is let in.
 type Pairing interface {
 	// Redeem spends a code that the host printed and returns the person's role.

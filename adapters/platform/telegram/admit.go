@@ -11,10 +11,13 @@ import (
 func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	in, f := m.in, m.facts
 	r := p.opts.rulesFor(in.Chat.ID)
+	if how := p.listens(in, f); how != "" {
+		r.groups = how
+	}
 	f.role, f.allowed = p.standing(in, f)
 	say := wordsFor(m.language)
 	owner := f.role == RoleOwner
-	if in.Kind == platform.KindCommand && in.Command.Name == "allow" && owner && f.addressed == addressedNot {
+	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && owner && f.addressed != addressedOtherBot && f.chatType != "private" {
 		f.addressed = addressedCommand // the owner need not name the bot to let it in
 	}
 	in.Gate = gate(f, r)
@@ -24,6 +27,8 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	switch {
 	case in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "allow":
 		return p.allow(ctx, in, f, say)
+	case in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && f.chatType != "private":
+		return p.activate(ctx, in, f, say)
 	case in.Gate.Open && f.chatType != "private" && owner && f.addressed != addressedNot && !f.allowed && !r.listed && p.opts.Access != AccessOpen:
 		p.allowGroup(ctx, in)
 	case in.Gate.Refuse && in.Gate.Reason == reasonNotPaired && f.chatType == "private":

@@ -14,15 +14,16 @@ import (
 
 // store is an access store in memory.
 type store struct {
-	mu     sync.Mutex
-	roles  map[string]string
-	groups map[string]bool
-	asked  map[string]bool
-	tries  int
+	mu      sync.Mutex
+	roles   map[string]string
+	groups  map[string]bool
+	listens map[string]string
+	asked   map[string]bool
+	tries   int
 }
 
 func newStore(ownerID string) *store {
-	s := &store{roles: map[string]string{}, groups: map[string]bool{}, asked: map[string]bool{}}
+	s := &store{roles: map[string]string{}, groups: map[string]bool{}, listens: map[string]string{}, asked: map[string]bool{}}
 	if ownerID != "" {
 		s.roles[ownerID] = telegram.RoleOwner
 	}
@@ -76,6 +77,19 @@ func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.groups[chat] = true
+	return nil
+}
+
+func (s *store) Listens(_, chat string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listens[chat]
+}
+
+func (s *store) Listen(_ context.Context, _, chat, _, _, listens string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups[chat], s.listens[chat] = true, listens
 	return nil
 }
 
@@ -134,6 +148,21 @@ func TestAccess(t *testing.T) {
 			{group, owner, "/allow", nil, true, false, "command", "may use me now"},
 			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "owner_only", "Only the owner"},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
+		}},
+		{"the owner says what the bot listens to", paired, []said{
+			{group, owner, "/activation commands", nil, true, false, "command", "what I listen to"},
+			{group, owner, at + "hi", mention(), false, false, "unaddressed", ""},
+			{group, other, "/stop@" + platformtest.BotName, nil, true, false, "command", ""},
+			{group, other, "/activation@" + platformtest.BotName + " always", nil, false, true, "owner_only", "Only the owner"},
+			{group, owner, "/activation loudly", nil, true, false, "command", "Send /activation with"},
+			{group, other, "/activation always", nil, false, false, "unaddressed", ""},
+			{group, owner, "/activation ALWAYS", nil, true, false, "command", "what I listen to"},
+			{group, other, "just talking", nil, true, false, "all", ""},
+			{group, owner, "/activation reply", nil, true, false, "command", "what I listen to"},
+			{group, other, at + "hi", mention(), false, false, "unaddressed", ""},
+			{group, owner, "/activation default", nil, true, false, "command", "what I listen to"},
+			{group, other, at + "hi", mention(), true, false, "mention", ""},
+			{private, owner, "/activation always", nil, true, false, "private", ""},
 		}},
 		{"open access needs no store", nil, []said{
 			{other, other, "hi", nil, true, false, "private", ""},

@@ -31,12 +31,13 @@ type facts struct {
 	addressed addressing
 	role      Role
 	allowed   bool // the group was allowed by the owner
+	recent    bool // it goes on with what its sender and the bot have just spoken of
 }
 
 // rules are all that the gate looks at of the settings.
 type rules struct {
 	access string // who may talk in private and brings the bot into groups
-	groups string // GroupsMention or GroupsAll, of this group
+	groups string // GroupsMention, GroupsReply, GroupsCommands or GroupsAll, of this group
 	listed bool   // the settings name this group
 	member string // who may talk in this group
 }
@@ -73,18 +74,39 @@ func gate(f facts, r rules) platform.Gate {
 func groupGate(f facts, r rules) platform.Gate {
 	reason := string(f.addressed)
 	if f.addressed == addressedNot {
-		if r.groups != GroupsAll {
-			return ignored(reasonUnaddressed)
-		}
 		reason = "all"
+		if f.recent && r.groups == GroupsMention {
+			reason = "follow_up"
+		}
 	}
+	refused := ""
 	switch {
 	case !r.listed && !f.allowed && !r.lets(r.access, f.role):
-		return platform.Gate{Refuse: true, Reason: reasonNotAllowed}
+		refused = reasonNotAllowed
 	case !r.lets(r.member, f.role):
-		return platform.Gate{Refuse: true, Reason: reasonNotPaired}
+		refused = reasonNotPaired
+	}
+	switch {
+	case !r.hears(f):
+		return platform.Gate{Reason: reasonUnaddressed, Quote: refused == "" && (r.listed || f.allowed)}
+	case refused != "":
+		return platform.Gate{Refuse: true, Reason: refused}
 	}
 	return platform.Gate{Open: true, Reason: reason}
+}
+
+// hears tells whether a message in a group is for the bot.
+func (r rules) hears(f facts) bool {
+	switch r.groups {
+	case GroupsAll:
+		return true
+	case GroupsReply:
+		return f.addressed == addressedReply || f.addressed == addressedCommand
+	case GroupsCommands:
+		return f.addressed == addressedCommand
+	default:
+		return f.addressed != addressedNot || f.recent
+	}
 }
 
 func ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }

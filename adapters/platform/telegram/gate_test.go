@@ -16,11 +16,11 @@ func TestGateTruthTable(t *testing.T) {
 		for _, content := range []content{contentMessage, contentService, contentLive} {
 			for _, addressed := range []addressing{addressedNot, addressedMention, addressedReply, addressedCommand, addressedOtherBot} {
 				for _, role := range []Role{RoleStranger, RoleApproved, RoleOwner} {
-					for bits := range 16 {
-						f := facts{chatType: chatType, content: content, addressed: addressed, role: role, bot: bits&1 > 0, anonymous: bits&2 > 0, allowed: bits&4 > 0}
+					for bits := range 32 {
+						f := facts{chatType: chatType, content: content, addressed: addressed, role: role, bot: bits&1 > 0, anonymous: bits&2 > 0, allowed: bits&4 > 0, recent: bits&16 > 0}
 						for _, access := range []string{AccessOwner, AccessPaired, AccessOpen} {
 							for _, member := range []string{AccessOwner, AccessPaired, AccessOpen} {
-								for _, groups := range []string{GroupsMention, GroupsAll} {
+								for _, groups := range []string{GroupsMention, GroupsReply, GroupsCommands, GroupsAll} {
 									r := rules{access: access, member: member, groups: groups, listed: bits&8 > 0}
 									n++
 									if diff := cmp.Diff(expected(f, r), gate(f, r)); diff != "" {
@@ -34,7 +34,7 @@ func TestGateTruthTable(t *testing.T) {
 			}
 		}
 	}
-	if n != 4*3*5*3*16*3*3*2 {
+	if n != 4*3*5*3*32*3*3*4 {
 		t.Errorf("%d combinations", n)
 	}
 }
@@ -65,12 +65,18 @@ func expected(f facts, r rules) platform.Gate {
 	if f.chatType == "channel" {
 		nothing = "channel"
 	}
-	mute := group && f.addressed == addressedNot && r.groups == GroupsMention
+	mute := group && !map[string]bool{
+		GroupsMention:  f.addressed != addressedNot || f.recent,
+		GroupsReply:    f.addressed == addressedReply || f.addressed == addressedCommand,
+		GroupsCommands: f.addressed == addressedCommand,
+		GroupsAll:      true,
+	}[r.groups]
+	known := r.listed || f.allowed
 	switch {
 	case nothing != "":
 		return platform.Gate{Reason: nothing}
 	case mute:
-		return platform.Gate{Reason: "unaddressed"}
+		return platform.Gate{Reason: "unaddressed", Quote: known && trusted(r.member)}
 	case !group && !trusted(r.access):
 		return platform.Gate{Refuse: true, Reason: "not_paired"}
 	case !group:
@@ -79,6 +85,8 @@ func expected(f facts, r rules) platform.Gate {
 		return platform.Gate{Refuse: true, Reason: "group_not_allowed"}
 	case !trusted(r.member):
 		return platform.Gate{Refuse: true, Reason: "not_paired"}
+	case f.addressed == addressedNot && f.recent && r.groups == GroupsMention:
+		return platform.Gate{Open: true, Reason: "follow_up"}
 	case f.addressed == addressedNot:
 		return platform.Gate{Open: true, Reason: "all"}
 	}

@@ -18,6 +18,8 @@ type words struct {
 	ownerOnly    string
 	approved     string // with the person's name
 
+	activated, activationHelp, activationFailed string
+
 	// Of buttons, at most 200 characters.
 	approvedToast, deniedToast, alreadyDecided, expiredRequest, mayNotDecide, unknownRequest, laterAgain string
 }
@@ -36,6 +38,10 @@ func wordsFor(language string) words {
 			ownerOnly:    "只有主人可以这样做。",
 			approved:     "{} 现在可以使用我了。",
 
+			activated:        "好的，这个群的响应方式已更新。",
+			activationHelp:   "请发送 /activation 加 mention（被 @、被回复、命令）、reply（被回复、命令）、commands（只响应命令）、always（所有消息）或 default。",
+			activationFailed: "没有成功，响应方式保持原样。请稍后再试。",
+
 			approvedToast: "已同意。", deniedToast: "已拒绝。", alreadyDecided: "这个请求已经有结果了。", expiredRequest: "这个请求已失效，没有执行任何操作。",
 			mayNotDecide: "你无权审批这个请求。", unknownRequest: "找不到这个请求。", laterAgain: "现在无法处理，请稍后再点一次。",
 		}
@@ -50,6 +56,10 @@ func wordsFor(language string) words {
 		groupAllowed: "This group may use me now.",
 		ownerOnly:    "Only the owner can do that.",
 		approved:     "{} may use me now.",
+
+		activated:        "Done: that is what I listen to in this group now.",
+		activationHelp:   "Send /activation with mention (mentions, replies, commands), reply (replies, commands), commands (commands alone), always (everything) or default.",
+		activationFailed: "That did not work; nothing has changed. Please try again later.",
 
 		approvedToast: "Approved.", deniedToast: "Denied.", alreadyDecided: "This was decided already.",
 		expiredRequest: "This request has expired. Nothing was done.", mayNotDecide: "You may not decide about this.",

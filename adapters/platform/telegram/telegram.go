@@ -26,8 +26,10 @@ const (
 
 // Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
 const (
-	GroupsMention = "mention" // mentions, replies to the bot, /command@bot; the default
-	GroupsAll     = "all"     // every message
+	GroupsMention  = "mention"  // mentions, replies to the bot, /command@bot; the default
+	GroupsReply    = "reply"    // replies to the bot and /command@bot
+	GroupsCommands = "commands" // /command@bot alone
+	GroupsAll      = "all"      // every message
 )
 
 // Group is the rule of one listed group. Being listed allows it.
@@ -153,7 +155,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Access, AccessPaired)
 	set(&o.Groups, GroupsMention)
 	if o.Commands == nil {
-		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
+		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -169,13 +171,15 @@ func (o Options) withDefaults() Options {
 
 func (o Options) check() error {
 	access := func(s string) bool { return s == AccessOwner || s == AccessPaired || s == AccessOpen }
-	groups := func(s string) bool { return s == GroupsMention || s == GroupsAll }
+	groups := func(s string) bool {
+		return s == GroupsMention || s == GroupsReply || s == GroupsCommands || s == GroupsAll
+	}
 	var errs []error
 	if !access(o.Access) {
 		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
 	}
 	if !groups(o.Groups) {
-		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention or all", o.Groups))
+		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention, reply, commands or all", o.Groups))
 	}
 	for id, g := range o.Listed {
 		if g.Access != "" && !access(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
