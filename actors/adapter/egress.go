@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -54,7 +55,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 
 func (a *adapter) plan(l *lane, j *job) {
 	l.call = a.nextCall()
-	out := platform.Outbound{To: l.target, Text: j.row.Text, ReplyTo: j.row.ReplyTo, Asks: j.row.Asks}
+	out := platform.Outbound{To: l.target, ID: partID(j.row.Row), Text: j.row.Text, ReplyTo: j.row.ReplyTo, Asks: j.row.Asks}
 	for _, f := range j.row.Files {
 		out.Attachments = append(out.Attachments, platform.Attachment(f))
 	}
@@ -67,6 +68,9 @@ func (a *adapter) plan(l *lane, j *job) {
 		return done
 	})
 }
+
+// partID is the name of a row's message, the same after a crash.
+func partID(row messages.RowID) string { return row.MessageID + "/" + strconv.Itoa(row.N) }
 
 // ended takes note that a call of a lane has ended; nil: it was not the one under way.
 func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {

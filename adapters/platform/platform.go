@@ -192,7 +192,9 @@ type Target struct {
 
 // Outbound is one message that the core owes to a chat.
 type Outbound struct {
-	To          Target
+	To Target
+	// ID names the message for ever, within its chat; empty: nobody will send it again.
+	ID          string
 	Text        string // Markdown
 	ReplyTo     string
 	Attachments []Attachment
@@ -215,4 +217,8 @@ type Part struct {
 	ReplyTo    string
 	Attachment *Attachment
 	Asks       []messages.Ask
+	// ID names the part for ever, where the message has one: what a platform needs
+	// to send it once however often it is tried. Optional to fill in.
+	ID    string
+	Draft bool // of an unfinished text
 }

@@ -1,5 +1,5 @@
 // Package markup turns the Markdown that models write into what places of chat
-// take: Telegram HTML, plain text, safe web HTML, text for terminals.
+// take: Telegram HTML, Feishu rich text, plain text, safe web HTML, text for terminals.
 //
 // A text is parsed once. For chats the tree is flattened to blocks of styled
 // text, and [Renderer.Split] packs these into parts within a length that is

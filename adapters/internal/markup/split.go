@@ -17,12 +17,16 @@ const minLimit = 128
 // Part is one message.
 type Part struct {
 	Text   string // plain
-	Markup string // Telegram HTML; empty when it would only repeat the text
+	Markup string // of the place; empty when it would only repeat the text
 }
 
 // Split renders a text as Telegram HTML, in parts within the limits. Limits under
 // 128 count as 128. A text that shows nothing gives no parts.
 func (r *Renderer) Split(src string, lim Limits) []Part {
+	return r.split(src, lim, telegram)
+}
+
+func (r *Renderer) split(src string, lim Limits, write func([]leaf) string) []Part {
 	lim.Max = max(lim.Max, minLimit)
 	lim.Aim = min(max(lim.Aim, minLimit), lim.Max)
 	src = clean(src)
@@ -31,7 +35,7 @@ func (r *Renderer) Split(src string, lim Limits) []Part {
 	}
 	var out []Part
 	for _, blocks := range pack(r.blocks(src), lim) {
-		if p := render(blocks); visible(p.Text) {
+		if p := render(blocks, write); visible(p.Text) {
 			out = append(out, p)
 		}
 	}
@@ -46,10 +50,10 @@ func onlyPart(src string) []Part {
 	return []Part{{Text: src}}
 }
 
-func render(blocks []leaf) Part {
+func render(blocks []leaf, write func([]leaf) string) Part {
 	p := Part{Text: plain(blocks)}
 	if slices.ContainsFunc(blocks, leaf.formatted) && slices.ContainsFunc(blocks, leaf.shown) {
-		p.Markup = telegram(blocks)
+		p.Markup = write(blocks)
 	}
 	return p
 }

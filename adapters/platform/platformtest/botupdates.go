@@ -123,7 +123,7 @@ func (a *BotAPI) getUpdates(ctx context.Context, p Params) (any, *refused) {
 	a.poller = mine
 	a.confirm(p.Int("offset"))
 	a.allowed = nil
-	if err := json.Unmarshal([]byte(p.Text("allowed_updates")), &a.allowed); err != nil {
+	if raw := p.Text("allowed_updates"); raw != "" && json.Unmarshal([]byte(raw), &a.allowed) != nil {
 		a.mu.Unlock()
 		return nil, badRequest("can't parse allowed_updates")
 	}

@@ -1,0 +1,122 @@
+package markup
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// maxPost is the longest rich text that Feishu takes, in bytes, with room to spare
+// for the message around it.
+const maxPost = 24 << 10
+
+// postElement is a piece of Feishu's rich text. What stands in one is never read as markup.
+type postElement struct {
+	Tag      string   `json:"tag"`
+	Text     string   `json:"text"`
+	Href     string   `json:"href,omitempty"`
+	Style    []string `json:"style,omitempty"`
+	Language string   `json:"language,omitempty"`
+}
+
+// SplitFeishu renders a text as Feishu's rich text, in parts within the limits, as
+// [Renderer.Split] does. Markup is the content of a message of the type post; it is
+// empty where that would be too long.
+func (r *Renderer) SplitFeishu(src string, lim Limits) []Part {
+	parts := r.split(src, lim, feishu)
+	for i := range parts {
+		if len(parts[i].Markup) > maxPost {
+			parts[i].Markup = ""
+		}
+	}
+	return parts
+}
+
+// FeishuText is the content of a message of the type post that shows a text as it is.
+func FeishuText(text string) string { return post([][]postElement{{{Tag: "text", Text: text}}}) }
+
+func post(rows [][]postElement) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(map[string]any{"zh_cn": map[string]any{"content": rows}})
+	if err != nil { // Unreachable: strings
+		return ""
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// feishu renders blocks, each as lines of its own.
+func feishu(blocks []leaf) string {
+	var rows [][]postElement
+	for i, l := range blocks {
+		if i > 0 && l.blank {
+			rows = append(rows, []postElement{{Tag: "text", Text: " "}})
+		}
+		if l.kind == leafCode {
+			rows = append(rows, []postElement{{Tag: "code_block", Text: l.code, Language: feishuLanguage(l.lang)}})
+			continue
+		}
+		if row := feishuText(l); len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return post(rows)
+}
+
+func feishuText(l leaf) []postElement {
+	prefix := strings.Repeat(quoteMark, min(l.quote, maxQuote))
+	var row []postElement
+	if prefix != "" {
+		row = append(row, postElement{Tag: "text", Text: prefix})
+	}
+	for _, s := range l.spans {
+		if s.style&aside != 0 || s.text == "" {
+			continue
+		}
+		text := s.text
+		if prefix != "" {
+			text = strings.ReplaceAll(text, "\n", "\n"+prefix)
+		}
+		e := postElement{Tag: "text", Text: text}
+		switch {
+		case s.href != "":
+			e.Tag, e.Href = "a", s.href
+		case s.style&code != 0: // there is no such style
+			e.Text = "`" + text + "`"
+		}
+		e.Style = feishuStyles(s.style)
+		row = append(row, e)
+	}
+	return row
+}
+
+func feishuStyles(st style) []string {
+	var out []string
+	for _, x := range []struct {
+		is   style
+		name string
+	}{{bold, "bold"}, {italic, "italic"}, {strike, "lineThrough"}} {
+		if st&x.is != 0 {
+			out = append(out, x.name)
+		}
+	}
+	return out
+}
+
+// feishuLanguage is a language that Feishu knows, or none.
+func feishuLanguage(lang string) string {
+	short := map[string]string{"js": "JAVASCRIPT", "ts": "TYPESCRIPT", "py": "PYTHON", "sh": "SHELL", "golang": "GO", "c++": "CPP", "yml": "YAML", "rs": "RUST"}
+	if long, ok := short[strings.ToLower(lang)]; ok {
+		return long
+	}
+	known := []string{
+		"BASH", "C", "CPP", "CSS", "DART", "GO", "HTML", "JAVA", "JAVASCRIPT", "JSON", "KOTLIN", "PHP", "PYTHON", "RUBY", "RUST",
+		"SHELL", "SQL", "SWIFT", "TYPESCRIPT", "XML", "YAML",
+	}
+	if up := strings.ToUpper(lang); slices.Contains(known, up) {
+		return up
+	}
+	return ""
+}

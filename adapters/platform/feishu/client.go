@@ -1,0 +1,284 @@
+package feishu
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxAnswer is the longest answer that is read.
+	maxAnswer = 8 << 20
+	// callTimeout bounds a call beside the caller's context.
+	callTimeout = 30 * time.Second
+	// tokenEarly is how long before its end a token is replaced.
+	tokenEarly = 5 * time.Minute
+)
+
+// client calls the open platform with JSON over kept connections, with a token
+// that it renews.
+type client struct {
+	base   *url.URL
+	app    string
+	secret func() string
+	now    func() time.Time
+	http   *http.Client
+
+	mu    sync.Mutex
+	token string
+	until time.Time
+}
+
+func newClient(base *url.URL, o Options) *client {
+	c := &client{base: base, app: o.AppID, secret: o.AppSecret, now: o.Now, http: &http.Client{Transport: newTransport()}}
+	if o.HTTPClient != nil {
+		copied := *o.HTTPClient
+		c.http = &copied
+	}
+	// A redirect would carry the token elsewhere.
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c
+}
+
+// newTransport keeps enough connections for sends side by side and finds dead ones soon.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{
+		Timeout:         10 * time.Second,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3},
+	}
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, Protocols: protocols,
+		MaxIdleConns: 256, MaxIdleConnsPerHost: 128, IdleConnTimeout: 50 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+	}
+}
+
+// apiError is a refusal by the service.
+type apiError struct {
+	Call       string
+	Status     int
+	Code       int
+	Message    string
+	RetryAfter time.Duration
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Call, e.Code, e.Message) }
+
+// callError is a call without a usable answer. Sent: the service may have acted on it.
+type callError struct {
+	Call   string
+	Status int // of the answer, if one came
+	Sent   bool
+	Err    error
+}
+
+func (e *callError) Error() string { return fmt.Sprintf("%s: %v", e.Call, e.Err) }
+
+func (e *callError) Unwrap() error { return e.Err }
+
+// request is one call. Its body is made anew for each try.
+type request struct {
+	method, path string
+	query        url.Values
+	kind         string // content type; empty: JSON
+	body         func() (io.Reader, error)
+	open         bool // needs no token
+}
+
+// posting is a request with a JSON body.
+func posting(method, path string, params any) (request, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return request{}, &callError{Call: path, Err: err}
+	}
+	return request{method: method, path: path, body: func() (io.Reader, error) { return bytes.NewReader(raw), nil }}, nil
+}
+
+// post calls with a JSON body and reads the data of the answer.
+func post[T any](ctx context.Context, c *client, method, path string, query url.Values, params any) (T, error) {
+	var none T
+	r, err := posting(method, path, params)
+	if err != nil {
+		return none, err
+	}
+	r.query = query
+	out, err := call[struct {
+		Data T `json:"data"`
+	}](ctx, c, r)
+	return out.Data, err
+}
+
+// call makes a request and reads its answer. A token that the service does not
+// know any more is replaced once. Its errors are *apiError and *callError, and hold
+// neither secret nor token.
+func call[T any](ctx context.Context, c *client, r request) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := once[T](ctx, c, r)
+	if e, ok := errors.AsType[*apiError](err); ok && !r.open && isTokenStale(e) {
+		c.forget()
+		out, err = once[T](ctx, c, r)
+	}
+	return out, err
+}
+
+func once[T any](ctx context.Context, c *client, r request) (out T, err error) {
+	token := ""
+	if !r.open {
+		if token, err = c.bearer(ctx); err != nil {
+			return out, err
+		}
+	}
+	answer, resp, err := c.send(ctx, r, token)
+	if err != nil {
+		return out, err
+	}
+	var verdict struct {
+		Code    *int   `json:"code"`
+		Message string `json:"msg"`
+	}
+	err = json.Unmarshal(answer, &verdict)
+	switch {
+	case err == nil && verdict.Code != nil && *verdict.Code == 0:
+		if err = json.Unmarshal(answer, &out); err == nil {
+			return out, nil
+		}
+	case err == nil && verdict.Code != nil:
+		return out, &apiError{
+			Call: r.path, Status: resp.StatusCode, Code: *verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(resp.Header),
+		}
+	case err == nil:
+		err = errors.New("neither a result nor an error")
+	}
+	return out, &callError{
+		Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", resp.StatusCode, err),
+	}
+}
+
+// resetAfter is how long the service asks to wait.
+func resetAfter(h http.Header) time.Duration {
+	n, err := strconv.Atoi(h.Get("X-Ogw-Ratelimit-Reset"))
+	if err != nil || n < 0 || n > 24*60*60 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+func (c *client) send(ctx context.Context, r request, token string) ([]byte, *http.Response, error) {
+	ctx, sent := traced(ctx)
+	var body io.Reader
+	if r.body != nil {
+		var err error
+		if body, err = r.body(); err != nil {
+			return nil, nil, &callError{Call: r.path, Err: err}
+		}
+	}
+	u := *c.base
+	u.Path += r.path
+	u.RawQuery = r.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
+	if err != nil {
+		return nil, nil, &callError{Call: r.path, Err: err}
+	}
+	kind := "application/json; charset=utf-8"
+	if r.kind != "" {
+		kind = r.kind
+	}
+	req.Header.Set("Content-Type", kind)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, &callError{Call: r.path, Sent: sent.maybe(), Err: c.bare(err)}
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing was written
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
+	}
+	return answer, resp, nil
+}
+
+// bearer is a token that holds. Whoever needs one while it is fetched waits.
+func (c *client) bearer(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := c.until.Sub(c.now()); c.token != "" && left > 0 && left < 24*time.Hour {
+		return c.token, nil
+	}
+	r, err := posting(http.MethodPost, "/open-apis/auth/v3/tenant_access_token/internal", map[string]string{"app_id": c.app, "app_secret": strings.TrimSpace(c.secret())})
+	if err != nil {
+		return "", err
+	}
+	r.open = true
+	got, err := once[struct {
+		Token  string `json:"tenant_access_token"`
+		Expire int    `json:"expire"`
+	}](ctx, c, r)
+	if err != nil {
+		if e, ok := errors.AsType[*callError](err); ok {
+			e.Sent = false // what the token was for was not
+		}
+		return "", err
+	}
+	c.token = got.Token
+	c.until = c.now().Add(max(time.Duration(got.Expire)*time.Second-tokenEarly, time.Second))
+	return c.token, nil
+}
+
+func (c *client) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token = ""
+}
+
+// bare takes the address out of an error.
+func (c *client) bare(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if text := err.Error(); text != c.scrub(text) {
+		return errors.New(c.scrub(text))
+	}
+	return err
+}
+
+// scrub takes the secret out of a text.
+func (c *client) scrub(s string) string {
+	secret := strings.TrimSpace(c.secret())
+	for _, t := range []string{secret, url.QueryEscape(secret)} {
+		s = strings.ReplaceAll(s, t, "***")
+	}
+	return s
+}
+
+// progress tells how far a request came.
+type progress struct{ connected, broken atomic.Bool }
+
+// maybe tells whether the service may have the request. Not knowing means yes.
+func (p *progress) maybe() bool { return p.connected.Load() && !p.broken.Load() }
+
+func traced(ctx context.Context) (context.Context, *progress) {
+	p := &progress{}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) {
+			p.connected.Store(true)
+			p.broken.Store(false)
+		},
+		WroteRequest: func(info httptrace.WroteRequestInfo) { p.broken.Store(info.Err != nil) },
+	}), p
+}

@@ -1,0 +1,194 @@
+package feishu
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const (
+	// maxFileName is the longest file name that is passed on, in runes.
+	maxFileName = 100
+	// maxFileKey is the longest key of a file, in bytes. The service's own are about 50.
+	maxFileKey = 512
+)
+
+// said is what a message holds.
+type said struct {
+	text      string
+	parts     []uimessage.Part
+	forwarded bool
+}
+
+// fileRef is the data part of a file: enough to fetch it later.
+type fileRef struct {
+	Kind      string `json:"kind"`
+	FileID    string `json:"fileId"`
+	MessageID string `json:"messageId"`
+	Name      string `json:"name,omitempty"`
+	Duration  int64  `json:"durationMs,omitempty"`
+}
+
+// readContent reads the content of a message by its kind. What is not text becomes
+// a placeholder, and a data part where it is a file.
+func readContent(msg message) said {
+	var c struct {
+		Text      string  `json:"text"`
+		Title     string  `json:"title"`
+		ImageKey  string  `json:"image_key"`
+		FileKey   string  `json:"file_key"`
+		FileName  string  `json:"file_name"`
+		Duration  float64 `json:"duration"`
+		Name      string  `json:"name"`
+		Latitude  string  `json:"latitude"`
+		Longitude string  `json:"longitude"`
+	}
+	_ = json.Unmarshal([]byte(msg.Content), &c) // what can be read is there
+	file := func(kind, key string) said { return msg.file(kind, key, c.FileName, int64(c.Duration)) }
+	switch msg.Kind {
+	case "text":
+		return said{text: strings.TrimSpace(c.Text)}
+	case "post":
+		return readPost(msg)
+	case "image":
+		return file("image", c.ImageKey)
+	case "file", "folder", "audio":
+		return file(msg.Kind, c.FileKey)
+	case "media":
+		return file("video", c.FileKey)
+	case "sticker":
+		return file("sticker", c.FileKey)
+	case "location":
+		return note("location", tidy(c.Name, maxFileName), tidy(c.Latitude, 20)+","+tidy(c.Longitude, 20))
+	case "interactive":
+		return said{parts: note("card", tidy(c.Title, 300)).parts, forwarded: true}
+	case "merge_forward":
+		return said{parts: note("forwarded messages").parts, forwarded: true}
+	case "", "system":
+		return said{}
+	}
+	return note(tidy(strings.ReplaceAll(msg.Kind, "_", " "), 40))
+}
+
+func note(words ...string) said {
+	return said{parts: []uimessage.Part{uimessage.Text{Text: placeholder(words...)}}}
+}
+
+// file is a placeholder with the key that the file can be fetched by.
+func (msg message) file(kind, key, name string, duration int64) said {
+	ref := fileRef{Kind: kind, FileID: key, MessageID: msg.ID, Name: fileName(name), Duration: min(max(0, duration), 1<<40)}
+	label := ""
+	if ref.Duration > 0 {
+		label = strconv.FormatInt(ref.Duration/1000, 10) + " s"
+	}
+	out := note(kind, ref.Name, label)
+	data, err := json.Marshal(ref)
+	if err != nil || key == "" || len(key) > maxFileKey {
+		return out
+	}
+	out.parts = append(out.parts, uimessage.Data{Name: "feishu-file", Data: data})
+	return out
+}
+
+// fileName is the last part of what somebody says a file is called; a path or an
+// address is not a name.
+func fileName(s string) string {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		s = s[i+1:]
+	}
+	if s = tidy(s, maxFileName); strings.Trim(s, ". ") == "" {
+		return ""
+	}
+	return s
+}
+
+// placeholder stands for what is not text, as in [document a.pdf].
+func placeholder(words ...string) string {
+	kept := words[:0:0]
+	for _, w := range words {
+		if w = strings.NewReplacer("[", "(", "]", ")").Replace(w); w != "" {
+			kept = append(kept, w)
+		}
+	}
+	return "[" + strings.Join(kept, " ") + "]"
+}
+
+// element is a piece of rich text.
+type element struct {
+	Tag      string `json:"tag"`
+	Text     string `json:"text"`
+	Href     string `json:"href"`
+	UserID   string `json:"user_id"` // the key of a mention
+	UserName string `json:"user_name"`
+	ImageKey string `json:"image_key"`
+	FileKey  string `json:"file_key"`
+	Emoji    string `json:"emoji_type"`
+	Language string `json:"language"`
+}
+
+type richText struct {
+	Title   string      `json:"title"`
+	Content [][]element `json:"content"`
+}
+
+// readPost reads rich text as Markdown-like text, and its files. It comes bare, or
+// by language.
+func readPost(msg message) said {
+	var rich richText
+	_ = json.Unmarshal([]byte(msg.Content), &rich) // what can be read is there
+	if len(rich.Content) == 0 {
+		var byLanguage map[string]richText
+		_ = json.Unmarshal([]byte(msg.Content), &byLanguage)
+		for _, lang := range []string{"zh_cn", "en_us", "ja_jp"} {
+			if r, ok := byLanguage[lang]; ok {
+				rich = r
+				break
+			}
+		}
+	}
+	var lines []string
+	var out said
+	if rich.Title != "" {
+		lines = append(lines, rich.Title)
+	}
+	for _, row := range rich.Content {
+		var line strings.Builder
+		for _, e := range row {
+			text, parts := e.read(msg)
+			line.WriteString(text)
+			out.parts = append(out.parts, parts...)
+		}
+		lines = append(lines, line.String())
+	}
+	out.text = strings.TrimSpace(strings.Join(lines, "\n"))
+	return out
+}
+
+func (e element) read(msg message) (string, []uimessage.Part) {
+	switch e.Tag {
+	case "a":
+		if e.Href == "" || e.Href == e.Text {
+			return e.Text, nil
+		}
+		return e.Text + " (" + e.Href + ")", nil
+	case "at":
+		if slices.ContainsFunc(msg.Mentions, func(x mention) bool { return x.Key == e.UserID }) {
+			return e.UserID, nil // becomes a name with those of texts
+		}
+		return "@" + tidy(e.UserName, maxName), nil
+	case "img":
+		return "", msg.file("image", e.ImageKey, "", 0).parts
+	case "media":
+		return "", msg.file("video", e.FileKey, "", 0).parts
+	case "emotion":
+		return placeholder(tidy(e.Emoji, 40)), nil
+	case "code_block":
+		return "```" + tidy(e.Language, 32) + "\n" + strings.TrimRight(e.Text, "\n") + "\n```", nil
+	case "hr":
+		return "---", nil
+	}
+	return e.Text, nil
+}

@@ -1,0 +1,96 @@
+package feishu
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// ErrSecret means that the service refuses the app's id or secret. It ends Receive.
+var ErrSecret = errors.New("feishu refuses the app: copy App ID and App Secret again from the developer console (Credentials & Basic Info), set FEISHU_APP_SECRET, and start anew")
+
+// Codes of the service, by what they mean to us.
+const (
+	codeInvalidApp    = 10003
+	codeInvalidSecret = 10014
+	codeTokenMissing  = 99991661
+	codeTokenInvalid  = 99991663
+	codeTokenExpired  = 99991677
+	codeScope         = 99991672 // the app may not call this
+	codeRate          = 99991400
+	codeRateChat      = 230020
+	codeSending       = 230049 // the message of this uuid is being sent
+	codeBadRequest    = 230001
+	codeCardContent   = 230099
+	codeTooLong       = 230025
+)
+
+func isTokenStale(e *apiError) bool {
+	return e.Code == codeTokenInvalid || e.Code == codeTokenMissing || e.Code == codeTokenExpired
+}
+
+// isSecretRefused tells the answers to a wrong id or secret.
+func isSecretRefused(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
+}
+
+// sendError says what became of a send.
+func sendError(err error) error {
+	if _, ok := errors.AsType[*platform.Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return refusal(e)
+	}
+	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
+	if e, ok := errors.AsType[*callError](err); ok {
+		out.Unknown = e.Sent
+		if e.Status >= http.StatusInternalServerError {
+			out.Reason = platform.SendServer
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		out.Retryable = false // the caller gave up
+	}
+	return out
+}
+
+// refusal classifies what the service said no to.
+func refusal(e *apiError) *platform.Error {
+	out := &platform.Error{Reason: platform.SendRefused, Err: e}
+	is := func(codes ...int) bool { return slices.Contains(codes, e.Code) }
+	switch {
+	case is(codeRate, codeRateChat, codeSending) || e.Status == http.StatusTooManyRequests:
+		out.Reason, out.Retryable, out.RetryAfter = platform.SendRate, true, max(e.RetryAfter, time.Second)
+	case e.Status >= http.StatusInternalServerError:
+		out.Reason, out.Retryable = platform.SendServer, true
+	case is(codeInvalidApp, codeInvalidSecret) || isTokenStale(e):
+		out.Reason = platform.SendAuth
+	// Out of the chat, no ability, no right to write, not available to the person, muted.
+	case is(230002, 230006, 230013, 230017, 230018, 230027, 230035, 230038, 230053, codeScope):
+		out.Reason = platform.SendForbidden
+	// The chat, the topic or the message that is answered is gone.
+	case is(230011, 230019, 230110, 232006, 232009, 232010), e.Code == codeBadRequest && says(e, "receive_id", "invalid ids", "open_message_id"):
+		out.Reason = platform.SendNotFound
+	}
+	return out
+}
+
+// says tells whether a description holds one of some words, which are in lower case.
+func says(e *apiError, words ...string) bool {
+	text := strings.ToLower(e.Message)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// isMarkupRefused tells that the service cannot read what a message is made of;
+// nothing was sent.
+func isMarkupRefused(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && (e.Code == codeCardContent || e.Code == codeTooLong || e.Code == codeBadRequest && says(e, "content"))
+}

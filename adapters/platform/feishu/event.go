@@ -1,0 +1,104 @@
+package feishu
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// The kinds of events that we understand; others are answered and left alone.
+const (
+	eventMessage = "im.message.receive_v1"
+	eventPress   = "card.action.trigger"
+)
+
+// errEvent is an event that cannot be read. It is answered: it would not be
+// readable the next time either.
+var errEvent = errors.New("the event cannot be read")
+
+// envelope is what the service brings, decrypted.
+type envelope struct {
+	Schema string `json:"schema"`
+	Header struct {
+		ID    string `json:"event_id"`
+		Kind  string `json:"event_type"`
+		Token string `json:"token"`
+		App   string `json:"app_id"`
+	} `json:"header"`
+	Event json.RawMessage `json:"event"`
+
+	// Of the question whether an address is ours.
+	Type      string `json:"type"`
+	Challenge string `json:"challenge"`
+	Token     string `json:"token"`
+}
+
+// person is who somebody is to this app.
+type person struct {
+	OpenID string `json:"open_id"`
+}
+
+// received is the event of a message. It holds what we read; it is also what is
+// written down of a message that is set aside.
+type received struct {
+	Sender struct {
+		ID   person `json:"sender_id"`
+		Type string `json:"sender_type"`
+	} `json:"sender"`
+	Message message `json:"message"`
+}
+
+type message struct {
+	ID       string    `json:"message_id"`
+	Parent   string    `json:"parent_id,omitempty"`
+	Created  string    `json:"create_time"` // in milliseconds
+	Chat     string    `json:"chat_id"`
+	Thread   string    `json:"thread_id,omitempty"`
+	ChatType string    `json:"chat_type"`
+	Kind     string    `json:"message_type"`
+	Content  string    `json:"content"` // JSON, by kind
+	Mentions []mention `json:"mentions,omitempty"`
+	// ToUs: it answers a message of ours. We find that out and write it down.
+	ToUs *bool `json:"to_us,omitempty"`
+}
+
+// mention is a person whom a text names by a key.
+type mention struct {
+	Key  string `json:"key"`
+	ID   person `json:"id"`
+	Name string `json:"name"`
+}
+
+// pressed is the event of a button.
+type press struct {
+	Operator person `json:"operator"`
+	Action   struct {
+		Value json.RawMessage `json:"value"`
+	} `json:"action"`
+	Context struct {
+		Message string `json:"open_message_id"`
+		Chat    string `json:"open_chat_id"`
+	} `json:"context"`
+}
+
+// decodeReceived reads the event of a message; one without ids is none.
+func decodeReceived(raw []byte) (received, error) {
+	var r received
+	if json.Unmarshal(raw, &r) != nil || r.Message.ID == "" || r.Message.Chat == "" || len(r.Message.ID) > maxID || len(r.Message.Chat) > maxID {
+		return received{}, errEvent
+	}
+	return r, nil
+}
+
+// maxID is the longest id of a message or a chat, in bytes. The service's own are about 40.
+const maxID = 256
+
+// line is the event of a message in one line.
+func (r received) line() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}

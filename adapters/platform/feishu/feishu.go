@@ -1,0 +1,205 @@
+package feishu
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
+const (
+	AccessOwner  = "owner"  // the owner alone
+	AccessPaired = "paired" // the owner and approved people; the default
+	AccessOpen   = "open"   // everybody
+)
+
+// Values of [Group.Addressed]: what the bot listens to in a group.
+const (
+	AddressedMention = "mention" // mentions and replies to the bot; the default
+	AddressedAlways  = "always"  // every message that the service brings
+)
+
+// Group is the rule of one listed group. Being listed allows it.
+type Group struct {
+	Access    string // empty: open, as listing the group lets it in
+	Addressed string // empty: mention
+}
+
+// Options of a [Platform]. AppID and AppSecret are required, and AccessStore unless Access is open.
+type Options struct {
+	AppID string
+	// AppSecret gives the app's secret. It is asked for at each use and never kept or printed.
+	AppSecret func() string
+	// Account tells several apps of one host apart; empty: the only one.
+	Account string
+	// BaseURL is the root of the open platform.
+	BaseURL string
+	Access  string
+	// Groups are rules by chat id; * stands for all other groups.
+	Groups map[string]Group
+	// Rates, if set, replaces the limits that the service publishes.
+	Rates *platform.Rates
+	// Egress is tool (the default) or direct.
+	Egress string
+	// Commands are the names that the host answers, without the slash; other
+	// words with a slash are text. Nil: the usual ones.
+	Commands []string
+	// HTTPClient replaces the transport of calls. Redirects are never followed.
+	HTTPClient  *http.Client
+	Logger      *slog.Logger
+	Registry    prometheus.Registerer
+	AccessStore AccessStore
+	// Decide brings what people say by buttons to the core; nil: there are no buttons.
+	Decide Decide
+	// StateDir is a folder of the app's own, made when needed: for messages whose
+	// chats do not take them. Empty: the service has to bring such messages again.
+	StateDir string
+	// Webhook takes events that the service posts; nil: the long connection.
+	Webhook *Webhook
+	// PingEvery is how often the long connection is tried; 15 s by default.
+	PingEvery time.Duration
+	Now       func() time.Time
+}
+
+// Platform is one app. It is safe for concurrent use; Receive may run once at a time.
+type Platform struct {
+	opts     Options
+	name     string
+	client   *client
+	markup   *markup.Renderer
+	me       atomic.Pointer[identity]
+	commands map[string]bool
+	notices  *hourly
+	say      words
+	ours     *recent // messages, by whether we sent them
+	cards    cards
+	metrics  *metrics
+	log      *slog.Logger
+}
+
+// identity is who the bot is.
+type identity struct {
+	OpenID string `json:"open_id"`
+	Name   string `json:"app_name"`
+}
+
+var (
+	_ platform.Platform = (*Platform)(nil)
+	_ platform.Sender   = (*Platform)(nil)
+)
+
+const (
+	defaultBaseURL = "https://open.feishu.cn"
+	defaultPing    = 15 * time.Second
+	// maxOurs is how many messages are known by who sent them.
+	maxOurs = 4096
+)
+
+// New checks the options. It talks to nobody.
+func New(o Options) (*Platform, error) {
+	if o.AppID == "" || o.AppSecret == nil || strings.TrimSpace(o.AppSecret()) == "" {
+		return nil, errors.New("feishu: no app id or no app secret")
+	}
+	o = o.withDefaults()
+	base, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
+	if err != nil || base.Host == "" {
+		return nil, errors.New("feishu: the base URL is not a URL")
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	name := "feishu"
+	if o.Account != "" {
+		name += "@" + o.Account
+	}
+	m, err := newMetrics(o.Registry, name)
+	if err != nil {
+		return nil, fmt.Errorf("feishu: metrics: %w", err)
+	}
+	p := &Platform{
+		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{}, notices: newHourly(o.Now),
+		say: wordsFor(base.Host), ours: newRecent(maxOurs), metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
+	}
+	for _, c := range o.Commands {
+		p.commands[c] = true
+	}
+	return p, nil
+}
+
+func (o Options) withDefaults() Options {
+	set := func(s *string, v string) {
+		if *s == "" {
+			*s = v
+		}
+	}
+	set(&o.BaseURL, defaultBaseURL)
+	set(&o.Access, AccessPaired)
+	if o.Commands == nil {
+		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.PingEvery <= 0 {
+		o.PingEvery = defaultPing
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func (o Options) check() error {
+	access := func(s string) bool { return s == AccessOwner || s == AccessPaired || s == AccessOpen }
+	var errs []error
+	if !access(o.Access) {
+		errs = append(errs, fmt.Errorf("feishu: access is %q, not owner, paired or open", o.Access))
+	}
+	for id, g := range o.Groups {
+		if g.Access != "" && !access(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
+			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
+		}
+	}
+	if err := o.Webhook.check(); err != nil {
+		errs = append(errs, err)
+	}
+	if o.Access != AccessOpen && o.AccessStore == nil {
+		errs = append(errs, errors.New("feishu: closed access needs a store of who is paired"))
+	}
+	return errors.Join(errs...)
+}
+
+// Name implements [platform.Platform].
+func (p *Platform) Name() string { return p.name }
+
+// Capabilities implements [platform.Platform].
+func (p *Platform) Capabilities() platform.Capabilities {
+	c := platform.Capabilities{
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", Buttons: p.opts.Decide != nil,
+		Rates: platform.Rates{
+			PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second},
+		},
+	}
+	if p.opts.Rates != nil {
+		c.Rates = *p.opts.Rates
+	}
+	return c
+}
+
+// BotName is what the bot is called, once the service has told it.
+func (p *Platform) BotName() string {
+	if me := p.me.Load(); me != nil {
+		return tidy(me.Name, maxName)
+	}
+	return ""
+}

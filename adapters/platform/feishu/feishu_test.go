@@ -1,0 +1,192 @@
+package feishu_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	private = "oc_private"
+	group   = "oc_group"
+	owner   = "ou_owner"
+	other   = "ou_other"
+)
+
+// bench is an app with its fake service.
+type bench struct {
+	api  *platformtest.FeishuAPI
+	bot  *feishu.Platform
+	log  *safeBuffer
+	hook string // address of the webhook; empty: the long connection
+}
+
+// safeBuffer is a log that tests read while it is written.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// newBench makes an app that is brought events by webhook, or, with link, over the
+// long connection; set changes its options. At the end nothing it logged may hold a secret.
+func newBench(t *testing.T, link bool, set func(*feishu.Options)) *bench {
+	t.Helper()
+	b := &bench{api: platformtest.NewFeishuAPI(t), log: &safeBuffer{}}
+	b.api.AddChat(private, "p2p")
+	b.api.AddChat(group, "group")
+	b.make(t, link, set)
+	return b
+}
+
+// make makes an app for the fake of a bench, as a start after another does.
+func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	o := feishu.Options{
+		AppID: platformtest.FeishuApp, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: feishu.AccessOpen, StateDir: t.TempDir(),
+		Now: b.api.Now, PingEvery: time.Second, HTTPClient: &http.Client{Transport: transport},
+		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if !link {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		b.hook = "http://" + l.Addr().String() + "/feishu"
+		b.api.SetWebhook(b.hook)
+		o.Webhook = &feishu.Webhook{Path: "/feishu", Listener: l, EncryptKey: b.api.EncryptKey, VerificationToken: b.api.VerificationToken}
+	}
+	if set != nil {
+		set(&o)
+	}
+	bot, err := feishu.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.bot = bot
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		b.clean(t, b.log.String())
+	})
+}
+
+// clean fails the test when a text holds a secret.
+func (b *bench) clean(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(text, "CANARY") {
+		t.Errorf("a secret is in %q", text)
+	}
+}
+
+// receive runs the app until the test ends, or until stop is called.
+func (b *bench) receive(t *testing.T, host platform.Host) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.bot.Receive(ctx, host) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Receive: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func target(chat string) platform.Target {
+	return platform.Target{ChatKey: messages.NewChatKey("feishu", "", chat, 0), Chat: chat, ChatType: "p2p"}
+}
+
+// inGroup is a message of a group that names the bot.
+func inGroup(text string) map[string]any {
+	return map[string]any{
+		"content":  fmt.Sprintf(`{"text":"@_user_1 %s"}`, text),
+		"mentions": []any{platformtest.Mention("@_user_1", platformtest.FeishuBot, "Sample")},
+	}
+}
+
+func TestSuite(t *testing.T) {
+	for name, link := range map[string]bool{"webhook": false, "connection": true} {
+		t.Run(name, func(t *testing.T) {
+			platformtest.Run(t, func(t *testing.T) platformtest.Harness {
+				t.Helper()
+				b := newBench(t, link, nil)
+				h := platformtest.Harness{
+					Platform: b.bot, Chat: target(private), Limit: 4000, Shown: b.shown, Make: b.trouble, Repeat: b.api.Repeat,
+					Say: func(to platform.Target, text string) string { return b.api.Say(to.Chat, owner, text, nil) },
+				}
+				if link {
+					h.Outage = func(on bool) {
+						if on {
+							b.api.Fail(platformtest.FeishuFault{Path: "/callback/ws/endpoint", Kind: platformtest.ResetBefore, N: -1})
+							b.api.CutLinks()
+						} else {
+							b.api.Heal()
+						}
+					}
+				}
+				return h
+			})
+		})
+	}
+}
+
+func (b *bench) shown(to platform.Target) []string {
+	var out []string
+	for _, m := range b.api.Sent(to.Chat) {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+func (b *bench) trouble(x platformtest.Trouble) bool {
+	f := platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.Refuse}
+	switch x {
+	case platformtest.Limited:
+		f.Status, f.Code, f.Text, f.Reset = http.StatusTooManyRequests, 99991400, "request trigger frequency limit", 7
+	case platformtest.Broken:
+		f.Status, f.Code, f.Text = http.StatusInternalServerError, 2200, "Internal Error"
+	case platformtest.CutBefore:
+		f.Kind = platformtest.ResetBefore
+	case platformtest.CutAfter:
+		f.Kind = platformtest.ResetAfter
+	case platformtest.Unauth:
+		f.Code, f.Text, f.N = 99991663, "Invalid access token for authorization.", 2
+	case platformtest.Banned:
+		f.Code, f.Text = 230002, "Bot/User can NOT be out of the chat."
+	case platformtest.Gone:
+		f.Code, f.Text = 230001, "Your request contains an invalid request parameter, ext=invalid receive_id."
+	case platformtest.BadMarkup:
+		f.Code, f.Text = 230001, "Your request contains an invalid request parameter, ext=invalid message content."
+	default:
+		return false
+	}
+	b.api.Fail(f)
+	return true
+}

@@ -1,0 +1,135 @@
+package feishu
+
+import (
+	"errors"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// methodData is the method of frames that carry events; the others keep the connection alive.
+const methodData = 1
+
+var errFrame = errors.New("a frame of the long connection cannot be read")
+
+// frame is a message of the long connection: pbbp2.Frame.
+type frame struct {
+	seq, log        uint64
+	service, method int32
+	headers         [][2]string
+	payload         []byte
+	rest            []byte // members that we do not look at, as they came
+}
+
+// Numbers of the members.
+const (
+	fieldSeq     = protowire.Number(1)
+	fieldLog     = protowire.Number(2)
+	fieldService = protowire.Number(3)
+	fieldMethod  = protowire.Number(4)
+	fieldHeader  = protowire.Number(5)
+	fieldPayload = protowire.Number(8)
+)
+
+func (f frame) header(name string) string {
+	for _, h := range f.headers {
+		if h[0] == name {
+			return h[1]
+		}
+	}
+	return ""
+}
+
+// number is a header that is a number; 0 if it is none.
+func (f frame) number(name string) int {
+	n, err := strconv.Atoi(f.header(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (f frame) encode() []byte {
+	var b []byte
+	number := func(field protowire.Number, v uint64) {
+		b = protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+	}
+	number(fieldSeq, f.seq)
+	number(fieldLog, f.log)
+	number(fieldService, uint64(int64(f.service))) //nolint:gosec // as the format wants negative numbers
+	number(fieldMethod, uint64(int64(f.method)))   //nolint:gosec // likewise
+	for _, h := range f.headers {
+		inner := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), h[0])
+		inner = protowire.AppendString(protowire.AppendTag(inner, 2, protowire.BytesType), h[1])
+		b = protowire.AppendBytes(protowire.AppendTag(b, fieldHeader, protowire.BytesType), inner)
+	}
+	if f.payload != nil {
+		b = protowire.AppendBytes(protowire.AppendTag(b, fieldPayload, protowire.BytesType), f.payload)
+	}
+	return append(b, f.rest...)
+}
+
+func decodeFrame(b []byte) (frame, error) {
+	var f frame
+	for len(b) > 0 {
+		num, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return frame{}, errFrame
+		}
+		size := protowire.ConsumeFieldValue(num, kind, b[n:])
+		if size < 0 {
+			return frame{}, errFrame
+		}
+		if err := f.take(num, kind, b[n:n+size], b[:n+size]); err != nil {
+			return frame{}, err
+		}
+		b = b[n+size:]
+	}
+	return f, nil
+}
+
+// take reads one member; whole is it with its tag.
+func (f *frame) take(num protowire.Number, kind protowire.Type, value, whole []byte) error {
+	v, _ := protowire.ConsumeVarint(value)
+	raw, _ := protowire.ConsumeBytes(value)
+	switch {
+	case kind == protowire.VarintType && num == fieldSeq:
+		f.seq = v
+	case kind == protowire.VarintType && num == fieldLog:
+		f.log = v
+	case kind == protowire.VarintType && num == fieldService:
+		f.service = int32(v) //nolint:gosec // as the format writes it
+	case kind == protowire.VarintType && num == fieldMethod:
+		f.method = int32(v) //nolint:gosec // likewise
+	case kind == protowire.BytesType && num == fieldHeader:
+		h, err := decodeHeader(raw)
+		if err != nil {
+			return err
+		}
+		f.headers = append(f.headers, h)
+	case kind == protowire.BytesType && num == fieldPayload:
+		f.payload = raw
+	default:
+		f.rest = append(f.rest, whole...)
+	}
+	return nil
+}
+
+func decodeHeader(b []byte) (h [2]string, err error) {
+	for len(b) > 0 {
+		num, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return h, errFrame
+		}
+		size := protowire.ConsumeFieldValue(num, kind, b[n:])
+		if size < 0 {
+			return h, errFrame
+		}
+		if kind == protowire.BytesType && (num == 1 || num == 2) {
+			s, _ := protowire.ConsumeString(b[n : n+size])
+			h[num-1] = s
+		}
+		b = b[n+size:]
+	}
+	return h, nil
+}

@@ -1,0 +1,294 @@
+package feishu
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// asideAfter is how long a chat may refuse before its message is set aside: the
+	// service waits three seconds for an answer.
+	asideAfter = time.Second
+	// Chats set aside are tried again after asideFirst, then less often.
+	asideFirst = time.Second
+	asideMost  = 15 * time.Second
+
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// arrival is a message with what the core is handed for it.
+type arrival struct {
+	event received
+	in    platform.Inbound
+}
+
+// intake makes messages durable: with their chats, or on disk, set aside. It keeps
+// the order of each chat and is safe for concurrent use.
+type intake struct {
+	p    *Platform
+	host platform.Host
+
+	mu    sync.Mutex
+	spool spool
+	aside []arrival // in order; on disk
+	turns map[messages.ChatKey]*turn
+
+	more chan struct{} // something was set aside
+	done chan struct{} // closed when the goroutine has ended; nil: none was begun
+}
+
+// turn lets one message of a chat through at a time.
+type turn struct {
+	gate  chan struct{}
+	users int
+}
+
+func newIntake(p *Platform, host platform.Host) *intake {
+	return &intake{
+		p: p, host: host, spool: spool{dir: p.opts.StateDir}, turns: map[messages.ChatKey]*turn{}, more: make(chan struct{}, 1),
+	}
+}
+
+// open takes up what an earlier run has set aside and goes on trying until ctx ends.
+func (in *intake) open(ctx context.Context) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	events, damaged, err := in.spool.load()
+	if damaged > 0 {
+		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spoolFile+".damaged", "lines", damaged)
+	}
+	if err != nil {
+		return err
+	}
+	for _, raw := range events {
+		event, err := decodeReceived(raw)
+		if err != nil {
+			in.p.log.Error("a message that was set aside cannot be read", "error", err)
+			continue
+		}
+		in.aside = append(in.aside, in.p.arrival(ctx, event))
+	}
+	in.changed()
+	in.done = make(chan struct{})
+	go in.again(ctx)
+	return nil
+}
+
+// close waits until nothing is tried any more.
+func (in *intake) close() {
+	if in.done != nil {
+		<-in.done
+	}
+}
+
+// enter waits for the chat's turn.
+func (in *intake) enter(ctx context.Context, key messages.ChatKey) (leave func(), err error) {
+	in.mu.Lock()
+	t := in.turns[key]
+	if t == nil {
+		t = &turn{gate: make(chan struct{}, 1)}
+		in.turns[key] = t
+	}
+	t.users++
+	in.mu.Unlock()
+	forget := func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(in.turns, key)
+		}
+	}
+	select {
+	case t.gate <- struct{}{}:
+		return func() { <-t.gate; forget() }, nil
+	case <-ctx.Done():
+		forget()
+		return nil, ctx.Err()
+	}
+}
+
+// deliver returns nil once a message is durable, with its chat or set aside. After
+// an error the service brings it again.
+func (in *intake) deliver(ctx context.Context, a arrival) error {
+	leave, err := in.enter(ctx, a.in.ChatKey)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	began := time.Now()
+	for tries := 0; ; tries++ {
+		if behind, err := in.behind(a); behind {
+			return err
+		}
+		err := in.offer(ctx, a)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Since(began) >= asideAfter {
+			return in.setAside(a, err)
+		}
+		wait(ctx, backoff(tries))
+	}
+}
+
+func (in *intake) offer(ctx context.Context, a arrival) error {
+	results := in.host.Accept(ctx, []platform.Inbound{a.in})
+	if len(results) != 1 {
+		return platform.ErrUnavailable
+	}
+	return results[0].Err
+}
+
+// behind sets a message aside whose chat has others there already.
+func (in *intake) behind(a arrival) (bool, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !slices.ContainsFunc(in.aside, func(x arrival) bool { return x.in.ChatKey == a.in.ChatKey }) {
+		return false, nil
+	}
+	return true, in.add(a)
+}
+
+func (in *intake) setAside(a arrival, cause error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err := in.add(a); err != nil {
+		in.p.log.Error("a message can be neither taken nor set aside; the service will bring it again", "chat_key", string(a.in.ChatKey), "error", err)
+		return err
+	}
+	in.p.log.Error("a chat takes no messages; they are set aside while others go on", "chat_key", string(a.in.ChatKey), "error", cause)
+	return nil
+}
+
+// add sets a message aside that is not yet. The lock is held.
+func (in *intake) add(a arrival) error {
+	if slices.ContainsFunc(in.aside, func(x arrival) bool { return x.in.IngressID == a.in.IngressID }) {
+		return nil
+	}
+	fresh, err := eventLines([]arrival{a})
+	if err != nil {
+		return err
+	}
+	all, err := eventLines(in.aside)
+	if err != nil {
+		return err
+	}
+	if err := in.spool.add(all, fresh); err != nil {
+		return err
+	}
+	in.aside = append(in.aside, a)
+	in.changed()
+	return nil
+}
+
+// changed tells that something is set aside. The lock is held.
+func (in *intake) changed() {
+	in.p.metrics.parked.Set(float64(len(in.aside)))
+	if len(in.aside) == 0 {
+		return
+	}
+	select {
+	case in.more <- struct{}{}:
+	default:
+	}
+}
+
+func eventLines(batch []arrival) ([][]byte, error) {
+	out := make([][]byte, len(batch))
+	for i, x := range batch {
+		var err error
+		if out[i], err = x.event.line(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// again tries the chats that were set aside until ctx ends.
+func (in *intake) again(ctx context.Context) {
+	defer close(in.done)
+	for tries := 0; ctx.Err() == nil; tries++ {
+		took, left := in.try(ctx)
+		if took {
+			tries = 0
+		}
+		if left == 0 {
+			select {
+			case <-ctx.Done():
+			case <-in.more:
+			}
+			tries = 0
+		}
+		wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
+	}
+}
+
+// try offers what is set aside, in order, and per chat no more after a refusal.
+func (in *intake) try(ctx context.Context) (took bool, left int) {
+	defer func() {
+		if v := recover(); v != nil { // it goes on later
+			in.p.log.Error("a panic while messages that were set aside were tried", "panic", fmt.Sprintf("%T", v))
+			took, left = false, 1
+		}
+	}()
+	in.mu.Lock()
+	all := slices.Clone(in.aside)
+	in.mu.Unlock()
+	shut, gone := map[messages.ChatKey]bool{}, map[string]bool{}
+	for _, x := range all {
+		if !shut[x.in.ChatKey] {
+			if in.offer(ctx, x) == nil {
+				gone[x.in.IngressID] = true
+			} else {
+				shut[x.in.ChatKey] = true
+			}
+		}
+	}
+	return len(gone) > 0, in.taken(gone)
+}
+
+// taken forgets what chats have made durable and returns how many are left.
+func (in *intake) taken(gone map[string]bool) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(gone) == 0 {
+		return len(in.aside)
+	}
+	in.aside = slices.DeleteFunc(in.aside, func(x arrival) bool { return gone[x.in.IngressID] })
+	in.p.metrics.parked.Set(float64(len(in.aside)))
+	rest, err := eventLines(in.aside)
+	if err == nil {
+		err = in.spool.replace(rest)
+	}
+	if err != nil {
+		in.p.log.Error("the list of messages set aside cannot be written; chats will be asked about them once more", "error", err)
+	}
+	return len(in.aside)
+}
+
+// wait ends with ctx or after d.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// backoff doubles from firstPause to maxPause, with a random part.
+func backoff(tries int) time.Duration {
+	d := min(maxPause, firstPause<<min(tries, 10))
+	return d/2 + rand.N(d/2+1)
+}

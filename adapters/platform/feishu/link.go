@@ -1,0 +1,237 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/websocket"
+)
+
+const (
+	linkTimeout = 10 * time.Second
+	// maxLink is how many events of one connection are worked on side by side.
+	maxLink = 128
+	// maxSplit is how many packets an event may come in, and maxPieces how many
+	// events may be incomplete.
+	maxSplit  = 256
+	maxPieces = 64
+)
+
+var errSilent = errors.New("the long connection was silent for too long")
+
+// keepLink keeps a long connection until ctx ends. Only a refused secret ends it before.
+func (r *receiver) keepLink(ctx context.Context) error {
+	for tries := 0; ctx.Err() == nil; tries++ {
+		began := time.Now()
+		err := r.runLink(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if isSecretRefused(err) {
+			return err
+		}
+		if time.Since(began) > maxPause {
+			tries = 0
+		}
+		if r.status.set(false, "the long connection is down and is made anew") {
+			r.p.log.Warn("not receiving", "error", err)
+		}
+		wait(ctx, backoff(tries))
+	}
+	return nil
+}
+
+// dial asks where to connect, which takes the app's secret, and connects there.
+func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
+	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
+	defer cancel()
+	c := r.p.client
+	req, err := posting(http.MethodPost, "/callback/ws/endpoint", map[string]string{"AppID": c.app, "AppSecret": strings.TrimSpace(c.secret())})
+	if err != nil {
+		return nil, 0, err
+	}
+	req.open = true
+	got, err := call[struct {
+		Data struct {
+			URL string `json:"URL"`
+		} `json:"data"`
+	}](ctx, c, req)
+	if err != nil {
+		return nil, 0, err
+	}
+	u, err := url.Parse(got.Data.URL)
+	if err != nil || u.Host == "" {
+		return nil, 0, errors.New("the service names no address to connect to")
+	}
+	config, err := websocket.NewConfig(got.Data.URL, c.base.String())
+	if err != nil {
+		return nil, 0, errors.New("the service names an address that cannot be connected to")
+	}
+	conn, err := config.DialContext(ctx)
+	if err != nil { // it holds the address, which holds a ticket
+		return nil, 0, fmt.Errorf("the long connection to %s cannot be made", u.Host)
+	}
+	conn.PayloadType, conn.MaxPayloadBytes = websocket.BinaryFrame, maxEvent
+	service, _ := strconv.ParseInt(u.Query().Get("service_id"), 10, 32)
+	return conn, int32(service), nil
+}
+
+// link is one long connection.
+type link struct {
+	*receiver
+
+	conn    *websocket.Conn
+	service int32
+	slots   chan struct{}
+	pieces  map[string][][]byte
+	write   sync.Mutex
+}
+
+// runLink makes a connection and works on it until it ends, silence included.
+func (r *receiver) runLink(ctx context.Context) error {
+	conn, service, err := r.dial(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	l := &link{receiver: r, conn: conn, service: service, slots: make(chan struct{}, maxLink), pieces: map[string][][]byte{}}
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	work.Go(func() { l.ping(ctx) })
+	work.Go(func() {
+		<-ctx.Done()
+		_ = conn.Close() // ends the reading
+	})
+	r.p.metrics.links.Inc()
+	r.p.log.Info("receiving by long connection", "bot", r.p.BotName())
+	r.status.set(true, "")
+	for {
+		// What is silent for longer than two pings is dead.
+		if err := conn.SetReadDeadline(time.Now().Add(2*r.p.opts.PingEvery + time.Second)); err != nil {
+			return err
+		}
+		var raw []byte
+		if err := websocket.Message.Receive(conn, &raw); err != nil {
+			if timeout, ok := errors.AsType[interface {
+				error
+				Timeout() bool
+			}](err); ok && timeout.Timeout() {
+				return errSilent
+			}
+			return fmt.Errorf("read: %w", err)
+		}
+		f, err := decodeFrame(raw)
+		if err != nil {
+			return err
+		}
+		if f.method != methodData || f.header("type") != "event" {
+			continue // a pong, whose wishes for intervals we do not need
+		}
+		if whole, ok := l.join(f); ok {
+			select {
+			case l.slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			// A chat that hangs keeps its event, not the connection that follows.
+			l.handling.Go(func() {
+				defer func() { <-l.slots }()
+				l.answer(f, whole)
+			})
+		}
+	}
+}
+
+// ping shows both sides that the other is there.
+func (l *link) ping(ctx context.Context) {
+	for ctx.Err() == nil {
+		f := frame{service: l.service, headers: [][2]string{{"type", "ping"}}}
+		if l.send(f) != nil {
+			return // reading ends too
+		}
+		wait(ctx, l.p.opts.PingEvery)
+	}
+}
+
+func (l *link) send(f frame) error {
+	l.write.Lock()
+	defer l.write.Unlock()
+	if err := l.conn.SetWriteDeadline(time.Now().Add(linkTimeout)); err != nil {
+		return err
+	}
+	return websocket.Message.Send(l.conn, f.encode())
+}
+
+// join puts the packets of an event together; false: some are still to come.
+func (l *link) join(f frame) ([]byte, bool) {
+	sum, seq := f.number("sum"), f.number("seq")
+	if sum <= 1 {
+		return f.payload, true
+	}
+	id := f.header("message_id")
+	if sum > maxSplit || seq < 0 || seq >= sum || id == "" {
+		return nil, false
+	}
+	parts := l.pieces[id]
+	if parts == nil {
+		if len(l.pieces) >= maxPieces {
+			clear(l.pieces) // what is lost comes again
+		}
+		parts = make([][]byte, sum)
+		l.pieces[id] = parts
+	}
+	if len(parts) != sum {
+		return nil, false
+	}
+	parts[seq] = f.payload
+	var whole []byte
+	for _, p := range parts {
+		if p == nil || len(whole) > maxEvent {
+			return nil, false
+		}
+		whole = append(whole, p...)
+	}
+	delete(l.pieces, id)
+	return whole, true
+}
+
+// answer handles an event and tells the service how that went. Nothing told, or a
+// failure, means that it comes again.
+func (l *link) answer(f frame, raw []byte) {
+	began := time.Now()
+	out := struct {
+		Code    int               `json:"code"`
+		Headers map[string]string `json:"headers"`
+		Data    []byte            `json:"data"`
+	}{Code: http.StatusOK}
+	e, err := decodeEnvelope(raw)
+	if err != nil {
+		l.p.metrics.events.WithLabelValues("unreadable").Inc()
+		l.p.log.Error("an event could not be read and is skipped")
+	} else {
+		answer, err := l.handle(l.life, e)
+		if err != nil {
+			out.Code = http.StatusInternalServerError
+		} else if out.Data, err = json.Marshal(answer); err != nil { // Unreachable: our own values
+			out.Code = http.StatusInternalServerError
+		}
+	}
+	payload, err := json.Marshal(out)
+	if err != nil { // Unreachable: numbers and bytes
+		return
+	}
+	f.payload = payload
+	f.headers = append(f.headers, [2]string{"biz_rt", strconv.FormatInt(time.Since(began).Milliseconds(), 10)})
+	if err := l.send(f); err != nil {
+		l.p.log.Warn("an event could not be answered; it will come again", "error", err)
+	}
+}

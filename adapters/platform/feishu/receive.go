@@ -1,0 +1,208 @@
+package feishu
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	// askTimeout bounds the question whose message an answer is for.
+	askTimeout = time.Second
+	// identifyTimeout bounds the question who the bot is.
+	identifyTimeout = 10 * time.Second
+)
+
+// receiver is one run of Receive.
+type receiver struct {
+	p      *Platform
+	intake *intake
+	status *status
+	// life ends with Receive; events do not outlive it.
+	life     context.Context //nolint:containedctx // of the receiver, whose events come from outside
+	handling sync.WaitGroup  // events of long connections
+}
+
+// Receive implements [platform.Platform]. It returns nil once ctx has ended.
+func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
+	ctx, cancel := context.WithCancel(ctx)
+	in := newIntake(p, host)
+	defer in.close()
+	r := &receiver{p: p, intake: in, status: &status{host: host}, life: ctx}
+	defer r.handling.Wait()
+	defer cancel()
+	err := r.begin(ctx)
+	if err == nil && p.opts.Webhook != nil {
+		err = r.serveHook(ctx)
+	} else if err == nil {
+		err = r.keepLink(ctx)
+	} else if p.opts.Webhook != nil {
+		_ = p.opts.Webhook.Listener.Close()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case isSecretRefused(err):
+		r.status.set(false, ErrSecret.Error())
+		return &platform.Error{Reason: platform.SendAuth, Err: ErrSecret}
+	}
+	return err
+}
+
+// begin asks who the bot is, as often as it takes, and takes up what was set aside.
+func (r *receiver) begin(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		err := r.p.identify(ctx)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil || isSecretRefused(err) {
+			return err
+		}
+		if r.status.set(false, "the service cannot be reached or refuses the app") {
+			r.p.log.Warn("not receiving", "error", err)
+		}
+		wait(ctx, backoff(tries))
+	}
+	return r.intake.open(ctx)
+}
+
+// identify asks the service who the bot is.
+func (p *Platform) identify(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
+	defer cancel()
+	got, err := call[struct {
+		Bot identity `json:"bot"`
+	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/bot/v3/info"})
+	if err != nil {
+		return err
+	}
+	if got.Bot.OpenID == "" {
+		return &callError{Call: "/open-apis/bot/v3/info", Err: errNoBot}
+	}
+	p.me.Store(&got.Bot)
+	return nil
+}
+
+// arrival maps a message and puts it through the gate.
+func (p *Platform) arrival(ctx context.Context, event received) arrival {
+	msg := &event.Message
+	me := p.me.Load()
+	if me == nil {
+		me = &identity{}
+	}
+	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != chatPrivate {
+		ours := p.isOurs(ctx, msg.Parent)
+		msg.ToUs = &ours
+	}
+	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}.inbound(event)
+	return arrival{event: event, in: p.admit(ctx, m)}
+}
+
+// isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
+func (p *Platform) isOurs(ctx context.Context, id string) bool {
+	if ours, ok := p.ours.get(id); ok {
+		return ours
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	got, err := call[struct {
+		Data struct {
+			Items []struct {
+				Sender struct {
+					ID string `json:"id"`
+				} `json:"sender"`
+			} `json:"items"`
+		} `json:"data"`
+	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	if err != nil {
+		p.log.Warn("whose message is answered could not be asked", "error", err)
+		return false
+	}
+	ours := len(got.Data.Items) > 0 && got.Data.Items[0].Sender.ID == p.opts.AppID
+	p.ours.add(id, ours)
+	return ours
+}
+
+// handle takes an event, in clear, and returns what to answer. After an error the
+// service brings it again.
+func (r *receiver) handle(ctx context.Context, e envelope) (answer any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.p.metrics.events.WithLabelValues("panic").Inc()
+			r.p.log.Error("an event made the platform panic and is skipped", "event_id", tidy(e.Header.ID, maxID), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			answer, err = struct{}{}, nil
+		}
+	}()
+	switch e.Header.Kind {
+	case eventMessage:
+		event, err := decodeReceived(e.Event)
+		if err != nil {
+			r.p.metrics.events.WithLabelValues("unreadable").Inc()
+			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+			return struct{}{}, nil
+		}
+		if err := r.intake.deliver(ctx, r.p.arrival(ctx, event)); err != nil {
+			r.p.metrics.events.WithLabelValues("refused").Inc()
+			return nil, err
+		}
+		r.p.metrics.events.WithLabelValues("message").Inc()
+	case eventPress:
+		r.p.metrics.events.WithLabelValues("button").Inc()
+		return r.p.pressed(ctx, e.Event), nil
+	default:
+		r.p.metrics.events.WithLabelValues("other").Inc()
+	}
+	return struct{}{}, nil
+}
+
+// decodeEnvelope reads what the service brings.
+func decodeEnvelope(raw []byte) (envelope, error) {
+	var e envelope
+	if json.Unmarshal(raw, &e) != nil {
+		return envelope{}, errEvent
+	}
+	return e, nil
+}
+
+// same compares secrets in constant time, whatever their length.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// status reports changes only.
+type status struct {
+	mu   sync.Mutex
+	host platform.Host
+	told bool
+	up   bool
+	note string
+}
+
+// set reports a state and tells whether it is a new one.
+func (s *status) set(up bool, note string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told && s.up == up && s.note == note {
+		return false
+	}
+	s.told, s.up, s.note = true, up, note
+	s.host.Status(up, note)
+	return true
+}
+
+// stale tells whether a time is further away than events may be.
+func stale(at, now time.Time) bool {
+	d := now.Sub(at)
+	return d > maxAge || d < -maxAge
+}

@@ -1,0 +1,180 @@
+package feishu
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	maxText = 4000
+	aimText = 3800
+	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	maxDraft = 4 * maxText
+)
+
+var (
+	errNoChat  = errors.New("the target names no chat")
+	errNoText  = errors.New("the part has no text")
+	errNoMedia = errors.New("the attachment names no file")
+)
+
+// Plan implements [platform.Sender]: texts first, then files, each with its caption
+// behind it, as files have none here.
+func (p *Platform) Plan(out platform.Outbound) []platform.Part {
+	text := out.Text
+	if out.Draft {
+		text = head(text, maxDraft)
+	}
+	parts := p.texts(text)
+	if out.Draft {
+		parts = parts[:min(1, len(parts))]
+	}
+	if n := len(parts); n > 0 {
+		parts[n-1].Asks = out.Asks
+	}
+	for _, a := range out.Attachments {
+		captions := p.texts(a.Caption)
+		a.Caption = ""
+		parts = append(append(parts, platform.Part{Attachment: &a}), captions...)
+	}
+	for i := range parts {
+		parts[i].Draft = out.Draft
+		if out.ID != "" {
+			parts[i].ID = out.ID + "/" + strconv.Itoa(i)
+		}
+	}
+	if len(parts) > 0 {
+		parts[0].ReplyTo = out.ReplyTo
+	}
+	return parts
+}
+
+func (p *Platform) texts(src string) []platform.Part {
+	split := p.markup.SplitFeishu(src, markup.Limits{Aim: aimText, Max: maxText})
+	parts := make([]platform.Part, len(split), len(split)+1)
+	for i, s := range split {
+		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup}
+	}
+	return parts
+}
+
+// outgoing are the parameters of a message that is made.
+type outgoing struct {
+	To      string `json:"receive_id,omitempty"`
+	Kind    string `json:"msg_type"`
+	Content string `json:"content"`
+	UUID    string `json:"uuid"`
+
+	chat, reply string
+}
+
+// sentMessage is what we need of a message that was made.
+type sentMessage struct {
+	ID string `json:"message_id"`
+}
+
+// chatOf is where a call goes. A target without a chat is an error: nothing is sent to a guess.
+func chatOf(to platform.Target) (string, error) {
+	if to.Chat != "" {
+		return to.Chat, nil
+	}
+	if a, _ := to.ChatKey.Address(); a.Chat != "" {
+		return a.Chat, nil
+	}
+	return "", &platform.Error{Reason: platform.SendRefused, Err: errNoChat}
+}
+
+// uuid is the same for every try of a part, and another one for every other part.
+func (p *Platform) uuid(chat, id string) string {
+	if id == "" {
+		id = rand.Text()
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.name+"\x00"+chat+"\x00"+id)))[:40]
+}
+
+// Send implements [platform.Sender].
+func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	chat, err := chatOf(to)
+	if err != nil {
+		return "", err
+	}
+	out := outgoing{chat: chat, reply: part.ReplyTo, UUID: p.uuid(chat, part.ID)}
+	if part.Attachment != nil {
+		if out.Kind, out.Content, err = p.upload(ctx, *part.Attachment); err != nil {
+			return "", err
+		}
+		return p.create(ctx, out)
+	}
+	if part.Text == "" && part.Markup == "" {
+		return "", &platform.Error{Reason: platform.SendRefused, Err: errNoText}
+	}
+	return p.sendText(ctx, out, part)
+}
+
+// sendText sends a text with its markup or buttons, and without when the service
+// refuses those.
+func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Part) (string, error) {
+	buttons := newCard(part, p.opts.Decide != nil)
+	plain := markup.FeishuText(part.Text)
+	out.Kind, out.Content = "post", plain
+	switch {
+	case buttons != nil:
+		out.Kind, out.Content = "interactive", buttons.content(p.say)
+	case part.Markup != "":
+		out.Content = part.Markup
+	}
+	id, err := p.create(ctx, out)
+	if out.Content != plain && isMarkupRefused(err) {
+		p.metrics.plainText.Inc()
+		p.log.Warn("markup refused, sent as plain text", "error", err)
+		out.Kind, out.Content, buttons = "post", plain, nil
+		id, err = p.create(ctx, out)
+	}
+	if err == nil && buttons != nil {
+		p.cards.keep(id, buttons)
+	}
+	return id, err
+}
+
+// create makes a message. One whose question is gone is sent without it.
+func (p *Platform) create(ctx context.Context, out outgoing) (string, error) {
+	path, query := "/open-apis/im/v1/messages", url.Values{"receive_id_type": {"chat_id"}}
+	out.To = out.chat
+	if out.reply != "" {
+		out.To = ""
+		path, query = path+"/"+url.PathEscape(out.reply)+"/reply", nil
+	}
+	sent, err := post[sentMessage](ctx, p.client, http.MethodPost, path, query, out)
+	if err == nil && sent.ID == "" {
+		err = &callError{Call: path, Sent: true, Err: errors.New("the answer names no message")}
+	}
+	if err == nil {
+		p.ours.add(sent.ID, true)
+		return sent.ID, nil
+	}
+	if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Reason == platform.SendNotFound && out.reply != "" {
+		out.reply = ""
+		return p.create(ctx, out)
+	}
+	return "", sendError(err)
+}
+
+// head cuts a text to at most n bytes, between characters.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,159 @@
+package feishu
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// The longest files that the service takes, in bytes.
+const (
+	maxImage = 10 << 20
+	maxFile  = 30 << 20
+)
+
+// upload brings a file to the service and returns the message that shows it. It
+// makes no message yet, so a failure never means that people may have seen something.
+func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, content string, err error) {
+	if a.FileID != "" { // of a file that the service has
+		if strings.HasPrefix(a.FileID, "img_") {
+			return "image", key("image_key", a.FileID), nil
+		}
+		return "file", key("file_key", a.FileID), nil
+	}
+	refuse := func(err error) (string, string, error) {
+		return "", "", &platform.Error{Reason: platform.SendRefused, Err: err}
+	}
+	if a.Path == "" {
+		return refuse(errNoMedia)
+	}
+	info, err := os.Stat(a.Path)
+	switch {
+	case err != nil:
+		return refuse(err)
+	case !info.Mode().IsRegular():
+		return refuse(errors.New("the attachment is no regular file"))
+	case info.Size() == 0:
+		return refuse(errors.New("the attachment is empty, which Feishu does not take"))
+	case info.Size() > maxFile:
+		return refuse(fmt.Errorf("the attachment has %d MB; Feishu takes at most 30", info.Size()>>20))
+	}
+	if a.Kind == "photo" && info.Size() <= maxImage {
+		got, err := p.uploading(ctx, a.Path, "image", map[string]string{"image_type": "message"})
+		if err == nil {
+			return "image", key("image_key", got.Image), nil
+		}
+		if e, ok := errors.AsType[*apiError](err); !ok || isTokenStale(e) || e.Status >= http.StatusInternalServerError {
+			return "", "", harmless(sendError(err))
+		}
+		// No picture to the service: people get it as a file.
+	}
+	kind, form := fileKind(a)
+	got, err := p.uploading(ctx, a.Path, "file", map[string]string{"file_type": form, "file_name": filepath.Base(a.Path)})
+	if err != nil {
+		return "", "", harmless(sendError(err))
+	}
+	return kind, key("file_key", got.File), nil
+}
+
+// fileKind is the type of the message and of the file, by what the file claims to be.
+func fileKind(a platform.Attachment) (kind, form string) {
+	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(a.Path)), ".")
+	switch ext {
+	case "opus":
+		if a.Kind == "voice" || a.Kind == "audio" {
+			return "audio", ext
+		}
+		return "file", ext
+	case "mp4":
+		if a.Kind == "video" {
+			return "media", ext
+		}
+		return "file", ext
+	case "pdf", "doc", "xls", "ppt":
+		return "file", ext
+	case "docx", "xlsx", "pptx":
+		return "file", ext[:3]
+	}
+	return "file", "stream"
+}
+
+func key(name, value string) string {
+	raw, err := json.Marshal(map[string]string{name: value})
+	if err != nil { // Unreachable: strings
+		return ""
+	}
+	return string(raw)
+}
+
+// uploaded names a file that the service has now.
+type uploaded struct {
+	Image string `json:"image_key"`
+	File  string `json:"file_key"`
+}
+
+// uploading sends a file. Only its own name is told, never its path. It is read
+// anew for each try.
+func (p *Platform) uploading(ctx context.Context, path, field string, form map[string]string) (uploaded, error) {
+	boundary := multipart.NewWriter(io.Discard).Boundary()
+	r := request{
+		method: http.MethodPost, path: "/open-apis/im/v1/" + field + "s", kind: "multipart/form-data; boundary=" + boundary,
+		body: func() (io.Reader, error) {
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			read, write := io.Pipe()
+			go func() {
+				defer f.Close() //nolint:errcheck // it was read
+				write.CloseWithError(writeForm(write, boundary, field, filepath.Base(path), form, f))
+			}()
+			return read, nil
+		},
+	}
+	out, err := call[struct {
+		Data uploaded `json:"data"`
+	}](ctx, p.client, r)
+	if err == nil && cmp.Or(out.Data.Image, out.Data.File) == "" {
+		err = &callError{Call: r.path, Err: errors.New("the answer names no file")}
+	}
+	return out.Data, err
+}
+
+func writeForm(w io.Writer, boundary, field, name string, form map[string]string, f io.Reader) error {
+	m := multipart.NewWriter(w)
+	if err := m.SetBoundary(boundary); err != nil {
+		return err
+	}
+	for k, v := range form {
+		if err := m.WriteField(k, v); err != nil {
+			return err
+		}
+	}
+	part, err := m.CreateFormFile(field, name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, f); err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// harmless: an upload made twice is seen by nobody.
+func harmless(err error) error {
+	if e, ok := errors.AsType[*platform.Error](err); ok {
+		e.Unknown = false
+	}
+	return err
+}

@@ -1,0 +1,386 @@
+package platformtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What a [FeishuAPI] knows its app by. Tests look for the word CANARY where it must not be.
+const (
+	FeishuApp     = "cli_a0sample00000001"
+	FeishuBot     = "ou_bot0000000000000000000000000001"
+	feishuSecret  = "CANARY-app-secret"
+	feishuEncrypt = "CANARY-encrypt-key"
+	feishuVerify  = "CANARY-verification-token"
+)
+
+// feishuTokenLife is how long a token of the fake holds, as the service's do.
+const feishuTokenLife = 2 * time.Hour
+
+// FeishuAPI is a strict fake of the Feishu open platform on loopback: tokens,
+// messages, files and events. It refuses what the service refuses, and fails on
+// purpose. It is safe for concurrent use and is closed with the test.
+type FeishuAPI struct {
+	changes
+	server *httptest.Server
+	quit   chan struct{}
+	work   sync.WaitGroup
+
+	mu       sync.Mutex
+	shift    time.Duration // of the clock
+	tokens   map[string]time.Time
+	chats    map[string]*feishuChat
+	messages map[string]*FeishuMessage
+	uuids    map[string]feishuUse
+	files    map[string]bool // keys of what was uploaded
+	nextID   int64
+	calls    []FeishuCall
+	faults   []*FeishuFault
+	push     feishuPush
+	links    feishuLinks
+}
+
+// FeishuCall is one call that the fake received, in order of arrival.
+type FeishuCall struct {
+	Method, Path string
+	Body         map[string]any
+	Code         int // of the answer; -1: the connection broke
+}
+
+type feishuChat struct {
+	id, kind string
+	member   bool
+	sent     []*FeishuMessage
+}
+
+// FeishuMessage is a message of the bot.
+type FeishuMessage struct {
+	ID, Chat, Kind string
+	Text           string // what people see of it
+	Content        string // as it was sent
+	Parent         string
+	Thread         string // empty: it is in none
+	ours           bool
+}
+
+// feishuUse is what a uuid was used for.
+type feishuUse struct {
+	message string
+	at      time.Time
+}
+
+// FeishuFault fails calls on purpose.
+type FeishuFault struct {
+	Path   string // a piece of the path; empty: all
+	Kind   FaultKind
+	N      int // how many calls; 0 is 1, negative: until Heal
+	Status int // of Refuse and Garbage; 0 is 400
+	Code   int
+	Text   string
+	Reset  int // seconds to wait, as the service tells them
+}
+
+// feishuRefusal is an answer that says no.
+type feishuRefusal struct {
+	status, code int
+	text         string
+	reset        int
+}
+
+func feishuNo(code int, text string) *feishuRefusal {
+	return &feishuRefusal{status: http.StatusBadRequest, code: code, text: text}
+}
+
+// NewFeishuAPI starts a fake.
+func NewFeishuAPI(tb testing.TB) *FeishuAPI {
+	tb.Helper()
+	a := &FeishuAPI{
+		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
+		uuids: map[string]feishuUse{}, files: map[string]bool{},
+	}
+	a.push.more = make(chan struct{}, 1)
+	a.push.client = &http.Client{Transport: &http.Transport{}}
+	a.server = httptest.NewServer(a.routes())
+	a.work.Go(a.deliver)
+	tb.Cleanup(func() {
+		close(a.quit)
+		a.links.closeAll()
+		a.server.CloseClientConnections()
+		a.server.Close()
+		a.push.client.CloseIdleConnections()
+		a.work.Wait()
+	})
+	return a
+}
+
+// URL is the root to give to a platform.
+func (a *FeishuAPI) URL() string { return a.server.URL }
+
+// Secret, EncryptKey and VerificationToken are the app's.
+func (a *FeishuAPI) Secret() string { return feishuSecret }
+
+// EncryptKey is what events are encrypted and signed with.
+func (a *FeishuAPI) EncryptKey() string { return feishuEncrypt }
+
+// VerificationToken is what events carry.
+func (a *FeishuAPI) VerificationToken() string { return feishuVerify }
+
+// Now is the time of the fake, which [FeishuAPI.Advance] moves.
+func (a *FeishuAPI) Now() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now()
+}
+
+func (a *FeishuAPI) now() time.Time { return time.Now().Add(a.shift) }
+
+// AddChat makes a chat that the bot is in; kind is p2p, group or topic_group.
+func (a *FeishuAPI) AddChat(id, kind string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[id] = &feishuChat{id: id, kind: kind, member: true}
+}
+
+// Kick takes the bot out of a chat.
+func (a *FeishuAPI) Kick(chat string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].member = false
+}
+
+// Sent returns the bot's messages in a chat, in order.
+func (a *FeishuAPI) Sent(chat string) []FeishuMessage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []FeishuMessage
+	if c := a.chats[chat]; c != nil {
+		for _, m := range c.sent {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+// Calls returns the calls whose path holds a text.
+func (a *FeishuAPI) Calls(path string) []FeishuCall {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []FeishuCall
+	for _, c := range a.calls {
+		if strings.Contains(c.Path, path) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Fail arms a fault. Several are taken in their order.
+func (a *FeishuAPI) Fail(f FeishuFault) {
+	if f.N == 0 {
+		f.N = 1
+	}
+	if f.Status == 0 {
+		f.Status = http.StatusBadRequest
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.faults = append(a.faults, &f)
+}
+
+// Heal disarms all faults.
+func (a *FeishuAPI) Heal() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.faults = nil
+}
+
+// ExpireTokens makes every token that was given out worthless.
+func (a *FeishuAPI) ExpireTokens() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.tokens)
+}
+
+func (a *FeishuAPI) routes() http.Handler {
+	mux := http.NewServeMux()
+	add := func(pattern string, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, open, do) })
+	}
+	add("POST /open-apis/auth/v3/tenant_access_token/internal", true, a.giveToken)
+	add("GET /open-apis/bot/v3/info", false, a.botInfo)
+	add("POST /open-apis/im/v1/messages", false, a.createMessage)
+	add("POST /open-apis/im/v1/messages/{id}/reply", false, a.replyMessage)
+	add("PATCH /open-apis/im/v1/messages/{id}", false, a.patchMessage)
+	add("GET /open-apis/im/v1/messages/{id}", false, a.readMessage)
+	add("POST /open-apis/im/v1/images", false, a.uploadImage)
+	add("POST /open-apis/im/v1/files", false, a.uploadFile)
+	a.addLinks(mux, add)
+	return mux
+}
+
+// serve is one call: its fault, if one is armed, its token, and what it does.
+func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
+	body, no := readFeishu(r)
+	a.mu.Lock()
+	f := a.fault(r.URL.Path)
+	call := FeishuCall{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
+	if f != nil && f.Kind != ResetAfter {
+		if f.Kind == Refuse {
+			call.Code = f.Code
+		}
+		a.calls = append(a.calls, call)
+		a.mu.Unlock()
+		a.signal()
+		a.fail(w, r, f)
+		return
+	}
+	var out any
+	if no == nil && !open {
+		no = a.checkToken(r)
+	}
+	if no == nil {
+		out, no = do(r, body)
+	}
+	call.Code = 0
+	if no != nil {
+		call.Code = no.code
+	}
+	if f != nil {
+		call.Code = -1
+	}
+	a.calls = append(a.calls, call)
+	a.mu.Unlock()
+	a.signal()
+	if f != nil {
+		reset(w)
+		return
+	}
+	answerFeishu(w, out, no)
+}
+
+// readFeishu reads a JSON body, or a form with the sizes of its files.
+func readFeishu(r *http.Request) (map[string]any, *feishuRefusal) {
+	if r.Method == http.MethodGet {
+		return nil, nil
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	body := map[string]any{}
+	switch {
+	case err == nil && kind == "multipart/form-data":
+		if r.ParseMultipartForm(64<<20) != nil {
+			return nil, feishuNo(234001, "Invalid request param.")
+		}
+		for k, v := range r.MultipartForm.Value {
+			body[k] = v[0]
+		}
+		for k, v := range r.MultipartForm.File {
+			body[k] = float64(v[0].Size)
+		}
+	case err == nil && kind == "application/json":
+		raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 1<<20))
+		if err != nil || json.Unmarshal(raw, &body) != nil {
+			return nil, feishuNo(9499, "Bad Request")
+		}
+	default:
+		return nil, feishuNo(9499, "Bad Request: Content-Type is not application/json")
+	}
+	return body, nil
+}
+
+func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
+	answer := map[string]any{"code": 0, "msg": "success"}
+	status := http.StatusOK
+	switch top, ok := out.(feishuTop); {
+	case no != nil:
+		status = no.status
+		answer["code"], answer["msg"] = no.code, no.text
+		if no.reset > 0 {
+			w.Header().Set("X-Ogw-Ratelimit-Reset", strconv.Itoa(no.reset))
+		}
+	case ok:
+		for k, v := range top {
+			answer[k] = v
+		}
+	default:
+		answer["data"] = out
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// feishuTop are members beside the code, as the older calls answer them.
+type feishuTop map[string]any
+
+// fault takes the fault of a call.
+func (a *FeishuAPI) fault(path string) *FeishuFault {
+	for i, f := range a.faults {
+		if !strings.Contains(path, f.Path) {
+			continue
+		}
+		if f.N--; f.N == 0 {
+			a.faults = append(a.faults[:i:i], a.faults[i+1:]...)
+		}
+		return f
+	}
+	return nil
+}
+
+func (a *FeishuAPI) fail(w http.ResponseWriter, r *http.Request, f *FeishuFault) {
+	switch f.Kind {
+	case Refuse:
+		answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.Reset})
+	case Garbage:
+		w.WriteHeader(f.Status)
+		_, _ = w.Write([]byte("<html>something in between</html>"))
+	case Hang:
+		select {
+		case <-r.Context().Done():
+		case <-a.quit:
+		}
+		reset(w)
+	default:
+		reset(w)
+	}
+}
+
+func (a *FeishuAPI) checkToken(r *http.Request) *feishuRefusal {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || token == "" {
+		return feishuNo(99991661, "Missing access token for authorization. Please make a request with token attached.")
+	}
+	if until, ok := a.tokens[token]; !ok || !a.now().Before(until) {
+		return feishuNo(99991663, "Invalid access token for authorization. Please make a request with token attached.")
+	}
+	return nil
+}
+
+func (a *FeishuAPI) giveToken(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+	switch {
+	case body["app_id"] != FeishuApp:
+		return nil, &feishuRefusal{status: http.StatusOK, code: 10003, text: "invalid param"}
+	case body["app_secret"] != feishuSecret:
+		return nil, &feishuRefusal{status: http.StatusOK, code: 10014, text: "app secret invalid"}
+	}
+	token := "t-CANARY-" + a.newID("")
+	a.tokens[token] = a.now().Add(feishuTokenLife)
+	return feishuTop{"msg": "ok", "tenant_access_token": token, "expire": int(feishuTokenLife.Seconds())}, nil
+}
+
+func (a *FeishuAPI) botInfo(*http.Request, map[string]any) (any, *feishuRefusal) {
+	return feishuTop{"msg": "ok", "bot": map[string]any{"activate_status": 2, "app_name": "Sample", "open_id": FeishuBot}}, nil
+}
+
+func (a *FeishuAPI) newID(prefix string) string {
+	a.nextID++
+	return fmt.Sprintf("%s%032x", prefix, a.nextID)
+}

@@ -1,0 +1,303 @@
+package platformtest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/websocket"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// feishuPacket is how long a packet of the long connection is at most here; longer
+// events are cut, as the service cuts long ones.
+const feishuPacket = 500
+
+// feishuLinks are the long connections that are open.
+type feishuLinks struct {
+	changes
+	mu     sync.Mutex
+	open   []*feishuLink
+	made   int
+	pings  int
+	nextID int
+	frozen bool
+	closed bool
+	waits  map[string]chan []byte
+}
+
+type feishuLink struct {
+	conn *websocket.Conn
+	mu   sync.Mutex // of writes
+}
+
+// feishuFrame is a frame of the long connection.
+type feishuFrame struct {
+	service, method int64 // method 0 is control, 1 data
+	headers         map[string]string
+	payload         []byte
+}
+
+func (a *FeishuAPI) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Request, map[string]any) (any, *feishuRefusal))) {
+	a.links.waits = map[string]chan []byte{}
+	add("POST /callback/ws/endpoint", true, func(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+		if body["AppID"] != FeishuApp || body["AppSecret"] != feishuSecret {
+			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
+		}
+		url := "ws" + strings.TrimPrefix(a.server.URL, "http") + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
+		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
+	})
+	mux.Handle("GET /callback/ws/link", websocket.Server{Handler: a.link})
+}
+
+func linkConfig() map[string]any {
+	return map[string]any{"ReconnectCount": -1, "ReconnectInterval": 120, "ReconnectNonce": 30, "PingInterval": 120}
+}
+
+// link serves one long connection.
+func (a *FeishuAPI) link(conn *websocket.Conn) {
+	conn.PayloadType = websocket.BinaryFrame
+	l := &feishuLink{conn: conn}
+	if !a.links.add(l) {
+		return
+	}
+	defer a.signal()
+	defer a.links.remove(l)
+	a.signal()
+	for {
+		var raw []byte
+		if websocket.Message.Receive(conn, &raw) != nil {
+			return
+		}
+		f, ok := readFrame(raw)
+		if !ok {
+			return // the service closes what it cannot read
+		}
+		a.links.frame(l, f)
+		a.signal()
+	}
+}
+
+func (s *feishuLinks) add(l *feishuLink) bool {
+	defer s.signal()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.open, s.made = append(s.open, l), s.made+1
+	return true
+}
+
+func (s *feishuLinks) remove(l *feishuLink) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = l.conn.Close()
+	for i, x := range s.open {
+		if x == l {
+			s.open = append(s.open[:i:i], s.open[i+1:]...)
+		}
+	}
+}
+
+// frame takes a frame of the app: a ping, or what it answers to an event.
+func (s *feishuLinks) frame(l *feishuLink, f feishuFrame) {
+	s.mu.Lock()
+	frozen := s.frozen
+	wait := s.waits[f.headers["message_id"]]
+	if f.method == 0 {
+		s.pings++
+	}
+	s.mu.Unlock()
+	switch {
+	case frozen:
+	case f.method == 0 && f.headers["type"] == "ping":
+		config, _ := json.Marshal(linkConfig())
+		l.write(feishuFrame{service: f.service, headers: map[string]string{"type": "pong"}, payload: config})
+	case f.method == 1 && wait != nil:
+		select {
+		case wait <- f.payload:
+		default:
+		}
+	}
+}
+
+func (l *feishuLink) write(f feishuFrame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = websocket.Message.Send(l.conn, f.bytes()) // a connection that is gone shows when it is read
+}
+
+// send brings an event over the newest connection, waiting until there is one, and
+// returns the data of the answer; false: no good answer came.
+func (s *feishuLinks) send(ctx context.Context, body []byte) ([]byte, bool) {
+	l := s.newest(ctx)
+	if l == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	s.nextID++
+	id := "message-" + strconv.Itoa(s.nextID)
+	wait := make(chan []byte, 1)
+	s.waits[id] = wait
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.waits, id)
+	}()
+	sum := (len(body) + feishuPacket - 1) / feishuPacket
+	for seq := range sum {
+		l.write(feishuFrame{service: 33, method: 1, payload: body[seq*feishuPacket : min(len(body), (seq+1)*feishuPacket)], headers: map[string]string{
+			"type": "event", "message_id": id, "sum": strconv.Itoa(sum), "seq": strconv.Itoa(seq), "trace_id": "trace", "timestamp": "1700000000000",
+		}})
+	}
+	for {
+		next := s.next()
+		select {
+		case raw := <-wait:
+			var answer struct {
+				Code int    `json:"code"`
+				Data []byte `json:"data"`
+			}
+			err := json.Unmarshal(raw, &answer)
+			return answer.Data, err == nil && answer.Code == http.StatusOK
+		case <-ctx.Done():
+			return nil, false
+		case <-next:
+			if !s.has(l) {
+				return nil, false
+			}
+		}
+	}
+}
+
+func (s *feishuLinks) has(l *feishuLink) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.open {
+		if x == l {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *feishuLinks) newest(ctx context.Context) *feishuLink {
+	for {
+		next := s.next()
+		s.mu.Lock()
+		if n := len(s.open); n > 0 && !s.frozen {
+			defer s.mu.Unlock()
+			return s.open[n-1]
+		}
+		s.mu.Unlock()
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (s *feishuLinks) closeAll() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cut()
+}
+
+// cut ends every connection. Who waits for an answer waits in vain.
+func (s *feishuLinks) cut() {
+	s.mu.Lock()
+	open := s.open
+	s.open = nil
+	s.mu.Unlock()
+	for _, l := range open {
+		_ = l.conn.Close()
+	}
+	s.signal()
+}
+
+// CutLinks ends every long connection.
+func (a *FeishuAPI) CutLinks() { a.links.cut() }
+
+// FreezeLinks makes long connections silent without ending them, or lets them speak again.
+func (a *FeishuAPI) FreezeLinks(on bool) {
+	a.links.mu.Lock()
+	a.links.frozen = on
+	a.links.mu.Unlock()
+	a.links.signal()
+}
+
+// Links tells how many long connections are open, and how many were ever made.
+func (a *FeishuAPI) Links() (open, made int) {
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	return len(a.links.open), a.links.made
+}
+
+// bytes writes a frame: all four numbers are always there.
+func (f feishuFrame) bytes() []byte {
+	var b []byte
+	for i, v := range []int64{1, 1, f.service, f.method} {
+		b = protowire.AppendVarint(protowire.AppendTag(b, protowire.Number(i+1), protowire.VarintType), uint64(v))
+	}
+	for k, v := range f.headers {
+		h := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), k)
+		h = protowire.AppendString(protowire.AppendTag(h, 2, protowire.BytesType), v)
+		b = protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), h)
+	}
+	return protowire.AppendBytes(protowire.AppendTag(b, 8, protowire.BytesType), f.payload)
+}
+
+// readFrame reads a frame. One without its four numbers is none.
+func readFrame(b []byte) (f feishuFrame, ok bool) {
+	f.headers = map[string]string{}
+	numbers := map[protowire.Number]int64{}
+	for len(b) > 0 {
+		num, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return f, false
+		}
+		b = b[n:]
+		switch {
+		case kind == protowire.VarintType:
+			v, n := protowire.ConsumeVarint(b)
+			if n < 0 {
+				return f, false
+			}
+			numbers[num], b = int64(v), b[n:]
+		case kind == protowire.BytesType:
+			v, n := protowire.ConsumeBytes(b)
+			if n < 0 {
+				return f, false
+			}
+			b = b[n:]
+			switch num {
+			case 5:
+				_, _, t := protowire.ConsumeTag(v)
+				key, m := protowire.ConsumeString(v[max(t, 0):])
+				if t < 0 || m < 0 {
+					return f, false
+				}
+				rest := v[t+m:]
+				_, _, t = protowire.ConsumeTag(rest)
+				value, m := protowire.ConsumeString(rest[max(t, 0):])
+				if t < 0 || m < 0 {
+					return f, false
+				}
+				f.headers[key] = value
+			case 8:
+				f.payload = v
+			}
+		default:
+			return f, false
+		}
+	}
+	f.service, f.method = numbers[3], numbers[4]
+	return f, len(numbers) >= 4
+}

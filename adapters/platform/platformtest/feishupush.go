@@ -1,0 +1,381 @@
+package platformtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// feishuPatience is how long the fake waits for an answer. The service waits 3 s;
+// a machine that is busy with tests gets more.
+const feishuPatience = 30 * time.Second
+
+// feishuSchedule is when an event comes again that was not answered, after the try before.
+func feishuSchedule() []time.Duration {
+	return []time.Duration{15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
+}
+
+// feishuPush is what the fake has to bring.
+type feishuPush struct {
+	client *http.Client
+	hook   string // empty: events go over the long connection
+	more   chan struct{}
+	queue  []*feishuEvent // due now
+	late   []*feishuEvent // due later
+	all    []*feishuEvent
+	tries  int
+}
+
+type feishuEvent struct {
+	id    string
+	body  []byte
+	tries int
+	due   time.Time
+	lost  bool // every try has failed
+	done  bool
+}
+
+// SetWebhook makes events go to an address.
+func (a *FeishuAPI) SetWebhook(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.hook = url
+}
+
+// Say makes somebody write a text into a chat; members of more are set in the
+// message of the event, or removed when nil. It returns the message's id.
+func (a *FeishuAPI) Say(chat, from, text string, more map[string]any) string {
+	content, _ := json.Marshal(map[string]any{"text": text})
+	a.mu.Lock()
+	id := a.newID("om_u")
+	m := map[string]any{
+		"message_id": id, "chat_id": chat, "chat_type": a.chats[chat].kind, "message_type": "text", "content": string(content),
+		"create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
+	}
+	for k, v := range more {
+		if m[k] = v; v == nil {
+			delete(m, k)
+		}
+	}
+	a.messages[id] = &FeishuMessage{ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"])}
+	a.mu.Unlock()
+	a.Inject("im.message.receive_v1", map[string]any{
+		"sender":  map[string]any{"sender_id": map[string]any{"open_id": from, "union_id": "on_1", "user_id": nil}, "sender_type": "user", "tenant_key": "tenant"},
+		"message": m,
+	})
+	return id
+}
+
+// Mention is an entry of a message's mentions: key stands in the text for a person.
+func Mention(key, openID, name string) map[string]any {
+	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
+}
+
+// Inject makes an event and brings it. It returns its id.
+func (a *FeishuAPI) Inject(kind string, event any) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := a.newID("")
+	e := &feishuEvent{id: id, body: a.eventBody(id, kind, event)}
+	a.push.all = append(a.push.all, e)
+	a.queue(e)
+	return id
+}
+
+// eventBody is an event in clear; the lock is held.
+func (a *FeishuAPI) eventBody(id, kind string, event any) []byte {
+	body, err := json.Marshal(map[string]any{
+		"schema": "2.0",
+		"header": map[string]any{
+			"event_id": id, "event_type": kind, "create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
+			"token": feishuVerify, "app_id": FeishuApp, "tenant_key": "tenant",
+		},
+		"event": event,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("tests inject what JSON can hold: %v", err))
+	}
+	return body
+}
+
+// EventBody is an event in clear, as [FeishuAPI.Request] takes it, that is brought to nobody.
+func (a *FeishuAPI) EventBody(kind string, event any) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.eventBody(a.newID(""), kind, event)
+}
+
+func (a *FeishuAPI) queue(e *feishuEvent) {
+	a.push.queue = append(a.push.queue, e)
+	select {
+	case a.push.more <- struct{}{}:
+	default:
+	}
+}
+
+// Repeat brings every event once more.
+func (a *FeishuAPI) Repeat() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.push.all {
+		again := *e
+		a.queue(&again)
+	}
+}
+
+// Advance moves the clock of the fake and brings what is due by then.
+func (a *FeishuAPI) Advance(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shift += d
+	now := a.now()
+	due := slices.DeleteFunc(slices.Clone(a.push.late), func(e *feishuEvent) bool { return e.due.After(now) })
+	a.push.late = slices.DeleteFunc(a.push.late, func(e *feishuEvent) bool { return !e.due.After(now) })
+	for _, e := range due {
+		a.queue(e)
+	}
+}
+
+// Pushed tells how many events were answered, wait for another try, and are lost.
+func (a *FeishuAPI) Pushed() (done, waiting, lost int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.push.all {
+		switch {
+		case e.done:
+			done++
+		case e.lost:
+			lost++
+		default:
+			waiting++
+		}
+	}
+	return done, waiting, lost
+}
+
+// Tries is how many times the fake has tried to bring an event.
+func (a *FeishuAPI) Tries() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.push.tries
+}
+
+// Await waits until ok holds; it is asked again after every change of the fake.
+func (a *FeishuAPI) Await(tb interface {
+	Helper()
+	Fatalf(string, ...any)
+}, what string, ok func() bool,
+) {
+	tb.Helper()
+	deadline := time.NewTimer(awaitDeadline)
+	defer deadline.Stop()
+	for {
+		next := a.next()
+		if ok() {
+			return
+		}
+		select {
+		case <-next:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+		}
+	}
+}
+
+// deliver brings events, one after the other, until the fake is closed.
+func (a *FeishuAPI) deliver() {
+	for {
+		select {
+		case <-a.quit:
+			return
+		case <-a.push.more:
+		}
+		for a.deliverNext() {
+		}
+	}
+}
+
+func (a *FeishuAPI) deliverNext() bool {
+	a.mu.Lock()
+	if len(a.push.queue) == 0 {
+		a.mu.Unlock()
+		return false
+	}
+	e, hook := a.push.queue[0], a.push.hook
+	a.push.queue = a.push.queue[1:]
+	a.push.tries++
+	a.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), feishuPatience)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-a.quit:
+			cancel()
+		case <-stop:
+		}
+	}()
+	ok := false
+	if hook != "" {
+		code, _, err := a.Bring(ctx, a.push.client, hook, e.body)
+		ok = err == nil && code == http.StatusOK
+	} else {
+		_, ok = a.links.send(ctx, e.body)
+	}
+	a.settle(e, ok)
+	return true
+}
+
+// settle notes what became of a try.
+func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
+	defer a.signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	steps := feishuSchedule()
+	switch {
+	case ok:
+		e.done = true
+	case e.done:
+	case e.tries >= len(steps):
+		e.lost = true
+	default:
+		e.due = a.now().Add(steps[e.tries])
+		e.tries++
+		a.push.late = append(a.push.late, e)
+	}
+}
+
+// Request is a request as the service makes it: encrypted and signed.
+func (a *FeishuAPI) Request(ctx context.Context, target string, event []byte) (*http.Request, error) {
+	raw, err := json.Marshal(map[string]any{"encrypt": SealFeishu(feishuEncrypt, event)})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	stamp, nonce := strconv.FormatInt(a.Now().Unix(), 10), rand.Text()
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	SignFeishu(req, stamp, nonce, feishuEncrypt, raw)
+	return req, nil
+}
+
+// SignFeishu sets the three headers of a signed request.
+func SignFeishu(req *http.Request, stamp, nonce, key string, body []byte) {
+	sum := sha256.Sum256(slices.Concat([]byte(stamp+nonce+key), body))
+	req.Header.Set("X-Lark-Request-Timestamp", stamp)
+	req.Header.Set("X-Lark-Request-Nonce", nonce)
+	req.Header.Set("X-Lark-Signature", fmt.Sprintf("%x", sum))
+}
+
+// SealFeishu encrypts an event as the service does: AES-256-CBC under the hash of
+// the key, the initial vector in front.
+func SealFeishu(key string, event []byte) string {
+	sum := sha256.Sum256([]byte(key))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil { // Unreachable: the hash has the right length
+		return ""
+	}
+	pad := aes.BlockSize - len(event)%aes.BlockSize
+	out := make([]byte, aes.BlockSize, aes.BlockSize+len(event)+pad)
+	_, _ = rand.Read(out)
+	out = append(append(out, event...), bytes.Repeat([]byte{byte(pad)}, pad)...)
+	cipher.NewCBCEncrypter(block, out[:aes.BlockSize]).CryptBlocks(out[aes.BlockSize:], out[aes.BlockSize:])
+	return base64.StdEncoding.EncodeToString(out)
+}
+
+// Bring posts an event to a webhook and returns the answer. client may be nil.
+func (a *FeishuAPI) Bring(ctx context.Context, client *http.Client, target string, event []byte) (int, []byte, error) {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	req, err := a.Request(ctx, target, event)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing was written
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// Press makes somebody press a button of a message and returns what the app
+// answers; members of more are set in the event. It goes the way that events go.
+func (a *FeishuAPI) Press(ctx context.Context, chat, message, by string, value map[string]any, more map[string]any) (map[string]any, error) {
+	event := map[string]any{
+		"operator": map[string]any{"tenant_key": "tenant", "open_id": by, "union_id": "on_3", "user_id": ""}, "token": "c-sample",
+		"action": map[string]any{"value": value, "tag": "button"}, "host": "im_message",
+		"context": map[string]any{"open_message_id": message, "open_chat_id": chat},
+	}
+	maps.Copy(event, more)
+	a.mu.Lock()
+	body, hook := a.eventBody(a.newID(""), "card.action.trigger", event), a.push.hook
+	a.mu.Unlock()
+	var answer []byte
+	if hook != "" {
+		code, got, err := a.Bring(ctx, a.push.client, hook, body)
+		if err != nil || code != http.StatusOK {
+			return nil, fmt.Errorf("answered %d: %w", code, err)
+		}
+		answer = got
+	} else {
+		got, ok := a.links.send(ctx, body)
+		if !ok {
+			return nil, fmt.Errorf("the app did not answer")
+		}
+		answer = got
+	}
+	var out map[string]any
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return nil, err
+	}
+	return out, a.showAnswer(message, out)
+}
+
+// showAnswer replaces the card of a message by the one of an answer.
+func (a *FeishuAPI) showAnswer(message string, out map[string]any) error {
+	card, ok := out["card"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(card["data"])
+	if err != nil {
+		return err
+	}
+	defer a.signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	shown, no := a.content("interactive", string(raw))
+	if no != nil || card["type"] != "raw" {
+		return fmt.Errorf("the card of the answer is refused")
+	}
+	if m := a.messages[message]; m != nil {
+		m.Content, m.Text = string(raw), shown
+	}
+	return nil
+}
+
+func decodeCard(content string) map[string]any {
+	var c map[string]any
+	if json.Unmarshal([]byte(content), &c) != nil {
+		return nil
+	}
+	return c
+}
