@@ -224,9 +224,9 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNoSecretLeaks loads a project full of secrets, once well and once with as
+// TestSE2NoSecretLeaks loads a project full of secrets, once well and once with as
 // many faults as possible, and looks for them in all that comes out.
-func TestNoSecretLeaks(t *testing.T) {
+func TestSE2NoSecretLeaks(t *testing.T) {
 	const ship = `{
 		"llm": {"model": "m", "apiKey": "canary-1", "fallbacks": [{"model": "f", "baseUrl": "https://x.example", "apiKey": "${KEY}"}]},
 		"adapters": {

@@ -59,3 +59,19 @@ func TestSecret(t *testing.T) {
 		t.Errorf("Unmarshal = %v, want a refusal without the text", err)
 	}
 }
+
+func TestSecretsAreAllThatAreSet(t *testing.T) {
+	s := Default()
+	if got := s.Secrets(); len(got) != 0 {
+		t.Errorf("%d secrets by default", len(got))
+	}
+	s.LLM.APIKey, s.Adapters.Telegram.Webhook.Secret = NewSecret("one"), NewSecret("two")
+	s.LLM.Fallbacks = []Fallback{{APIKey: NewSecret("one")}, {APIKey: NewSecret("three")}}
+	var got []string
+	for _, secret := range s.Secrets() {
+		got = append(got, secret.Reveal())
+	}
+	if want := "one three two"; strings.Join(got, " ") != want {
+		t.Errorf("secrets %q, want %q", got, want)
+	}
+}

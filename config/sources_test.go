@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +39,7 @@ func TestParseEnv(t *testing.T) {
 	}
 }
 
-func TestExpand(t *testing.T) {
+func TestSE1Expand(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "token"), "from file\r\n\n", 0o600)
 	write(t, filepath.Join(dir, "large"), strings.Repeat("x", maxIncludedFile+1), 0o600)
@@ -94,7 +96,37 @@ func TestExpand(t *testing.T) {
 	})
 }
 
-func TestFileModes(t *testing.T) {
+// What is missing stops the start by its name; what is there is not told.
+func TestSE1MissingIsNamed(t *testing.T) {
+	const there = "canary-there"
+	for _, in := range []string{"${A}${B}", "x${B}${A}", "${A}-${file:b}"} {
+		dir := project(t, `{"llm": {"provider": "openai", "model": "m", "apiKey": "`+in+`"}}`, "A="+there+"\n")
+		_, err := Load(Options{Dir: dir})
+		invalid, ok := errors.AsType[*InvalidError](err)
+		if !ok {
+			t.Errorf("%s: %v, want the start to fail", in, err)
+			continue
+		}
+		text := fmt.Sprint(err, invalid.Findings)
+		if !strings.Contains(text, "variable B is not set") && !strings.Contains(text, "file b cannot be read") || strings.Contains(text, there) {
+			t.Errorf("%s: %s", in, text)
+		}
+	}
+}
+
+// Names of keys are taken as they are.
+func TestSE1OnlyValuesAreExpanded(t *testing.T) {
+	dir := project(t, `{"${A}": 1, "llm": {"models": {"${A}": {"contextWindow": 9}}}}`, "A=name\n")
+	loaded, err := Load(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := loaded.Settings.LLM.Models["${A}"]; !ok {
+		t.Errorf("models = %v, want the key as it is written", loaded.Settings.LLM.Models)
+	}
+}
+
+func TestSE5FileModes(t *testing.T) {
 	const literal = `{"adapters": {"web": {"token": "0123456789abcdef"}}}`
 	const reference = `{"adapters": {"web": {"token": "${WEB_TOKEN}"}}}`
 	const vars = "WEB_TOKEN=0123456789abcdef\n"
@@ -132,7 +164,7 @@ func TestFileModes(t *testing.T) {
 	}
 }
 
-func TestSecretFileOpenToOthers(t *testing.T) {
+func TestSE5SecretFileOpenToOthers(t *testing.T) {
 	dir := project(t, `{"adapters": {"web": {"token": "${file:token}"}}}`, "")
 	write(t, filepath.Join(dir, "token"), "0123456789abcdef\n", 0o644)
 	loaded, err := Load(Options{Dir: dir})

@@ -1,0 +1,124 @@
+package archtest_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// thorough: what takes minutes is asked for.
+func thorough(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SOAK") == "" && os.Getenv("REQUIRE_ALL") == "" {
+		t.Skip("takes minutes; SOAK=1 runs it")
+	}
+}
+
+// command runs the go command at the root of the module.
+func command(t *testing.T, env []string, args ...string) []byte {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "go", args...)
+	c.Dir, c.Env = root(t), append(os.Environ(), env...)
+	out, err := c.Output()
+	if err != nil {
+		text := ""
+		if e, ok := err.(*exec.ExitError); ok { //nolint:errorlint // the command's own
+			text = string(e.Stderr)
+		}
+		t.Fatalf("go %v: %v\n%s", args, err, text)
+	}
+	return out
+}
+
+// Whoever adds a dependency adds it here, where it is seen.
+func TestSU4DirectDependenciesAreListed(t *testing.T) {
+	want := []string{
+		"github.com/asynkron/protoactor-go",
+		"github.com/fsnotify/fsnotify",
+		"github.com/go-telegram/bot",
+		"github.com/gofrs/flock",
+		"github.com/google/go-cmp",
+		"github.com/google/renameio/v2",
+		"github.com/invopop/jsonschema",
+		"github.com/larksuite/oapi-sdk-go/v3",
+		"github.com/modelcontextprotocol/go-sdk",
+		"github.com/netresearch/go-cron",
+		"github.com/orcaman/concurrent-map",
+		"github.com/pkoukk/tiktoken-go",
+		"github.com/pkoukk/tiktoken-go-loader",
+		"github.com/prometheus/client_golang",
+		"github.com/rogpeppe/go-internal",
+		"github.com/santhosh-tekuri/jsonschema/v6",
+		"github.com/sashabaranov/go-openai",
+		"github.com/spf13/cobra",
+		"github.com/yuin/goldmark",
+		"go.uber.org/goleak",
+		"go.yaml.in/yaml/v4",
+		"golang.org/x/net",
+		"golang.org/x/sys",
+		"golang.org/x/term",
+		"golang.org/x/text",
+		"google.golang.org/protobuf",
+		"modernc.org/sqlite",
+		"mvdan.cc/sh/v3",
+		"pgregory.net/rapid",
+		"rsc.io/qr",
+	}
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Replace []struct{ Old, New struct{ Path string } }
+	}
+	if err := json.Unmarshal(command(t, nil, "mod", "edit", "-json"), &mod); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range mod.Require {
+		if !r.Indirect {
+			got = append(got, r.Path)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("direct dependencies (-listed +go.mod):\n%s", diff)
+	}
+	if len(mod.Replace) > 0 {
+		t.Errorf("modules are replaced: %v", mod.Replace)
+	}
+}
+
+func TestSU4ModulesAreVerified(t *testing.T) {
+	thorough(t)
+	t.Logf("%s", command(t, nil, "mod", "verify"))
+}
+
+// Two builds that share nothing are one program.
+func TestSU4TwoBuildsAreEqual(t *testing.T) {
+	thorough(t)
+	var sums [2][sha256.Size]byte
+	for i := range sums {
+		env := []string{"CGO_ENABLED=0"}
+		if i > 0 {
+			env = append(env, "GOCACHE="+t.TempDir())
+		}
+		file := filepath.Join(t.TempDir(), "sma")
+		command(t, env, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "./cmd/sma")
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[i] = sha256.Sum256(raw)
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("two builds differ: %x, %x", sums[0], sums[1])
+	}
+	t.Logf("sha256 %x", sums[0])
+}
