@@ -6,6 +6,7 @@
 #   make check   test, and formatting, lint, tidy modules
 #   make lint    the linters alone
 #   make bench   the figures, against the harness in BENCH_DIR
+#   make vuln    code that is called and known to be vulnerable; needs vuln.go.dev
 #   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
 #                window (LONGCHAT_COMPACTION=off: as if nothing were ever folded)
 #   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each
@@ -18,6 +19,7 @@ BIN           := bin
 PKGS          ?= ./...
 GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
+VULN_VERSION  := v1.1.4
 BENCH_DIR     ?=
 SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
@@ -39,7 +41,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: demo build test check lint bench longchat fuzz soak soak-short go-present npm
+.PHONY: demo build test check lint vuln bench longchat fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -73,6 +75,9 @@ lint: $(GOLANGCI_LINT)
 
 $(BIN)/golangci-lint:
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+vuln: go-present
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) $(PKGS)
 
 bench: build
 	@BENCH_DIR='$(BENCH_DIR)' .ci/bench figures
