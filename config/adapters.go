@@ -23,7 +23,9 @@ type Telegram struct {
 	Drafts       string `json:"drafts" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
-	Webhook      Hook   `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
+	// FollowUpMinutes is off unless somebody wants it: a bot that answers what it was not asked is a nuisance.
+	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it; 0: never."`
+	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 }
 
 // Hook configures a webhook: plain HTTP on this machine, behind a proxy that speaks TLS.

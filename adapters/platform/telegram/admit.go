@@ -20,7 +20,11 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && owner && f.addressed != addressedOtherBot && f.chatType != "private" {
 		f.addressed = addressedCommand // the owner need not name the bot to let it in
 	}
+	f.recent = f.addressed == addressedNot && f.goesOn && p.follows.recent(in)
 	in.Gate = gate(f, r)
+	if in.Gate.Open && f.chatType != "private" && (f.addressed != addressedNot || f.recent) {
+		p.follows.note(in)
+	}
 	if in.Kind == platform.KindCommand && f.chatType == "private" && in.Command.Name == "start" && in.Command.Args != "" && f.content == contentMessage && !f.bot {
 		return p.pair(ctx, in, r, f.role, say)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -163,6 +164,15 @@ func TestAccess(t *testing.T) {
 			{group, owner, "/activation default", nil, true, false, "command", "what I listen to"},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
 			{private, owner, "/activation always", nil, true, false, "private", ""},
+		}},
+		{"who spoke with the bot may go on", func(o *telegram.Options) { paired(o); o.FollowUp = time.Hour }, []said{
+			{group, owner, "and then?", nil, false, false, "unaddressed", ""},
+			{group, owner, at + "hi", mention(), true, false, "mention", ""},
+			{group, owner, "and then?", nil, true, false, "follow_up", ""},
+			{group, owner, "lunch is ready", nil, false, false, "unaddressed", ""},
+			{group, other, "and then?", nil, false, false, "unaddressed", ""},
+			{group, owner, "/activation reply", nil, true, false, "command", "what I listen to"},
+			{group, owner, "and then?", nil, false, false, "unaddressed", ""},
 		}},
 		{"open access needs no store", nil, []said{
 			{other, other, "hi", nil, true, false, "private", ""},

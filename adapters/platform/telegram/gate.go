@@ -31,6 +31,7 @@ type facts struct {
 	addressed addressing
 	role      Role
 	allowed   bool // the group was allowed by the owner
+	goesOn    bool // it reads as if it went on with something
 	recent    bool // it goes on with what its sender and the bot have just spoken of
 }
 

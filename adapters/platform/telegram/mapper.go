@@ -70,6 +70,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	}
 	out := mapped{in: in, facts: facts{
 		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
+		goesOn: !edit && m.goesOn(msg, text, entities),
 	}}
 	switch {
 	case edit && msg.Location != nil:
@@ -160,6 +161,18 @@ func (m mapper) addressed(msg *message, text string, entities []entity) addressi
 		return addressedReply
 	}
 	return addressedNot
+}
+
+// goesOn tells whether a message that does not address the bot may go on with what
+// was just said to it: it looks like a question or begins like one who goes on, and
+// turns to nobody else.
+func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
+	for _, e := range entities {
+		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
+			return false
+		}
+	}
+	return msg.replyTo() == "" && looksLikeMore(text)
 }
 
 // utf16Slice cuts a stretch, given in UTF-16 units, out of a text.

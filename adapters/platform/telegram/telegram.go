@@ -48,6 +48,9 @@ type Options struct {
 	BaseURL string
 	Access  string
 	Groups  string
+	// FollowUp is how long somebody who spoke with the bot in a group may go on without
+	// naming it, with what reads so; 0: not at all. It is not kept over a restart.
+	FollowUp time.Duration
 	// Listed are rules by numeric group id; * stands for all other groups.
 	Listed map[string]Group
 	// RateLimit off drops the limits; Rates, if set, replaces the usual ones.
@@ -89,6 +92,7 @@ type Platform struct {
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
 	notices   *hourly
+	follows   *follows
 	pauses    *pauses
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
@@ -136,7 +140,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), notices: newHourly(o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
+		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), notices: newHourly(o.Now), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.pauses = newPauses(o.StateDir, o.Now, p.log)
 	for _, c := range o.Commands {

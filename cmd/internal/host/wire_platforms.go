@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -279,6 +280,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 				Token:  s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
 				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+				FollowUp: time.Duration(s.FollowUpMinutes) * time.Minute,
 				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 			})
 		},

@@ -1,0 +1,77 @@
+package telegram
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	// maxFollows is how many people the bot remembers to have spoken with.
+	maxFollows = 10_000
+	// maxMore is the longest that is looked at of a message, in bytes.
+	maxMore = 4 << 10
+)
+
+// follows remembers who spoke with the bot in which group, and when. It is safe for
+// concurrent use.
+type follows struct {
+	window time.Duration
+	now    func() time.Time
+
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+func newFollows(window time.Duration, now func() time.Time) *follows {
+	return &follows{window: window, now: now, last: map[string]time.Time{}}
+}
+
+func followKey(in platform.Inbound) string { return string(in.ChatKey) + "/" + in.Sender.ID }
+
+// note remembers that the sender was heard.
+func (f *follows) note(in platform.Inbound) {
+	if f.window <= 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.last) >= maxFollows {
+		clear(f.last)
+	}
+	f.last[followKey(in)] = f.now()
+}
+
+// recent reports whether the sender was heard within the window.
+func (f *follows) recent(in platform.Inbound) bool {
+	if f.window <= 0 {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, ok := f.last[followKey(in)]
+	since := f.now().Sub(at)
+	return ok && since >= 0 && since < f.window
+}
+
+// looksLikeMore: a text asks something, or begins like one that goes on.
+func looksLikeMore(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text[:min(len(text), maxMore)]))
+	if strings.ContainsAny(text, "?？") {
+		return true
+	}
+	for _, begin := range []string{"继续", "然后", "那", "再", "还有", "另外", "你", "请", "谢谢"} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	if len(words) == 0 {
+		return false
+	}
+	return slices.Contains([]string{"and", "also", "then", "continue", "next", "more", "please", "thanks", "ok", "okay", "so", "but", "you", "again"}, words[0])
+}
