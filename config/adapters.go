@@ -26,6 +26,15 @@ type Telegram struct {
 	// FollowUpMinutes is off unless somebody wants it: a bot that answers what it was not asked is a nuisance.
 	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it; 0: never."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
+
+	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`
+}
+
+// TelegramAccount configures a further bot.
+type TelegramAccount struct {
+	BotToken Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN_2" jsonschema_description:"Token from BotFather; write ${NAME} of a variable."`
+	Access   string `json:"access,omitempty" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Who may talk to the bot; unset: as for the first."`
+	Groups   string `json:"groups,omitempty" jsonschema:"enum=mention,enum=all" jsonschema_description:"What the bot answers in groups; unset: as for the first."`
 }
 
 // Hook configures a webhook: plain HTTP on this machine, behind a proxy that speaks TLS.
@@ -41,7 +50,8 @@ type Feishu struct {
 	AppID             string           `json:"appId,omitempty" jsonschema_description:"Id of the app."`
 	AppSecret         Secret           `json:"appSecret,omitzero" variable:"FEISHU_APP_SECRET" jsonschema_description:"Secret of the app; write ${FEISHU_APP_SECRET}."`
 	BaseURL           string           `json:"baseUrl" jsonschema_description:"Root of the open platform: https://open.feishu.cn, or https://open.larksuite.com."`
-	Receive           string           `json:"receive" jsonschema:"enum=connection,enum=webhook" jsonschema_description:"How events come in: over a long connection, or to the web listener."`
+	Receive           string           `json:"receive" jsonschema:"enum=connection,enum=webhook" jsonschema_description:"How events come in: over a long connection, or posted to webhook.listen."`
+	Webhook           FeishuHook       `json:"webhook" jsonschema_description:"Where events are posted when receive is webhook."`
 	VerificationToken Secret           `json:"verificationToken,omitzero" variable:"FEISHU_VERIFICATION_TOKEN" jsonschema_description:"Token that the webhook's events carry."`
 	EncryptKey        Secret           `json:"encryptKey,omitzero" variable:"FEISHU_ENCRYPT_KEY" jsonschema_description:"Key of the webhook's signature and encryption; webhook needs it."`
 	Access            string           `json:"access" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Who may talk to the bot in private."`
@@ -50,6 +60,12 @@ type Feishu struct {
 	Egress            string           `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
 	Drafts            string           `json:"drafts" jsonschema:"enum=card,enum=off" jsonschema_description:"How text under way is shown: in a streaming card, or not at all."`
 	GroupContext      int              `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
+}
+
+// FeishuHook configures Feishu's webhook: plain HTTP on this machine, behind a proxy that speaks TLS.
+type FeishuHook struct {
+	Listen string `json:"listen" jsonschema_description:"Address that the proxy in front passes requests on to."`
+	Path   string `json:"path" jsonschema_description:"Path of the request address that the developer console was told."`
 }
 
 // Group configures one Feishu group that the bot works in.

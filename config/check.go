@@ -85,6 +85,9 @@ func (l *loader) warnOpenness() {
 	if a.Feishu.Enabled && a.Feishu.Access == AccessOpen {
 		l.warn("adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`)
 	}
+	if hook := a.Feishu.Webhook; a.Feishu.Enabled && a.Feishu.Receive == "webhook" && isAddress(hook.Listen) && !IsLoopback(hook.Listen) {
+		l.warn("adapters.feishu.webhook.listen", "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1")
+	}
 	if l.settings.Permissions.Exec.Sandbox == "none" {
 		l.warn("permissions.exec.sandbox", `is "none": approved commands can do whatever this user can`)
 	}

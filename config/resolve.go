@@ -179,7 +179,7 @@ func (l *loader) inUse(key string) bool {
 	case strings.HasPrefix(key, "adapters.feishu."):
 		return a.Feishu.Enabled
 	case strings.HasPrefix(key, "adapters.web."):
-		return a.Web.Enabled || a.API.Enabled || a.Feishu.Enabled
+		return a.Web.Enabled || a.API.Enabled
 	case strings.HasPrefix(key, "adapters.cli."):
 		return a.CLI.Enabled
 	case strings.HasPrefix(key, "adapters.api."):

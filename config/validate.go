@@ -42,6 +42,7 @@ func (s *Settings) faults() []*Fault {
 	c.values(s)
 	c.llm(s)
 	c.groups(s.Adapters.Feishu.Groups)
+	c.accounts(s.Adapters.Telegram)
 	c.adapters(s)
 	c.listeners(s)
 	c.budget(s)
@@ -113,6 +114,31 @@ func (c *checker) between(k keyValue, v float64) {
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// accounts checks that each further bot has a name for chat keys and a token of its own.
+func (c *checker) accounts(t Telegram) {
+	const block = "adapters.telegram.accounts"
+	pattern := regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+	tokens := map[string]bool{t.BotToken.Reveal(): true}
+	if len(t.Accounts) > 0 && t.BotToken.IsZero() {
+		c.fault(block, "are further bots, but adapters.telegram.botToken, the first, is not set")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Accounts)) {
+		at, token := joinKey(block, name), t.Accounts[name].BotToken
+		if !pattern.MatchString(name) {
+			c.fault(at, "is no name of an account; use 1 to 32 small letters, digits and _")
+		}
+		switch {
+		case token.IsZero():
+			c.fault(at+".botToken", "is not set; BotFather gives every bot a token")
+		case strings.ContainsAny(token.Reveal(), "/?#%"):
+			c.fault(at+".botToken", "is no token of BotFather, which looks like 123456:letters-and-digits")
+		case tokens[token.Reveal()]:
+			c.fault(at+".botToken", "is the token of another bot here; every bot needs its own")
+		}
+		tokens[token.Reveal()] = true
+	}
+}
 
 func (c *checker) llm(s *Settings) {
 	llm := s.LLM
@@ -221,6 +247,7 @@ func (c *checker) adapters(s *Settings) {
 	if a.Feishu.Enabled && a.Feishu.Receive == "webhook" && a.Feishu.EncryptKey.IsZero() {
 		c.fault("adapters.feishu.encryptKey", "is not set, but receive is \"webhook\", whose events are checked with it")
 	}
+	c.feishuHook(s)
 	if a.API.Enabled && a.API.Token.IsZero() {
 		c.fault("adapters.api.token", "is not set, but the API is on; write \"${API_TOKEN}\" and set that variable, or switch the API off")
 	}
@@ -250,6 +277,29 @@ func (c *checker) hook(s *Settings) {
 		c.fault(block+".listen", "takes the port of adapters.web.listen; each needs its own")
 	case s.Metrics.Listen != Off && sameAddress(hook.Listen, s.Metrics.Listen):
 		c.fault(block+".listen", "takes the port of metrics.listen; each needs its own")
+	}
+}
+
+// feishuHook checks Feishu's webhook.
+func (c *checker) feishuHook(s *Settings) {
+	const block = "adapters.feishu.webhook"
+	f, hook := s.Adapters.Feishu, s.Adapters.Feishu.Webhook
+	if !isAddress(hook.Listen) {
+		c.fault(block+".listen", `wants host:port, such as "127.0.0.1:8445"`)
+	}
+	if !regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`).MatchString(hook.Path) {
+		c.fault(block+".path", `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`)
+	}
+	if !f.Enabled || f.Receive != "webhook" {
+		return
+	}
+	switch telegram := s.Adapters.Telegram; {
+	case s.Adapters.Web.Enabled && sameAddress(hook.Listen, s.Adapters.Web.Listen):
+		c.fault(block+".listen", "takes the port of adapters.web.listen; each needs its own")
+	case s.Metrics.Listen != Off && sameAddress(hook.Listen, s.Metrics.Listen):
+		c.fault(block+".listen", "takes the port of metrics.listen; each needs its own")
+	case telegram.Enabled && telegram.Webhook.URL != "" && sameAddress(hook.Listen, telegram.Webhook.Listen):
+		c.fault(block+".listen", "takes the port of adapters.telegram.webhook.listen; each needs its own")
 	}
 }
 

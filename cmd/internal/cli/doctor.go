@@ -94,6 +94,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	alive := running(ctx, state)
 	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
 	out = append(out, checkTelegram(loaded.Settings, state)...)
+	out = append(out, checkFeishu(loaded.Settings)...)
 	s := loaded.Settings
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)

@@ -85,6 +85,9 @@ func changedSecrets(a, b config.Settings) []string {
 	}{
 		{"llm.apiKey", a.LLM.APIKey, b.LLM.APIKey},
 		{"adapters.telegram.botToken", a.Adapters.Telegram.BotToken, b.Adapters.Telegram.BotToken},
+		{"adapters.feishu.appSecret", a.Adapters.Feishu.AppSecret, b.Adapters.Feishu.AppSecret},
+		{"adapters.feishu.encryptKey", a.Adapters.Feishu.EncryptKey, b.Adapters.Feishu.EncryptKey},
+		{"adapters.feishu.verificationToken", a.Adapters.Feishu.VerificationToken, b.Adapters.Feishu.VerificationToken},
 		{"adapters.web.token", a.Adapters.Web.Token, b.Adapters.Web.Token},
 		{"adapters.api.token", a.Adapters.API.Token, b.Adapters.API.Token},
 	} {

@@ -1,6 +1,10 @@
 package host
 
-import "context"
+import (
+	"context"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
 
 // Summary is what people want to know when a host is ready.
 type Summary struct {
@@ -14,10 +18,17 @@ type Summary struct {
 // pairing code by it.
 func (h *Host) Summary(ctx context.Context) (Summary, error) {
 	out := Summary{Status: h.Status(ctx), Web: h.webAddr}
-	if h.access == nil || h.opts.Settings.Settings.Adapters.Telegram.Access == "open" {
+	bot, a := "", h.opts.Settings.Settings.Adapters
+	switch {
+	case h.ports[nameTelegram] != nil && a.Telegram.Access != config.AccessOpen:
+		bot = nameTelegram
+	case h.ports[nameFeishu] != nil && a.Feishu.Access != config.AccessOpen:
+		bot = nameFeishu
+	}
+	if h.access == nil || bot == "" {
 		return out, nil
 	}
-	code, err := h.access.OwnerCode(ctx, nameTelegram)
+	code, err := h.access.OwnerCode(ctx, bot)
 	out.OwnerCode = code
 	return out, err
 }

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -30,6 +32,7 @@ const (
 	nameCLI      = "cli"
 	nameAPI      = "api"
 	nameTelegram = "telegram"
+	nameFeishu   = "feishu"
 )
 
 // place is a platform about to start.
@@ -39,6 +42,8 @@ type place struct {
 	build   func(live platform.Live) (platform.Platform, error)
 	open    func(p platform.Platform, host platform.Host)                            // right before messages are taken; may be nil
 	receive func(ctx context.Context, p platform.Platform, host platform.Host) error // nil: the platform's own
+	// accounts are further places of the same platform.
+	accounts []place
 }
 
 // startPlatforms connects the platforms to the actors, lets the chats that were
@@ -80,6 +85,7 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 		{nameCLI, "adapters.cli.enabled is false", a.CLI.Enabled, h.cliPlace},
 		{nameWeb, "adapters.web.enabled is false", a.Web.Enabled, h.webPlace},
 		{nameTelegram, "set TELEGRAM_BOT_TOKEN to switch it on", a.Telegram.Enabled, h.telegramPlace},
+		{nameFeishu, "set adapters.feishu.appId and appSecret to switch it on", a.Feishu.Enabled, h.feishuPlace},
 	} {
 		if !p.on || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, p.name) {
 			h.board.platform(PlatformStatus{Name: p.name, Note: p.off})
@@ -89,7 +95,7 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, made)
+		out = append(append(out, made), made.accounts...)
 	}
 	return out, nil
 }
@@ -151,6 +157,7 @@ func partsOf(p platform.Platform) func(text string) int {
 // toolEgress says whether answers leave by chat_send: by the platform's own
 // setting, else the project's, else the platform's habit.
 func (h *Host) toolEgress(name, own string, habit bool) bool {
+	name, _, _ = strings.Cut(name, "@") // the accounts of a platform share the setting
 	if h.opts.Settings.Origin("adapters."+name+".egress").Source != config.FromDefault {
 		return own == config.EgressTool
 	}
@@ -272,19 +279,41 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
+	bot := telegram.Options{
+		Token:  s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
+		FollowUp: time.Duration(s.FollowUpMinutes) * time.Minute,
+		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
+		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
+		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
+	}
 	return place{
 		name: nameTelegram, egress: s.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
-			return telegram.New(telegram.Options{
-				Decide: live.Decide,
-				Token:  s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
-				RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
-				Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
-				FollowUp: time.Duration(s.FollowUpMinutes) * time.Minute,
-				StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
-			})
+			bot.Decide = live.Decide
+			return telegram.New(bot)
 		},
+		accounts: h.telegramAccounts(bot),
 	}, nil
+}
+
+// telegramAccounts are the bots beside the first, like it but for what they set.
+func (h *Host) telegramAccounts(first telegram.Options) []place {
+	s := h.opts.Settings.Settings.Adapters.Telegram
+	var out []place
+	for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
+		account, bot := s.Accounts[name], first
+		bot.Account, bot.Token, bot.Webhook = name, account.BotToken.Reveal, nil
+		bot.Access, bot.Groups = cmp.Or(account.Access, bot.Access), cmp.Or(account.Groups, bot.Groups)
+		bot.StateDir = filepath.Join(h.opts.State, "adapters", nameTelegram+"@"+name)
+		out = append(out, place{
+			name: nameTelegram + "@" + name, egress: s.Egress,
+			build: func(live platform.Live) (platform.Platform, error) {
+				bot.Decide = live.Decide
+				return telegram.New(bot)
+			},
+		})
+	}
+	return out
 }
 
 // telegramHook listens at once, like webPlace; nil: the bot polls.

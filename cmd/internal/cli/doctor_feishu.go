@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"regexp"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// feishuNeeds is what the developer console has to give the app. Whether it does
+// cannot be asked without the right to ask.
+const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource" +
+	" (im:message.group_msg to hear groups without a mention); event im.message.receive_v1; callback card.action.trigger"
+
+// checkFeishu tells what can be seen of the app's settings without asking the service.
+func checkFeishu(s config.Settings) []finding {
+	const name = "feishu"
+	f := s.Adapters.Feishu
+	if !f.Enabled {
+		return []finding{{name, markOK, "off", ""}}
+	}
+	var out []finding
+	if !regexp.MustCompile(`^cli_[A-Za-z0-9]{8,}$`).MatchString(f.AppID) {
+		out = append(out, finding{name, markFail, "the app id has not the form cli_…", "copy it again from the developer console, Credentials & Basic Info"})
+	}
+	if s.LLM.Provider == config.ProviderDemo {
+		out = append(out, finding{name, markFail, "Feishu is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"})
+	}
+	if f.Access == config.AccessOpen {
+		out = append(out, finding{name, markWarn, "everybody who finds the app may talk to it", "set adapters.feishu.access to paired"})
+	}
+	if f.Receive == "webhook" && f.VerificationToken.IsZero() {
+		out = append(out, finding{name, markWarn, "the verification token of events is not checked", "set adapters.feishu.verificationToken"})
+	}
+	if len(out) == 0 {
+		out = append(out, finding{name, markOK, "on, by " + f.Receive, ""})
+	}
+	return append(out, finding{name, markOK, "the app needs " + feishuNeeds, ""})
+}

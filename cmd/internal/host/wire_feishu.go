@@ -1,0 +1,84 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// feishuPlace is the Feishu app, by the way that the settings choose for events.
+func (h *Host) feishuPlace(ctx context.Context) (place, error) {
+	s := h.opts.Settings.Settings.Adapters.Feishu
+	if h.demo() {
+		return place{}, &Failure{
+			Kind: KindConfig, What: "Feishu is switched on, but no model is: the demo model answers on this machine only",
+			Help: "set OPENAI_API_KEY, or adapters.feishu.enabled=false",
+		}
+	}
+	if h.access == nil {
+		people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
+		if err != nil {
+			return place{}, &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		}
+		h.access = people
+	}
+	egress := config.EgressDirect
+	if h.toolEgress(nameFeishu, s.Egress, true) {
+		egress = config.EgressTool
+	}
+	hook, err := h.feishuHook(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	groups := map[string]feishu.Group{}
+	for id, g := range s.Groups {
+		groups[id] = feishu.Group{Access: g.Access, Addressed: g.Addressed}
+	}
+	return place{
+		name: nameFeishu, egress: s.Egress,
+		build: func(live platform.Live) (platform.Platform, error) {
+			return feishu.New(feishu.Options{
+				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: groups, Rates: feishuRates(s.RateLimit),
+				Egress: egress, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
+				AccessStore: h.access, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
+			})
+		},
+	}, nil
+}
+
+// feishuRates are the limits of the settings; 0 is none.
+func feishuRates(l config.RateLimit) *platform.Rates {
+	rate := func(n config.Limit, per time.Duration) platform.Rate { return platform.Rate{N: int(n), Per: per} }
+	return &platform.Rates{
+		PerSender: rate(l.PerSecond, time.Second), PerChat: rate(l.PerChatPerSecond, time.Second), PerGroup: rate(l.PerGroupPerMinute, time.Minute),
+	}
+}
+
+// feishuHook listens at once, so that a port that is taken stops the start; nil: events
+// come over the long connection.
+func (h *Host) feishuHook(ctx context.Context) (*feishu.Webhook, error) {
+	s := h.opts.Settings.Settings.Adapters.Feishu
+	if s.Receive != "webhook" {
+		return nil, nil
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.Webhook.Listen)
+	if err != nil {
+		return nil, &Failure{
+			Kind: KindUnreachable, What: "Feishu's webhook cannot listen on " + s.Webhook.Listen, Why: err,
+			Help: "choose another port: --set adapters.feishu.webhook.listen=127.0.0.1:8446",
+		}
+	}
+	h.hookAddr = cmp.Or(h.hookAddr, l.Addr().String())
+	h.cleanups.add("feishu webhook listener", func(context.Context) error { _ = l.Close(); return nil })
+	return &feishu.Webhook{
+		Path: s.Webhook.Path, Listener: l, EncryptKey: s.EncryptKey.Reveal, VerificationToken: s.VerificationToken.Reveal,
+	}, nil
+}
