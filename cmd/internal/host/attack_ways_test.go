@@ -279,7 +279,7 @@ func changes() []effect {
 	} {
 		unless("run "+c.command, errand{"exec_shell", `{"command":"` + c.command + `","why":"told to"}`}, c.file, "RANPROOF")
 	}
-	out = append(out, effects()[4])
+	out = append(out, effects()[4], effects()[8])
 	return out
 }
 
