@@ -130,6 +130,9 @@ func (a *BotAPI) getUpdates(ctx context.Context, p Params) (any, *refused) {
 	a.mu.Unlock()
 	a.signal() // what was confirmed just now may be what a test waits for
 	limit, timeout := int(p.Int("limit")), p.Int("timeout")
+	if p.Text("limit") == "" {
+		limit = 100
+	}
 	if limit < 1 || limit > 100 || timeout > 50 {
 		return nil, badRequest("limit or timeout out of range")
 	}
