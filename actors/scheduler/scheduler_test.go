@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -61,16 +62,25 @@ type scheduled struct {
 // flaky is a fire log that can fail, before or after it has written.
 type flaky struct {
 	*taskfile.Log
-	fail func() (before, after bool) // nil: never
+	failing atomic.Bool
+	mu      sync.Mutex
+	chance  *rand.Rand // under mu
+}
+
+// fails says whether a write fails now, before or after it is made.
+func (l *flaky) fails() (before, after bool) {
+	if !l.failing.Load() {
+		return false, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.chance.IntN(6) == 0, l.chance.IntN(6) == 0
 }
 
 var errFlaky = errors.New("the disk says no")
 
 func (l *flaky) AddFires(ctx context.Context, fires ...persistence.Fire) error {
-	before, after := false, false
-	if l.fail != nil {
-		before, after = l.fail()
-	}
+	before, after := l.fails()
 	if before {
 		return errFlaky
 	}
@@ -99,7 +109,7 @@ func obey(req model.Request) []model.Event {
 func newScheduled(t *testing.T, change func(*actortest.Options)) *scheduled {
 	t.Helper()
 	state := t.TempDir()
-	s := &scheduled{t: t, tasks: taskfile.New(state, time.UTC), log: &flaky{Log: taskfile.NewLog(state)}, ahead: &atomic.Int64{}}
+	s := &scheduled{t: t, tasks: taskfile.New(state, time.UTC), log: &flaky{Log: taskfile.NewLog(state), chance: rand.New(rand.NewPCG(6, 6))}, ahead: &atomic.Int64{}}
 	o := actortest.Options{Store: newStore(t), Model: modeltest.NewFunc(obey)}
 	if change != nil {
 		change(&o)
@@ -397,7 +407,7 @@ func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 		}
 		s.add(tasks...)
 		s.start()
-		s.log.fail = func() (before, after bool) { return r.IntN(6) == 0, r.IntN(6) == 0 }
+		s.log.failing.Store(true)
 		for range restarts {
 			d := time.Duration(r.Int64N(int64(6 * time.Minute)))
 			if r.IntN(2) == 0 { // right when something happens
@@ -409,7 +419,7 @@ func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 			}
 			s.again()
 		}
-		s.log.fail = nil
+		s.log.failing.Store(false)
 		s.pass(time.Hour)
 		s.stop()
 		end, fires := s.now(), s.fires()
