@@ -128,6 +128,9 @@ func (h *Host) tasksOf(key messages.ChatKey, say speak) (string, bool) {
 			continue
 		}
 		next := times.Upcoming(time.Now(), 3)
+		if len(next) == 0 && !times.Repeats() {
+			continue // it is being done
+		}
 		if t.Status != persistence.TaskActive {
 			next = nil
 		}
