@@ -51,6 +51,8 @@ type Options struct {
 	Rates *platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
+	// Drafts is card, or off (the default).
+	Drafts string
 	// Commands are the names that the host answers, without the slash; other
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string
@@ -66,6 +68,9 @@ type Options struct {
 	StateDir string
 	// Webhook takes events that the service posts; nil: the long connection.
 	Webhook *Webhook
+	// Patience is how long a chat may refuse a message before that is set aside: the
+	// service waits three seconds for an answer. 1 s by default.
+	Patience time.Duration
 	// PingEvery is how often the long connection is tried; 15 s by default.
 	PingEvery time.Duration
 	Now       func() time.Time
@@ -83,6 +88,7 @@ type Platform struct {
 	say      words
 	ours     *recent // messages, by whether we sent them
 	cards    cards
+	streams  streams
 	metrics  *metrics
 	log      *slog.Logger
 }
@@ -96,11 +102,14 @@ type identity struct {
 var (
 	_ platform.Platform = (*Platform)(nil)
 	_ platform.Sender   = (*Platform)(nil)
+	_ platform.Editor   = (*Platform)(nil)
 )
 
 const (
 	defaultBaseURL = "https://open.feishu.cn"
 	defaultPing    = 15 * time.Second
+	// defaultPatience leaves two of the three seconds that the service waits.
+	defaultPatience = time.Second
 	// maxOurs is how many messages are known by who sent them.
 	maxOurs = 4096
 )
@@ -144,11 +153,15 @@ func (o Options) withDefaults() Options {
 	}
 	set(&o.BaseURL, defaultBaseURL)
 	set(&o.Access, AccessPaired)
+	set(&o.Drafts, DraftsOff)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
 	}
 	if o.PingEvery <= 0 {
 		o.PingEvery = defaultPing
@@ -170,6 +183,9 @@ func (o Options) check() error {
 			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
 		}
 	}
+	if o.Drafts != DraftsCard && o.Drafts != DraftsOff {
+		errs = append(errs, fmt.Errorf("feishu: drafts is %q, not card or off", o.Drafts))
+	}
 	if err := o.Webhook.check(); err != nil {
 		errs = append(errs, err)
 	}
@@ -186,6 +202,7 @@ func (p *Platform) Name() string { return p.name }
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
 		Outbox: true, ToolEgress: p.opts.Egress != "direct", Buttons: p.opts.Decide != nil,
+		Drafts: p.opts.Drafts == DraftsCard, DraftEvery: map[string]time.Duration{"": draftEvery},
 		Rates: platform.Rates{
 			PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second},
 		},

@@ -136,7 +136,7 @@ func TestSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 				t.Helper()
-				b := newBench(t, link, nil)
+				b := newBench(t, link, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 				h := platformtest.Harness{
 					Platform: b.bot, Chat: target(private), Limit: 4000, Shown: b.shown, Make: b.trouble, Repeat: b.api.Repeat,
 					Say: func(to platform.Target, text string) string { return b.api.Say(to.Chat, owner, text, nil) },
@@ -144,6 +144,7 @@ func TestSuite(t *testing.T) {
 				if link {
 					h.Outage = func(on bool) {
 						if on {
+							b.api.Await(t, "a connection", func() bool { open, _ := b.api.Links(); return open > 0 })
 							b.api.Fail(platformtest.FeishuFault{Path: "/callback/ws/endpoint", Kind: platformtest.ResetBefore, N: -1})
 							b.api.CutLinks()
 						} else {

@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// asideAfter is how long a chat may refuse before its message is set aside: the
-	// service waits three seconds for an answer.
-	asideAfter = time.Second
 	// Chats set aside are tried again after asideFirst, then less often.
 	asideFirst = time.Second
 	asideMost  = 15 * time.Second
@@ -135,7 +132,7 @@ func (in *intake) deliver(ctx context.Context, a arrival) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if time.Since(began) >= asideAfter {
+		if time.Since(began) >= in.p.opts.Patience {
 			return in.setAside(a, err)
 		}
 		wait(ctx, backoff(tries))

@@ -13,6 +13,7 @@ type metrics struct {
 	plainText prometheus.Counter
 	hooks     *prometheus.CounterVec // by answer
 	links     prometheus.Counter
+	cards     *prometheus.CounterVec // by result
 }
 
 func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
@@ -29,12 +30,13 @@ func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
 		plainText: counter("sma_feishu_markup_refused_total", "Texts that were sent as plain text since their markup was refused."),
 		hooks:     counters("sma_feishu_webhook_requests_total", "Requests to the webhook, by answer.", "answer"),
 		links:     counter("sma_feishu_connections_total", "Long connections that were made."),
+		cards:     counters("sma_feishu_draft_cards_total", "Cards that show a text under way, by what became of them.", "result"),
 	}
 	if reg == nil {
 		return m, nil
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.events, m.parked, m.plainText, m.hooks, m.links} {
+	for _, c := range []prometheus.Collector{m.events, m.parked, m.plainText, m.hooks, m.links, m.cards} {
 		errs = append(errs, reg.Register(c))
 	}
 	return m, errors.Join(errs...)

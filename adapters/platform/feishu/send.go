@@ -117,6 +117,9 @@ func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.P
 	if part.Text == "" && part.Markup == "" {
 		return "", &platform.Error{Reason: platform.SendRefused, Err: errNoText}
 	}
+	if part.Draft && p.opts.Drafts == DraftsCard {
+		return p.beginStream(ctx, out, part)
+	}
 	return p.sendText(ctx, out, part)
 }
 

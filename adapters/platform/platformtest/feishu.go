@@ -42,6 +42,7 @@ type FeishuAPI struct {
 	messages map[string]*FeishuMessage
 	uuids    map[string]feishuUse
 	files    map[string]bool // keys of what was uploaded
+	cards    map[string]*feishuCard
 	nextID   int64
 	calls    []FeishuCall
 	faults   []*FeishuFault
@@ -69,7 +70,9 @@ type FeishuMessage struct {
 	Content        string // as it was sent
 	Parent         string
 	Thread         string // empty: it is in none
+	Streaming      bool   // a card that is still being written
 	ours           bool
+	card           *feishuCard // of a card that is changed by its own id
 }
 
 // feishuUse is what a uuid was used for.
@@ -105,7 +108,7 @@ func NewFeishuAPI(tb testing.TB) *FeishuAPI {
 	tb.Helper()
 	a := &FeishuAPI{
 		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
-		uuids: map[string]feishuUse{}, files: map[string]bool{},
+		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{},
 	}
 	a.push.more = make(chan struct{}, 1)
 	a.push.client = &http.Client{Transport: &http.Transport{}}
@@ -164,7 +167,12 @@ func (a *FeishuAPI) Sent(chat string) []FeishuMessage {
 	var out []FeishuMessage
 	if c := a.chats[chat]; c != nil {
 		for _, m := range c.sent {
-			out = append(out, *m)
+			shown := *m
+			if m.card != nil {
+				shown.Text, _, _ = walkCard(m.card.content)
+				shown.Streaming = m.card.streaming
+			}
+			out = append(out, shown)
 		}
 	}
 	return out
@@ -223,6 +231,10 @@ func (a *FeishuAPI) routes() http.Handler {
 	add("GET /open-apis/im/v1/messages/{id}", false, a.readMessage)
 	add("POST /open-apis/im/v1/images", false, a.uploadImage)
 	add("POST /open-apis/im/v1/files", false, a.uploadFile)
+	add("POST /open-apis/cardkit/v1/cards", false, a.createCard)
+	add("POST /open-apis/cardkit/v1/cards/id_convert", false, a.convertCard)
+	add("PUT /open-apis/cardkit/v1/cards/{id}/elements/{element}/content", false, a.writeCard)
+	add("PATCH /open-apis/cardkit/v1/cards/{id}/settings", false, a.setCard)
 	a.addLinks(mux, add)
 	return mux
 }

@@ -24,6 +24,9 @@ func (a *FeishuAPI) Buttons(message string) []FeishuButton {
 
 // readCard is as strict as the service about cards of schema 2.0.
 func (a *FeishuAPI) readCard(c map[string]any) (string, *feishuRefusal) {
+	if c["type"] == "card" {
+		return "", nil // looked at when it is attached
+	}
 	if c["schema"] != "2.0" {
 		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: schema is not 2.0")
 	}

@@ -63,6 +63,9 @@ func (a *FeishuAPI) newMessage(c *feishuChat, body map[string]any, parent string
 		m.Thread = a.newID("omt_")
 		a.messages[parent].Thread = m.Thread
 	}
+	if no := a.attachCard(m); no != nil {
+		return nil, no
+	}
 	a.messages[m.ID] = m
 	c.sent = append(c.sent, m)
 	if uuid != "" {

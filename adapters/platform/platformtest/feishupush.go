@@ -36,6 +36,7 @@ type feishuPush struct {
 	late   []*feishuEvent // due later
 	all    []*feishuEvent
 	tries  int
+	busy   bool // one is being brought
 }
 
 type feishuEvent struct {
@@ -216,6 +217,7 @@ func (a *FeishuAPI) deliverNext() bool {
 	e, hook := a.push.queue[0], a.push.hook
 	a.push.queue = a.push.queue[1:]
 	a.push.tries++
+	a.push.busy = true
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), feishuPatience)
 	defer cancel()
@@ -244,6 +246,7 @@ func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
 	defer a.signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.push.busy = false
 	steps := feishuSchedule()
 	switch {
 	case ok:
@@ -378,4 +381,11 @@ func decodeCard(content string) map[string]any {
 		return nil
 	}
 	return c
+}
+
+// Idle tells that no event is being brought or due.
+func (a *FeishuAPI) Idle() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.push.queue) == 0 && !a.push.busy
 }

@@ -46,7 +46,7 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 		build: func(live platform.Live) (platform.Platform, error) {
 			return feishu.New(feishu.Options{
 				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: groups, Rates: feishuRates(s.RateLimit),
-				Egress: egress, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
+				Egress: egress, Drafts: s.Drafts, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
 				AccessStore: h.access, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
 			})
 		},

@@ -1,0 +1,195 @@
+package feishu_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+func jsonText(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(raw)
+}
+
+// TestRetryIsNoDouble: a part that is sent again after nobody knows what became of
+// it is shown once, also by another process; other parts with its words are others.
+func TestRetryIsNoDouble(t *testing.T) {
+	b := newBench(t, false, nil)
+	plan := func(id string) platform.Part {
+		return b.bot.Plan(platform.Outbound{To: target(private), ID: id, Text: "**the same** words"})[0]
+	}
+	b.trouble(platformtest.CutAfter)
+	_, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
+	if e, ok := errors.AsType[*platform.Error](err); !ok || !e.Unknown || !e.Retryable {
+		t.Fatalf("Send: %v", err)
+	}
+	first, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.make(t, false, nil)
+	again, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
+	if err != nil || again != first || len(b.shown(target(private))) != 1 {
+		t.Errorf("again %q, first %q, %v, shown %q", again, first, err, b.shown(target(private)))
+	}
+	next, err := b.bot.Send(t.Context(), target(private), plan("m/2"))
+	if err != nil || next == first || len(b.shown(target(private))) != 2 {
+		t.Errorf("another message: %q, %v", next, err)
+	}
+}
+
+// TestReply: a part answers the message that it is told to, and is sent without it
+// when that is gone.
+func TestReply(t *testing.T) {
+	b := newBench(t, false, nil)
+	asked := b.api.Say(private, owner, "question", nil)
+	for _, x := range []struct{ to, parent string }{{asked, asked}, {"om_gone", ""}} {
+		if _, err := b.bot.Send(t.Context(), target(private), platform.Part{Text: "answer", ReplyTo: x.to}); err != nil {
+			t.Fatal(err)
+		}
+		sent := b.api.Sent(private)
+		if got := sent[len(sent)-1].Parent; got != x.parent {
+			t.Errorf("answers %q, want %q", got, x.parent)
+		}
+	}
+}
+
+// TestTokenIsRenewed: a token that the service does not know any more is replaced, once.
+func TestTokenIsRenewed(t *testing.T) {
+	b := newBench(t, false, nil)
+	for range 3 {
+		if _, err := b.bot.Send(t.Context(), target(private), platform.Part{Text: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		b.api.ExpireTokens()
+	}
+	if n := len(b.api.Calls("tenant_access_token")); n != 3 {
+		t.Errorf("%d tokens", n)
+	}
+}
+
+// TestMarkupIsInert: what a model writes can name nobody and be no other element.
+func TestMarkupIsInert(t *testing.T) {
+	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
+	for _, text := range []string{`<at user_id="all">all</at>`, "**<at id=all></at>**", "[x](javascript:alert(1))", `"}]],"x":[[{"tag":"at","user_id":"all"`, "```go\n<at id=all></at>\n```"} {
+		for _, draft := range []bool{false, true} {
+			for _, p := range b.bot.Plan(platform.Outbound{To: target(private), Text: text, Draft: draft}) {
+				if _, err := b.bot.Send(t.Context(), target(private), p); err != nil {
+					t.Fatalf("%q: %v", text, err)
+				}
+			}
+			sent := b.api.Sent(private)
+			last := sent[len(sent)-1]
+			if strings.Contains(last.Content, `"tag":"at"`) || strings.Contains(last.Content, `"tag":"a"`) || draft && strings.Contains(last.Text, "<at") {
+				t.Errorf("%q acts in %s %s", text, last.Content, last.Text)
+			}
+		}
+	}
+}
+
+// TestFiles: files are uploaded and shown by their kind; what the service would not
+// take is refused before.
+func TestFiles(t *testing.T) {
+	b := newBench(t, false, nil)
+	dir := t.TempDir()
+	file := func(name string, size int) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, x := range []struct {
+		a    platform.Attachment
+		want string // kind of the message; empty: refused
+	}{
+		{platform.Attachment{Path: file("a.png", 10), Kind: "photo", Caption: "a picture"}, "image"},
+		{platform.Attachment{Path: file("big.png", 11<<20), Kind: "photo"}, "file"},
+		{platform.Attachment{Path: file("a.opus", 10), Kind: "voice"}, "audio"},
+		{platform.Attachment{Path: file("a.mp4", 10), Kind: "video"}, "media"},
+		{platform.Attachment{Path: file("a.docx", 10), Kind: "document"}, "file"},
+		{platform.Attachment{Path: file("a.bin", 10)}, "file"},
+		{platform.Attachment{Path: file("empty.txt", 0)}, ""},
+		{platform.Attachment{Path: filepath.Join(dir, "none")}, ""},
+		{platform.Attachment{Path: dir}, ""},
+		{platform.Attachment{}, ""},
+	} {
+		before := len(b.api.Sent(private))
+		for _, p := range b.bot.Plan(platform.Outbound{To: target(private), Attachments: []platform.Attachment{x.a}}) {
+			_, err := b.bot.Send(t.Context(), target(private), p)
+			e, refused := errors.AsType[*platform.Error](err)
+			if (err != nil) != (x.want == "") || refused && (e.Reason != platform.SendRefused || e.Retryable) {
+				t.Errorf("%+v: %v", x.a, err)
+			}
+		}
+		sent := b.api.Sent(private)[before:]
+		if x.want != "" && (len(sent) == 0 || sent[0].Kind != x.want) {
+			t.Errorf("%+v is sent as %+v", x.a, sent)
+		}
+		if x.a.Caption != "" && (len(sent) != 2 || sent[1].Text != x.a.Caption) {
+			t.Errorf("the caption is missing: %+v", sent)
+		}
+	}
+}
+
+// TestStreamingCard: a text under way is written into a card whose numbers grow, also
+// over a restart, and the complete text ends the streaming; when the service refuses
+// the card, the complete text comes as an ordinary message.
+func TestStreamingCard(t *testing.T) {
+	cards := func(o *feishu.Options) { o.Drafts = feishu.DraftsCard }
+	b := newBench(t, false, cards)
+	plan := func(text string, draft bool) platform.Part {
+		return b.bot.Plan(platform.Outbound{To: target(private), ID: "m/1", Text: text, Draft: draft})[0]
+	}
+	id, err := b.bot.Send(t.Context(), target(private), plan("one", true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	for i, step := range []struct {
+		text  string
+		draft bool
+	}{{"one two", true}, {"one two three", true}, {"one two three four", false}} {
+		if i == 1 {
+			b.make(t, false, cards) // a restart
+		}
+		if err := b.bot.Edit(t.Context(), target(private), id, plan(step.text, step.draft)); err != nil {
+			t.Fatalf("%q: %v", step.text, err)
+		}
+		shown := b.api.Sent(private)[0]
+		if n := b.api.CardSequence(id); shown.Text != step.text || shown.Streaming != step.draft || n <= last {
+			t.Errorf("shown %+v, number %d after %d", shown, n, last)
+		} else {
+			last = n
+		}
+	}
+	if n := len(b.api.Sent(private)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	b.api.Fail(platformtest.FeishuFault{Path: "/cardkit/", Kind: platformtest.Refuse, Code: 300301, Text: "no", N: -1})
+	if _, err := b.bot.Send(t.Context(), target(private), plan("more", true)); err == nil {
+		t.Error("a refused card is no error")
+	}
+	if err := b.bot.Edit(t.Context(), target(private), id, plan("more", false)); err == nil {
+		t.Error("a refused change is no error")
+	} else if e, ok := errors.AsType[*platform.Error](err); !ok || e.Retryable {
+		t.Errorf("Edit: %v, which would not be sent anew", err)
+	}
+	if _, err := b.bot.Send(t.Context(), target(private), b.bot.Plan(platform.Outbound{To: target(private), ID: "m/2", Text: "more"})[0]); err != nil {
+		t.Error(err)
+	}
+	sent := b.api.Sent(private)
+	if got := sent[len(sent)-1]; got.Kind != "post" || got.Text != "more" {
+		t.Errorf("shown %+v", got)
+	}
+}

@@ -1,0 +1,219 @@
+package feishu
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// Values of [Options.Drafts]: how a text under way is shown.
+const (
+	DraftsCard = "card" // in a streaming card
+	DraftsOff  = "off"  // not at all; the default
+)
+
+const (
+	// draftEvery is the usual time between two looks of a streaming card. The service
+	// takes ten a second.
+	draftEvery = 500 * time.Millisecond
+	// streamElement is the element of a card that holds its text.
+	streamElement = "answer"
+	// maxStreams is how many cards are remembered by their messages.
+	maxStreams = 1000
+	// codeSequence is the answer to a number that is not greater than the last one;
+	// then sequenceJump is added once.
+	codeSequence = 300317
+	sequenceJump = 10_000
+)
+
+// stream is a card that shows a text under way.
+type stream struct {
+	id  string
+	seq int64
+	// text is what the card shows, ended that it streams no more.
+	text  string
+	ended bool
+}
+
+// streams are the cards of this run, by their messages. It is safe for concurrent use.
+type streams struct {
+	mu    sync.Mutex
+	known map[string]*stream
+	order []string
+}
+
+func (s *streams) get(message string) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[message]
+}
+
+func (s *streams) keep(message string, made *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]*stream{}
+	}
+	s.known[message], s.order = made, append(s.order, message)
+	if len(s.order) > maxStreams {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// next is a number greater than every one before, also than those of a run before
+// this one: the service refuses others. It counts tenths of seconds.
+func (s *stream) next(now time.Time) int64 {
+	s.seq = max(s.seq+1, now.Sub(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)).Milliseconds()/100)
+	return s.seq
+}
+
+// beginStream makes a card, sends it and so shows the beginning of a text. A failure
+// is harmless: the text comes as an ordinary message when it is complete.
+func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (string, error) {
+	card := object{
+		"schema": "2.0",
+		"config": object{"streaming_mode": true, "update_multi": true, "summary": object{"content": "…"}},
+		"body":   object{"elements": []object{{"tag": "markdown", "element_id": streamElement, "content": cardMarkdown(part.Text)}}},
+	}
+	raw, err := encode(card)
+	if err != nil {
+		return "", sendError(err)
+	}
+	made, err := post[struct {
+		ID string `json:"card_id"`
+	}](ctx, p.client, http.MethodPost, "/open-apis/cardkit/v1/cards", nil, map[string]string{"type": "card_json", "data": raw})
+	if err == nil && made.ID == "" {
+		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
+	}
+	if err != nil {
+		p.metrics.cards.WithLabelValues("refused").Inc()
+		return "", harmless(sendError(err)) // a card that was not sent is seen by nobody
+	}
+	out.Kind = "interactive"
+	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
+		return "", sendError(err)
+	}
+	message, err := p.create(ctx, out)
+	if err != nil {
+		p.metrics.cards.WithLabelValues("refused").Inc()
+		return "", err
+	}
+	p.metrics.cards.WithLabelValues("made").Inc()
+	p.streams.keep(message, &stream{id: made.ID, text: part.Text})
+	return message, nil
+}
+
+// Edit implements [platform.Editor] for streaming cards: of a draft it shows more,
+// and of the complete text it shows the end and leaves the streaming mode. A message
+// that is no card of ours is not edited.
+func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
+	if _, err := chatOf(to); err != nil {
+		return err
+	}
+	s, err := p.streamOf(ctx, messageID)
+	if err != nil {
+		return err
+	}
+	if len(part.Asks) > 0 { // buttons are another kind of card
+		return &platform.Error{Reason: platform.SendRefused, Err: errors.Join(errNotEdited, p.endStream(ctx, s))}
+	}
+	if part.Text != s.text {
+		if err := p.putStream(ctx, s, "/elements/"+streamElement+"/content", object{"content": cardMarkdown(part.Text)}); err != nil {
+			if !part.Draft {
+				_ = p.endStream(ctx, s) // the text comes anew; the card must not go on blinking
+			}
+			return err
+		}
+		s.text = part.Text
+	}
+	if part.Draft {
+		return nil
+	}
+	return p.endStream(ctx, s)
+}
+
+var errNotEdited = errors.New("a text with buttons does not take the place of a draft")
+
+// endStream leaves the streaming mode, once.
+func (p *Platform) endStream(ctx context.Context, s *stream) error {
+	if s.ended {
+		return nil
+	}
+	// The summary is what lists of chats show.
+	summary := strings.Join(strings.Fields(head(s.text, 200)), " ")
+	settings, err := encode(object{"config": object{"streaming_mode": false, "summary": object{"content": summary}}})
+	if err == nil {
+		err = p.putStream(ctx, s, "/settings", object{"settings": settings})
+	}
+	s.ended = err == nil
+	if s.ended {
+		p.metrics.cards.WithLabelValues("ended").Inc()
+	}
+	return err
+}
+
+// putStream changes a card. Doing so twice changes nothing more.
+func (p *Platform) putStream(ctx context.Context, s *stream, path string, params object) error {
+	method := http.MethodPut
+	if path == "/settings" {
+		method = http.MethodPatch
+	}
+	put := func() error {
+		params["sequence"] = s.next(p.opts.Now())
+		_, err := post[json.RawMessage](ctx, p.client, method, "/open-apis/cardkit/v1/cards/"+url.PathEscape(s.id)+path, nil, params)
+		return err
+	}
+	err := put()
+	if e, ok := errors.AsType[*apiError](err); ok && e.Code == codeSequence { // a run before this one was faster
+		s.seq += sequenceJump
+		err = put()
+	}
+	if err != nil {
+		return sendError(err)
+	}
+	return nil
+}
+
+// streamOf is the card of a message; after a restart the service is asked.
+func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error) {
+	if s := p.streams.get(message); s != nil {
+		return s, nil
+	}
+	got, err := post[struct {
+		ID string `json:"card_id"`
+	}](ctx, p.client, http.MethodPost, "/open-apis/cardkit/v1/cards/id_convert", nil, map[string]string{"message_id": message})
+	if err == nil && got.ID == "" {
+		return nil, &platform.Error{Reason: platform.SendNotFound, Err: errors.New("the message is no card")}
+	}
+	if err != nil {
+		return nil, sendError(err)
+	}
+	s := &stream{id: got.ID}
+	p.streams.keep(message, s)
+	return s, nil
+}
+
+func encode(v any) (string, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // Unreachable: our own values
+		return "", err
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// cardMarkdown is a text for the Markdown of cards, in which tags could name people
+// and be links: they are shown as they were typed.
+func cardMarkdown(text string) string {
+	return strings.NewReplacer("<", "&#60;", ">", "&#62;").Replace(text)
+}
