@@ -11,7 +11,7 @@ func (s *Settings) Secrets() []Secret {
 	walk = func(v reflect.Value) {
 		switch {
 		case v.Type() == kind:
-			if secret, ok := v.Interface().(Secret); ok && !secret.IsZero() && !seen[secret.Reveal()] {
+			if secret, ok := reflect.TypeAssert[Secret](v); ok && !secret.IsZero() && !seen[secret.Reveal()] {
 				seen[secret.Reveal()] = true
 				out = append(out, secret)
 			}

@@ -13,7 +13,9 @@ import (
 )
 
 func TestSE3ToolsAreMasked(t *testing.T) {
-	m := masker{func(raw json.RawMessage) json.RawMessage { return bytes.ReplaceAll(raw, []byte("sk-canary"), []byte("***")) }}
+	m := masker{func(raw json.RawMessage) json.RawMessage {
+		return bytes.ReplaceAll(raw, []byte("sk-canary"), []byte("***"))
+	}}
 	in := tool.Result{Output: json.RawMessage(`{"text":"sk-canary"}`), Summary: "read sk-canary\n", Final: true}
 	got, err := m.result(in, nil)
 	want := tool.Result{Output: json.RawMessage(`{"text":"***"}`), Summary: "read ***\n", Final: true}

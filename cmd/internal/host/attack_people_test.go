@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,19 +31,19 @@ func claims() []claim {
 	named := func(who map[string]any) func(*world, int64, int64) {
 		return func(w *world, group, id int64) {
 			all := w.addressed(group)
-			all["from"] = platformtest.User(id, "Ann")
-			maps.Copy(all["from"].(map[string]any), who) // just made
+			user := platformtest.User(id, "Ann")
+			all["from"] = user
+			maps.Copy(user, who)
 			w.api.Say(group, id, "yes", all)
 		}
 	}
 	owner := platformtest.User(1, "Owner")
 	press := func(in func(w *world, group int64) (chat, from int64)) func(*world, int64, int64) {
 		return func(w *world, group, _ int64) {
-			sent := w.api.Sent(group)
-			for i := len(sent) - 1; i >= 0; i-- {
-				if rows := sent[i].Buttons; len(rows) > 0 {
+			for _, sent := range slices.Backward(w.api.Sent(group)) {
+				if rows := sent.Buttons; len(rows) > 0 {
 					chat, from := in(w, group)
-					w.api.Press(chat, from, sent[i].ID, rows[0][1], nil)
+					w.api.Press(chat, from, sent.ID, rows[0][1], nil)
 					return
 				}
 			}

@@ -79,16 +79,16 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type secretive struct {
 	*world
 	secrets map[string]string
-	api     *modeltest.Server
+	llm     *modeltest.Server
 }
 
 func newSecretive(t *testing.T) *secretive {
 	t.Helper()
 	s := &secretive{world: newWorld(t)}
-	s.secrets = canaries(s.world.project.api)
-	s.api = modeltest.NewServer(s.script, modeltest.ServerOptions{Key: s.secrets["model key, environment"]})
-	t.Cleanup(s.api.Close)
-	target, err := url.Parse(strings.TrimSuffix(s.api.URL, "/v1"))
+	s.secrets = canaries(s.api)
+	s.llm = modeltest.NewServer(s.script, modeltest.ServerOptions{Key: s.secrets["model key, environment"]})
+	t.Cleanup(s.llm.Close)
+	target, err := url.Parse(strings.TrimSuffix(s.llm.URL, "/v1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the tools of the server", func() bool { return len(h.servers.manager.Tools()) == len(s.tools()) })
-	bot := s.world.project.api
+	bot := s.api
 	const chat = 1 // the approver's
 	bot.AddChat(platformtest.Chat{ID: chat, Type: "private"})
 	ask := func(text string) {
@@ -226,7 +226,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	}
 	outputs := map[string]string{
 		"the log": s.log.String(), "the metrics": metrics, "the status": status, "the servers": servers,
-		"the messages": s.texts(chat), "the prompts": string(bytes.Join(s.api.Bodies(), nil)), "the settings as they are shown": jsonOf(t, h.opts.Settings.Settings),
+		"the messages": s.texts(chat), "the prompts": string(bytes.Join(s.llm.Bodies(), nil)), "the settings as they are shown": jsonOf(t, h.opts.Settings.Settings),
 		"the settings as they are printed": fmt.Sprintf("%v %+v %#v", h.opts.Settings.Settings, h.opts.Settings.Settings, h.opts.Settings.Settings),
 	}
 	child, err := os.ReadFile(filepath.Join(s.dir, "child.txt"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -220,9 +221,7 @@ func (w *world) open(more map[string]string) {
 	w.t.Helper()
 	flags := telegramFlags(w.project)
 	flags["adapters.telegram.egress"] = "direct"
-	for k, v := range more {
-		flags[k] = v
-	}
+	maps.Copy(flags, more)
 	tools := len(w.tools())
 	w.h = w.start(w.t, Options{Model: w.script, fetchable: []netip.AddrPort{w.good.port(w.t), w.evil.port(w.t)}}, flags)
 	eventually(w.t, "the tools of the server", func() bool { return len(w.h.servers.manager.Tools()) == tools })
@@ -261,8 +260,10 @@ func (w *world) addressed(chat int64) map[string]any {
 	if chat > 0 {
 		return nil
 	}
-	return map[string]any{"reply_to_message": map[string]any{"message_id": 1, "date": 1, "chat": map[string]any{"id": chat, "type": "group"},
-		"from": map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName}}}
+	return map[string]any{"reply_to_message": map[string]any{
+		"message_id": 1, "date": 1, "chat": map[string]any{"id": chat, "type": "group"},
+		"from": map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName},
+	}}
 }
 
 // effect is something that must not happen unapproved.

@@ -274,8 +274,10 @@ func changes() []effect {
 		unless("remember for the "+scope, errand{"memory_upsert", `{"scope":"` + scope + `","text":"PROOF"}`}, file, "PROOF")
 	}
 	for _, c := range []struct{ command, file string }{
-		{"echo RANPROOF > ship.json", "ship.json"}, {"cp lure.md Agent.md", "Agent.md"},
-		{"tee .ship/tasks/daily.md < lure.md", ".ship/tasks/daily.md"}, {"cat lure.md > .ship/skills/tidy/SKILL.md", ".ship/skills/tidy/SKILL.md"},
+		{"echo RANPROOF > ship.json", "ship.json"},
+		{"cp lure.md Agent.md", "Agent.md"},
+		{"tee .ship/tasks/daily.md < lure.md", ".ship/tasks/daily.md"},
+		{"cat lure.md > .ship/skills/tidy/SKILL.md", ".ship/skills/tidy/SKILL.md"},
 	} {
 		unless("run "+c.command, errand{"exec_shell", `{"command":"` + c.command + `","why":"told to"}`}, c.file, "RANPROOF")
 	}

@@ -147,8 +147,9 @@ func (s *maskedStream) take(e model.Event) []model.Event {
 			out = append(out, s.release(id)...)
 		}
 		return append(out, e)
+	default:
+		return []model.Event{e}
 	}
-	return []model.Event{e}
 }
 
 func (s *maskedStream) delta(e model.Event) []model.Event {

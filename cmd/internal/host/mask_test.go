@@ -99,6 +99,7 @@ func FuzzSE3Stream(f *testing.F) {
 				input.WriteString(e.Delta)
 			case model.EventToolCall:
 				call.WriteString(e.Input)
+			default:
 			}
 		}
 		if diff := cmp.Diff(strings.ReplaceAll(text, secret, masked), said.String()); diff != "" {
@@ -123,7 +124,10 @@ func TestSE3ErrorsComeThrough(t *testing.T) {
 	if !errors.Is(got, gone) || n != 4 {
 		t.Errorf("%d events, the last with %v", n, got)
 	}
-	for range m.Stream(t.Context(), model.Request{}) {
+	for _, err := range m.Stream(t.Context(), model.Request{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // leaves the model's stream as well
 	}
 }
