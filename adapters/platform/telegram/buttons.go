@@ -125,7 +125,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, say.mayNotDecide, true)
 		return
 	}
-	key := messages.NewChatKey("telegram", p.opts.Account, strconv.FormatInt(c.Message.Chat.ID, 10), c.Message.topic())
+	key := messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.topic())
 	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), Name: c.From.name()}
 	out, err := p.opts.Decide(ctx, key, by, []messages.Decision{d})
 	if err != nil || len(out) != 1 {

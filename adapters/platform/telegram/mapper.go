@@ -28,6 +28,8 @@ type mapper struct {
 	account  string
 	me       identity
 	commands map[string]bool
+	// origin is the id that a chat's key is made of; nil: its own.
+	origin func(chat string) string
 }
 
 // inbound maps an update; ok is false for one that is no message.
@@ -46,7 +48,11 @@ func (m mapper) inbound(u update) (out mapped, ok bool) {
 func (m mapper) message(msg *message, edit bool) mapped {
 	id := strconv.FormatInt(msg.ID, 10)
 	topic := msg.topic()
-	chatID := strconv.FormatInt(msg.Chat.ID, 10)
+	wire := strconv.FormatInt(msg.Chat.ID, 10)
+	chatID := wire
+	if m.origin != nil {
+		chatID = m.origin(wire)
+	}
 	in := platform.Inbound{
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
 		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
@@ -61,6 +67,10 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		in.Kind, in.EditOf = platform.KindEdit, id
 		in.IngressID = id + "@" + strconv.FormatInt(msg.EditDate, 10)
 		in.Time = time.Unix(max(msg.EditDate, msg.Date), 0).UTC()
+	}
+	if wire != chatID { // the numbers of its messages began anew
+		in.IngressID = wire + "/" + in.IngressID
+		in.TurnID = "u:" + string(in.ChatKey) + ":" + strings.ReplaceAll(in.IngressID, "/", "-")
 	}
 	text, entities := msg.Text, msg.Entities
 	if text == "" {

@@ -147,13 +147,14 @@ func (r *receiver) take(ctx context.Context, updates []update) error {
 
 // arrivals maps updates and puts them through the gate.
 func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
-	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands}
+	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
 	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
 		if u.Callback != nil {
 			p.press(ctx, *u.Callback)
 			continue
 		}
+		p.moves.learnFrom(u.Message)
 		if in, ok := p.arrival(ctx, m, u); ok {
 			batch = append(batch, arrival{u, in})
 		}

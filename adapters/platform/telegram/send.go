@@ -135,7 +135,15 @@ func replyTo(id string) *replyParameters {
 
 // Send implements [platform.Sender].
 func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
-	out, err := address(to)
+	id, err := p.sendTo(ctx, to, part)
+	if err == nil {
+		return id, nil
+	}
+	return p.following(to, err, func(now platform.Target) (string, error) { return p.sendTo(ctx, now, part) })
+}
+
+func (p *Platform) sendTo(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	out, err := p.address(to)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +168,7 @@ func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platfo
 
 // Edit implements [platform.Editor].
 func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
-	out, err := address(to)
+	out, err := p.address(to)
 	if err != nil {
 		return err
 	}
@@ -205,7 +213,7 @@ func posting[T any](ctx context.Context, p *Platform, method string, out outgoin
 
 // Typing implements [platform.Typer].
 func (p *Platform) Typing(ctx context.Context, to platform.Target) error {
-	out, err := address(to)
+	out, err := p.address(to)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func open(a platform.Attachment) (models.InputFile, func(), error) {
 
 // upload calls the method for the attachment's kind.
 func (p *Platform) upload(ctx context.Context, to platform.Target, part platform.Part, file models.InputFile, caption string, mode models.ParseMode) (*models.Message, error) {
-	out, err := address(to)
+	out, err := p.address(to)
 	if err != nil {
 		return nil, err
 	}

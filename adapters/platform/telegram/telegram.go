@@ -94,6 +94,7 @@ type Platform struct {
 	notices   *hourly
 	follows   *follows
 	pauses    *pauses
+	moves     *moves
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
 	announced atomic.Bool // the commands, to the service
@@ -142,7 +143,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), notices: newHourly(o.Now), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
-	p.pauses = newPauses(o.StateDir, o.Now, p.log)
+	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}

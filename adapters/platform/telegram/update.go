@@ -88,6 +88,9 @@ type message struct {
 	// ForwardOrigin and ViaBot say that the words are not the sender's own.
 	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is written down
 	ViaBot        *user           `json:"via_bot"`
+	// MigrateTo and MigrateFrom say that a group became a supergroup, in either of them.
+	MigrateTo   int64 `json:"migrate_to_chat_id"`
+	MigrateFrom int64 `json:"migrate_from_chat_id"`
 	// Group is what the messages of an album have in common.
 	Group string `json:"media_group_id"`
 	media

@@ -1,0 +1,145 @@
+package telegram
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const movesFile = "moved.json"
+
+// moves know the groups that became supergroups, which have another id since. Such a
+// chat keeps the key that it had, and with it its history; only what goes over the
+// wire has the new id. It is safe for concurrent use.
+type moves struct {
+	mu    sync.Mutex
+	first map[string]string // by each later id
+	now   map[string]string // by the first id
+	path  string            // empty: in memory
+	log   *slog.Logger
+}
+
+func newMoves(dir string, log *slog.Logger) *moves {
+	m := &moves{first: map[string]string{}, now: map[string]string{}, log: log}
+	if dir == "" {
+		return m
+	}
+	m.path = filepath.Join(dir, movesFile)
+	raw, err := os.ReadFile(m.path)
+	if err == nil {
+		err = json.Unmarshal(raw, &m.now)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		m.now = map[string]string{}
+		log.Error("which groups became supergroups cannot be read; they may begin anew", "error", err)
+	}
+	for first, later := range m.now {
+		m.first[later] = first
+	}
+	return m
+}
+
+// origin is the id that a chat's key is made of.
+func (m *moves) origin(chat string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if first, ok := m.first[chat]; ok {
+		return first
+	}
+	return chat
+}
+
+// current is the id that a chat is reached by.
+func (m *moves) current(chat string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if later, ok := m.now[chat]; ok {
+		return later
+	}
+	return chat
+}
+
+// learn notes that a chat has another id, on disk before anything follows from it.
+func (m *moves) learn(from, to string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first, ok := m.first[from]
+	if !ok {
+		first = from
+	}
+	if to == first || m.now[first] == to {
+		return
+	}
+	m.first[to], m.now[first] = first, to
+	m.log.Info("a group became a supergroup; its chat goes on", "chat", first, "id", to)
+	if m.path == "" {
+		return
+	}
+	if err := m.save(); err != nil {
+		m.log.Error("that a group became a supergroup is not remembered over a restart", "chat", first, "error", err)
+	}
+}
+
+func (m *moves) save() error {
+	raw, err := json.Marshal(m.now)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(m.path, raw, 0o600, renameio.IgnoreUmask())
+}
+
+// learnFrom looks whether a message says that its chat has moved.
+func (m *moves) learnFrom(msg *message) {
+	if msg == nil || msg.Chat.ID == 0 {
+		return
+	}
+	here := strconv.FormatInt(msg.Chat.ID, 10)
+	switch {
+	case msg.MigrateTo != 0:
+		m.learn(here, strconv.FormatInt(msg.MigrateTo, 10))
+	case msg.MigrateFrom != 0:
+		m.learn(strconv.FormatInt(msg.MigrateFrom, 10), here)
+	}
+}
+
+// address is where a call goes, now.
+func (p *Platform) address(to platform.Target) (outgoing, error) {
+	if to.Chat == "" {
+		a, _ := to.ChatKey.Address()
+		to.Chat = a.Chat
+	}
+	to.Chat = p.moves.current(to.Chat)
+	return address(to)
+}
+
+// following sends once more, to where the chat is now, when the server says that it
+// has moved: nothing was sent before. A place that does not exist is not believed.
+func (p *Platform) following(to platform.Target, err error, again func(to platform.Target) (string, error)) (string, error) {
+	e, ok := errors.AsType[*platform.Error](err)
+	if !ok || e.Reason != platform.SendMigrated || e.NewChat == "" {
+		return "", err
+	}
+	from := to.Chat
+	if from == "" {
+		a, _ := to.ChatKey.Address()
+		from = a.Chat
+	}
+	to.Chat = e.NewChat
+	id, againErr := again(to)
+	if e, ok := errors.AsType[*platform.Error](againErr); ok && e.Reason == platform.SendNotFound {
+		return "", err
+	}
+	p.moves.learn(from, e.NewChat)
+	return id, againErr
+}
