@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -81,9 +82,9 @@ func (c *chat) unanswered() *persistence.LedgerEntry {
 }
 
 func lastUnanswered(entries []persistence.LedgerEntry) (persistence.LedgerEntry, bool) {
-	for i := len(entries) - 1; i >= 0; i-- {
-		if isUnanswered(entries[i]) {
-			return entries[i], true
+	for _, e := range slices.Backward(entries) {
+		if isUnanswered(e) {
+			return e, true
 		}
 	}
 	return persistence.LedgerEntry{}, false

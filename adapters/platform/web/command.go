@@ -148,8 +148,11 @@ func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*e
 func (s *stream) say(a hostAnswer) error {
 	const block = "0"
 	if err := s.chunks([]uistream.Chunk{
-		uistream.Start{MessageID: uimessage.Some(a.id)}, uistream.TextStart{ID: block}, uistream.TextDelta{ID: block, Delta: a.text},
-		uistream.TextEnd{ID: block}, uistream.Finish{},
+		uistream.Start{MessageID: uimessage.Some(a.id)},
+		uistream.TextStart{ID: block},
+		uistream.TextDelta{ID: block, Delta: a.text},
+		uistream.TextEnd{ID: block},
+		uistream.Finish{},
 	}); err != nil {
 		return err
 	}
