@@ -15,7 +15,7 @@ import (
 // thorough: what takes minutes is asked for.
 func thorough(t *testing.T) {
 	t.Helper()
-	if os.Getenv("SOAK") == "" && os.Getenv("REQUIRE_ALL") == "" {
+	if os.Getenv("SOAK") == "" {
 		t.Skip("takes minutes; SOAK=1 runs it")
 	}
 }
