@@ -51,6 +51,8 @@ type Harness struct {
 	Shown func(to platform.Target) []string
 	// Make arms a trouble for the next send; false: not possible here.
 	Make func(Trouble) bool
+	// Files are the kinds of attachments that the platform sends; nil: none.
+	Files []string
 	// Outage makes the service unreachable for the receiver, or reachable again; nil: not possible here.
 	Outage func(on bool)
 }
@@ -76,6 +78,9 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"a wait that is asked for is told", testLimited},
 		{"refused markup is sent as plain text", testBadMarkup},
 		{"typing harms nobody", testTyping},
+		{"what is declared is so", testDeclared},
+		{"buttons stand below the last part", testAsks},
+		{"files are sent", testFiles},
 	} {
 		t.Run(x.name, func(t *testing.T) { x.test(t, harness(t)) })
 	}

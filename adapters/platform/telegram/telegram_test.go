@@ -113,6 +113,7 @@ func TestSuite(t *testing.T) {
 		return platformtest.Harness{
 			Platform: b.bot, Chat: target(private, 0), Topic: &topic, Limit: 4096,
 			Say: b.say, Edit: b.edit, Shown: b.shown, Make: b.trouble,
+			Files:  []string{"photo", "document", "voice", "audio", "video"},
 			Repeat: func() { b.api.Redeliver(1000) },
 			Outage: func(on bool) {
 				if on {
