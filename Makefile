@@ -26,7 +26,7 @@ FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
                  persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
-                 adapters/platform/telegram:FuzzWebhookBody persistence/searchindex:FuzzWords \
+                 adapters/platform/telegram:FuzzWebhookBody adapters/platform/feishu:FuzzEvent adapters/platform/feishu:FuzzFrame persistence/searchindex:FuzzWords \
                  messages/schedule:FuzzParseCron persistence/taskfile:FuzzParse \
                  adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
                  actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse \
