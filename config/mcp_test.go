@@ -122,6 +122,22 @@ func TestLoadMCPFindings(t *testing.T) {
 	}
 }
 
+// What a program gets as an argument can be read by everybody on the machine: a
+// variable there is told of, one in its environment is not.
+func TestSE4SecretsInArguments(t *testing.T) {
+	const text = `{"servers": {"a": {"command": "x", "args": ["plain", "-k=${TOKEN}"], "env": {"API_TOKEN": "${TOKEN}"}}}}`
+	m, _, err := loadMCP(t, text, map[string]string{"TOKEN": "very-secret-token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Findings) != 1 || !strings.Contains(m.Findings[0].String(), "servers.a.args[1] takes its text from a variable") {
+		t.Errorf("findings = %v, want one of args[1]", m.Findings)
+	}
+	if text := fmt.Sprint(m.Findings); strings.Contains(text, "very-secret-token") {
+		t.Errorf("a finding tells the secret: %s", text)
+	}
+}
+
 func TestLoadMCPRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no JSON", `{"servers": `, "mcp.json:1:"},
