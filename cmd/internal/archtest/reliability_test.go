@@ -23,8 +23,13 @@ func reliabilityRows() []string {
 		{"IO", upTo(14)},
 		{"RL", upTo(16)},
 		{"CO", upTo(6)},
-		{"CL", append(upTo(4), 10)},
+		{"CL", append(upTo(4), 9, 10)},
 		{"OV", upTo(4)},
+		{"AP", upTo(14)},
+		{"SB", upTo(10)},
+		{"SE", upTo(5)},
+		{"PI", upTo(8)},
+		{"SU", []int{1, 2, 4}},
 	} {
 		for _, n := range group.n {
 			out = append(out, fmt.Sprintf("%s%d", group.name, n))
