@@ -72,7 +72,7 @@ func TestIO4Feishu(t *testing.T) {
 		{good, header("X-Lark-Request-Nonce", ""), 401},
 		{good, header("X-Lark-Request-Nonce", "another"), 401},
 		{good, header("X-Lark-Request-Timestamp", ""), 401},
-		{good, header("X-Lark-Request-Timestamp", now(time.Second)), 401},
+		{good, header("X-Lark-Request-Timestamp", now(time.Minute)), 401},
 		{good, set(now(-6*time.Minute), "n", key, good), 401},
 		{good, set(now(6*time.Minute), "n", key, good), 401},
 		{good, set(now(-24*time.Hour), "n", key, good), 401},
@@ -135,6 +135,9 @@ func (b *bench) post(t *testing.T, body []byte, with func(*http.Request)) int {
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
+	if err != nil && len(body) > 1<<20 {
+		return http.StatusRequestEntityTooLarge // the connection was closed before all of it was written
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

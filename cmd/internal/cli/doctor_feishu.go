@@ -8,7 +8,7 @@ import (
 
 // feishuNeeds is what the developer console has to give the app. Whether it does
 // cannot be asked without the right to ask.
-const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource" +
+const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource, cardkit:card:write" +
 	" (im:message.group_msg to hear groups without a mention); event im.message.receive_v1; callback card.action.trigger"
 
 // checkFeishu tells what can be seen of the app's settings without asking the service.
