@@ -35,15 +35,19 @@ const (
 	fileFault = "a fault of the host"
 )
 
-// fetching are the turns whose files are on their way, each with the number of the
-// attempt: a turn that was edited meanwhile is fetched anew.
+// fetching are the turns whose files are on their way. Attempts have numbers: a turn
+// that was edited meanwhile is fetched anew.
 type fetching struct {
-	n      int
-	turns  map[string]int
-	cancel context.CancelFunc
-	ctx    context.Context //nolint:containedctx // of all that is under way, until the chat rests
+	n     int
+	turns map[string]attempt
 	// album is until when the album that came last may grow.
 	album time.Time
+}
+
+// attempt is one that is under way.
+type attempt struct {
+	n      int
+	cancel context.CancelFunc
 }
 
 // fetched: the files of a turn are there, or never will be.
@@ -102,18 +106,17 @@ func (c *chat) holdFor(wait time.Duration) {
 
 // fetch begins to fetch the files of a turn, unless that is under way.
 func (c *chat) fetch(t persistence.Turn) {
-	if c.files.turns[t.ID] != 0 {
+	if _, underWay := c.files.turns[t.ID]; underWay {
 		return
 	}
 	if c.files.turns == nil {
-		c.files.turns = map[string]int{}
-		c.files.ctx, c.files.cancel = context.WithCancel(context.Background())
+		c.files.turns = map[string]attempt{}
 	}
 	c.files.n++
-	n, key, turn, fetch, whole := c.files.n, c.key, t.Message, c.Fetch, c.files.ctx
-	c.files.turns[t.ID] = n
+	n, key, turn, fetch := c.files.n, c.key, t.Message, c.Fetch
+	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
+	c.files.turns[t.ID] = attempt{n, cancel}
 	c.home.Go(func() any {
-		ctx, cancel := context.WithTimeout(whole, fetchDeadline)
 		defer cancel()
 		return fetched{turn.ID, n, unhad(fetch(ctx, key, turn), fileLate)}
 	}, func(p pipe.Panicked) any {
@@ -137,7 +140,7 @@ func unhad(parts []uimessage.Part, why string) []uimessage.Part {
 // onFetched puts a turn with its files in the place of the one without. Its author
 // may have changed it meanwhile: then it is fetched anew.
 func (c *chat) onFetched(ac actor.Context, msg fetched) {
-	if c.state == nil || c.files.turns[msg.turnID] != msg.n {
+	if c.state == nil || c.files.turns[msg.turnID].n != msg.n {
 		return
 	}
 	delete(c.files.turns, msg.turnID)
@@ -155,14 +158,19 @@ func (c *chat) onFetched(ac actor.Context, msg fetched) {
 }
 
 // unfetch forgets a turn's files that are on their way: it has others now.
-func (c *chat) unfetch(turnID string) { delete(c.files.turns, turnID) }
+func (c *chat) unfetch(turnID string) {
+	if a, ok := c.files.turns[turnID]; ok {
+		a.cancel()
+		delete(c.files.turns, turnID)
+	}
+}
 
 // noFetching ends all that is under way.
 func (c *chat) noFetching() {
-	if c.files.cancel != nil {
-		c.files.cancel()
+	for _, a := range c.files.turns {
+		a.cancel()
 	}
-	c.files = fetching{}
+	c.files = fetching{n: c.files.n} // what was under way stays known as late
 }
 
 // joinAlbum adds a file to the turn that the others of its album are in, if no model
