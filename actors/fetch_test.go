@@ -248,7 +248,7 @@ func TestAlbumIsOneTurn(t *testing.T) {
 				close(p.gate(id))
 			}
 			o := actortest.Options{Store: newStore(t), Model: script}
-			words := func(id string) string { return "" }
+			words := func(string) string { return "" }
 			if fetches {
 				o.Chat.Fetch = p.fetch
 				words = func(id string) string { return "|words of " + id }

@@ -104,7 +104,7 @@ func (s *scheduler) command(ac actor.Context, msg messages.ToScheduler) {
 	case messages.ViewReply:
 		s.onView(ac, msg)
 	case messages.WordsPosted:
-		s.onPosted(ac, msg)
+		s.onPosted(msg)
 	}
 }
 

@@ -175,7 +175,7 @@ func (s *scheduler) ended(ac actor.Context, f *fire, result, text string) {
 	s.look(ac) // one more may run
 }
 
-func (s *scheduler) onPosted(ac actor.Context, msg messages.WordsPosted) {
+func (s *scheduler) onPosted(msg messages.WordsPosted) {
 	if s.book == nil {
 		return
 	}

@@ -96,7 +96,7 @@ func (c *followed) Load(ctx context.Context) (persistence.Snapshot, error) {
 	snap, err := c.Chat.Load(ctx)
 	c.w.loaded(snap, err)
 	if err == nil {
-		c.w.follow(c.Chat.ReadArchive)
+		c.w.follow(c.ReadArchive)
 	}
 	return snap, err
 }

@@ -51,9 +51,10 @@ var mark = regexp.MustCompile(`m-\d+-\d+`)
 func repeatMarks(req model.Request) []model.Event {
 	var found []string
 	for _, m := range req.Messages {
-		if m.Role == modelmessage.RoleAssistant {
+		switch m.Role {
+		case modelmessage.RoleAssistant:
 			found = nil
-		} else if m.Role == modelmessage.RoleUser {
+		case modelmessage.RoleUser:
 			found = append(found, mark.FindAllString(fmt.Sprint(m), -1)...)
 		}
 	}

@@ -122,8 +122,12 @@ func TestCL9SchedulesAgainstAWalkThroughEveryMinute(t *testing.T) {
 			r := rand.New(rand.NewPCG(9, uint64(i)))
 			// Those around the changes, which chance meets seldom.
 			schedules := []fields{
-				{minute: []int{30}, hour: []int{2}}, {minute: []int{0, 15, 45}, hour: []int{0, 1, 2, 3}}, {minute: []int{0}, hour: []int{0}},
-				{minute: []int{30}}, {minute: []int{15, 59}, dow: []int{0}}, {minute: []int{5}, hour: []int{1, 2}, dom: []int{1}, dow: []int{0}},
+				{minute: []int{30}, hour: []int{2}},
+				{minute: []int{0, 15, 45}, hour: []int{0, 1, 2, 3}},
+				{minute: []int{0}, hour: []int{0}},
+				{minute: []int{30}},
+				{minute: []int{15, 59}, dow: []int{0}},
+				{minute: []int{5}, hour: []int{1, 2}, dom: []int{1}, dow: []int{0}},
 				{minute: []int{10}, hour: []int{2}, dom: []int{29}, month: []int{2}},
 			}
 			for range more {

@@ -17,11 +17,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-func berlin(t testing.TB) *time.Location {
-	t.Helper()
+func berlin(tb testing.TB) *time.Location {
+	tb.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return zone
 }

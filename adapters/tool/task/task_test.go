@@ -89,7 +89,7 @@ func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 	b := newBench(t)
 	const in = `{"title":"Morning report","cron":"30 2 * * *","instructions":"Sum up the news."}`
 	found, call := b.call(here, "c1", task.CreateName, in)
-	e, err := found.(tool.Explainer).Explain(call)
+	e, err := explain(found, call)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestCreateRefuses(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %v", in, out, err, tool.ErrInput)
 		}
 		found, call := b.call(here, "c", task.CreateName, in)
-		if _, err := found.(tool.Explainer).Explain(call); err == nil {
+		if _, err := explain(found, call); err == nil {
 			t.Errorf("%s: a person would be asked", in)
 		}
 	}
@@ -172,7 +172,7 @@ func TestPI6TasksOfOtherChats(t *testing.T) {
 		in := `{"taskId":"` + other.ID + `"}`
 		out, err := b.invoke(here, "r", task.RunName, in)
 		found, call := b.call(here, "r", task.RunName, in)
-		e, explainErr := found.(tool.Explainer).Explain(call)
+		e, explainErr := explain(found, call)
 		if mine := other.ChatKey == here; (err == nil) != mine || (explainErr == nil) != mine || strings.Contains(out+e.Exact, "CANARY-"+string(there)) {
 			t.Errorf("%s of %s: %s, %v, %v", other.ID, other.ChatKey, out, err, explainErr)
 		}
@@ -200,7 +200,7 @@ func TestPI4ScheduleChangesAsk(t *testing.T) {
 	}
 	own := b.all()[0]
 	found, call := b.call(here, "r", task.RunName, `{"taskId":"`+own.ID+`"}`)
-	e, err := found.(tool.Explainer).Explain(call)
+	e, err := explain(found, call)
 	if err != nil || e.Bind == "" {
 		t.Fatal(e, err)
 	}
@@ -223,4 +223,13 @@ func TestCreateHasALimit(t *testing.T) {
 			t.Fatalf("task %d: %v", i, err)
 		}
 	}
+}
+
+// explain is what a person would be shown of a call.
+func explain(t tool.Tool, call tool.Call) (tool.Explanation, error) {
+	e, ok := t.(tool.Explainer)
+	if !ok {
+		return tool.Explanation{}, errors.New("the tool explains nothing")
+	}
+	return e.Explain(call)
 }

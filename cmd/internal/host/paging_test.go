@@ -33,7 +33,7 @@ func TestPagesOnTelegram(t *testing.T) {
 	if err := h.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h = p.start(t, Options{Model: script}, flags)
+	p.start(t, Options{Model: script}, flags)
 	p.api.Say(1, 1, "下一页", nil)
 	p.api.Await(t, "the third page", func() bool { return len(p.api.Sent(1)) == 12 })
 	p.api.Say(1, 1, "full output", nil)

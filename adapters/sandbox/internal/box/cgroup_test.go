@@ -41,7 +41,8 @@ func TestWhereGroupsAreMade(t *testing.T) {
 		{"version 2, above the mount", "0::/\n", mount(dir+"/plain/unit", "/", "cgroup2", ""), Cgroups{}},
 		{
 			"version 1", "9:pids:/\n8:memory:/here\n0::/\n",
-			mount(dir+"/memory", "/", "cgroup", "memory") + mount(dir+"/pids", "/", "cgroup", "pids"), Cgroups{memory: dir + "/memory/here", pids: dir + "/pids"},
+			mount(dir+"/memory", "/", "cgroup", "memory") + mount(dir+"/pids", "/", "cgroup", "pids"),
+			Cgroups{memory: dir + "/memory/here", pids: dir + "/pids"},
 		},
 		{"version 1 in a container", "8:memory:/box/here\n", mount(dir+"/memory", "/box", "cgroup", "memory"), Cgroups{memory: dir + "/memory/here"}},
 		{"nothing", "", "not a mount\n", Cgroups{}},
