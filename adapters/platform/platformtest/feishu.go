@@ -16,7 +16,7 @@ import (
 
 // What a [FeishuAPI] knows its app by. Tests look for the word CANARY where it must not be.
 const (
-	FeishuApp     = "cli_a0sample00000001"
+	FeishuApp     = "cli_a0123456789abcde"
 	FeishuBot     = "ou_bot0000000000000000000000000001"
 	feishuSecret  = "CANARY-app-secret"
 	feishuEncrypt = "CANARY-encrypt-key"

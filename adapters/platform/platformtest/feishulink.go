@@ -240,6 +240,13 @@ func (a *FeishuAPI) Links() (open, made int) {
 	return len(a.links.open), a.links.made
 }
 
+// Pings is how many pings came over long connections.
+func (a *FeishuAPI) Pings() int {
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	return a.links.pings
+}
+
 // bytes writes a frame: all four numbers are always there.
 func (f feishuFrame) bytes() []byte {
 	var b []byte
