@@ -284,6 +284,9 @@ func (w *witness) whole(turns []persistence.Turn) {
 			w.fail("P9 %s is in the history and in an archive", t.ID)
 		}
 	}
+	for _, p := range w.state.Parked { // the history says only that it was put aside
+		there[p.Turn.ID] = string(uimessage.AppendJSON(nil, p.Turn.Message))
+	}
 	for _, in := range w.sim.people.acked[w.key] {
 		want, known := w.said[in.turn]
 		got, ok := there[in.turn]
