@@ -3,6 +3,7 @@ package feishu_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -77,10 +78,7 @@ func TestAP5Feishu(t *testing.T) {
 			}
 			yes := buttons[0].Value
 			with := func(name string, v any) map[string]any {
-				out := map[string]any{}
-				for k, old := range yes {
-					out[k] = old
-				}
+				out := maps.Clone(yes)
 				out[name] = v
 				return out
 			}

@@ -142,7 +142,7 @@ func once[T any](ctx context.Context, c *client, r request) (out T, err error) {
 			return out, err
 		}
 	}
-	answer, resp, err := c.send(ctx, r, token)
+	answer, status, header, err := c.send(ctx, r, token)
 	if err != nil {
 		return out, err
 	}
@@ -158,13 +158,13 @@ func once[T any](ctx context.Context, c *client, r request) (out T, err error) {
 		}
 	case err == nil && verdict.Code != nil:
 		return out, &apiError{
-			Call: r.path, Status: resp.StatusCode, Code: *verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(resp.Header),
+			Call: r.path, Status: status, Code: *verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(header),
 		}
 	case err == nil:
 		err = errors.New("neither a result nor an error")
 	}
 	return out, &callError{
-		Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", resp.StatusCode, err),
+		Call: r.path, Status: status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", status, err),
 	}
 }
 
@@ -177,13 +177,12 @@ func resetAfter(h http.Header) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-func (c *client) send(ctx context.Context, r request, token string) ([]byte, *http.Response, error) {
+func (c *client) send(ctx context.Context, r request, token string) (answer []byte, status int, header http.Header, err error) {
 	ctx, sent := traced(ctx)
 	var body io.Reader
 	if r.body != nil {
-		var err error
 		if body, err = r.body(); err != nil {
-			return nil, nil, &callError{Call: r.path, Err: err}
+			return nil, 0, nil, &callError{Call: r.path, Err: err}
 		}
 	}
 	u := *c.base
@@ -191,7 +190,7 @@ func (c *client) send(ctx context.Context, r request, token string) ([]byte, *ht
 	u.RawQuery = r.query.Encode()
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
 	if err != nil {
-		return nil, nil, &callError{Call: r.path, Err: err}
+		return nil, 0, nil, &callError{Call: r.path, Err: err}
 	}
 	kind := "application/json; charset=utf-8"
 	if r.kind != "" {
@@ -203,14 +202,14 @@ func (c *client) send(ctx context.Context, r request, token string) ([]byte, *ht
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, nil, &callError{Call: r.path, Sent: sent.maybe(), Err: c.bare(err)}
+		return nil, 0, nil, &callError{Call: r.path, Sent: sent.maybe(), Err: c.bare(err)}
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing was written
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
+		return nil, 0, nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
 	}
-	return answer, resp, nil
+	return answer, resp.StatusCode, resp.Header, nil
 }
 
 // bearer is a token that holds. Whoever needs one while it is fetched waits.

@@ -184,11 +184,11 @@ func (h *hook) take(raw []byte, signed bool) (any, int) {
 	if json.Unmarshal(raw, &sealed) != nil || sealed.Encrypt == "" {
 		return nil, no
 	}
-	clear, err := open(sealed.Encrypt, h.key())
+	opened, err := open(sealed.Encrypt, h.key())
 	if err != nil {
 		return nil, no
 	}
-	e, err := decodeEnvelope(clear)
+	e, err := decodeEnvelope(opened)
 	switch {
 	case err != nil:
 		return nil, no
@@ -219,14 +219,14 @@ func (h *hook) token(given string) bool {
 
 // open decrypts what the service has sealed. The library cuts the padding off by
 // looking for braces, which needs something to be there.
-func open(sealed, key string) (clear []byte, err error) {
+func open(sealed, key string) (opened []byte, err error) {
 	defer func() {
 		if recover() != nil { // braces the wrong way round
-			clear, err = nil, errEvent
+			opened, err = nil, errEvent
 		}
 	}()
-	if clear, err = larkevent.EventDecrypt(sealed, key); err != nil {
+	if opened, err = larkevent.EventDecrypt(sealed, key); err != nil {
 		return nil, errEvent
 	}
-	return clear, nil
+	return opened, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -128,7 +129,7 @@ func NewFeishuAPI(tb testing.TB) *FeishuAPI {
 // URL is the root to give to a platform.
 func (a *FeishuAPI) URL() string { return a.server.URL }
 
-// Secret, EncryptKey and VerificationToken are the app's.
+// Secret is the app's.
 func (a *FeishuAPI) Secret() string { return feishuSecret }
 
 // EncryptKey is what events are encrypted and signed with.
@@ -319,9 +320,7 @@ func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
 			w.Header().Set("X-Ogw-Ratelimit-Reset", strconv.Itoa(no.reset))
 		}
 	case ok:
-		for k, v := range top {
-			answer[k] = v
-		}
+		maps.Copy(answer, top)
 	default:
 		answer["data"] = out
 	}

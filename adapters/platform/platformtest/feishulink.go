@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -178,12 +179,7 @@ func (s *feishuLinks) send(ctx context.Context, body []byte) ([]byte, bool) {
 func (s *feishuLinks) has(l *feishuLink) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range s.open {
-		if x == l {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.open, l)
 }
 
 func (s *feishuLinks) newest(ctx context.Context) *feishuLink {
