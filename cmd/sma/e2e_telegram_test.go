@@ -51,10 +51,10 @@ var mark = regexp.MustCompile(`m-\d+-\d+`)
 func repeatMarks(req model.Request) []model.Event {
 	var found []string
 	for _, m := range req.Messages {
-		switch m.Role {
-		case modelmessage.RoleAssistant:
+		if m.Role == modelmessage.RoleAssistant {
 			found = nil
-		case modelmessage.RoleUser:
+		}
+		if m.Role == modelmessage.RoleUser {
 			found = append(found, mark.FindAllString(fmt.Sprint(m), -1)...)
 		}
 	}

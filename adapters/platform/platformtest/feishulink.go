@@ -257,6 +257,23 @@ func (f feishuFrame) bytes() []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, 8, protowire.BytesType), f.payload)
 }
 
+// readHeader reads one name and its value.
+func readHeader(b []byte, into map[string]string) bool {
+	_, _, t := protowire.ConsumeTag(b)
+	key, m := protowire.ConsumeString(b[max(t, 0):])
+	if t < 0 || m < 0 {
+		return false
+	}
+	rest := b[t+m:]
+	_, _, t = protowire.ConsumeTag(rest)
+	value, m := protowire.ConsumeString(rest[max(t, 0):])
+	if t < 0 || m < 0 {
+		return false
+	}
+	into[key] = value
+	return true
+}
+
 // readFrame reads a frame. One without its four numbers is none.
 func readFrame(b []byte) (f feishuFrame, ok bool) {
 	f.headers = map[string]string{}
@@ -267,35 +284,24 @@ func readFrame(b []byte) (f feishuFrame, ok bool) {
 			return f, false
 		}
 		b = b[n:]
-		switch {
-		case kind == protowire.VarintType:
+		switch kind {
+		case protowire.VarintType:
 			v, n := protowire.ConsumeVarint(b)
 			if n < 0 {
 				return f, false
 			}
 			numbers[num], b = int64(v), b[n:]
-		case kind == protowire.BytesType:
+		case protowire.BytesType:
 			v, n := protowire.ConsumeBytes(b)
 			if n < 0 {
 				return f, false
 			}
 			b = b[n:]
-			switch num {
-			case 5:
-				_, _, t := protowire.ConsumeTag(v)
-				key, m := protowire.ConsumeString(v[max(t, 0):])
-				if t < 0 || m < 0 {
-					return f, false
-				}
-				rest := v[t+m:]
-				_, _, t = protowire.ConsumeTag(rest)
-				value, m := protowire.ConsumeString(rest[max(t, 0):])
-				if t < 0 || m < 0 {
-					return f, false
-				}
-				f.headers[key] = value
-			case 8:
+			if num == 8 {
 				f.payload = v
+			}
+			if num == 5 && !readHeader(v, f.headers) {
+				return f, false
 			}
 		default:
 			return f, false
