@@ -16,21 +16,14 @@ func Decide(text, rule string, policy *Policy) Verdict {
 	if !ok {
 		return Ask
 	}
-	cmd, ok := parse(text)
-	if ok && policy.covers(r, cmd) {
+	if !printable(text) {
+		return Ask
+	}
+	// The parser of the whole grammar is the slowest and comes last.
+	if cmd, ok := scan(text); ok && policy.covers(r, cmd) && confirm(cmd) {
 		return Auto
 	}
 	return Ask
-}
-
-// parse reads a text that is exactly one simple command of static words; false:
-// it is anything else, or doubtful.
-func parse(text string) (command, bool) {
-	if !printable(text) {
-		return command{}, false
-	}
-	cmd, ok := scan(text)
-	return cmd, ok && confirm(cmd)
 }
 
 // walk is the way through the words of a command, from left to right.
@@ -39,12 +32,12 @@ type walk struct {
 	used    int  // words of the rule
 	ended   bool // options, by --
 	options optionSet
-	names   []string // protected
+	names   protected
 }
 
 // covers says whether a rule covers a command.
 func (p *Policy) covers(r Rule, cmd command) bool {
-	w := walk{rule: r, options: p.optionsOf(r.Words), names: p.lists.ProtectedNames}
+	w := walk{rule: r, options: p.optionsOf(r.Words), names: p.protected}
 	words := cmd.words
 	for range min(2, len(r.Words)) {
 		if len(words) == 0 || !w.takesRuleWord(words[0]) {

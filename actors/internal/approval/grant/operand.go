@@ -7,9 +7,41 @@ import (
 	"unicode/utf8"
 )
 
+// protected are the names that no operand may have, without regard to case.
+type protected struct {
+	names  []string
+	firsts map[rune]bool // what any of them may begin with in any case
+}
+
+func protect(names []string) protected {
+	p := protected{names: names, firsts: map[rune]bool{}}
+	for _, name := range names {
+		first, _ := utf8.DecodeRuneInString(name)
+		p.firsts[first] = true
+		for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
+			p.firsts[r] = true
+		}
+	}
+	return p
+}
+
+// has says whether a part is a protected name.
+func (p protected) has(part string) bool {
+	first, _ := utf8.DecodeRuneInString(part)
+	return p.firsts[first] && slices.ContainsFunc(p.names, func(name string) bool { return strings.EqualFold(part, name) })
+}
+
+// begins says whether a protected name begins with a text. Names with a dot in front
+// need that dot spelled out.
+func (p protected) begins(prefix string) bool {
+	return slices.ContainsFunc(p.names, func(name string) bool {
+		return name[0] != '.' && len(prefix) <= len(name) && strings.EqualFold(prefix, name[:len(prefix)])
+	})
+}
+
 // plain says whether an operand that no rule spells out may be covered by its
 // open end: a relative path or a name that leads nowhere else.
-func plain(w word, protected []string) bool {
+func plain(w word, names protected) bool {
 	if !plainStart(w) || strings.Contains(w.text, "://") || strings.Contains(w.text, "::") {
 		return false
 	}
@@ -19,7 +51,7 @@ func plain(w word, protected []string) bool {
 		if n := strings.IndexAny(w.text[start:], "/:"); n >= 0 {
 			end = start + n
 		}
-		if !plainPart(w, start, end, protected) {
+		if !plainPart(w, start, end, names) {
 			return false
 		}
 		start = end + 1
@@ -44,23 +76,15 @@ func plainStart(w word) bool {
 }
 
 // plainPart holds one part between slashes and colons against the rules.
-func plainPart(w word, start, end int, protected []string) bool {
+func plainPart(w word, start, end int, names protected) bool {
 	part := w.text[start:end]
 	if part == ".." || (len(part) >= 5 && strings.EqualFold(part[:5], ".env.")) {
 		return false
 	}
 	first, _ := slices.BinarySearch(w.globs, start)
-	globbed := first < len(w.globs) && w.globs[first] < end
-	if globbed && part[0] == '.' {
-		return false
+	if first == len(w.globs) || w.globs[first] >= end {
+		return !names.has(part)
 	}
-	return !slices.ContainsFunc(protected, func(name string) bool {
-		if !globbed {
-			return strings.EqualFold(part, name)
-		}
-		// A glob may match the name if what stands before it begins the name. Names
-		// with a dot in front need that dot spelled out.
-		prefix := part[:w.globs[first]-start]
-		return name[0] != '.' && len(prefix) <= len(name) && strings.EqualFold(prefix, name[:len(prefix)])
-	})
+	// A glob may match a name if what stands before it begins the name.
+	return part[0] != '.' && !names.begins(part[:w.globs[first]-start])
 }

@@ -58,6 +58,7 @@ type Policy struct {
 	runners     map[string]bool // in lower case
 	tools       map[string]bool
 	subcommands map[string]bool
+	protected   protected
 	options     map[string]optionSet
 }
 
@@ -93,6 +94,7 @@ func NewPolicy(lists Lists) (*Policy, error) {
 		runners:     lowered(lists.Runners, evaluators()),
 		tools:       lowered(lists.MultiCommandTools),
 		subcommands: lowered(lists.RunnerSubcommands),
+		protected:   protect(lists.ProtectedNames),
 		options:     make(map[string]optionSet, len(lists.SafeOptions)),
 	}
 	var faults []error

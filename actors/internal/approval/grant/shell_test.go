@@ -208,6 +208,16 @@ func commandLine(random *rand.Rand, programs []string) string {
 	return b.String()
 }
 
+// parse reads a text that is exactly one simple command of static words; false:
+// it is anything else, or doubtful.
+func parse(text string) (command, bool) {
+	if !printable(text) {
+		return command{}, false
+	}
+	cmd, ok := scan(text)
+	return cmd, ok && confirm(cmd)
+}
+
 // FuzzDecide holds what every verdict promises; what may run by itself is run.
 func FuzzDecide(f *testing.F) {
 	for _, c := range [][2]string{
