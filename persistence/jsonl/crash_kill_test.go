@@ -47,7 +47,7 @@ func TestST2WhatWasReadAfterAKillStays(t *testing.T) {
 		}
 	}
 	must(t, s.Close())
-	t.Logf("soak: test=ST2 kills=%d states=%d", kills, states)
+	t.Logf("%d ends of the process, %d states after a power cut", kills, states)
 }
 
 // afterKill is what the next process may do with a chat.
