@@ -177,7 +177,7 @@ func TestReadyz(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.State != StateReady || !s.Demo || s.PID != os.Getpid() || len(s.Platforms) != 3 {
+	if s.State != StateReady || !s.Demo || s.PID != os.Getpid() || len(s.Platforms) != 4 {
 		t.Errorf("status = %+v", s)
 	}
 	if code, _ := get(t, base+"/livez"); code != http.StatusOK {
