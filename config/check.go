@@ -88,8 +88,8 @@ func (l *loader) warnOpenness() {
 	if hook := a.Feishu.Webhook; a.Feishu.Enabled && a.Feishu.Receive == "webhook" && isAddress(hook.Listen) && !IsLoopback(hook.Listen) {
 		l.warn("adapters.feishu.webhook.listen", "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1")
 	}
-	if l.settings.Permissions.Exec.Sandbox == "none" {
-		l.warn("permissions.exec.sandbox", `is "none": approved commands can do whatever this user can`)
+	if l.settings.Permissions.Exec.Sandbox == Off {
+		l.warn("permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`)
 	}
 	if i := slices.Index(l.settings.Permissions.Exec.Approvers, "platformAdmins"); i >= 0 {
 		l.warn(fmt.Sprintf("permissions.exec.approvers[%d]", i), "names nobody yet: no platform tells who administers a chat; add the ids of people")

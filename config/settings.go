@@ -143,7 +143,7 @@ type Fetch struct {
 
 // Exec configures exec_shell and who decides about it.
 type Exec struct {
-	Sandbox   string   `json:"sandbox" jsonschema:"enum=auto,enum=landlock,enum=bubblewrap,enum=none" jsonschema_description:"What confines commands. auto takes what the system has and refuses to run without; none runs them unconfined."`
+	Sandbox   string   `json:"sandbox" jsonschema:"enum=auto,enum=landlock,enum=bubblewrap,enum=off" jsonschema_description:"What confines commands. auto takes what the system has and refuses to run without; off runs them unconfined."`
 	Network   string   `json:"network" jsonschema:"enum=off,enum=on" jsonschema_description:"Whether commands reach the network."`
 	Allow     []string `json:"allow,omitempty" jsonschema_description:"Command rules that run without asking, such as git status, or ls * for any operands."`
 	Deny      []string `json:"deny,omitempty" jsonschema_description:"Command rules that are refused without asking."`

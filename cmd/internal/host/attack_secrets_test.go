@@ -113,7 +113,7 @@ func newSecretive(t *testing.T) *secretive {
 	write(t, filepath.Join(s.dir, "ship.json"), `{
 		"llm": {"provider": "custom", "model": "fake", "baseUrl": "`+main.URL+`/v1", "apiKey": "${OPENAI_API_KEY}",
 			"fallbacks": [{"provider": "custom", "model": "other", "baseUrl": "`+second.URL+`/v1", "apiKey": "${FALLBACK_API_KEY}"}]},
-		"permissions": {"exec": {"sandbox": "none", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}},
+		"permissions": {"exec": {"sandbox": "off", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}},
 		"adapters": {"web": {"token": "${file:web.token}"}, "api": {"enabled": true, "token": "`+s.secrets["api token, ship.json"]+`"},
 			"telegram": {"webhook": {"secret": "`+s.secrets["webhook secret, ship.json"]+`"}},
 			"feishu": {"appSecret": "${FEISHU_APP_SECRET}", "verificationToken": "${FEISHU_VERIFICATION_TOKEN}", "encryptKey": "${FEISHU_ENCRYPT_KEY}"}}}`)

@@ -196,7 +196,7 @@ func newWorld(t *testing.T) *world {
 	answers("broken", "fails", true)
 	write(t, filepath.Join(w.dir, ".ship", "config", "mcp.json"), `{"mcpServers": {"remote": {"url": "`+w.remote.url+
 		`/mcp", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}"}, "allow": ["lookup", "broken", "described"]}}}`)
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "none", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}}}`)
+	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "off", "approvers": ["1"], "allow": ["cat *"]}, "fetch": {"allow": ["127.0.0.1"]}}}`)
 	w.pinSkill("tidy", "Tidy up.\n")
 	write(t, filepath.Join(w.dir, ".ship", "skills", "tidy", "SKILL.md"), skillText("tidy")+"SKILLPROOF\n")
 	return w

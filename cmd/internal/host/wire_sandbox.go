@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // checkedSandbox is a sandbox that can be tried before it is trusted.
@@ -41,7 +42,7 @@ func (s *Sandbox) Name() string {
 	switch {
 	case s.chosen != nil:
 		return s.chosen.Name()
-	case s.setting == "none":
+	case s.setting == config.Off:
 		return "off"
 	default:
 		return s.setting

@@ -4,6 +4,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/bubblewrap"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/landlock"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/off"
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // sandboxes are those that a setting allows, the best first.
@@ -11,7 +12,7 @@ func sandboxes(setting string) []func() checkedSandbox {
 	bwrap := func() checkedSandbox { return bubblewrap.New(bubblewrap.Options{}) }
 	own := func() checkedSandbox { return landlock.New(landlock.Options{}) }
 	switch setting {
-	case "none":
+	case config.Off:
 		return []func() checkedSandbox{func() checkedSandbox { return off.New() }}
 	case "bubblewrap":
 		return []func() checkedSandbox{bwrap}

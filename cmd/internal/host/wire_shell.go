@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -58,7 +59,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools for commands cannot be set up", Why: err}
 	}
-	if h.opts.Settings.Settings.Permissions.Exec.Sandbox == "none" {
+	if h.opts.Settings.Settings.Permissions.Exec.Sandbox == config.Off {
 		h.log.Warn("commands run without a sandbox: once approved they can do whatever this user can", "setting", "permissions.exec.sandbox")
 	}
 	h.cleanups.add("processes in the background", sh.Close)
