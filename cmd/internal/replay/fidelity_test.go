@@ -181,6 +181,11 @@ func TestFidelity(t *testing.T) {
 		for _, f := range batch {
 			w.say(f.place, line{nick: f.nick, text: lookUp + f.question})
 		}
+		// Figures are not taken all at one moment: what a chat has just accepted may not be
+		// counted as open yet.
+		until(t, "the searches to answer", func() bool {
+			return !slices.ContainsFunc(batch, func(f *planted) bool { return a.answer(f.place, f.question) == "" })
+		})
 		w.rest(t, h)
 		for _, f := range batch {
 			switch rank := checkFound(t, f, a.answer(f.place, f.question), dir); rank {
