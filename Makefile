@@ -27,7 +27,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
                  persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
                  adapters/platform/telegram:FuzzWebhookBody adapters/platform/feishu:FuzzEvent adapters/platform/feishu:FuzzFrame persistence/searchindex:FuzzWords \
-                 messages/schedule:FuzzParseCron persistence/taskfile:FuzzParse \
+                 messages/schedule:FuzzParseCron messages/frontmatter:FuzzRead persistence/taskfile:FuzzParse \
                  adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
                  actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse \
                  actors/internal/prompt:FuzzHeader actors/internal/prompt:FuzzQuote actors/internal/prompt:FuzzQuoteLines \

@@ -2,18 +2,15 @@ package taskfile
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -28,19 +25,19 @@ const (
 	maxSay = 8 << 10
 )
 
-const hintFront = "begin the file with a line ---, then title and cron or when, then a line ---"
-
-// fault is what is wrong with a file, and at which line; 0: with the whole of it.
-type fault struct {
-	line       int
-	what, hint string
-}
-
-// Error implements error.
-func (f fault) Error() string { return f.what + "; " + f.hint }
+// fault is what is wrong with a file.
+type fault = frontmatter.Fault
 
 func faultf(line int, hint, what string, args ...any) error {
-	return fault{line, fmt.Sprintf(what, args...), hint}
+	return frontmatter.Faultf(line, hint, what, args...)
+}
+
+// form is how a task is written.
+func form() frontmatter.Form {
+	return frontmatter.Form{
+		Max: maxFront, Begin: "begin the file with a line ---, then title and cron or when, then a line ---",
+		Member: "write lines like title: Morning report", Quote: "put values with a colon, a star or a hash in quotes",
+	}
 }
 
 // parse reads a file. home is the zone of a task that names none. Its errors are faults.
@@ -48,23 +45,19 @@ func parse(id string, raw []byte, home *time.Location) (persistence.Task, error)
 	if err := persistence.CheckTaskID(id); err != nil {
 		return persistence.Task{}, faultf(0, "rename the file", "%v", err)
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
-	if len(raw) > maxFile {
-		return persistence.Task{}, faultf(0, "shorten it", "it has %d bytes, at most %d", len(raw), maxFile)
+	if n := len(bytes.TrimPrefix(raw, []byte("\ufeff"))); n > maxFile {
+		return persistence.Task{}, faultf(0, "shorten it", "it has %d bytes, at most %d", n, maxFile)
 	}
-	if err := checkText(raw); err != nil {
-		return persistence.Task{}, err
-	}
-	front, body, err := split(strings.ReplaceAll(string(raw), "\r\n", "\n"))
+	read, err := form().Read(raw)
 	if err != nil {
 		return persistence.Task{}, err
 	}
-	t := persistence.Task{ID: id, Status: persistence.TaskActive, CatchUp: persistence.CatchUpOnce, Body: strings.TrimSpace(body)}
-	lines, when, err := parseFront(front, &t)
+	t := persistence.Task{ID: id, Status: persistence.TaskActive, CatchUp: persistence.CatchUpOnce, Body: read.Text}
+	lines, when, err := members(read.Members, &t)
 	if err != nil {
 		return persistence.Task{}, err
 	}
-	return t, check(&t, lines, when, strings.Count(front, "\n")+2, home)
+	return t, check(&t, lines, when, read.Line, home)
 }
 
 // check looks at the task as a whole; end is the line below the front matter.
@@ -111,73 +104,21 @@ func plain(err error) string {
 	return strings.TrimPrefix(err.Error(), schedule.ErrSchedule.Error()+": ")
 }
 
-// checkText refuses what people cannot see but a model can read.
-func checkText(raw []byte) error {
-	line := 1
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		switch {
-		case r == '\n':
-			line++
-		case r == utf8.RuneError && n <= 1:
-			return faultf(line, "save the file as UTF-8", "bytes that are no UTF-8")
-		case r == '\t' || r == '\r':
-		case unicode.IsControl(r), hidden(r):
-			return faultf(line, "remove it", "an invisible character U+%04X", r)
-		}
-		i += n
-	}
-	return nil
-}
-
-// hidden characters change the order of what is shown, or spell words that are not.
-func hidden(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F || r == 0x2028 || r == 0x2029
-}
-
-// split parts the front matter from the text.
-func split(text string) (front, body string, err error) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", "", faultf(1, hintFront, "there is no front matter")
-	}
-	at := 0
-	for line := range strings.Lines(rest) {
-		if strings.TrimRight(line, " \t\n") == "---" {
-			if at > maxFront {
-				return "", "", faultf(1, "move it into the text", "the front matter has %d bytes, at most %d", at, maxFront)
-			}
-			return rest[:at], rest[at+len(line):], nil
-		}
-		at += len(line)
-	}
-	return "", "", faultf(1, hintFront, "the front matter does not end")
-}
-
-// parseFront reads the members into a task. It tells at which line each is, and the
+// members reads all members into a task. It tells at which line each is, and the
 // text of when.
-func parseFront(front string, t *persistence.Task) (lines map[string]int, when string, err error) {
-	var root yaml.Node
-	if err := parseYAML(front, &root); err != nil {
-		return nil, "", faultf(min(lineOf(err), strings.Count(front, "\n"))+1, "put values with a colon, a star or a hash in quotes", "the front matter is no YAML")
-	}
-	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
-		return nil, "", faultf(2, "write lines like title: Morning report", "the front matter has no members")
-	}
+func members(all []frontmatter.Member, t *persistence.Task) (lines map[string]int, when string, err error) {
 	lines = map[string]int{}
-	members := root.Content[0].Content
-	for i := 0; i+1 < len(members); i += 2 {
-		key, value := members[i], members[i+1]
-		name, line := persistence.ShortText(key.Value, 64), key.Line+1
+	for _, m := range all {
+		name, line := persistence.ShortText(m.Key.Value, 64), m.Line()
 		if lines[name] > 0 {
 			return nil, "", faultf(line, "keep one of them", "%s is there twice", name)
 		}
 		lines[name] = line
-		if value.Kind != yaml.ScalarNode {
+		if m.Value.Kind != yaml.ScalarNode {
 			return nil, "", faultf(line, "write a plain text behind the colon", "%s is no text", name)
 		}
-		text := strings.TrimSpace(value.Value)
-		if value.Tag == "!!null" {
+		text := strings.TrimSpace(m.Value.Value)
+		if m.Value.Tag == "!!null" {
 			text = ""
 		}
 		if name == "when" {
@@ -233,29 +174,6 @@ func member(t *persistence.Task, name, text string, line int) error {
 		return faultf(line, "known are title, cron, when, timezone, chatKey, status, catchUp and say", "%q is not known", name)
 	}
 	return nil
-}
-
-// parseYAML is Unmarshal for bytes of strangers: a panic is an error.
-func parseYAML(text string, node *yaml.Node) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New("the parser gave up")
-		}
-	}()
-	return yaml.Unmarshal([]byte(text), node)
-}
-
-// lineOf is the line that an error of the YAML parser names; 0: none.
-func lineOf(err error) int {
-	found := regexp.MustCompile(`line (\d+)`).FindStringSubmatch(err.Error())
-	if found == nil {
-		return 1
-	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		return 1
-	}
-	return n
 }
 
 // format is a task as a file.

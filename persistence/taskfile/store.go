@@ -78,7 +78,7 @@ func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.Ta
 
 func problem(path string, err error) persistence.TaskProblem {
 	if f, ok := errors.AsType[fault](err); ok {
-		return persistence.TaskProblem{Path: path, Line: f.line, What: f.what, Hint: f.hint}
+		return persistence.TaskProblem{Path: path, Line: f.Line, What: f.What, Hint: f.Hint}
 	}
 	return persistence.TaskProblem{Path: path, What: err.Error(), Hint: "make it a file that can be read"}
 }

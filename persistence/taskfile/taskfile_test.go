@@ -64,8 +64,8 @@ func TestParseReportsLineAndHint(t *testing.T) {
 			if !ok {
 				t.Fatalf("got %v, want a fault", err)
 			}
-			if f.line != tt.line || !strings.Contains(f.what, tt.what) || f.hint == "" {
-				t.Errorf("got line %d, %q, hint %q; want line %d, %q", f.line, f.what, f.hint, tt.line, tt.what)
+			if f.Line != tt.line || !strings.Contains(f.What, tt.what) || f.Hint == "" {
+				t.Errorf("got line %d, %q, hint %q; want line %d, %q", f.Line, f.What, f.Hint, tt.line, tt.what)
 			}
 		})
 	}

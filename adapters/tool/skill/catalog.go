@@ -326,7 +326,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 // problemOf says what is wrong with a path.
 func problemOf(at string, err error) Problem {
 	if f, ok := errors.AsType[fault](err); ok {
-		return Problem{Path: at, Line: f.line, What: f.what, Hint: f.hint}
+		return Problem{Path: at, Line: f.Line, What: f.What, Hint: f.Hint}
 	}
 	return Problem{Path: at, What: "it cannot be read: " + reason(err), Hint: "look at its rights"}
 }

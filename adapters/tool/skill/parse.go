@@ -1,15 +1,14 @@
 package skill
 
 import (
-	"bytes"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 )
 
 const (
@@ -30,123 +29,61 @@ type document struct {
 	text              string
 }
 
-// fault is what is wrong with a file, and at which line; 0: with the whole of it.
-type fault struct {
-	line       int
-	what, hint string
-}
-
-// Error implements error.
-func (f fault) Error() string { return f.what + "; " + f.hint }
+// fault is what is wrong with a file.
+type fault = frontmatter.Fault
 
 func faultf(line int, hint, what string, args ...any) error {
-	return fault{line, fmt.Sprintf(what, args...), hint}
+	return frontmatter.Faultf(line, hint, what, args...)
 }
 
-const hintFront = "begin the file with a line ---, then name and description, then a line ---"
+// form is how a SKILL.md is written.
+func form() frontmatter.Form {
+	return frontmatter.Form{
+		Max: maxFront, Dots: true, Begin: "begin the file with a line ---, then name and description, then a line ---",
+		Member: "write lines like name: my-skill", Quote: "put values with a colon or a hash in quotes",
+	}
+}
 
-// parse reads a SKILL.md: YAML front matter between two lines ---, and the text.
-// Its errors are faults.
+// parse reads a SKILL.md. Its errors are faults.
 func parse(raw []byte) (document, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
-	if err := checkText(raw); err != nil {
-		return document{}, err
-	}
-	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
-	front, body, err := split(text)
+	read, err := form().Read(raw)
 	if err != nil {
 		return document{}, err
 	}
-	d, err := parseFront(front)
+	d, err := members(read.Members)
 	if err != nil {
 		return document{}, err
 	}
-	if d.text = strings.TrimSpace(body); d.text == "" {
-		return document{}, faultf(strings.Count(front, "\n")+2, "write down what to do", "there is no text behind the front matter")
+	if d.text = read.Text; d.text == "" {
+		return document{}, faultf(read.Line, "write down what to do", "there is no text behind the front matter")
 	}
 	return d, nil
 }
 
-// checkText refuses what people cannot see but a model can read.
-func checkText(raw []byte) error {
-	line := 1
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		switch {
-		case r == '\n':
-			line++
-		case r == utf8.RuneError && n <= 1:
-			return faultf(line, "save the file as UTF-8", "bytes that are no UTF-8")
-		case r == '\t' || r == '\r':
-		case unicode.IsControl(r), hidden(r):
-			return faultf(line, "remove it", "an invisible character U+%04X", r)
-		}
-		i += n
-	}
-	return nil
-}
-
-// hidden characters change the order of what is shown, or spell words that are not.
-func hidden(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F || r == 0x2028 || r == 0x2029
-}
-
-// split parts the front matter from the text.
-func split(text string) (front, body string, err error) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", "", faultf(1, hintFront, "there is no front matter")
-	}
-	for at := 0; at < len(rest); {
-		line, _, more := strings.Cut(rest[at:], "\n")
-		if end := strings.TrimRight(line, " \t"); end == "---" || end == "..." {
-			front = rest[:at]
-			if len(front) > maxFront {
-				return "", "", faultf(1, "move it into the text", "the front matter has %d bytes, at most %d", len(front), maxFront)
-			}
-			return front, rest[min(len(rest), at+len(line)+1):], nil
-		}
-		if !more {
-			break
-		}
-		at += len(line) + 1
-	}
-	return "", "", faultf(1, hintFront, "the front matter does not end")
-}
-
-// parseFront reads the members that count. Others are left alone.
-func parseFront(front string) (document, error) {
-	var root yaml.Node
-	if err := parseYAML(front, &root); err != nil {
-		return document{}, faultf(min(lineOf(err), strings.Count(front, "\n"))+1, "put values with a colon or a hash in quotes", "the front matter is no YAML")
-	}
-	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
-		return document{}, faultf(2, "write lines like name: my-skill", "the front matter has no members")
-	}
+// members reads the members that count. Others are left alone.
+func members(all []frontmatter.Member) (document, error) {
 	var d document
 	seen := map[string]bool{}
-	members := root.Content[0].Content
-	for i := 0; i+1 < len(members); i += 2 {
-		key, value := members[i], members[i+1]
-		name := strings.ReplaceAll(strings.ToLower(key.Value), "_", "-")
+	for _, m := range all {
+		name := strings.ReplaceAll(strings.ToLower(m.Key.Value), "_", "-")
 		if name == "allowedtools" {
 			name = "allowed-tools"
 		}
-		if key.Kind != yaml.ScalarNode || !slices.Contains([]string{"name", "description", "allowed-tools"}, name) {
+		if m.Key.Kind != yaml.ScalarNode || !slices.Contains([]string{"name", "description", "allowed-tools"}, name) {
 			continue
 		}
 		if seen[name] {
-			return document{}, faultf(key.Line+1, "keep one of them", "%s is there twice", name)
+			return document{}, faultf(m.Line(), "keep one of them", "%s is there twice", name)
 		}
 		seen[name] = true
 		var err error
 		switch name {
 		case "name":
-			d.name, err = skillName(value)
+			d.name, err = skillName(m.Value)
 		case "description":
-			d.description, err = description(value)
+			d.description, err = description(m.Value)
 		default:
-			d.tools, err = toolNames(value)
+			d.tools, err = toolNames(m.Value)
 		}
 		if err != nil {
 			return document{}, err
@@ -156,25 +93,6 @@ func parseFront(front string) (document, error) {
 		return document{}, faultf(2, "add a line description: what it is for, and when", "there is no description")
 	}
 	return d, nil
-}
-
-// parseYAML parses YAML. What its reader cannot survive is no YAML.
-func parseYAML(text string, node *yaml.Node) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("line 1: it cannot be read")
-		}
-	}()
-	return yaml.Unmarshal([]byte(text), node)
-}
-
-// lineOf is the line that a YAML error names; without one it is the first.
-func lineOf(err error) int {
-	line := 1
-	if m := regexp.MustCompile(`line (\d{1,6})`).FindStringSubmatch(err.Error()); m != nil {
-		_, _ = fmt.Sscanf(m[1], "%d", &line) // digits
-	}
-	return line
 }
 
 func scalar(n *yaml.Node, what string) (string, error) {

@@ -79,7 +79,7 @@ func TestParseFaults(t *testing.T) {
 			if !ok {
 				t.Fatalf("document %+v, error %v, want a fault", d, err)
 			}
-			if f.line != tt.line || !strings.Contains(f.what, tt.what) || f.hint == "" {
+			if f.Line != tt.line || !strings.Contains(f.What, tt.what) || f.Hint == "" {
 				t.Errorf("fault %+v, want line %d and %q, with a hint", f, tt.line, tt.what)
 			}
 		})
@@ -121,7 +121,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d, err := parse(raw)
 		if err != nil {
-			if f, ok := errors.AsType[fault](err); !ok || f.what == "" || f.hint == "" || f.line < 0 || f.line > strings.Count(string(raw), "\n")+2 {
+			if f, ok := errors.AsType[fault](err); !ok || f.What == "" || f.Hint == "" || f.Line < 0 || f.Line > strings.Count(string(raw), "\n")+2 {
 				t.Errorf("error %#v of a file of %d lines", err, strings.Count(string(raw), "\n")+1)
 			}
 			return
