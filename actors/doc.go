@@ -57,7 +57,8 @@
 // rows. Deliver hands a row to the adapter actor; EgressProgressed,
 // EgressDelivered and EgressFailed come back through the shard; EgressKept says that
 // the chat has the receipt, and only then is the next part sent. ShowDraft and
-// ShowTyping may be lost, Deliver may not. Turns that wait start the next run.
+// ShowTyping may be lost, Deliver may not. Where people want it, ShowMark marks their
+// messages with what became of them. Turns that wait start the next run.
 //
 // What is owed is seen with OutboxQuery and OutboxReply, an OutboxItem each; how
 // sending goes is told by EgressDelayed. A row that the platform refused for good is

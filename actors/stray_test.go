@@ -22,6 +22,7 @@ func everyKind() []any {
 		messages.EgressKept{},
 		messages.ShowDraft{},
 		messages.ShowTyping{},
+		messages.ShowMark{},
 		messages.ChatProgressed{},
 		messages.WatchEnded{},
 		messages.AcceptIngress{},

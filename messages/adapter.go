@@ -54,6 +54,24 @@ type ShowTyping struct {
 	ChatType string
 }
 
+// Mark is a small sign on a person's message of what became of it.
+type Mark string
+
+// The marks.
+const (
+	MarkNone   Mark = ""
+	MarkSeen   Mark = "seen"   // taken: its run starts, or it waits
+	MarkMerged Mark = "merged" // the run under way has it
+)
+
+// ShowMark marks a person's message. It may be lost; the newest of a message wins.
+type ShowMark struct {
+	ChatKey   ChatKey
+	ChatType  string
+	MessageID string
+	Mark      Mark
+}
+
 // ChatProgressed is one frame of a watched chat; see the platform contract's Frame.
 type ChatProgressed struct {
 	ChatKey   ChatKey
@@ -82,5 +100,6 @@ func (Deliver) toAdapter()        {}
 func (EgressKept) toAdapter()     {}
 func (ShowDraft) toAdapter()      {}
 func (ShowTyping) toAdapter()     {}
+func (ShowMark) toAdapter()       {}
 func (ChatProgressed) toAdapter() {}
 func (WatchEnded) toAdapter()     {}

@@ -37,11 +37,13 @@ func Props(o Options) *actor.Props {
 	sender, _ := o.Platform.(platform.Sender)
 	editor, _ := o.Platform.(platform.Editor)
 	typer, _ := o.Platform.(platform.Typer)
+	drafter, _ := o.Platform.(platform.Drafter)
+	marker, _ := o.Platform.(platform.Marker)
 	caps := o.Platform.Capabilities()
 	owed := newBook(caps.Rates)
 	return actor.PropsFromProducer(func() actor.Actor {
 		return &adapter{
-			Options: o, book: owed, caps: caps, sender: sender, editor: editor, typer: typer, watches: map[string]watch{},
+			Options: o, book: owed, caps: caps, sender: sender, editor: editor, typer: typer, drafter: drafter, marker: marker, watches: map[string]watch{},
 		}
 	})
 }
@@ -54,6 +56,8 @@ type adapter struct {
 	sender  platform.Sender
 	editor  platform.Editor
 	typer   platform.Typer
+	drafter platform.Drafter
+	marker  platform.Marker
 	home    pipe.Home
 	watches map[string]watch
 }
@@ -86,6 +90,10 @@ func (a *adapter) Receive(ac actor.Context) {
 		a.onLineDue(ac)
 	case keptDue:
 		a.onKeptDue(ac, msg)
+	case marked:
+		a.marked(ac, msg)
+	case markDue:
+		a.onMarkDue(ac)
 	case reachable:
 		a.hurry(ac)
 	default:
@@ -104,6 +112,8 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 		a.showDraft(ac, msg)
 	case messages.ShowTyping:
 		a.showTyping(msg)
+	case messages.ShowMark:
+		a.showMark(ac, msg)
 	case messages.ChatProgressed:
 		a.progress(ac, msg)
 	case messages.WatchEnded:
@@ -126,6 +136,8 @@ func (a *adapter) started(ac actor.Context) {
 	}
 	a.lined = false // the timer's message may have been lost
 	a.armLine(ac, time.Now())
+	a.marks.armed = false
+	a.pumpMarks(ac)
 	for _, key := range a.keys() {
 		a.pump(ac, a.lanes[key])
 	}

@@ -24,6 +24,7 @@ type book struct {
 	back  time.Time // when the platform was last said to work
 
 	limits limits
+	marks  marks
 	line   []*lane // that only the account's limits hold back, in order
 	lined  bool    // a look at the line is due
 }

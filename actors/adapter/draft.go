@@ -18,12 +18,21 @@ type draftShown struct {
 	key  messages.ChatKey
 	call uint64
 	row  messages.RowID
-	id   string // empty: it failed
+	id   string // empty: it failed, or is no message
 	err  error
+	// beside: it was shown beside the messages, by a [platform.Drafter].
+	beside bool
 }
 
 // draftDeadline bounds a call that may as well fail.
 const draftDeadline = 10 * time.Second
+
+const (
+	// draftLives is how long a draft that is no message may stand without being shown anew.
+	draftLives = 20 * time.Second
+	// maxRepeats bounds for how long a text that does not grow is kept alive.
+	maxRepeats = 45
+)
 
 func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	if a.editor == nil || !a.caps.Drafts {
@@ -44,12 +53,19 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 // finals go first, since the lane's queue is empty here.
 func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	d := l.draft
-	if d == nil || d.text == d.last {
+	if d == nil {
+		return
+	}
+	beside := d.id == "" && a.drafter != nil && a.drafter.TakesDrafts(l.target)
+	if d.text == d.last && (!beside || d.repeats >= maxRepeats) {
 		return
 	}
 	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
 	if tight := len(a.line) > 0 || !l.group.spare(now) || !a.limits.all.spare(now); wait <= 0 && tight {
 		wait = time.Second
+	}
+	if d.text == d.last {
+		wait = max(wait, draftLives-now.Sub(d.shown))
 	}
 	if wait > 0 {
 		a.look(ac, l, wait)
@@ -58,19 +74,26 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	l.call = a.nextCall()
 	l.note(now)
 	a.limits.all.note(now)
+	if d.repeats++; d.text != d.last {
+		d.repeats = 0
+	}
 	every, ok := a.caps.DraftEvery[l.target.ChatType]
 	if !ok {
 		every = a.caps.DraftEvery[""]
 	}
-	d.next, d.last = now.Add(every), d.text
+	d.next, d.last, d.shown = now.Add(every), d.text, now
 	out := platform.Outbound{To: l.target, Text: d.text, Draft: true}
-	shown := draftShown{key: l.key, call: l.call, row: d.row, id: d.id}
-	ctx, sender, editor, target := a.ctx, a.sender, a.editor, l.target
+	shown := draftShown{key: l.key, call: l.call, row: d.row, id: d.id, beside: beside}
+	ctx, sender, editor, drafter, target := a.ctx, a.sender, a.editor, a.drafter, l.target
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
 		defer cancel()
 		parts := sender.Plan(out)
 		if len(parts) == 0 {
+			return shown
+		}
+		if beside {
+			shown.err = drafter.Draft(ctx, target, partID(shown.row), parts[0])
 			return shown
 		}
 		if shown.id != "" {
@@ -91,7 +114,7 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	l.over(now)
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
 		a.told(l, e, now)
-		if e.Unknown && msg.id == "" {
+		if e.Unknown && msg.id == "" && !msg.beside {
 			l.doubtful(msg.row)
 		}
 	}
@@ -100,6 +123,9 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 		l.kept = &receipt{progressed: messages.EgressProgressed{ChatKey: l.key, Row: msg.row, MessageID: msg.id, Draft: true}}
 		a.tell(ac, l)
 		return
+	}
+	if errors.Is(msg.err, platform.ErrNoDraft) && l.draft != nil && l.draft.row == msg.row {
+		l.draft.last, l.draft.next = "", now // it is shown in a message instead
 	}
 	l.placeholder(msg.row, msg.id)
 	a.pump(ac, l)

@@ -57,6 +57,10 @@ type draft struct {
 	text string
 	last string // as shown
 	next time.Time
+	// shown is when a draft that is no message was shown last, and repeats how often
+	// it was only kept alive since its text changed.
+	shown   time.Time
+	repeats int
 	// unknown: how many times it may have been sent without an answer.
 	unknown int
 }

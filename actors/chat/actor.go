@@ -77,6 +77,7 @@ type chat struct {
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
+	marked    map[string]string     // messages of people that have a mark, by their turn
 	moved     []persistence.Settled // fates of the run that went on in another context
 	closing   bool                  // the host stops
 	drainer   *actor.PID

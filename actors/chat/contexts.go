@@ -48,7 +48,9 @@ func (c *chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 func (c *chat) handOver(ac actor.Context, messageID string, fates []persistence.Settled) {
 	c.moved = slices.Concat(c.moved, fates)
 	if !c.state.IsLast(messageID) {
-		c.endFrame(ac, messageID, "", c.takeMoved(nil), false)
+		moved := c.takeMoved(nil)
+		c.endFrame(ac, messageID, "", moved, false)
+		c.unmark(ac, moved)
 	}
 }
 

@@ -48,7 +48,9 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		c.chunkFrame(ac, m.ID, []uistream.Chunk{uistream.Error{ErrorText: notice}})
 	}
 	if result != persistence.ResultSwitching {
-		c.endFrame(ac, m.ID, string(result), c.takeMoved(fates), true)
+		settled := c.takeMoved(fates)
+		c.endFrame(ac, m.ID, string(result), settled, true)
+		c.unmark(ac, settled)
 	}
 	c.deliverRows(ac, fact.Rows)
 	c.dropRun(ac)

@@ -124,6 +124,7 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
 	c.quoted.list = nil // it quotes them
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
+	c.mark(ac, turn, messages.MarkSeen)
 	if c.since.IsZero() {
 		c.since = time.Now()
 	}

@@ -93,6 +93,7 @@ func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []pers
 }
 
 func (c *chat) settledFrame(ac actor.Context, turnID string) {
+	c.unmarkTurn(ac, turnID)
 	if len(c.watchers) > 0 {
 		c.frame(ac, messages.ChatProgressed{Kind: "settled", Settled: []string{turnID}})
 	}

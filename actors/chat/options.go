@@ -106,6 +106,7 @@ type Adapter struct {
 	ToolEgress bool
 	Drafts     bool
 	Typing     bool
+	Reactions  bool // people's messages are marked with what became of them
 	// MaxText is what a message of the platform holds, in UTF-16 units, and Parts how
 	// many of them a text takes. With both, long texts are paged.
 	MaxText int

@@ -422,8 +422,11 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 	}
 	c.since = time.Time{}
 	c.Metrics.merged(len(fact.Turns))
+	c.markMerged(ac, fact.Turns)
 	c.deliverRows(ac, fact.Rows)
-	c.endFrame(ac, closed.ID, "", c.takeMoved(nil), false)
+	moved := c.takeMoved(nil)
+	c.endFrame(ac, closed.ID, "", moved, false)
+	c.unmark(ac, moved)
 	c.run.renew(fact.MessageID, c.state.Run.Parts)
 	c.eventFrame(ac, "merge", step, "")
 	c.startFrame(ac, fact.Turns)

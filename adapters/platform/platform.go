@@ -37,6 +37,7 @@ type Capabilities struct {
 	ToolEgress bool
 	Drafts     bool // a text under way can be shown and edited ([Editor])
 	Threads    bool
+	Reactions  bool // people's messages can be marked ([Marker])
 	Buttons    bool
 	// MaxText is the longest text of one message, in UTF-16 units; 0: none is too long.
 	MaxText int

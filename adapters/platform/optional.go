@@ -1,0 +1,29 @@
+package platform
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Marker marks people's messages with a small sign of what became of them. It is
+// best effort: nobody waits for a mark.
+type Marker interface {
+	// Mark puts a mark in the place of the one before; [messages.MarkNone] takes it
+	// away. Where marks are not wanted it does nothing.
+	Mark(ctx context.Context, to Target, messageID string, mark messages.Mark) error
+}
+
+// ErrNoDraft means that a chat shows no drafts of a [Drafter]'s kind.
+var ErrNoDraft = errors.New("the chat shows no drafts")
+
+// Drafter shows a text under way where it is no message, so that the finished text is
+// one of its own. Where it cannot, an [Editor] shows it.
+type Drafter interface {
+	// TakesDrafts says whether a chat shows drafts, as far as is known. It asks nobody.
+	TakesDrafts(to Target) bool
+	// Draft shows the text. id names what becomes of it, and the same id replaces what
+	// was shown. [ErrNoDraft]: this chat does not, and will not be tried for a while.
+	Draft(ctx context.Context, to Target, id string, part Part) error
+}
