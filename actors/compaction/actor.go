@@ -8,7 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -57,82 +57,49 @@ func Props(o Options) *actor.Props {
 
 type compaction struct {
 	Options
-	home pipe.Home
-	chat *actor.PID
+	errand.Errand
 	msg  messages.Compact
 	plan plan
-
-	ctx    context.Context //nolint:containedctx // the actor's own life
-	cancel context.CancelFunc
-	alarm  *time.Timer
-	asked  bool // for a slot
-	over   bool // it has answered
 }
 
 // planned: the turns are counted, and it is known which to fold.
 type planned struct{ plan plan }
 
-// written: the model's call is over.
-type written struct {
-	summary string
-	err     error
-}
-
-// overdue: the deadline has passed.
-type overdue struct{}
+// written: the model has made a summary.
+type written struct{ summary string }
 
 func (c *compaction) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
-		c.home, c.chat = pipe.NewHome(ac), ac.Parent()
-		c.ctx, c.cancel = context.WithCancel(context.Background())
+		c.Start(ac, c.Gate)
 	case *actor.Stopping, *actor.Restarting:
-		c.stop(ac)
+		c.Stop(ac)
 	case messages.Compact:
 		c.begin(msg)
 	case messages.SlotGranted:
-		c.ask()
+		c.Granted()
 	case planned:
 		c.onPlanned(ac, msg)
 	case written:
 		c.onWritten(ac, msg)
-	case overdue:
-		c.fail(ac, "the deadline has passed")
+	case errand.Failed:
+		c.fail(ac, msg.Why)
 	default:
 		stray.Report(ac)
 	}
 }
 
-func (c *compaction) stop(ac actor.Context) {
-	c.over = true
-	c.cancel()
-	if c.alarm != nil {
-		c.alarm.Stop()
-	}
-	c.release(ac)
-}
-
-// release gives the slot back, or the place in the line.
-func (c *compaction) release(ac actor.Context) {
-	if c.asked {
-		c.asked = false
-		ac.Request(c.Gate, messages.ReleaseSlot{RunID: c.msg.CompactionID})
-	}
-}
-
 func (c *compaction) begin(msg messages.Compact) {
-	if c.msg.CompactionID != "" {
+	if !c.Begin(msg.ChatKey, msg.CompactionID, c.Deadline) {
 		return
 	}
 	c.msg = msg
-	home := c.home
-	c.alarm = time.AfterFunc(c.Deadline, func() { home.Send(overdue{}) })
-	ctx, o := c.ctx, c.Options
-	home.Go(func() any { return planned{newPlan(ctx, msg, o)} }, func(p pipe.Panicked) any { return written{err: p} })
+	o := c.Options
+	c.Beside(func(ctx context.Context) (any, error) { return planned{newPlan(ctx, msg, o)}, nil })
 }
 
 func (c *compaction) onPlanned(ac actor.Context, msg planned) {
-	if c.over {
+	if c.Over() {
 		return
 	}
 	c.plan = msg.plan
@@ -142,25 +109,20 @@ func (c *compaction) onPlanned(ac actor.Context, msg planned) {
 	case c.msg.Extract || c.Extract:
 		c.extracted(ac)
 	default:
-		c.asked = true
-		ac.Request(c.Gate, messages.AcquireSlot{ChatKey: c.msg.ChatKey, RunID: c.msg.CompactionID})
+		c.ask(ac)
 	}
 }
 
-// ask makes the model call.
-func (c *compaction) ask() {
-	if c.over {
-		return
-	}
-	ctx, m := c.ctx, c.Model
-	msg, turns, limit := c.msg, c.msg.Turns[:c.plan.to], min(c.MaxTokens, max(c.Budget/4, 256))
-	c.home.Go(func() any {
+// ask has the model write.
+func (c *compaction) ask(ac actor.Context) {
+	m, msg, turns, limit := c.Model, c.msg, c.msg.Turns[:c.plan.to], min(c.MaxTokens, max(c.Budget/4, 256))
+	c.Acquire(ac, func(ctx context.Context) (any, error) {
 		summary, err := write(ctx, m, request(msg, turns, limit))
 		if err != nil {
-			return written{err: err}
+			return nil, err
 		}
-		return written{summary: complete(summary, turns)}
-	}, func(p pipe.Panicked) any { return written{err: p} })
+		return written{complete(summary, turns)}, nil
+	})
 }
 
 // write reads the answer to its end. One that was cut, or that wants to call
@@ -186,9 +148,7 @@ func write(ctx context.Context, m model.Model, req model.Request) (string, error
 
 func (c *compaction) onWritten(ac actor.Context, msg written) {
 	switch {
-	case c.over:
-	case msg.err != nil:
-		c.fail(ac, msg.err.Error())
+	case c.Over():
 	case msg.summary == "":
 		c.fail(ac, "the summary is empty")
 	default:
@@ -199,7 +159,7 @@ func (c *compaction) onWritten(ac actor.Context, msg written) {
 // fail ends it without a summary of the model's. Where the chat cannot go on
 // without one, what can be had without the model has to do.
 func (c *compaction) fail(ac actor.Context, why string) {
-	if c.over {
+	if c.Over() {
 		return
 	}
 	c.Logger.Warn("a summary could not be made", "component", "compaction", "chat_key", string(c.msg.ChatKey), "cause", string(c.msg.Cause), "error", why)
@@ -227,8 +187,5 @@ func (c *compaction) summed(ac actor.Context, result, body string) {
 func (c *compaction) finish(ac actor.Context, done messages.CompactionFinished) {
 	done.ChatKey, done.CompactionID = c.msg.ChatKey, c.msg.CompactionID
 	done.System, done.Tokens, done.Before, done.Aged = c.plan.system, c.plan.counts, total(c.plan.turns), c.plan.aged
-	c.over = true
-	c.cancel()
-	c.release(ac)
-	ac.Request(c.chat, done) // who stops it: its end would be heard before its answer
+	c.Answer(ac, done)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -56,18 +56,10 @@ func Props(o Options) *actor.Props {
 
 type extraction struct {
 	Options
-	home pipe.Home
-	chat *actor.PID
+	errand.Errand
 	msg  messages.ExtractMemory
-	next func(ctx context.Context) any // what the slot is for
 	work work
 	done messages.MemoryExtracted
-
-	ctx    context.Context //nolint:containedctx // the actor's own life
-	cancel context.CancelFunc
-	alarm  *time.Timer
-	asked  bool // for a slot
-	over   bool // it has answered
 }
 
 // chosen: it is known which turns to read.
@@ -82,23 +74,16 @@ type added struct{ facts, chars int }
 // condensed: the memory is shorter.
 type condensed struct{}
 
-// failed: the step under way changed nothing.
-type failed struct{ why string }
-
-// overdue: the deadline has passed.
-type overdue struct{}
-
 func (e *extraction) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
-		e.home, e.chat = pipe.NewHome(ac), ac.Parent()
-		e.ctx, e.cancel = context.WithCancel(context.Background())
+		e.Start(ac, e.Gate)
 	case *actor.Stopping, *actor.Restarting:
-		e.stop(ac)
+		e.Stop(ac)
 	case messages.ExtractMemory:
 		e.begin(msg)
 	case messages.SlotGranted:
-		e.granted()
+		e.Granted()
 	case chosen:
 		e.onChosen(ac, msg)
 	case added:
@@ -106,64 +91,38 @@ func (e *extraction) Receive(ac actor.Context) {
 	case condensed:
 		e.done.Condensed = messages.ResultRemembered
 		e.finish(ac)
-	case failed:
-		e.fail(ac, msg.why)
-	case overdue:
-		e.fail(ac, "the deadline has passed")
+	case errand.Failed:
+		e.fail(ac, msg.Why)
 	default:
 		stray.Report(ac)
 	}
 }
 
-func (e *extraction) stop(ac actor.Context) {
-	e.over = true
-	e.cancel()
-	if e.alarm != nil {
-		e.alarm.Stop()
-	}
-	e.release(ac)
-}
-
-// release gives the slot back, or the place in the line.
-func (e *extraction) release(ac actor.Context) {
-	if e.asked {
-		e.asked = false
-		ac.Request(e.Gate, messages.ReleaseSlot{RunID: e.msg.ExtractionID})
-	}
-}
-
-// beside runs slow work; an error of it changes nothing.
-func (e *extraction) beside(work func(ctx context.Context) any) {
-	ctx := e.ctx
-	e.home.Go(func() any { return work(ctx) }, func(p pipe.Panicked) any { return failed{p.Error()} })
-}
-
 func (e *extraction) begin(msg messages.ExtractMemory) {
-	if e.msg.ExtractionID != "" {
+	if !e.Begin(msg.ChatKey, msg.ExtractionID, e.Deadline) {
 		return
 	}
 	e.msg = msg
-	home, o := e.home, e.Options
-	e.alarm = time.AfterFunc(e.Deadline, func() { home.Send(overdue{}) })
-	e.beside(func(ctx context.Context) any {
+	o := e.Options
+	e.Beside(func(ctx context.Context) (any, error) {
 		mark, err := o.Store.Extracted(ctx, msg.ChatKey)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		known, err := o.Store.ReadMemory(ctx, persistence.MemoryPlace{Chat: msg.ChatKey})
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		turns, err := withFolded(ctx, o.Folded, msg.ChatKey, msg.Turns, mark)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
-		return chosen{newWork(turns, mark, o.Zone), known}
+		return chosen{newWork(turns, mark, o.Zone), known}, nil
 	})
 }
 
 func (e *extraction) onChosen(ac actor.Context, msg chosen) {
-	if e.over {
+	if e.Over() {
 		return
 	}
 	e.work = msg.work
@@ -174,21 +133,21 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 		return
 	}
 	w, o, about, known := e.work, e.Options, e.msg, msg.known
-	e.acquire(ac, func(ctx context.Context) any {
+	e.Acquire(ac, func(ctx context.Context) (any, error) {
 		said, err := answer(ctx, o.Model, request(about.RequestID, extract, about.Guidance, knownLine(known)+w.material, maxAnswer))
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		facts, err := w.facts(said, o.Zone)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		n, err := o.Store.AddExtracted(ctx, about.ChatKey, w.to, facts...)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		text, _ := o.Store.ReadMemory(ctx, persistence.MemoryPlace{Chat: about.ChatKey}) // if it cannot be read, it is not condensed
-		return added{n, utf8.RuneCountInString(text)}
+		return added{n, utf8.RuneCountInString(text)}, nil
 	})
 }
 
@@ -207,54 +166,41 @@ func knownLine(known string) string {
 	return string(line) + "\n"
 }
 
-// acquire does work that asks the model once the gate lets it.
-func (e *extraction) acquire(ac actor.Context, work func(ctx context.Context) any) {
-	e.next, e.asked = work, true
-	ac.Request(e.Gate, messages.AcquireSlot{ChatKey: e.msg.ChatKey, RunID: e.msg.ExtractionID})
-}
-
-func (e *extraction) granted() {
-	if !e.over && e.next != nil {
-		e.beside(e.next)
-		e.next = nil
-	}
-}
-
 func (e *extraction) onAdded(ac actor.Context, msg added) {
-	if e.over {
+	if e.Over() {
 		return
 	}
-	e.release(ac)
+	e.Release(ac)
 	e.done.Result, e.done.Facts, e.done.Left = messages.ResultRemembered, msg.facts, e.work.left-len(e.work.turns)
 	if e.MaxChars == 0 || msg.chars <= e.MaxChars {
 		e.finish(ac)
 		return
 	}
 	o, about, place := e.Options, e.msg, persistence.MemoryPlace{Chat: e.msg.ChatKey}
-	e.acquire(ac, func(ctx context.Context) any {
+	e.Acquire(ac, func(ctx context.Context) (any, error) {
 		was, err := o.Store.ReadMemory(ctx, place)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		_, body := persistence.FrontMatter(was)
 		said, err := answer(ctx, o.Model, request(about.RequestID+"_c", condense, about.Guidance, body, max(maxAnswer, o.MaxChars)))
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		text, err := shorter(was, said, o.MaxChars)
 		if err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
 		if err := o.Store.ReplaceMemory(ctx, place, was, text, !o.NoBackup); err != nil {
-			return failed{err.Error()}
+			return nil, err
 		}
-		return condensed{}
+		return condensed{}, nil
 	})
 }
 
 // fail ends it; what was added stays.
 func (e *extraction) fail(ac actor.Context, why string) {
-	if e.over {
+	if e.Over() {
 		return
 	}
 	e.done.Err = why
@@ -268,12 +214,9 @@ func (e *extraction) fail(ac actor.Context, why string) {
 }
 
 func (e *extraction) finish(ac actor.Context) {
-	if e.over {
+	if e.Over() {
 		return
 	}
 	e.done.ChatKey, e.done.ExtractionID = e.msg.ChatKey, e.msg.ExtractionID
-	e.over = true
-	e.cancel()
-	e.release(ac)
-	ac.Request(e.chat, e.done) // who stops it: its end would be heard before its answer
+	e.Answer(ac, e.done)
 }
