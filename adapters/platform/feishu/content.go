@@ -6,30 +6,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-const (
-	// maxFileName is the longest file name that is passed on, in runes.
-	maxFileName = 100
-	// maxFileKey is the longest key of a file, in bytes. The service's own are about 50.
-	maxFileKey = 512
-)
+// maxFileName is the longest file name that is passed on, in runes.
+const maxFileName = 100
+
+// kindPhoto is the kind of files that the service keeps as images.
+const kindPhoto = "photo"
 
 // said is what a message holds.
 type said struct {
 	text      string
 	parts     []uimessage.Part
 	forwarded bool
-}
-
-// fileRef is the data part of a file: enough to fetch it later.
-type fileRef struct {
-	Kind      string `json:"kind"`
-	FileID    string `json:"fileId"`
-	MessageID string `json:"messageId"`
-	Name      string `json:"name,omitempty"`
-	Duration  int64  `json:"durationMs,omitempty"`
 }
 
 // readContent reads the content of a message by its kind. What is not text becomes
@@ -54,13 +45,17 @@ func readContent(msg message) said {
 	case "post":
 		return readPost(msg)
 	case "image":
-		return file("image", c.ImageKey)
-	case "file", "folder", "audio":
-		return file(msg.Kind, c.FileKey)
+		return file(kindPhoto, c.ImageKey)
+	case "file":
+		return file("document", c.FileKey)
+	case "audio":
+		return file("voice", c.FileKey)
 	case "media":
 		return file("video", c.FileKey)
-	case "sticker":
-		return file("sticker", c.FileKey)
+	case "sticker": // the service hands none of them out
+		return note("sticker")
+	case "folder": // nor these
+		return note("folder", fileName(c.FileName))
 	case "location":
 		return note("location", tidy(c.Name, maxFileName), tidy(c.Latitude, 20)+","+tidy(c.Longitude, 20))
 	case "interactive":
@@ -77,19 +72,18 @@ func note(words ...string) said {
 	return said{parts: []uimessage.Part{uimessage.Text{Text: placeholder(words...)}}}
 }
 
-// file is a placeholder with the key that the file can be fetched by.
+// file is a placeholder with what the file can be fetched by. The service knows a
+// file by its message too.
 func (msg message) file(kind, key, name string, duration int64) said {
-	ref := fileRef{Kind: kind, FileID: key, MessageID: msg.ID, Name: fileName(name), Duration: min(max(0, duration), 1<<40)}
+	f := platform.File{Kind: kind, FileID: msg.ID + "/" + key, Unique: tidy(key, maxFileName), Name: fileName(name)}
 	label := ""
-	if ref.Duration > 0 {
-		label = strconv.FormatInt(ref.Duration/1000, 10) + " s"
+	if duration = min(max(0, duration), 1<<40); duration > 0 {
+		label = strconv.FormatInt((duration+999)/1000, 10) + " s"
 	}
-	out := note(kind, ref.Name, label)
-	data, err := json.Marshal(ref)
-	if err != nil || key == "" || len(key) > maxFileKey {
-		return out
+	out := note(kind, f.Name, label)
+	if _, _, ok := fileOf(f.FileID); ok {
+		out.parts = append(out.parts, f.Part())
 	}
-	out.parts = append(out.parts, uimessage.Data{Name: "feishu-file", Data: data})
 	return out
 }
 
@@ -180,7 +174,7 @@ func (e element) read(msg message) (string, []uimessage.Part) {
 		}
 		return "@" + tidy(e.UserName, maxName), nil
 	case "img":
-		return "", msg.file("image", e.ImageKey, "", 0).parts
+		return "", msg.file(kindPhoto, e.ImageKey, "", 0).parts
 	case "media":
 		return "", msg.file("video", e.FileKey, "", 0).parts
 	case "emotion":

@@ -32,9 +32,10 @@ const feishuTokenLife = 2 * time.Hour
 // purpose. It is safe for concurrent use and is closed with the test.
 type FeishuAPI struct {
 	changes
-	server *httptest.Server
-	quit   chan struct{}
-	work   sync.WaitGroup
+	server  *httptest.Server // nil where it has no socket
+	handler http.Handler
+	quit    chan struct{}
+	work    sync.WaitGroup
 
 	mu       sync.Mutex
 	shift    time.Duration // of the clock
@@ -44,6 +45,11 @@ type FeishuAPI struct {
 	uuids    map[string]feishuUse
 	files    map[string]bool // keys of what was uploaded
 	cards    map[string]*feishuCard
+	forwards map[string][]*FeishuMessage // what messages will hold, by their ids
+	held     map[string][]byte           // files that people sent, by message, type and key
+	refused  map[string]bool             // scopes that the app does not have
+	rates    map[string][]time.Time
+	away     bool
 	nextID   int64
 	calls    []FeishuCall
 	faults   []*FeishuFault
@@ -74,6 +80,10 @@ type FeishuMessage struct {
 	Streaming      bool   // a card that is still being written
 	ours           bool
 	card           *feishuCard // of a card that is changed by its own id
+	deleted        bool
+	children       []*FeishuMessage // of one that holds forwarded ones
+	from           string           // open id of who wrote it, if a person did
+	made           time.Time
 }
 
 // feishuUse is what a uuid was used for.
@@ -98,6 +108,7 @@ type feishuRefusal struct {
 	status, code int
 	text         string
 	reset        int
+	scopes       []string // one of which the app would need
 }
 
 func feishuNo(code int, text string) *feishuRefusal {
@@ -107,13 +118,9 @@ func feishuNo(code int, text string) *feishuRefusal {
 // NewFeishuAPI starts a fake.
 func NewFeishuAPI(tb testing.TB) *FeishuAPI {
 	tb.Helper()
-	a := &FeishuAPI{
-		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
-		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{},
-	}
-	a.push.more = make(chan struct{}, 1)
+	a := newFeishuAPI()
+	a.server = httptest.NewServer(a.handler)
 	a.push.client = &http.Client{Transport: &http.Transport{}}
-	a.server = httptest.NewServer(a.routes())
 	a.work.Go(a.deliver)
 	tb.Cleanup(func() {
 		close(a.quit)
@@ -126,8 +133,24 @@ func NewFeishuAPI(tb testing.TB) *FeishuAPI {
 	return a
 }
 
+func newFeishuAPI() *FeishuAPI {
+	a := &FeishuAPI{
+		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
+		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{}, held: map[string][]byte{}, forwards: map[string][]*FeishuMessage{},
+		refused: map[string]bool{}, rates: map[string][]time.Time{},
+	}
+	a.push.more = make(chan struct{}, 1)
+	a.handler = a.routes()
+	return a
+}
+
 // URL is the root to give to a platform.
-func (a *FeishuAPI) URL() string { return a.server.URL }
+func (a *FeishuAPI) URL() string {
+	if a.server == nil {
+		return "http://feishu.invalid"
+	}
+	return a.server.URL
+}
 
 // Secret is the app's.
 func (a *FeishuAPI) Secret() string { return feishuSecret }
@@ -168,6 +191,9 @@ func (a *FeishuAPI) Sent(chat string) []FeishuMessage {
 	var out []FeishuMessage
 	if c := a.chats[chat]; c != nil {
 		for _, m := range c.sent {
+			if m.deleted {
+				continue
+			}
 			shown := *m
 			if m.card != nil {
 				shown.Text, _, _ = walkCard(m.card.content)
@@ -219,6 +245,9 @@ func (a *FeishuAPI) ExpireTokens() {
 	clear(a.tokens)
 }
 
+// ServeHTTP implements [http.Handler].
+func (a *FeishuAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
 func (a *FeishuAPI) routes() http.Handler {
 	mux := http.NewServeMux()
 	add := func(pattern string, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
@@ -230,6 +259,9 @@ func (a *FeishuAPI) routes() http.Handler {
 	add("POST /open-apis/im/v1/messages/{id}/reply", false, a.replyMessage)
 	add("PATCH /open-apis/im/v1/messages/{id}", false, a.patchMessage)
 	add("GET /open-apis/im/v1/messages/{id}", false, a.readMessage)
+	add("DELETE /open-apis/im/v1/messages/{id}", false, a.deleteMessage)
+	add("GET /open-apis/im/v1/messages/{id}/resources/{key}", false, a.readResource)
+	add("GET /open-apis/application/v6/scopes", false, a.listScopes)
 	add("POST /open-apis/im/v1/images", false, a.uploadImage)
 	add("POST /open-apis/im/v1/files", false, a.uploadFile)
 	add("POST /open-apis/cardkit/v1/cards", false, a.createCard)
@@ -261,6 +293,9 @@ func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do 
 		no = a.checkToken(r)
 	}
 	if no == nil {
+		no = a.checkScope(r)
+	}
+	if no == nil {
 		out, no = do(r, body)
 	}
 	call.Code = 0
@@ -282,7 +317,7 @@ func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do 
 
 // readFeishu reads a JSON body, or a form with the sizes of its files.
 func readFeishu(r *http.Request) (map[string]any, *feishuRefusal) {
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet || r.Method == http.MethodDelete {
 		return nil, nil
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -310,12 +345,21 @@ func readFeishu(r *http.Request) (map[string]any, *feishuRefusal) {
 }
 
 func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
+	if raw, ok := out.(feishuRaw); ok && no == nil {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", `attachment; filename="../../CANARY.sh"`) // nobody is to believe it
+		_, _ = w.Write(raw)
+		return
+	}
 	answer := map[string]any{"code": 0, "msg": "success"}
 	status := http.StatusOK
 	switch top, ok := out.(feishuTop); {
 	case no != nil:
 		status = no.status
 		answer["code"], answer["msg"] = no.code, no.text
+		if no.scopes != nil {
+			answer["error"] = map[string]any{"permission_violations": violations(no.scopes)}
+		}
 		if no.reset > 0 {
 			w.Header().Set("X-Ogw-Ratelimit-Reset", strconv.Itoa(no.reset))
 		}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/net/websocket"
@@ -44,11 +43,12 @@ type feishuFrame struct {
 
 func (a *FeishuAPI) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Request, map[string]any) (any, *feishuRefusal))) {
 	a.links.waits = map[string]chan []byte{}
-	add("POST /callback/ws/endpoint", true, func(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+	add("POST /callback/ws/endpoint", true, func(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 		if body["AppID"] != FeishuApp || body["AppSecret"] != feishuSecret {
 			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
 		}
-		url := "ws" + strings.TrimPrefix(a.server.URL, "http") + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
+		// By the way that the app came, so that what stands in between stays there.
+		url := "ws://" + r.Host + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
 		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
 	})
 	mux.Handle("GET /callback/ws/link", websocket.Server{Handler: a.link})

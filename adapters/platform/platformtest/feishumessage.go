@@ -30,6 +30,9 @@ func (a *FeishuAPI) replyMessage(r *http.Request, body map[string]any) (any, *fe
 	if m == nil {
 		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids: ["+r.PathValue("id")+"].")
 	}
+	if m.deleted {
+		return nil, feishuNo(230011, "The message was recalled.")
+	}
 	thread, _ := body["reply_in_thread"].(bool)
 	return a.newMessage(a.chats[m.Chat], body, m.ID, thread)
 }
@@ -55,7 +58,10 @@ func (a *FeishuAPI) newMessage(c *feishuChat, body map[string]any, parent string
 	if use, ok := a.uuids[c.id+" "+uuid]; ok && uuid != "" && a.now().Sub(use.at) < feishuUUIDLife {
 		return a.messages[use.message].object(), nil
 	}
-	m := &FeishuMessage{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true}
+	m := &FeishuMessage{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
+	if parent == "" && c.kind == "topic_group" { // it begins a topic of its own
+		m.Thread = a.newID("omt_")
+	}
 	if parent != "" {
 		m.Thread = a.messages[parent].Thread
 	}
@@ -75,22 +81,44 @@ func (a *FeishuAPI) newMessage(c *feishuChat, body map[string]any, parent string
 }
 
 func (m *FeishuMessage) object() map[string]any {
-	sender := map[string]any{"id": "ou_somebody", "id_type": "open_id", "sender_type": "user"}
+	sender := map[string]any{"id": m.from, "id_type": "open_id", "sender_type": "user"}
 	if m.ours {
 		sender = map[string]any{"id": FeishuApp, "id_type": "app_id", "sender_type": "app"}
 	}
 	return map[string]any{
 		"message_id": m.ID, "parent_id": m.Parent, "thread_id": m.Thread, "msg_type": m.Kind, "chat_id": m.Chat,
-		"create_time": "1700000000000", "deleted": false, "sender": sender, "body": map[string]any{"content": m.Content},
+		"create_time": strconv.FormatInt(m.made.UnixMilli(), 10), "deleted": m.deleted, "sender": sender, "body": map[string]any{"content": m.Content},
 	}
 }
 
 func (a *FeishuAPI) readMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	m := a.messages[r.PathValue("id")]
-	if m == nil {
+	switch {
+	case m == nil:
 		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
+	case m.deleted:
+		return nil, feishuNo(230110, "Action unavailable as the message has been deleted.")
 	}
-	return map[string]any{"items": []any{m.object()}}, nil
+	items := []any{m.object()}
+	for _, c := range m.children { // what was forwarded comes behind what holds it
+		child := c.object()
+		child["upper_message_id"] = m.ID
+		items = append(items, child)
+	}
+	return map[string]any{"items": items}, nil
+}
+
+// deleteMessage takes a message of the bot back.
+func (a *FeishuAPI) deleteMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+	m := a.messages[r.PathValue("id")]
+	switch {
+	case m == nil:
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
+	case !m.ours:
+		return nil, feishuNo(230026, "No permission to recall this message.")
+	}
+	m.deleted = true
+	return map[string]any{}, nil
 }
 
 // patchMessage replaces a card.

@@ -70,12 +70,19 @@ func (a *FeishuAPI) Say(chat, from, text string, more map[string]any) string {
 			delete(m, k)
 		}
 	}
-	a.messages[id] = &FeishuMessage{ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"])}
-	a.mu.Unlock()
-	a.Inject("im.message.receive_v1", map[string]any{
+	id = stringOf(m["message_id"])                                    // perhaps another one
+	if a.chats[chat].kind == "topic_group" && m["thread_id"] == nil { // there is nothing outside of topics
+		m["thread_id"] = a.newID("omt_")
+	}
+	a.messages[id] = &FeishuMessage{
+		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
+		children: a.forwards[id],
+	}
+	a.inject("im.message.receive_v1", map[string]any{
 		"sender":  map[string]any{"sender_id": map[string]any{"open_id": from, "union_id": "on_1", "user_id": nil}, "sender_type": "user", "tenant_key": "tenant"},
 		"message": m,
 	})
+	a.mu.Unlock()
 	return id
 }
 
@@ -88,6 +95,11 @@ func Mention(key, openID, name string) map[string]any {
 func (a *FeishuAPI) Inject(kind string, event any) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.inject(kind, event)
+}
+
+// inject is Inject with the lock held.
+func (a *FeishuAPI) inject(kind string, event any) string {
 	id := a.newID("")
 	e := &feishuEvent{id: id, body: a.eventBody(id, kind, event)}
 	a.push.all = append(a.push.all, e)

@@ -1,0 +1,183 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+)
+
+const (
+	// downloadTries is how often a file is asked for when the service fails.
+	downloadTries = 3
+	// downloadPause is how long the answer to a download may be silent.
+	downloadPause = 20 * time.Second
+	// maxRefusal is the longest refusal of a download that is read.
+	maxRefusal = 64 << 10
+	// codeFileTooLarge is the answer about files above a hundred megabytes.
+	codeFileTooLarge = 234037
+)
+
+var _ platform.Downloader = (*Platform)(nil)
+
+// errSilentFile is a download whose answer stopped coming.
+var errSilentFile = errors.New("the file stopped coming")
+
+// fileOf takes the id of a file apart: the message that it is in, and its key there.
+// What is no id of the service is none.
+func fileOf(id string) (message, key string, ok bool) {
+	message, key, ok = strings.Cut(id, "/")
+	plain := regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+	return message, key, ok && plain.MatchString(message) && plain.MatchString(key)
+}
+
+// Download implements [platform.Downloader]. What the service says of a file's name
+// or size counts for nothing: bytes are counted as they come.
+func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
+	message, key, ok := fileOf(file.FileID)
+	if !ok {
+		return platform.ErrNoFile
+	}
+	kind := "file"
+	if file.Kind == kindPhoto {
+		kind = "image"
+	}
+	r := request{
+		method: http.MethodGet, path: "/open-apis/im/v1/messages/" + message + "/resources/" + key, query: url.Values{"type": {kind}},
+	}
+	for tries := 0; ; tries++ {
+		body, err := p.client.file(ctx, r)
+		if err == nil {
+			return copyFile(w, body, limit)
+		}
+		pause, again := p.fileAgain(err, tries)
+		if !again || ctx.Err() != nil {
+			return noFile(err)
+		}
+		retry.Wait(ctx, pause)
+	}
+}
+
+// fileAgain tells whether and when a file is asked for once more.
+func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
+	if tries+1 >= downloadTries {
+		return 0, false
+	}
+	e, refused := errors.AsType[*apiError](err)
+	switch {
+	case !refused:
+		return retry.Pause(tries + 2), true
+	case isTokenStale(e) && tries == 0:
+		p.client.forget()
+		return 0, true
+	}
+	say := refusal(e)
+	return max(say.RetryAfter, retry.Pause(tries+2)), say.Retryable
+}
+
+// noFile words an error for people and programs.
+func noFile(err error) error {
+	e, ok := errors.AsType[*apiError](err)
+	switch {
+	case !ok:
+		return err
+	case e.Code == codeFileTooLarge:
+		return platform.ErrTooLarge
+	case refusal(e).Retryable:
+		return err
+	}
+	return fmt.Errorf("%w: %w", platform.ErrNoFile, err)
+}
+
+// copyFile copies at most limit bytes.
+func copyFile(w io.Writer, body io.ReadCloser, limit int64) error {
+	defer body.Close() //nolint:errcheck // only read from
+	n, err := io.Copy(w, io.LimitReader(body, limit+1))
+	switch {
+	case err != nil:
+		return &callError{Call: "download", Sent: true, Err: errors.New("the file broke off")}
+	case n > limit:
+		return platform.ErrTooLarge
+	}
+	return nil
+}
+
+// file opens a file of the service.
+func (c *client) file(ctx context.Context, r request) (io.ReadCloser, error) {
+	token, err := c.bearer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	quiet := time.AfterFunc(downloadPause, func() { cancel(errSilentFile) })
+	body := &openFile{quiet: quiet, cancel: cancel}
+	u := *c.base
+	u.Path += r.path
+	u.RawQuery = r.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), http.NoBody)
+	if err != nil { // Unreachable: the method is known and the address is ours
+		body.end()
+		return nil, &callError{Call: r.path, Err: err}
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		body.end()
+		return nil, &callError{Call: r.path, Err: c.bare(err)}
+	}
+	body.body = resp.Body
+	if resp.StatusCode == http.StatusOK {
+		return body, nil
+	}
+	defer body.Close() //nolint:errcheck // only read from
+	return nil, c.fileRefused(r, resp, body)
+}
+
+// fileRefused reads why there is no file.
+func (c *client) fileRefused(r request, resp *http.Response, body io.Reader) error {
+	raw, err := io.ReadAll(io.LimitReader(body, maxRefusal))
+	var verdict struct {
+		Code    int    `json:"code"`
+		Message string `json:"msg"`
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &verdict)
+	}
+	if err != nil || verdict.Code == 0 {
+		return &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d", resp.StatusCode)}
+	}
+	return &apiError{
+		Call: r.path, Status: resp.StatusCode, Code: verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(resp.Header),
+	}
+}
+
+// openFile is a body that ends when it is silent for too long.
+type openFile struct {
+	body   io.ReadCloser
+	quiet  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+func (f *openFile) Read(p []byte) (int, error) {
+	f.quiet.Reset(downloadPause)
+	return f.body.Read(p)
+}
+
+func (f *openFile) Close() error {
+	defer f.end()
+	return f.body.Close()
+}
+
+func (f *openFile) end() {
+	f.quiet.Stop()
+	f.cancel(nil)
+}
