@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -59,7 +60,7 @@ func newCard(part platform.Part, buttons bool) *card {
 
 // content is the card as the service takes it. The text is shown as it is: what
 // somebody is asked about must not be able to look like anything else.
-func (c *card) content(say words) string {
+func (c *card) content(say notices.Words) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -69,7 +70,7 @@ func (c *card) content(say words) string {
 	return out.String()
 }
 
-func (c *card) object(say words) object {
+func (c *card) object(say notices.Words) object {
 	elements := []object{{"tag": "div", "text": plainText(c.text)}}
 	for _, a := range c.asks {
 		if shown, ok := c.shown[a.ApprovalID]; ok {
@@ -83,7 +84,7 @@ func (c *card) object(say words) object {
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
 		}
 		elements = append(elements, object{"tag": "column_set", "columns": []object{
-			column("✅ "+say.approveButton+n, "primary", sayApprove), column("❌ "+say.denyButton+n, "default", sayDeny),
+			column("✅ "+say.ApproveButton+n, "primary", sayApprove), column("❌ "+say.DenyButton+n, "default", sayDeny),
 		}})
 	}
 	return object{"schema": "2.0", "config": object{"update_multi": true}, "body": object{"elements": elements}}
@@ -111,7 +112,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	switch {
 	case p.opts.Decide == nil, err != nil, e.Context.Chat == "", len(e.Context.Chat) > maxID, by.ID == "",
 		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != digestOf:
-		return toast("error", p.say.unknownRequest)
+		return toast("error", p.say.UnknownRequest)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
@@ -120,9 +121,9 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 		if !errors.Is(err, context.Canceled) {
 			p.log.Warn("a button could not be answered", "error", err)
 		}
-		return toast("warning", p.say.laterAgain)
+		return toast("warning", p.say.TryAgain)
 	}
-	kind, text, shown := p.say.decided(d, out[0], by)
+	kind, text, shown := decided(p.say, d, out[0], by)
 	answer := toast(kind, text)
 	if shown != nil {
 		if made, ok := p.cards.decide(e.Context.Message, c.ID, shown, p.say); ok {
@@ -133,7 +134,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 }
 
 // decided words what became of a decision: for who pressed, and in the place of the buttons.
-func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by platform.Person) (kind, text string, shown object) {
+func decided(w notices.Words, d messages.Decision, out messages.DecisionOutcome, by platform.Person) (kind, text string, shown object) {
 	mark := func(answer string) string {
 		switch answer {
 		case "approved":
@@ -147,18 +148,18 @@ func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by pla
 	switch out.Is {
 	case messages.DecisionDone:
 		if d.Approved {
-			return "success", w.approvedToast, namedLine(mark("approved"), by.ID)
+			return "success", w.ApprovedToast, namedLine(mark("approved"), by.ID)
 		}
-		return "success", w.deniedToast, namedLine(mark("denied"), by.ID)
+		return "success", w.DeniedToast, namedLine(mark("denied"), by.ID)
 	case messages.DecisionAlready:
-		return "info", w.alreadyDecided, line(mark(out.Answer) + out.By)
+		return "info", w.AlreadyDecided, line(mark(out.Answer) + out.By)
 	case messages.DecisionExpired:
-		return "warning", w.expiredRequest, line("⌛")
+		return "warning", w.ExpiredRequest, line("⌛")
 	case messages.DecisionForbidden:
-		return "error", w.mayNotDecide, nil
+		return "error", w.MayNotDecide, nil
 	case messages.DecisionUnknown:
 	}
-	return "error", w.unknownRequest, nil
+	return "error", w.UnknownRequest, nil
 }
 
 // namedLine is a line that names somebody, whose name only the service knows.
@@ -192,7 +193,7 @@ func (c *cards) keep(id string, made *card) {
 
 // decide puts what was decided in the place of a request's buttons and returns the
 // new card; false: the card is not known, as after a restart.
-func (c *cards) decide(id, approval string, shown object, say words) (object, bool) {
+func (c *cards) decide(id, approval string, shown object, say notices.Words) (object, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	made := c.known[id]

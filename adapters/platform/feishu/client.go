@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 const (
@@ -42,27 +41,8 @@ type client struct {
 }
 
 func newClient(base *url.URL, o Options) *client {
-	c := &client{base: base, app: o.AppID, secret: o.AppSecret, now: o.Now, http: &http.Client{Transport: newTransport()}}
-	if o.HTTPClient != nil {
-		copied := *o.HTTPClient
-		c.http = &copied
-	}
-	// A redirect would carry the token elsewhere.
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return c
-}
-
-// newTransport keeps enough connections for sends side by side and finds dead ones soon.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{
-		Timeout:         10 * time.Second,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3},
-	}
-	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, Protocols: protocols,
-		MaxIdleConns: 256, MaxIdleConnsPerHost: 128, IdleConnTimeout: 50 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+	return &client{
+		base: base, app: o.AppID, secret: o.AppSecret, now: o.Now, http: httpcall.NewClient(o.HTTPClient, httpcall.NewTransport()),
 	}
 }
 
@@ -77,17 +57,8 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Call, e.Code, e.Message) }
 
-// callError is a call without a usable answer. Sent: the service may have acted on it.
-type callError struct {
-	Call   string
-	Status int // of the answer, if one came
-	Sent   bool
-	Err    error
-}
-
-func (e *callError) Error() string { return fmt.Sprintf("%s: %v", e.Call, e.Err) }
-
-func (e *callError) Unwrap() error { return e.Err }
+// callError is a call without a usable answer.
+type callError = httpcall.Error
 
 // request is one call. Its body is made anew for each try.
 type request struct {
@@ -178,7 +149,7 @@ func resetAfter(h http.Header) time.Duration {
 }
 
 func (c *client) send(ctx context.Context, r request, token string) (answer []byte, status int, header http.Header, err error) {
-	ctx, sent := traced(ctx)
+	ctx, progress := httpcall.Traced(ctx)
 	var body io.Reader
 	if r.body != nil {
 		if body, err = r.body(); err != nil {
@@ -202,7 +173,7 @@ func (c *client) send(ctx context.Context, r request, token string) (answer []by
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, 0, nil, &callError{Call: r.path, Sent: sent.maybe(), Err: c.bare(err)}
+		return nil, 0, nil, &callError{Call: r.path, Sent: progress.Sent(), Err: c.bare(err)}
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing was written
 	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -246,38 +217,7 @@ func (c *client) forget() {
 }
 
 // bare takes the address out of an error.
-func (c *client) bare(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
-	}
-	if text := err.Error(); text != c.scrub(text) {
-		return errors.New(c.scrub(text))
-	}
-	return err
-}
+func (c *client) bare(err error) error { return httpcall.Bare(err, strings.TrimSpace(c.secret())) }
 
 // scrub takes the secret out of a text.
-func (c *client) scrub(s string) string {
-	secret := strings.TrimSpace(c.secret())
-	for _, t := range []string{secret, url.QueryEscape(secret)} {
-		s = strings.ReplaceAll(s, t, "***")
-	}
-	return s
-}
-
-// progress tells how far a request came.
-type progress struct{ connected, broken atomic.Bool }
-
-// maybe tells whether the service may have the request. Not knowing means yes.
-func (p *progress) maybe() bool { return p.connected.Load() && !p.broken.Load() }
-
-func traced(ctx context.Context) (context.Context, *progress) {
-	p := &progress{}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) {
-			p.connected.Store(true)
-			p.broken.Store(false)
-		},
-		WroteRequest: func(info httptrace.WroteRequestInfo) { p.broken.Store(info.Err != nil) },
-	}), p
-}
+func (c *client) scrub(s string) string { return httpcall.Scrub(s, strings.TrimSpace(c.secret())) }

@@ -14,13 +14,15 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
 const (
-	AccessOwner  = "owner"  // the owner alone
-	AccessPaired = "paired" // the owner and approved people; the default
-	AccessOpen   = "open"   // everybody
+	AccessOwner  = door.AccessOwner  // the owner alone
+	AccessPaired = door.AccessPaired // the owner and approved people; the default
+	AccessOpen   = door.AccessOpen   // everybody
 )
 
 // Values of [Group.Addressed]: what the bot listens to in a group.
@@ -84,8 +86,8 @@ type Platform struct {
 	markup   *markup.Renderer
 	me       atomic.Pointer[identity]
 	commands map[string]bool
-	notices  *hourly
-	say      words
+	door     *door.Door
+	say      notices.Words
 	ours     *recent // messages, by whether we sent them
 	cards    cards
 	streams  streams
@@ -136,9 +138,10 @@ func New(o Options) (*Platform, error) {
 		return nil, fmt.Errorf("feishu: metrics: %w", err)
 	}
 	p := &Platform{
-		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{}, notices: newHourly(o.Now),
+		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
 		say: wordsFor(base.Host), ours: newRecent(maxOurs), metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
+	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -173,13 +176,12 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	access := func(s string) bool { return s == AccessOwner || s == AccessPaired || s == AccessOpen }
 	var errs []error
-	if !access(o.Access) {
+	if !door.KnownAccess(o.Access) {
 		errs = append(errs, fmt.Errorf("feishu: access is %q, not owner, paired or open", o.Access))
 	}
 	for id, g := range o.Groups {
-		if g.Access != "" && !access(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
+		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
 			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
 		}
 	}

@@ -1,6 +1,9 @@
 package feishu
 
-import "github.com/shipmyagent/shipmyagent/adapters/platform"
+import (
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+)
 
 // addressing is how a message in a group turns to the bot.
 type addressing string
@@ -36,8 +39,8 @@ type rules struct {
 // Reasons of closed gates.
 const (
 	reasonUnaddressed = "unaddressed"
-	reasonNotPaired   = "not_paired"
-	reasonNotAllowed  = "group_not_allowed"
+	reasonNotPaired   = door.ReasonNotPaired
+	reasonNotAllowed  = door.ReasonNotAllowed
 )
 
 // gate decides who is heard. It is pure; its truth table is a test.
@@ -48,7 +51,7 @@ func gate(f facts, r rules) platform.Gate {
 	case f.bot:
 		return ignored("bot")
 	case f.chatType == chatPrivate:
-		if !lets(r.access, f.role) {
+		if !door.Lets(r.access, f.role) {
 			return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 		}
 		return platform.Gate{Open: true, Reason: "private"}
@@ -61,27 +64,15 @@ func gate(f facts, r rules) platform.Gate {
 		reason = "all"
 	}
 	switch {
-	case !r.listed && !f.allowed && !lets(r.access, f.role):
+	case !r.listed && !f.allowed && !door.Lets(r.access, f.role):
 		return platform.Gate{Refuse: true, Reason: reasonNotAllowed}
-	case !lets(r.member, f.role):
+	case !door.Lets(r.member, f.role):
 		return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 	}
 	return platform.Gate{Open: true, Reason: reason}
 }
 
 func ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }
-
-// lets tells whether an access rule lets a person in.
-func lets(access string, role Role) bool {
-	switch access {
-	case AccessOpen:
-		return true
-	case AccessPaired:
-		return role == RoleOwner || role == RoleApproved
-	default:
-		return role == RoleOwner
-	}
-}
 
 // rulesFor are the settings as they hold for a chat.
 func (o Options) rulesFor(chatID string) rules {

@@ -3,12 +3,13 @@ package feishu
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -16,9 +17,6 @@ const (
 	// Chats set aside are tried again after asideFirst, then less often.
 	asideFirst = time.Second
 	asideMost  = 15 * time.Second
-
-	firstPause = 100 * time.Millisecond
-	maxPause   = 5 * time.Second
 )
 
 // arrival is a message with what the core is handed for it.
@@ -34,7 +32,7 @@ type intake struct {
 	host platform.Host
 
 	mu    sync.Mutex
-	spool spool
+	spool *spool.Spool
 	aside []arrival // in order; on disk
 	turns map[messages.ChatKey]*turn
 
@@ -50,7 +48,7 @@ type turn struct {
 
 func newIntake(p *Platform, host platform.Host) *intake {
 	return &intake{
-		p: p, host: host, spool: spool{dir: p.opts.StateDir}, turns: map[messages.ChatKey]*turn{}, more: make(chan struct{}, 1),
+		p: p, host: host, spool: spool.New(p.opts.StateDir), turns: map[messages.ChatKey]*turn{}, more: make(chan struct{}, 1),
 	}
 }
 
@@ -58,20 +56,18 @@ func newIntake(p *Platform, host platform.Host) *intake {
 func (in *intake) open(ctx context.Context) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	events, damaged, err := in.spool.load()
+	damaged, err := in.spool.Load(func(line []byte) error {
+		event, err := decodeReceived(line)
+		if err == nil {
+			in.aside = append(in.aside, in.p.arrival(ctx, event))
+		}
+		return err
+	})
 	if damaged > 0 {
-		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spoolFile+".damaged", "lines", damaged)
+		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spool.File+spool.Damaged, "lines", damaged)
 	}
 	if err != nil {
 		return err
-	}
-	for _, raw := range events {
-		event, err := decodeReceived(raw)
-		if err != nil {
-			in.p.log.Error("a message that was set aside cannot be read", "error", err)
-			continue
-		}
-		in.aside = append(in.aside, in.p.arrival(ctx, event))
 	}
 	in.changed()
 	in.done = make(chan struct{})
@@ -135,7 +131,7 @@ func (in *intake) deliver(ctx context.Context, a arrival) error {
 		if time.Since(began) >= in.p.opts.Patience {
 			return in.setAside(a, err)
 		}
-		wait(ctx, backoff(tries))
+		retry.Wait(ctx, retry.Pause(tries))
 	}
 }
 
@@ -181,7 +177,7 @@ func (in *intake) add(a arrival) error {
 	if err != nil {
 		return err
 	}
-	if err := in.spool.add(all, fresh); err != nil {
+	if err := in.spool.Add(all, fresh); err != nil {
 		return err
 	}
 	in.aside = append(in.aside, a)
@@ -227,7 +223,7 @@ func (in *intake) again(ctx context.Context) {
 			}
 			tries = 0
 		}
-		wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
+		retry.Wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
 	}
 }
 
@@ -266,26 +262,10 @@ func (in *intake) taken(gone map[string]bool) int {
 	in.p.metrics.parked.Set(float64(len(in.aside)))
 	rest, err := eventLines(in.aside)
 	if err == nil {
-		err = in.spool.replace(rest)
+		err = in.spool.Replace(rest)
 	}
 	if err != nil {
 		in.p.log.Error("the list of messages set aside cannot be written; chats will be asked about them once more", "error", err)
 	}
 	return len(in.aside)
-}
-
-// wait ends with ctx or after d.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// backoff doubles from firstPause to maxPause, with a random part.
-func backoff(tries int) time.Duration {
-	d := min(maxPause, firstPause<<min(tries, 10))
-	return d/2 + rand.N(d/2+1)
 }

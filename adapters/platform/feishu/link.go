@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/websocket"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 const (
@@ -38,13 +40,13 @@ func (r *receiver) keepLink(ctx context.Context) error {
 		if isSecretRefused(err) {
 			return err
 		}
-		if time.Since(began) > maxPause {
+		if time.Since(began) > retry.MaxPause {
 			tries = 0
 		}
 		if r.status.set(false, "the long connection is down and is made anew") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
-		wait(ctx, backoff(tries))
+		retry.Wait(ctx, retry.Pause(tries))
 	}
 	return nil
 }
@@ -158,7 +160,7 @@ func (l *link) ping(ctx context.Context) {
 		if l.send(f) != nil {
 			return // reading ends too
 		}
-		wait(ctx, l.p.opts.PingEvery)
+		retry.Wait(ctx, l.p.opts.PingEvery)
 	}
 }
 

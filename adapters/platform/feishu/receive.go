@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 const (
@@ -71,7 +72,7 @@ func (r *receiver) begin(ctx context.Context) error {
 		if r.status.set(false, "the service cannot be reached or refuses the app") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
-		wait(ctx, backoff(tries))
+		retry.Wait(ctx, retry.Pause(tries))
 	}
 	return r.intake.open(ctx)
 }

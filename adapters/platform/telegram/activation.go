@@ -44,7 +44,7 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f facts, s
 	listens, known := activations(in.Command.Args)
 	switch {
 	case f.role != RoleOwner:
-		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: say.ownerOnly}
+		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: say.OwnerOnly}
 	case !known || !can:
 		in.Gate.Notice = say.activationHelp
 	default:

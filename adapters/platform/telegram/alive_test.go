@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 // drip is a body that gives a byte after each pause.
@@ -19,7 +21,7 @@ func (d *drip) Read(p []byte) (int, error) {
 	if len(d.pauses) == 0 {
 		return 0, io.EOF
 	}
-	wait(d.ctx, d.pauses[0])
+	retry.Wait(d.ctx, d.pauses[0])
 	if err := context.Cause(d.ctx); err != nil {
 		return 0, err
 	}
@@ -45,7 +47,7 @@ func TestWhileAlive(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := whileAlive(t.Context(), 9*time.Second, 5*time.Second)
 				defer cancel()
-				wait(ctx, c.first)
+				retry.Wait(ctx, c.first)
 				_, err := io.ReadAll(watched(ctx, &drip{ctx, c.pauses}))
 				if err == nil {
 					err = context.Cause(ctx)

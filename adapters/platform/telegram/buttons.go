@@ -119,10 +119,10 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, "", false)
 		return
 	case !ok || c.Message == nil || c.Message.Chat.ID == 0:
-		p.toast(ctx, c, say.unknownRequest, true)
+		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	case c.From.IsBot:
-		p.toast(ctx, c, say.mayNotDecide, true)
+		p.toast(ctx, c, say.MayNotDecide, true)
 		return
 	}
 	key := messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.topic())
@@ -132,7 +132,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		if !errors.Is(err, context.Canceled) {
 			p.log.Warn("a button could not be answered", "error", err)
 		}
-		p.toast(ctx, c, say.laterAgain, true)
+		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
 	text, shown, alert := say.decided(d, out[0], by)
@@ -148,9 +148,9 @@ func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by pla
 	switch out.Is {
 	case messages.DecisionDone:
 		if d.Approved {
-			return w.approvedToast, "✅ " + by.Name, false
+			return w.ApprovedToast, "✅ " + by.Name, false
 		}
-		return w.deniedToast, "❌ " + by.Name, false
+		return w.DeniedToast, "❌ " + by.Name, false
 	case messages.DecisionAlready:
 		mark := "⏹"
 		switch out.Answer {
@@ -159,14 +159,14 @@ func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by pla
 		case "denied":
 			mark = "❌"
 		}
-		return w.alreadyDecided, mark + " " + out.By, true
+		return w.AlreadyDecided, mark + " " + out.By, true
 	case messages.DecisionExpired:
-		return w.expiredRequest, "⌛", true
+		return w.ExpiredRequest, "⌛", true
 	case messages.DecisionForbidden:
-		return w.mayNotDecide, "", true
+		return w.MayNotDecide, "", true
 	case messages.DecisionUnknown:
 	}
-	return w.unknownRequest, "", true
+	return w.UnknownRequest, "", true
 }
 
 // toastParams of answerCallbackQuery.

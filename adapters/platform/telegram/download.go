@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 const (
@@ -54,7 +55,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 		if !again || ctx.Err() != nil {
 			return noFile(err)
 		}
-		wait(ctx, pause)
+		retry.Wait(ctx, pause)
 	}
 }
 
@@ -66,7 +67,7 @@ func tryAgain(err error, tries int) (time.Duration, bool) {
 	e, refused := errors.AsType[*apiError](err)
 	switch {
 	case !refused, e.Code >= http.StatusInternalServerError:
-		return backoff(tries + 2), true
+		return retry.Pause(tries + 2), true
 	case e.Code == http.StatusTooManyRequests:
 		return max(e.RetryAfter, time.Second), true
 	}
@@ -93,7 +94,7 @@ func received(w io.Writer, body io.ReadCloser, limit int64) error {
 	n, err := io.Copy(w, io.LimitReader(body, limit+1))
 	switch {
 	case err != nil:
-		return &callError{Method: "download", Err: errors.New("the file broke off")}
+		return &callError{Call: "download", Err: errors.New("the file broke off")}
 	case n > limit:
 		return platform.ErrTooLarge
 	}
@@ -110,7 +111,7 @@ func (c *client) file(ctx context.Context, name string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
 	if err != nil { // Unreachable: the method is known
 		cancel()
-		return nil, &callError{Method: "download", Err: err}
+		return nil, &callError{Call: "download", Err: err}
 	}
 	u := *c.base
 	u.Path += "/file/bot" + strings.TrimSpace(c.token()) + "/" + name
@@ -118,7 +119,7 @@ func (c *client) file(ctx context.Context, name string) (io.ReadCloser, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		cancel()
-		return nil, &callError{Method: "download", Err: c.bare(err)}
+		return nil, &callError{Call: "download", Err: c.bare(err)}
 	}
 	if resp.StatusCode != http.StatusOK {
 		_ = resp.Body.Close()

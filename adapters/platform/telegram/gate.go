@@ -1,6 +1,9 @@
 package telegram
 
-import "github.com/shipmyagent/shipmyagent/adapters/platform"
+import (
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+)
 
 // addressing is how a message in a group turns to the bot.
 type addressing string
@@ -46,8 +49,8 @@ type rules struct {
 // Reasons of closed gates.
 const (
 	reasonUnaddressed = "unaddressed"
-	reasonNotPaired   = "not_paired"
-	reasonNotAllowed  = "group_not_allowed"
+	reasonNotPaired   = door.ReasonNotPaired
+	reasonNotAllowed  = door.ReasonNotAllowed
 )
 
 // gate decides who is heard. It is pure; its truth table is a test.
@@ -64,7 +67,7 @@ func gate(f facts, r rules) platform.Gate {
 	case f.addressed == addressedOtherBot:
 		return ignored(string(addressedOtherBot))
 	case f.chatType == "private":
-		if !r.lets(r.access, f.role) {
+		if !door.Lets(r.access, f.role) {
 			return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 		}
 		return platform.Gate{Open: true, Reason: "private"}
@@ -82,9 +85,9 @@ func groupGate(f facts, r rules) platform.Gate {
 	}
 	refused := ""
 	switch {
-	case !r.listed && !f.allowed && !r.lets(r.access, f.role):
+	case !r.listed && !f.allowed && !door.Lets(r.access, f.role):
 		refused = reasonNotAllowed
-	case !r.lets(r.member, f.role):
+	case !door.Lets(r.member, f.role):
 		refused = reasonNotPaired
 	}
 	switch {
@@ -111,18 +114,6 @@ func (r rules) hears(f facts) bool {
 }
 
 func ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }
-
-// lets tells whether an access rule lets a person in.
-func (rules) lets(access string, role Role) bool {
-	switch access {
-	case AccessOpen:
-		return true
-	case AccessPaired:
-		return role == RoleOwner || role == RoleApproved
-	default:
-		return role == RoleOwner
-	}
-}
 
 // rulesFor are the settings as they hold for a chat.
 func (o Options) rulesFor(chatID string) rules {

@@ -2,12 +2,15 @@ package telegram
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -49,7 +52,7 @@ type intake struct {
 	host platform.Host
 
 	mu    sync.Mutex
-	spool spool
+	spool *spool.Spool
 	aside []arrival // in order; on disk
 	chats map[messages.ChatKey]int
 	told  bool // that nothing can be set aside
@@ -60,7 +63,7 @@ type intake struct {
 
 func newIntake(p *Platform, host platform.Host) *intake {
 	return &intake{
-		p: p, host: host, spool: spool{dir: p.opts.StateDir}, chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1),
+		p: p, host: host, spool: spool.New(p.opts.StateDir), chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1),
 	}
 }
 
@@ -71,9 +74,17 @@ func (in *intake) open(ctx context.Context, arrivals func([]update) []arrival) e
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	updates, damaged, err := in.spool.load()
+	var updates []update
+	damaged, err := in.spool.Load(func(line []byte) error {
+		var u update
+		err := json.Unmarshal(line, &u)
+		if err == nil {
+			updates = append(updates, u)
+		}
+		return err
+	})
 	if damaged > 0 {
-		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spoolFile+".damaged", "lines", damaged)
+		in.p.log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spool.File+spool.Damaged, "lines", damaged)
 	}
 	if err != nil {
 		return err
@@ -121,7 +132,7 @@ func (in *intake) deliver(ctx context.Context, batch []arrival, held func() []ar
 				return nil
 			}
 		}
-		wait(ctx, backoff(tries))
+		retry.Wait(ctx, retry.Pause(tries))
 	}
 	return ctx.Err()
 }
@@ -218,7 +229,15 @@ func (in *intake) add(batch []arrival) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	if err := in.spool.add(updatesOf(in.aside), updatesOf(batch)); err != nil {
+	all, err := updateLines(in.aside)
+	if err != nil {
+		return err
+	}
+	more, err := updateLines(batch)
+	if err != nil {
+		return err
+	}
+	if err := in.spool.Add(all, more); err != nil {
 		return err
 	}
 	for _, x := range batch {
@@ -237,12 +256,16 @@ func (in *intake) keep(x arrival) {
 	in.p.metrics.parked.Set(float64(len(in.aside)))
 }
 
-func updatesOf(batch []arrival) []update {
-	out := make([]update, len(batch))
+// updateLines are updates as the spool keeps them.
+func updateLines(batch []arrival) ([][]byte, error) {
+	out := make([][]byte, len(batch))
 	for i, x := range batch {
-		out[i] = x.update
+		var err error
+		if out[i], err = json.Marshal(x.update); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
 // again tries the chats that were set aside until ctx ends. It is apart from what
@@ -260,7 +283,7 @@ func (in *intake) again(ctx context.Context) {
 			}
 			tries = 0
 		}
-		wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
+		retry.Wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
 	}
 }
 
@@ -312,7 +335,11 @@ func (in *intake) taken(gone []arrival) {
 		in.chats[x.in.ChatKey]++
 	}
 	in.p.metrics.parked.Set(float64(len(in.aside)))
-	if err := in.spool.replace(updatesOf(in.aside)); err != nil {
+	rest, err := updateLines(in.aside)
+	if err == nil {
+		err = in.spool.Replace(rest)
+	}
+	if err != nil {
 		in.p.log.Error("the list of messages set aside cannot be written; chats will be asked about them once more", "error", err)
 	}
 }

@@ -2,96 +2,31 @@ package telegram
 
 import (
 	"strings"
-	"sync"
-	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// words are what people read, in one language.
+// words are what people read, in one language: what all platforms say, and what this
+// one alone does.
 type words struct {
-	notPaired    string // with the code
-	ownerNow     string
-	approvedNow  string
-	badCode      string
-	tooMany      string
-	groupClosed  string
-	groupAllowed string
-	ownerOnly    string
-	approved     string // with the person's name
-
+	notices.Words
 	activated, activationHelp, activationFailed string
-
-	// Of buttons, at most 200 characters.
-	approvedToast, deniedToast, alreadyDecided, expiredRequest, mayNotDecide, unknownRequest, laterAgain string
 }
 
 // wordsFor picks the language of a person's client.
 func wordsFor(language string) words {
 	if strings.HasPrefix(strings.ToLower(language), "zh") {
 		return words{
-			notPaired:    "你好！这个机器人只为已配对的人服务。请把配对码 {} 发给它的主人，一小时内有效。",
-			ownerNow:     "配对成功，你现在是这个机器人的主人。直接发消息就可以了。",
-			approvedNow:  "配对成功，直接发消息就可以了。",
-			badCode:      "这个配对码无效，或者已经用过、过期了。请重新获取一个。",
-			tooMany:      "配对码尝试次数过多，请一小时后再试。",
-			groupClosed:  "这个群还没有开放。请主人在这里 @ 我，或者发送 /allow。",
-			groupAllowed: "这个群现在可以使用我了。",
-			ownerOnly:    "只有主人可以这样做。",
-			approved:     "{} 现在可以使用我了。",
-
+			Words:            notices.Chinese(),
 			activated:        "好的，这个群的响应方式已更新。",
 			activationHelp:   "请发送 /activation 加 mention（被 @、被回复、命令）、reply（被回复、命令）、commands（只响应命令）、always（所有消息）或 default。",
 			activationFailed: "没有成功，响应方式保持原样。请稍后再试。",
-
-			approvedToast: "已同意。", deniedToast: "已拒绝。", alreadyDecided: "这个请求已经有结果了。", expiredRequest: "这个请求已失效，没有执行任何操作。",
-			mayNotDecide: "你无权审批这个请求。", unknownRequest: "找不到这个请求。", laterAgain: "现在无法处理，请稍后再点一次。",
 		}
 	}
 	return words{
-		notPaired:    "Hello! This bot only talks to people it is paired with. Please send its owner this code: {} (good for one hour).",
-		ownerNow:     "Paired: you are the owner of this bot now. Just write to me.",
-		approvedNow:  "Paired: just write to me.",
-		badCode:      "This code is not valid: it may be mistyped, spent or expired. Please get a new one.",
-		tooMany:      "Too many codes were tried. Please try again in an hour.",
-		groupClosed:  "This group is not allowed yet. Its owner can mention me here or send /allow.",
-		groupAllowed: "This group may use me now.",
-		ownerOnly:    "Only the owner can do that.",
-		approved:     "{} may use me now.",
-
+		Words:            notices.English(),
 		activated:        "Done: that is what I listen to in this group now.",
 		activationHelp:   "Send /activation with mention (mentions, replies, commands), reply (replies, commands), commands (commands alone), always (everything) or default.",
 		activationFailed: "That did not work; nothing has changed. Please try again later.",
-
-		approvedToast: "Approved.", deniedToast: "Denied.", alreadyDecided: "This was decided already.",
-		expiredRequest: "This request has expired. Nothing was done.", mayNotDecide: "You may not decide about this.",
-		unknownRequest: "I do not know this request.", laterAgain: "I cannot take this now. Please press again in a moment.",
 	}
-}
-
-func fill(text, value string) string { return strings.Replace(text, "{}", value, 1) }
-
-// hourly lets something through once an hour per key. It is safe for concurrent use.
-type hourly struct {
-	mu   sync.Mutex
-	last map[string]time.Time
-	now  func() time.Time
-}
-
-const maxHourly = 10_000
-
-func newHourly(now func() time.Time) *hourly {
-	return &hourly{last: map[string]time.Time{}, now: now}
-}
-
-func (h *hourly) pass(key string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.now()
-	if t, ok := h.last[key]; ok && now.Sub(t) < time.Hour && !now.Before(t) {
-		return false
-	}
-	if len(h.last) >= maxHourly {
-		clear(h.last)
-	}
-	h.last[key] = now
-	return true
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -14,12 +13,11 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 const (
-	pollLimit  = 100
-	firstPause = 100 * time.Millisecond
-	maxPause   = 5 * time.Second
+	pollLimit = 100
 	// pollGrace is how much longer than its timeout a poll may take to begin its
 	// answer, and how long the answer may pause. With the usual timeout it bounds
 	// how long a connection that died without a word goes unnoticed.
@@ -131,7 +129,7 @@ func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int
 	}
 	updates, bad, err := decodeUpdates(raw)
 	if err != nil {
-		return nil, nil, &callError{Method: "getUpdates", Err: err}
+		return nil, nil, &callError{Call: "getUpdates", Err: err}
 	}
 	return updates, bad, nil
 }
@@ -215,7 +213,7 @@ func (r *receiver) confirm(updates []update, bad []int64) error {
 // failed says what is wrong and waits before the next try; what the failure took
 // counts as waiting.
 func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
-	pause := backoff(r.tries)
+	pause := retry.Pause(r.tries)
 	r.tries++
 	var note, reason string
 	api, _ := errors.AsType[*apiError](err)
@@ -234,14 +232,14 @@ func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 		note, reason = errNoProgress.Error(), "server"
 	default:
 		note, reason = "the server cannot be reached", "network"
-		pause = max(firstPause, pause-time.Since(began))
+		pause = max(retry.FirstPause, pause-time.Since(began))
 	}
 	r.p.metrics.polls.WithLabelValues(reason).Inc()
 	if r.status.set(false, note) {
 		r.p.log.Warn("not receiving", "reason", reason, "error", err)
 	}
 	r.p.client.http.CloseIdleConnections()
-	wait(ctx, pause)
+	retry.Wait(ctx, pause)
 }
 
 // unhook deletes the webhook that keeps us from polling, once, and says so.
@@ -268,22 +266,6 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	r.unhooked = true
 	r.p.log.Warn("a webhook was set for this token; it was deleted, as this host polls", "webhook_host", host, "pending", info.Pending)
 	return true
-}
-
-// backoff grows from 100 ms to 5 s, with jitter over its upper half.
-func backoff(tries int) time.Duration {
-	d := min(firstPause<<min(tries, 10), maxPause)
-	return d/2 + rand.N(d/2+1)
-}
-
-// wait lasts d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // status tells the host about changes only.

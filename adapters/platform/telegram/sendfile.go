@@ -14,6 +14,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 // uploadTimeout bounds an upload beside the caller's context.
@@ -68,7 +69,7 @@ func (p *Platform) upload(ctx context.Context, to platform.Target, part platform
 	if err != nil {
 		return nil, err
 	}
-	ctx, progress := traced(ctx)
+	ctx, progress := httpcall.Traced(ctx)
 	b, err := p.library()
 	if err != nil {
 		return nil, err
@@ -110,13 +111,13 @@ func (p *Platform) library() (*bot.Bot, error) {
 			p.log.Debug("upload", "error", p.client.bare(err))
 		}))
 	if err != nil {
-		return nil, &callError{Method: "upload", Err: p.client.bare(err)}
+		return nil, &callError{Call: "upload", Err: p.client.bare(err)}
 	}
 	return b, nil
 }
 
 // libraryError gives an error of the library the form of our own.
-func (p *Platform) libraryError(err error, how *progress) error {
+func (p *Platform) libraryError(err error, how *httpcall.Progress) error {
 	refused := &apiError{Method: "upload", Description: p.client.scrub(err.Error())}
 	rate, isRate := errors.AsType[*bot.TooManyRequestsError](err)
 	moved, isMoved := errors.AsType[*bot.MigrateError](err)
@@ -136,7 +137,7 @@ func (p *Platform) libraryError(err error, how *progress) error {
 	case strings.HasPrefix(err.Error(), "error response from telegram"):
 		refused.Code = http.StatusInternalServerError
 	default:
-		return &callError{Method: "upload", Sent: how.sent(), Err: p.client.bare(err)}
+		return &callError{Call: "upload", Sent: how.Sent(), Err: p.client.bare(err)}
 	}
 	return refused
 }

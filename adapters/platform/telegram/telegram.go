@@ -15,13 +15,14 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
 const (
-	AccessOwner  = "owner"  // the owner alone
-	AccessPaired = "paired" // the owner and approved people; the default
-	AccessOpen   = "open"   // everybody
+	AccessOwner  = door.AccessOwner  // the owner alone
+	AccessPaired = door.AccessPaired // the owner and approved people; the default
+	AccessOpen   = door.AccessOpen   // everybody
 )
 
 // Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
@@ -91,7 +92,7 @@ type Platform struct {
 	markup    *markup.Renderer
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
-	notices   *hourly
+	door      *door.Door
 	follows   *follows
 	pauses    *pauses
 	moves     *moves
@@ -141,8 +142,9 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
-		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), notices: newHourly(o.Now), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
+		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
+	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
@@ -175,19 +177,18 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	access := func(s string) bool { return s == AccessOwner || s == AccessPaired || s == AccessOpen }
 	groups := func(s string) bool {
 		return s == GroupsMention || s == GroupsReply || s == GroupsCommands || s == GroupsAll
 	}
 	var errs []error
-	if !access(o.Access) {
+	if !door.KnownAccess(o.Access) {
 		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
 	}
 	if !groups(o.Groups) {
 		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention, reply, commands or all", o.Groups))
 	}
 	for id, g := range o.Listed {
-		if g.Access != "" && !access(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
+		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
 			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
 		}
 	}

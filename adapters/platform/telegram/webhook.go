@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 const (
@@ -161,7 +162,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 		if err == nil || ctx.Err() != nil || isTokenRefused(err) {
 			return err
 		}
-		pause := backoff(tries)
+		pause := retry.Pause(tries)
 		note := "the server cannot be reached"
 		if api, ok := errors.AsType[*apiError](err); ok {
 			note, pause = "the server refuses the webhook: "+api.Description, max(pause, api.RetryAfter)
@@ -169,7 +170,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 		if h.status.set(false, note) {
 			h.p.log.Warn("not receiving", "error", err)
 		}
-		wait(ctx, pause)
+		retry.Wait(ctx, pause)
 	}
 }
 

@@ -1,0 +1,147 @@
+package door
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+)
+
+// Door is the door of one bot. It is safe for concurrent use.
+type Door struct {
+	bot     string
+	access  string // who may talk in private
+	store   Store  // nil: everybody is a stranger
+	notices *notices.Hourly
+	log     *slog.Logger
+}
+
+// New is the door of a bot that talks to whom access names. store may be nil where
+// that is everybody.
+func New(bot, access string, store Store, now func() time.Time, log *slog.Logger) *Door {
+	return &Door{bot: bot, access: access, store: store, notices: notices.NewHourly(now), log: log}
+}
+
+// Guest is a message at the door: its inbound, which carries the gate's verdict, and
+// what the platform knows beside.
+type Guest struct {
+	In        platform.Inbound
+	Private   bool // a chat with one person
+	Person    bool // somebody said it, no bot and no service
+	Role      Role // of its sender
+	Addressed bool // it turns to the bot
+	Allowed   bool // the group: by its owner
+	Listed    bool // the group: by the settings
+	Say       notices.Words
+}
+
+func (g Guest) command(name string) bool {
+	return g.In.Kind == platform.KindCommand && g.In.Command.Name == name
+}
+
+// Standing asks the store who the sender is, and whether the group is allowed.
+func (d *Door) Standing(in platform.Inbound, private bool) (role Role, allowed bool) {
+	if d.store == nil {
+		return RoleStranger, false
+	}
+	return d.store.Role(d.bot, in.Sender.ID), !private && d.store.GroupAllowed(d.bot, in.Chat.ID)
+}
+
+// Admit does what goes along with the verdict on a message, and returns the message
+// with the notice that people get.
+func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
+	in, owner := g.In, g.Role == RoleOwner
+	switch {
+	case g.command("start") && g.Private && g.Person && in.Command.Args != "":
+		return d.pair(ctx, g)
+	case in.Gate.Open && g.command("allow"):
+		return d.allow(ctx, g)
+	case in.Gate.Open && !g.Private && owner && g.Addressed && !g.Allowed && !g.Listed && d.access != AccessOpen:
+		d.allowGroup(ctx, in)
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Private:
+		in.Gate.Notice = d.requestCode(ctx, in, g.Say)
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Addressed && d.notices.Pass("group "+in.Chat.ID):
+		in.Gate.Notice = g.Say.GroupClosed
+	}
+	return in
+}
+
+// pair redeems the code of /start.
+func (d *Door) pair(ctx context.Context, g Guest) platform.Inbound {
+	in := g.In
+	code := in.Command.Args
+	in.Command.Args, in.Text = "", "/start"
+	if d.store == nil || g.Role == RoleOwner {
+		return in
+	}
+	got, err := d.store.Redeem(ctx, d.bot, code, in.Sender)
+	switch {
+	case err != nil:
+		d.log.Warn("a pairing code was not taken", "user", in.Sender.ID, "error", err)
+		if !in.Gate.Open && d.notices.Pass("codes "+in.Sender.ID) {
+			in.Gate.Notice = g.Say.TooMany
+		}
+	case got == RoleStranger:
+		if !in.Gate.Open {
+			in.Gate.Notice = g.Say.BadCode
+		}
+	case got != g.Role:
+		d.log.Info("paired", "user", in.Sender.ID, "role", got)
+		lets := Lets(d.access, got)
+		in.Gate = platform.Gate{Open: lets, Refuse: !lets, Reason: "paired", Notice: g.Say.ApprovedNow}
+		if got == RoleOwner {
+			in.Gate.Notice = g.Say.OwnerNow
+		}
+	}
+	return in
+}
+
+// allow is the owner's /allow in a group, or /allow with a person's code.
+func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
+	in := g.In
+	switch {
+	case g.Role != RoleOwner:
+		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: g.Say.OwnerOnly}
+	case !g.Private:
+		if d.allowGroup(ctx, in) {
+			in.Gate.Notice = g.Say.GroupAllowed
+		}
+	case in.Command.Args != "":
+		who, ok, err := d.store.Approve(ctx, d.bot, in.Command.Args)
+		in.Command.Args = ""
+		switch {
+		case err != nil:
+			d.log.Error("a person could not be approved", "error", err)
+			in.Gate.Notice = g.Say.BadCode
+		case ok:
+			in.Gate.Notice = notices.Fill(g.Say.Approved, who.Name)
+		default:
+			in.Gate.Notice = g.Say.BadCode
+		}
+	}
+	return in
+}
+
+func (d *Door) allowGroup(ctx context.Context, in platform.Inbound) bool {
+	if err := d.store.AllowGroup(ctx, d.bot, in.Chat.ID, in.Chat.Title, in.Sender.ID); err != nil {
+		d.log.Error("a group could not be allowed", "chat", in.Chat.ID, "error", err)
+		return false
+	}
+	d.log.Info("group allowed", "chat", in.Chat.ID, "by", in.Sender.ID)
+	return true
+}
+
+// requestCode is the one polite notice that a stranger gets while its code holds.
+func (d *Door) requestCode(ctx context.Context, in platform.Inbound, say notices.Words) string {
+	code, fresh, err := d.store.Request(ctx, d.bot, in.Sender)
+	if err != nil {
+		d.log.Warn("no code for a stranger", "user", in.Sender.ID, "error", err)
+		return ""
+	}
+	if !fresh {
+		return ""
+	}
+	return notices.Fill(say.NotPaired, code)
+}

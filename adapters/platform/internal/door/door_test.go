@@ -1,0 +1,160 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+)
+
+// book is a store that is not written to disk.
+type book struct {
+	roles  map[string]Role
+	groups map[string]bool
+	asked  map[string]bool
+	err    error // of every change
+}
+
+func (b *book) Role(_, person string) Role       { return b.roles[person] }
+func (b *book) GroupAllowed(_, chat string) bool { return b.groups[chat] }
+
+func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (Role, error) {
+	if b.err == nil && code == "GOODCODE" {
+		b.roles[by.ID] = RoleOwner
+	}
+	return b.roles[by.ID], b.err
+}
+
+func (b *book) Request(_ context.Context, _ string, by platform.Person) (string, bool, error) {
+	fresh := !b.asked[by.ID]
+	b.asked[by.ID] = true
+	return "ASKCODE", fresh, b.err
+}
+
+func (b *book) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+	return platform.Person{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
+}
+
+func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {
+	if b.err == nil {
+		b.groups[chat] = true
+	}
+	return b.err
+}
+
+var _ Store = (*book)(nil)
+
+// refused and open are verdicts of gates.
+func refused(reason string) platform.Gate { return platform.Gate{Refuse: true, Reason: reason} }
+func open(reason string) platform.Gate    { return platform.Gate{Open: true, Reason: reason} }
+
+func message(g platform.Gate) platform.Inbound {
+	return platform.Inbound{Kind: platform.KindMessage, Chat: platform.ChatInfo{ID: "9"}, Sender: platform.Person{ID: "1"}, Text: "hi", Gate: g}
+}
+
+func order(name, args string, g platform.Gate) platform.Inbound {
+	in := message(g)
+	in.Kind, in.Command, in.Text = platform.KindCommand, platform.Command{Name: name, Args: args}, "/"+name+" "+args
+	return in
+}
+
+func TestAdmit(t *testing.T) {
+	say := notices.English()
+	private := func(role Role, in platform.Inbound) Guest {
+		return Guest{In: in, Private: true, Person: true, Role: role, Addressed: true, Say: say}
+	}
+	group := func(role Role, in platform.Inbound) Guest {
+		g := private(role, in)
+		g.Private = false
+		return g
+	}
+	unaddressed := group(RoleOwner, message(open("all")))
+	unaddressed.Addressed = false
+	bot := private(RoleStranger, order("start", "GOODCODE", refused("bot")))
+	bot.Person = false
+	listed := group(RoleOwner, message(open("mention")))
+	listed.Listed = true
+	noted := func(g platform.Gate, notice string) platform.Gate { g.Notice = notice; return g }
+	for _, c := range []struct {
+		name    string
+		guest   Guest
+		err     error
+		want    platform.Gate
+		again   string // the notice when the message comes again
+		allowed bool   // the group, now
+	}{
+		{"a stranger gets a code once", private("", message(refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), notices.Fill(say.NotPaired, "ASKCODE")), "", false},
+		{"no code can be given", private("", message(refused(ReasonNotPaired))), errors.New("full"), refused(ReasonNotPaired), "", false},
+		{"a group is told once an hour", group("", message(refused(ReasonNotAllowed))), nil, noted(refused(ReasonNotAllowed), say.GroupClosed), "", false},
+		{"the owner brings the bot in", group(RoleOwner, message(open("mention"))), nil, open("mention"), "", true},
+		{"not by talking to others", unaddressed, nil, open("all"), "", false},
+		{"nor where the settings say it", listed, nil, open("mention"), "", false},
+		{"/allow in a group", group(RoleOwner, order("allow", "", open("command"))), nil, noted(open("command"), say.GroupAllowed), say.GroupAllowed, true},
+		{"/allow that is not kept says nothing", group(RoleOwner, order("allow", "", open("command"))), errors.New("disk"), open("command"), "", false},
+		{"/allow of somebody else", group(RoleApproved, order("allow", "", open("command"))), nil, noted(refused("owner_only"), say.OwnerOnly), say.OwnerOnly, false},
+		{"/allow with a code", private(RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "Bob may use me now."), "Bob may use me now.", false},
+		{"/allow with a wrong code", private(RoleOwner, order("allow", "WRONG", open("private"))), nil, noted(open("private"), say.BadCode), say.BadCode, false},
+		{"/start with the owner's code", private("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, noted(open("paired"), say.OwnerNow), say.OwnerNow, false},
+		{"/start with a wrong code", private("", order("start", "WRONG", refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), say.BadCode), say.BadCode, false},
+		{"too many codes", private("", order("start", "WRONG", refused(ReasonNotPaired))), errors.New("too many"), noted(refused(ReasonNotPaired), say.TooMany), "", false},
+		{"a bot does not pair", bot, nil, refused("bot"), "", false},
+		{"nor anybody in a group", group("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, refused(ReasonNotPaired), "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := &book{roles: map[string]Role{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
+			d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+			got := d.Admit(t.Context(), c.guest)
+			if diff := cmp.Diff(c.want, got.Gate); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if strings.Contains(got.Text+got.Command.Args, "GOODCODE") && c.guest.Private && c.guest.Person {
+				t.Errorf("the code goes on: %+v", got)
+			}
+			if again := d.Admit(t.Context(), c.guest).Gate.Notice; again != c.again {
+				t.Errorf("again: %q, want %q", again, c.again)
+			}
+			if b.groups["9"] != c.allowed {
+				t.Errorf("the group is allowed: %t", b.groups["9"])
+			}
+		})
+	}
+}
+
+func TestLets(t *testing.T) {
+	for _, c := range []struct {
+		access                    string
+		stranger, approved, owner bool
+	}{
+		{AccessOpen, true, true, true}, {AccessPaired, false, true, true}, {AccessOwner, false, false, true}, {"", false, false, true},
+	} {
+		if Lets(c.access, RoleStranger) != c.stranger || Lets(c.access, RoleApproved) != c.approved || Lets(c.access, RoleOwner) != c.owner {
+			t.Errorf("%q lets in the wrong people", c.access)
+		}
+		if known := KnownAccess(c.access); known != (c.access != "") {
+			t.Errorf("%q is known: %t", c.access, known)
+		}
+	}
+}
+
+// TestStanding: without a store everybody is a stranger; groups are asked about in
+// groups alone.
+func TestStanding(t *testing.T) {
+	b := &book{roles: map[string]Role{"1": RoleOwner}, groups: map[string]bool{"9": true}}
+	d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+	if role, allowed := d.Standing(message(platform.Gate{}), false); role != RoleOwner || !allowed {
+		t.Errorf("in a group: %q, %t", role, allowed)
+	}
+	if role, allowed := d.Standing(message(platform.Gate{}), true); role != RoleOwner || allowed {
+		t.Errorf("in private: %q, %t", role, allowed)
+	}
+	if role, allowed := New("telegram", AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != RoleStranger || allowed {
+		t.Errorf("without a store: %q, %t", role, allowed)
+	}
+}

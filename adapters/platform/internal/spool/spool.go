@@ -1,0 +1,189 @@
+// Package spool keeps on disk what a platform's service has brought and no chat takes
+// for the moment, so that it may be confirmed to the service.
+//
+// What [Spool.Add] has returned nil for survives a crash, in the order it was added.
+// The file is small and bounded: it holds the messages of chats that are in trouble,
+// and is gone when there are none. When the messages are tried again, and what a
+// message is, is the platform's.
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+)
+
+const (
+	// File is the name of the file in its folder; what cannot be read is moved to
+	// the same name with Damaged behind it.
+	File    = "aside.jsonl"
+	Damaged = ".damaged"
+	// Max is how many messages are set aside at most; then everything waits.
+	Max = 10_000
+)
+
+// Errors of [Spool.Add]: nothing can be set aside.
+var (
+	ErrNoFolder = errors.New("no folder to set messages aside in")
+	ErrFull     = fmt.Errorf("%d messages are set aside already", Max)
+	errLine     = errors.New("a message holds a line end")
+)
+
+// Spool is the file of one account. A line is a checksum and a message, as JSON in one
+// line; one that a crash cut was never confirmed. It is not safe for concurrent use.
+type Spool struct {
+	dir   string
+	dirty bool // the file is not what it should be: the next write replaces it
+}
+
+// New keeps its file in a folder, made when needed; with none, nothing can be set aside.
+func New(dir string) *Spool { return &Spool{dir: dir} }
+
+func (s *Spool) path() string { return filepath.Join(s.dir, File) }
+
+// Load hands read what an earlier run has set aside, in order, and tells how many
+// lines were damaged or refused by read; a copy of the file is kept of those.
+func (s *Spool) Load(read func(message []byte) error) (damaged int, err error) {
+	if s.dir == "" {
+		return 0, nil
+	}
+	raw, err := os.ReadFile(s.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for line := range bytes.Lines(raw) {
+		if message, ok := readLine(line); !ok || read(message) != nil {
+			damaged++
+		}
+	}
+	if damaged > 0 {
+		s.dirty = true
+		err = renameio.WriteFile(s.path()+Damaged, raw, 0o600, renameio.IgnoreUmask())
+	}
+	return damaged, err
+}
+
+// Add makes messages durable, behind all, which are there already.
+func (s *Spool) Add(all, more [][]byte) error {
+	switch {
+	case s.dir == "":
+		return ErrNoFolder
+	case len(all)+len(more) > Max:
+		return ErrFull
+	case s.dirty:
+		return s.Replace(append(slices.Clip(all), more...))
+	}
+	raw, err := lines(more)
+	if err != nil {
+		return err
+	}
+	s.dirty = true // a write or sync that fails once is not believed again
+	fresh, err := s.append(raw)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		if err := syncDir(s.dir); err != nil {
+			return err
+		}
+	}
+	s.dirty = false
+	return nil
+}
+
+func (s *Spool) append(raw []byte) (fresh bool, err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return false, err
+	}
+	f, err := os.OpenFile(s.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return false, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.Write(raw)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	return info.Size() == 0, nil
+}
+
+// Replace makes the messages all there is.
+func (s *Spool) Replace(all [][]byte) error {
+	if s.dir == "" {
+		return nil
+	}
+	s.dirty = true
+	if len(all) == 0 {
+		if err := os.Remove(s.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.dirty = false
+		return nil // a file that comes back after a power cut holds what chats know
+	}
+	raw, err := lines(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(s.path(), raw, 0o600, renameio.IgnoreUmask()); err != nil {
+		return err
+	}
+	if err := syncDir(s.dir); err != nil {
+		return err
+	}
+	s.dirty = false
+	return nil
+}
+
+// lines are messages as the file holds them. JSON in one line holds no line end.
+func lines(messages [][]byte) ([]byte, error) {
+	var out []byte
+	for _, m := range messages {
+		if bytes.IndexByte(m, '\n') >= 0 {
+			return nil, errLine
+		}
+		out = fmt.Appendf(out, "%08x ", checksum(m))
+		out = append(append(out, m...), '\n')
+	}
+	return out, nil
+}
+
+func readLine(line []byte) (message []byte, ok bool) {
+	line, whole := bytes.CutSuffix(line, []byte("\n"))
+	sum, message, two := bytes.Cut(line, []byte(" "))
+	if !whole || !two || len(sum) != 8 {
+		return nil, false
+	}
+	want, err := strconv.ParseUint(string(sum), 16, 32)
+	return message, err == nil && uint32(want) == checksum(message)
+}
+
+func checksum(message []byte) uint32 {
+	return crc32.Checksum(message, crc32.MakeTable(crc32.Castagnoli))
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,192 @@
+package spool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// said are messages as a platform writes them.
+func said(ids ...int) [][]byte {
+	var out [][]byte
+	for _, id := range ids {
+		out = append(out, fmt.Appendf(nil, `{"id":%d,"text":"text\n %d"}`, id, id))
+	}
+	return out
+}
+
+// loaded is what a run after this one finds.
+func loaded(s *Spool) (got [][]byte, damaged int, err error) {
+	damaged, err = s.Load(func(m []byte) error {
+		got = append(got, append([]byte(nil), m...))
+		return nil
+	})
+	return got, damaged, err
+}
+
+func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
+	s := New(filepath.Join(t.TempDir(), "new"))
+	if err := s.Add(nil, said(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(said(1), said(2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	load := func() [][]byte {
+		t.Helper()
+		got, damaged, err := loaded(New(s.dir))
+		if err != nil || damaged != 0 {
+			t.Errorf("%d damaged, %v", damaged, err)
+		}
+		return got
+	}
+	if diff := cmp.Diff(said(1, 2, 3), load()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := s.Replace(said(3)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(said(3), load()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := s.Replace(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.path()); err == nil || len(load()) != 0 {
+		t.Error("an empty list leaves a file")
+	}
+	info, err := os.Stat(s.dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestSpoolCutAnywhere: a crash may leave any beginning of a line that was added.
+// What was added before it is whole.
+func TestSpoolCutAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	s := New(dir)
+	if err := s.Add(nil, said(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(s.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(said(1, 2), said(3)); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(s.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := before.Size(); cut <= int64(len(whole)); cut++ {
+		if err := os.WriteFile(s.path(), whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, torn := 2, 1
+		switch cut {
+		case before.Size():
+			torn = 0
+		case int64(len(whole)):
+			want, torn = 3, 0
+		}
+		next := New(dir)
+		got, damaged, err := loaded(next)
+		if err != nil || len(got) != want || damaged != torn {
+			t.Fatalf("cut at %d: %d messages, %d damaged, %v", cut, len(got), damaged, err)
+		}
+		if err := next.Add(got, said(4)); err != nil { // starts clean
+			t.Fatal(err)
+		}
+		if got, damaged, err := loaded(New(dir)); err != nil || len(got) != want+1 || damaged != 0 {
+			t.Fatalf("cut at %d, then one more: %d messages, %d damaged, %v", cut, len(got), damaged, err)
+		}
+	}
+}
+
+func TestSpoolSaysNo(t *testing.T) {
+	if err := New("").Add(nil, said(1)); !errors.Is(err, ErrNoFolder) {
+		t.Errorf("something is kept without a folder: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := New(file)
+	if err := s.Add(nil, said(1)); err == nil || !s.dirty {
+		t.Errorf("a file is no folder: %v", err)
+	}
+	full := make([][]byte, Max)
+	if err := New(t.TempDir()).Add(full, said(1)); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "10000") {
+		t.Errorf("no bound: %v", err)
+	}
+	if err := New(t.TempDir()).Add(nil, [][]byte{[]byte("{\n}")}); err == nil {
+		t.Error("a message of two lines is kept, which would be read as two")
+	}
+}
+
+// TestSpoolKeepsWhatNobodyCanRead: a line that is whole and means nothing to the
+// platform is not thrown away either.
+func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := New(dir).Add(nil, [][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}); err != nil {
+		t.Fatal(err)
+	}
+	var ids []int
+	damaged, err := New(dir).Load(func(m []byte) error {
+		var got struct {
+			ID int `json:"id"`
+		}
+		if err := json.Unmarshal(m, &got); err != nil {
+			return err
+		}
+		ids = append(ids, got.ID)
+		return nil
+	})
+	if diff := cmp.Diff([]int{1, 2}, ids); diff != "" || damaged != 1 || err != nil {
+		t.Errorf("%d damaged, %v (-want +got):\n%s", damaged, err, diff)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, File+Damaged))
+	if err != nil || !strings.Contains(string(kept), "old form") {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+}
+
+// FuzzSpoolLoad: whatever the file holds, reading it ends, and what it yields was
+// written under its checksum.
+func FuzzSpoolLoad(f *testing.F) {
+	whole, err := lines(said(1, 2))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)-3])
+	f.Add([]byte("00000000 \n\n\x00\x00"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, File), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := New(dir)
+		got, damaged, err := loaded(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := lines(got); err != nil || damaged == 0 && len(again) != len(raw) {
+			t.Errorf("%q was read as %q, %v", raw, got, err)
+		}
+		if err := s.Add(got, said(9)); err != nil {
+			t.Fatal(err)
+		}
+		if next, damaged, err := loaded(New(dir)); err != nil || damaged != 0 || len(next) != len(got)+1 {
+			t.Errorf("after %q: %d messages, %d damaged, %v", raw, len(next), damaged, err)
+		}
+	})
+}
