@@ -1,0 +1,267 @@
+// Package command turns speech into text and back by programs of the operator's, such
+// as whisper.cpp and piper. The program reads the bytes of strangers, so it runs in
+// the sandbox: it sees the recording, the folders that the operator names and the
+// system's programs, reaches no network, and has bounds of time, memory and output.
+// Nothing of its call passes a shell.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+)
+
+// The words of an argument that stand for something of the call.
+const (
+	// File is the recording to transcribe; without it the program reads it from its input.
+	File = "{file}"
+	// Output is where the recording is wanted; without it the program writes it to its output.
+	Output = "{output}"
+	// Language and Voice are as they were asked for, and empty otherwise.
+	Language = "{language}"
+	Voice    = "{voice}"
+)
+
+const (
+	maxText      = 1 << 20  // of a transcript
+	maxRecording = 32 << 20 // of spoken words
+	maxWords     = 200      // of what a failed program said last, for the log
+	maxMemory    = 8 << 30  // models are large
+	maxProcesses = 256
+)
+
+// Options are those of both programs. Argv, Sandbox and Scratch are required.
+type Options struct {
+	Argv []string
+	// Read are further files and folders that it may read: its model.
+	Read    []string
+	Sandbox sandbox.Sandbox
+	// Scratch is a folder of ours in which each call gets one of its own, which is
+	// gone when it has ended.
+	Scratch string
+	// Path is where programs are looked for.
+	Path string
+	// Timeout bounds one call beside its context.
+	Timeout time.Duration
+}
+
+// Transcriber implements [speech.Transcriber]. The text is what the program writes.
+type Transcriber struct{ o Options }
+
+var _ speech.Transcriber = (*Transcriber)(nil)
+
+// NewTranscriber makes one.
+func NewTranscriber(o Options) *Transcriber { return &Transcriber{o} }
+
+// Transcribe implements [speech.Transcriber].
+func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
+	var text []byte
+	err := t.o.within(func(dir string) error {
+		file := filepath.Join(dir, "audio"+strings.ToLower(filepath.Ext(a.Path)))
+		if err := copied(a.Path, file); err != nil {
+			return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording cannot be copied"}
+		}
+		c := call{dir: dir, limit: maxText, words: []string{File, file, Language, plain(a.Language)}}
+		if !t.o.names(File) {
+			f, err := os.Open(file)
+			if err != nil {
+				return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording cannot be opened"}
+			}
+			defer f.Close() //nolint:errcheck // only read from
+			c.input = f
+		}
+		var err error
+		text, err = t.o.run(ctx, c)
+		return err
+	})
+	return string(text), err
+}
+
+// Synthesizer implements [speech.Synthesizer]. The program reads the text.
+type Synthesizer struct{ o Options }
+
+var _ speech.Synthesizer = (*Synthesizer)(nil)
+
+// NewSynthesizer makes one.
+func NewSynthesizer(o Options) *Synthesizer { return &Synthesizer{o} }
+
+// Synthesize implements [speech.Synthesizer].
+func (s *Synthesizer) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) {
+	var data []byte
+	err := s.o.within(func(dir string) error {
+		file := filepath.Join(dir, "speech.opus")
+		out, err := s.o.run(ctx, call{
+			dir: dir, limit: maxRecording, input: strings.NewReader(w.Text + "\n"), words: []string{Output, file, Voice, plain(w.Voice)},
+		})
+		if err != nil {
+			return err
+		}
+		if data = out; s.o.names(Output) {
+			data, err = read(file)
+		}
+		return err
+	})
+	return data, err
+}
+
+// plain is a word that a model or a setting chose, fit for a place inside of an
+// argument: it cannot become an option or a path.
+func plain(word string) string {
+	bad := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
+	if strings.HasPrefix(word, "-") || strings.ContainsFunc(word, bad) {
+		return ""
+	}
+	return word
+}
+
+// within gives a call a folder of its own.
+func (o Options) within(do func(dir string) error) error {
+	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
+		return &speech.Error{Reason: speech.ReasonProgram, Detail: "its folder cannot be made"}
+	}
+	dir, err := os.MkdirTemp(o.Scratch, "call-*")
+	if err != nil {
+		return &speech.Error{Reason: speech.ReasonProgram, Detail: "its folder cannot be made"}
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // what is left goes with the next start
+	return do(dir)
+}
+
+func (o Options) names(word string) bool {
+	return slices.ContainsFunc(o.Argv[1:], func(arg string) bool { return strings.Contains(arg, word) })
+}
+
+// call is one run of the program.
+type call struct {
+	dir   string
+	input io.Reader
+	words []string // placeholder and what it stands for, in turn
+	limit int
+}
+
+// run runs the program to its end and returns its output.
+func (o Options) run(ctx context.Context, c call) ([]byte, error) {
+	program, err := o.lookup()
+	if err != nil {
+		return nil, err
+	}
+	argv, fill := []string{program}, strings.NewReplacer(c.words...)
+	for _, arg := range o.Argv[1:] {
+		argv = append(argv, fill.Replace(arg))
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	out, said := &head{limit: c.limit + 1, full: cancel}, &tail{}
+	process, err := o.Sandbox.Start(ctx, sandbox.Spec{
+		Argv: argv, Dir: c.dir, Env: []string{"PATH=" + o.Path, "HOME=" + c.dir, "TMPDIR=" + c.dir, "LANG=C.UTF-8"},
+		Writable: []string{c.dir}, Readable: append(slices.Clone(o.Read), o.own(program)...),
+		Stdin: c.input, Stdout: out, Stderr: said,
+		Limits: sandbox.Limits{Wall: o.Timeout, CPU: 8 * o.Timeout, Memory: maxMemory, FileSize: maxRecording, Processes: maxProcesses},
+	})
+	switch {
+	case errors.Is(err, sandbox.ErrUnavailable):
+		return nil, &speech.Error{Reason: speech.ReasonSandbox, Detail: "no sandbox is available; see sma doctor"}
+	case err != nil:
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Err: err}
+	}
+	exit, err := process.Wait()
+	switch {
+	case out.tooLong():
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: fmt.Sprintf("the program wrote more than %d bytes", c.limit)}
+	case ctx.Err() != nil || exit.Limit == sandbox.LimitWall:
+		return nil, &speech.Error{Reason: speech.ReasonLate, Detail: "the program took too long"}
+	case err != nil || exit.Code != 0:
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Detail: strings.TrimSpace(ended(exit) + " " + said.line())}
+	}
+	return out.data, nil
+}
+
+func ended(exit sandbox.Exit) string {
+	switch {
+	case exit.Limit != "":
+		return "the program was stopped at its limit of " + exit.Limit + "."
+	case exit.Signal != "":
+		return "the program was ended by " + exit.Signal + "."
+	}
+	return fmt.Sprintf("the program ended with code %d.", exit.Code)
+}
+
+// lookup finds the program.
+func (o Options) lookup() (string, error) {
+	if filepath.IsAbs(o.Argv[0]) {
+		return o.Argv[0], nil
+	}
+	for _, dir := range filepath.SplitList(o.Path) {
+		full := filepath.Join(dir, o.Argv[0])
+		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return full, nil
+		}
+	}
+	return "", &speech.Error{Reason: speech.ReasonProgram, Detail: o.Argv[0] + " is not in PATH; write its whole path"}
+}
+
+// own are the files that the program needs to be itself, and those that the operator
+// names in its call.
+func (o Options) own(program string) []string {
+	out := []string{program}
+	if target, err := filepath.EvalSymlinks(program); err == nil && target != program {
+		out = append(out, target)
+	}
+	for _, arg := range o.Argv[1:] {
+		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+// read reads a recording that a program left. A link or anything else that is no
+// file of its own is none.
+func read(file string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Detail: "the program took its folder away"}
+	}
+	defer root.Close() //nolint:errcheck // only read from
+	info, err := root.Lstat(filepath.Base(file))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecording {
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the program left no recording in " + Output}
+	}
+	f, err := root.Open(filepath.Base(file))
+	if err != nil {
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the program left no recording in " + Output}
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(f, maxRecording)); err != nil {
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Err: err}
+	}
+	return b.Bytes(), nil
+}
+
+// copied copies a recording, so that the program changes no file of a chat and reads
+// nothing of its name.
+func copied(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read from
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

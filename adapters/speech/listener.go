@@ -1,0 +1,139 @@
+package speech
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+)
+
+// maxTranscript bounds the text of one recording, in bytes: an hour of fast speech
+// has about 60 KiB.
+const maxTranscript = 64 << 10
+
+// ListenerOptions bound a [Listener].
+type ListenerOptions struct {
+	MaxBytes int64         // of a recording; required
+	MaxTime  time.Duration // that it plays; required
+	AtOnce   int           // over all chats; required
+	Deadline time.Duration // of one recording, without the wait for a turn; required
+	Language string        // the usual hint
+	Metrics  *Metrics      // nil: none
+}
+
+// Listener turns recordings of chats into text. Limits come first: what is too long is
+// sent nowhere. It is safe for concurrent use.
+type Listener struct {
+	to    Transcriber
+	o     ListenerOptions
+	turns *turns
+}
+
+// NewListener makes one.
+func NewListener(to Transcriber, o ListenerOptions) *Listener {
+	return &Listener{to: to, o: o, turns: newTurns(o.AtOnce)}
+}
+
+// endings are those of recordings that services take.
+func endings() []string {
+	return []string{".ogg", ".oga", ".opus", ".mp3", ".mpga", ".mpeg", ".m4a", ".mp4", ".wav", ".webm", ".flac"}
+}
+
+// Takes tells, before a recording is fetched, whether it would be listened to, by what
+// its platform says of it; zeros are unknown. The error is an [*Error].
+func (l *Listener) Takes(ending string, size int64, plays time.Duration) error {
+	switch {
+	case !slices.Contains(endings(), strings.ToLower(ending)):
+		return &Error{Reason: ReasonFormat}
+	case size > l.o.MaxBytes, plays > l.o.MaxTime:
+		return &Error{Reason: ReasonLong}
+	}
+	return nil
+}
+
+// Hear returns the words of a recording of a chat. An error is an [*Error] unless ctx
+// ended (then ctx's cause).
+func (l *Listener) Hear(ctx context.Context, chat string, a Audio) (string, error) {
+	began := time.Now()
+	text, err := l.hear(ctx, chat, a)
+	l.o.Metrics.heard(began, err)
+	return text, err
+}
+
+func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, error) {
+	if err := l.check(a.Path); err != nil {
+		return "", err
+	}
+	if a.Language == "" {
+		a.Language = l.o.Language
+	}
+	done, err := l.turns.take(ctx, chat)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	call, cancel := context.WithTimeout(ctx, l.o.Deadline)
+	defer cancel()
+	text, err := l.to.Transcribe(call, a)
+	switch {
+	case err == nil:
+		return said(text)
+	case ctx.Err() == nil && call.Err() != nil:
+		return "", &Error{Reason: ReasonLate, Retryable: true, Err: err}
+	}
+	return "", err
+}
+
+// check looks at the file itself: people's programs may say anything of it.
+func (l *Listener) check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &Error{Reason: ReasonUnreadable, Detail: "the recording cannot be opened"} // its path is not for logs of people's files
+	case !info.Mode().IsRegular(), info.Size() == 0:
+		return &Error{Reason: ReasonFormat}
+	}
+	if err := l.Takes(filepath.Ext(path), info.Size(), 0); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return &Error{Reason: ReasonUnreadable, Detail: "the recording cannot be opened"}
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if plays, err := ogg.Length(f); err == nil && plays > l.o.MaxTime {
+		return &Error{Reason: ReasonLong}
+	}
+	return nil
+}
+
+// said is a transcript as it is stored: text, bounded, nothing invisible in it.
+func said(text string) (string, error) {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), r == '\ufeff', unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", &Error{Reason: ReasonEmpty}
+	}
+	if len(text) > maxTranscript {
+		cut := maxTranscript
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + " […]"
+	}
+	return text, nil
+}

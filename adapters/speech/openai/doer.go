@@ -1,0 +1,114 @@
+package openai
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+)
+
+// maxErrorBody bounds the bytes read of a failed answer.
+const maxErrorBody = 64 << 10
+
+// doer carries the library's requests, bounds answers and turns failures into
+// [*speech.Error], with the headers at hand that the library drops.
+type doer struct {
+	client *http.Client
+	limit  int64
+	key    string
+}
+
+// Do implements the library's HTTPDoer.
+func (d *doer) Do(req *http.Request) (*http.Response, error) {
+	req.Header.Set("User-Agent", "shipmyagent")
+	resp, err := d.client.Do(req)
+	if err != nil {
+		_, badCert := errors.AsType[*tls.CertificateVerificationError](err)
+		e := &speech.Error{Reason: speech.ReasonNetwork, Retryable: !badCert, Detail: "the service is not reached"}
+		if badCert {
+			e.Detail = "the certificate of the service is not valid"
+		}
+		return nil, e
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
+		_ = resp.Body.Close()
+		return nil, d.refused(resp, body, time.Now())
+	}
+	resp.Body = &bounded{io.LimitReader(resp.Body, d.limit+1), resp.Body}
+	return resp, nil
+}
+
+// bounded is a body that ends early where it is too long, and says so where the
+// connection did.
+type bounded struct {
+	from io.Reader
+	io.Closer
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = &speech.Error{Reason: speech.ReasonNetwork, Retryable: true, Detail: "the answer broke off"}
+	}
+	return n, err
+}
+
+// refused classifies an answer with a status.
+func (d *doer) refused(resp *http.Response, body []byte, now time.Time) *speech.Error {
+	e := &speech.Error{Reason: speech.ReasonRefused, Status: resp.StatusCode, Detail: d.code(body), RetryAfter: retryAfter(resp.Header, now)}
+	switch s := resp.StatusCode; {
+	case s == http.StatusUnauthorized, s == http.StatusForbidden:
+		e.Reason = speech.ReasonAuth
+	case s == http.StatusPaymentRequired, e.Detail == "insufficient_quota":
+		e.Reason = speech.ReasonRate
+	case s == http.StatusTooManyRequests:
+		e.Reason, e.Retryable = speech.ReasonRate, true
+	case s >= http.StatusInternalServerError, s == http.StatusRequestTimeout:
+		e.Reason, e.Retryable = speech.ReasonServer, true
+	case s == http.StatusRequestEntityTooLarge:
+		e.Reason = speech.ReasonLong
+	case s >= 300 && s < 400:
+		e.Detail = "the service redirects elsewhere, which is not followed; set the final address"
+	}
+	return e
+}
+
+// code is the short word of a failed answer, as in model_not_found. Its sentences
+// stay unread: they may hold what was said.
+func (d *doer) code(body []byte) string {
+	var in struct {
+		Error struct {
+			Code any    `json:"code"`
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(body, &in) // what can be read is there
+	word, _ := in.Error.Code.(string)
+	for _, w := range []string{word, in.Error.Type} {
+		if regexp.MustCompile(`^[a-z]+(_[a-z]+){0,5}$`).MatchString(w) && len(w) <= 40 && (d.key == "" || !strings.Contains(w, d.key) && !strings.Contains(d.key, w)) {
+			return w
+		}
+	}
+	return ""
+}
+
+// retryAfter is the wait that an answer asks for, 0 if it does not.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, 24*60*60) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

@@ -1,0 +1,87 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+)
+
+// SpeakerOptions bound a [Speaker].
+type SpeakerOptions struct {
+	MaxLetters int           // of one call; required
+	AtOnce     int           // over all chats; required
+	Deadline   time.Duration // of one call, without the wait for a turn; required
+	Metrics    *Metrics      // nil: none
+}
+
+// Recording is spoken words.
+type Recording struct {
+	Data []byte
+	// Ending is what its bytes are: .opus, for Opus in Ogg, which platforms play as
+	// a voice message, .mp3 or .wav.
+	Ending string
+	// Plays is known of Opus.
+	Plays time.Duration
+}
+
+// Speaker speaks for chats. It is safe for concurrent use.
+type Speaker struct {
+	by    Synthesizer
+	o     SpeakerOptions
+	turns *turns
+}
+
+// NewSpeaker makes one.
+func NewSpeaker(by Synthesizer, o SpeakerOptions) *Speaker {
+	return &Speaker{by: by, o: o, turns: newTurns(o.AtOnce)}
+}
+
+// MaxLetters is how long a text may be.
+func (s *Speaker) MaxLetters() int { return s.o.MaxLetters }
+
+// Speak returns a recording of the words. An error is an [*Error] unless ctx ended
+// (then ctx's cause).
+func (s *Speaker) Speak(ctx context.Context, chat string, w Words) (Recording, error) {
+	began := time.Now()
+	r, err := s.speak(ctx, chat, w)
+	s.o.Metrics.spoke(began, err)
+	return r, err
+}
+
+func (s *Speaker) speak(ctx context.Context, chat string, w Words) (Recording, error) {
+	if utf8.RuneCountInString(w.Text) > s.o.MaxLetters {
+		return Recording{}, &Error{Reason: ReasonLong}
+	}
+	done, err := s.turns.take(ctx, chat)
+	if err != nil {
+		return Recording{}, err
+	}
+	defer done()
+	call, cancel := context.WithTimeout(ctx, s.o.Deadline)
+	defer cancel()
+	data, err := s.by.Synthesize(call, w)
+	switch {
+	case err == nil:
+		return recorded(data)
+	case ctx.Err() == nil && call.Err() != nil:
+		return Recording{}, &Error{Reason: ReasonLate, Retryable: true, Err: err}
+	}
+	return Recording{}, err
+}
+
+// recorded says what the bytes are. What is no recording is never sent to people.
+func recorded(data []byte) (Recording, error) {
+	plays, err := ogg.Length(bytes.NewReader(data))
+	switch {
+	case err == nil && plays > 0:
+		return Recording{Data: data, Ending: ".opus", Plays: plays}, nil
+	case bytes.HasPrefix(data, []byte("ID3")), len(data) > 2 && data[0] == 0xff && data[1]&0xe0 == 0xe0:
+		return Recording{Data: data, Ending: ".mp3"}, nil
+	case len(data) > 12 && bytes.HasPrefix(data, []byte("RIFF")) && bytes.Equal(data[8:12], []byte("WAVE")):
+		return Recording{Data: data, Ending: ".wav"}, nil
+	}
+	return Recording{}, &Error{Reason: ReasonUnreadable, Detail: "the answer is no recording in Opus (Ogg), MP3 or WAV"}
+}

@@ -1,0 +1,328 @@
+// Package speechtest has fakes for tests: a strict service of audio calls on a real
+// socket, recordings, and transcribers and synthesizers by function.
+package speechtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+)
+
+// Fault is what the service does instead of its work.
+type Fault struct {
+	Status int
+	Header map[string]string
+	Body   string
+	// Cut ends the connection in the middle of an answer; Hang never answers.
+	Cut, Hang bool
+	// Raw is the body of an answer that is a success by its status.
+	Raw []byte
+}
+
+// Heard is one call for a transcript.
+type Heard struct {
+	Model, Language, File string
+	Audio                 []byte
+}
+
+// Spoken is one call for a recording.
+type Spoken struct{ Model, Voice, Format, Input string }
+
+// Server is the service. Whatever it does not expect, it refuses and notes.
+type Server struct {
+	URL string // up to and with /v1
+	Key string
+
+	mu      sync.Mutex
+	words   func(audio []byte) string
+	faults  []Fault
+	heard   []Heard
+	spoken  []Spoken
+	strange []string
+	gate    chan struct{}
+	waiting int
+	most    int // at once
+	voice   []byte
+	life    context.Context //nolint:containedctx // ends what hangs
+}
+
+// NewServer starts a service with a key. A recording says what words says of it; nil:
+// its bytes behind a marker "words:".
+func NewServer(t *testing.T, words func(audio []byte) string) *Server {
+	t.Helper()
+	if words == nil {
+		words = func(audio []byte) string {
+			_, said, _ := bytes.Cut(audio, []byte("words:"))
+			return string(said)
+		}
+	}
+	life, end := context.WithCancel(context.Background())
+	s := &Server{Key: "sk-speech-CANARY-0123456789", words: words, voice: Voice(100), life: life}
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		end()
+		h.CloseClientConnections()
+		h.Close()
+	})
+	s.URL = h.URL + "/v1"
+	return s
+}
+
+// Fail sets what the next calls get, in order.
+func (s *Server) Fail(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Hold lets no call end until the function is called.
+func (s *Server) Hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := make(chan struct{})
+	s.gate = gate
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.gate = nil
+		close(gate)
+	})
+}
+
+// Heard are the calls for transcripts so far, Spoken those for recordings, Strange is
+// what was wrong with calls, Most how many were under way at once.
+func (s *Server) Heard() []Heard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heard)
+}
+
+// Spoken are the calls for recordings.
+func (s *Server) Spoken() []Spoken {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.spoken)
+}
+
+// Strange is what was wrong with calls.
+func (s *Server) Strange() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.strange)
+}
+
+// Most is how many calls were under way at once.
+func (s *Server) Most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.waiting++
+	s.most = max(s.most, s.waiting)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.waiting--
+		s.mu.Unlock()
+	}()
+	if r.Header.Get("Authorization") != "Bearer "+s.Key {
+		s.refuse(w, http.StatusUnauthorized, "the key is "+r.Header.Get("Authorization"))
+		return
+	}
+	switch r.Method + " " + r.URL.Path {
+	case "POST /v1/audio/transcriptions":
+		s.transcribe(w, r)
+	case "POST /v1/audio/speech":
+		s.speak(w, r)
+	default:
+		s.refuse(w, http.StatusNotFound, "no such call: "+r.Method+" "+r.URL.Path)
+	}
+}
+
+// refuse answers with an error that repeats the key, as careless services do.
+func (s *Server) refuse(w http.ResponseWriter, status int, why string) {
+	s.mu.Lock()
+	s.strange = append(s.strange, why)
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error","code":"bad_call"}}`, why+" with "+s.Key)
+}
+
+// fault plays the next fault, if there is one.
+func (s *Server) fault(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	var f Fault
+	found := len(s.faults) > 0
+	if found {
+		f, s.faults = s.faults[0], s.faults[1:]
+	}
+	gate := s.gate
+	s.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+			return true
+		case <-s.life.Done():
+			return true
+		}
+	}
+	switch {
+	case !found:
+		return false
+	case f.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.life.Done():
+		}
+	case f.Cut:
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"text":"half`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case f.Raw != nil:
+		_, _ = w.Write(f.Raw)
+	default:
+		for k, v := range f.Header {
+			w.Header().Set(k, v)
+		}
+		w.WriteHeader(f.Status)
+		_, _ = io.WriteString(w, f.Body)
+	}
+	return true
+}
+
+func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
+	h, why := readForm(r)
+	if why != "" {
+		s.refuse(w, http.StatusBadRequest, why)
+		return
+	}
+	s.mu.Lock()
+	s.heard = append(s.heard, h)
+	s.mu.Unlock()
+	if s.fault(w, r) {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{"text": s.words(h.Audio)})
+}
+
+// readForm reads a form as strictly as a service: every field once, and none besides.
+func readForm(r *http.Request) (h Heard, why string) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return h, "no form"
+	}
+	seen := map[string]bool{}
+	for form := multipart.NewReader(r.Body, params["boundary"]); ; {
+		part, err := form.NextPart()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return h, "a broken form"
+		}
+		data, err := io.ReadAll(part)
+		name := part.FormName()
+		if err != nil || seen[name] {
+			return h, "a field twice or broken: " + name
+		}
+		seen[name] = true
+		switch name {
+		case "file":
+			h.File, h.Audio = part.FileName(), data
+		case "model":
+			h.Model = string(data)
+		case "language":
+			h.Language = string(data)
+		case "response_format":
+			if string(data) != "json" {
+				return h, "a format that was not asked for"
+			}
+		default:
+			return h, "an unknown field: " + name
+		}
+	}
+	known := []string{".flac", ".m4a", ".mp3", ".mp4", ".mpeg", ".mpga", ".oga", ".ogg", ".wav", ".webm"}
+	switch {
+	case h.Model == "":
+		return h, "no model"
+	case len(h.Audio) == 0 || !slices.Contains(known, path.Ext(h.File)):
+		return h, "no recording of a known kind: " + h.File
+	case strings.ContainsAny(h.File, `/\`):
+		return h, "a path as a name: " + h.File
+	case h.Language != "" && len(h.Language) != 2:
+		return h, "no language: " + h.Language
+	}
+	return h, ""
+}
+
+func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Model  string `json:"model"`
+		Input  string `json:"input"`
+		Voice  string `json:"voice"`
+		Format string `json:"response_format"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil || in.Model == "" || in.Voice == "" || in.Input == "" || len([]rune(in.Input)) > 4096 {
+		s.refuse(w, http.StatusBadRequest, "a bad call for speech")
+		return
+	}
+	s.mu.Lock()
+	s.spoken = append(s.spoken, Spoken{in.Model, in.Voice, in.Format, in.Input})
+	s.mu.Unlock()
+	if s.fault(w, r) {
+		return
+	}
+	w.Header().Set("Content-Type", "audio/ogg")
+	_, _ = w.Write(s.voice)
+}
+
+// Ear is a transcriber by a function.
+type Ear func(ctx context.Context, a speech.Audio) (string, error)
+
+// Transcribe implements [speech.Transcriber].
+func (f Ear) Transcribe(ctx context.Context, a speech.Audio) (string, error) { return f(ctx, a) }
+
+// Mouth is a synthesizer by a function.
+type Mouth func(ctx context.Context, w speech.Words) ([]byte, error)
+
+// Synthesize implements [speech.Synthesizer].
+func (f Mouth) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) { return f(ctx, w) }
+
+// Await waits until a condition holds.
+func Await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	limit := time.After(30 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-limit:
+			t.Fatalf("waited too long for %s", what)
+		case <-tick.C:
+		}
+	}
+}
