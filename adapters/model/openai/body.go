@@ -42,100 +42,84 @@ type Settings struct {
 	NoReasoning bool
 }
 
-// head is what a body says before its messages.
-type head struct {
-	system     string
-	tools      []model.ToolSpec
-	toolChoice string
-	maxTokens  int
-}
-
-func headOf(req model.Request) head {
-	return head{req.System, req.Tools, req.ToolChoice, req.MaxOutputTokens}
-}
-
-func (h head) equal(o head) bool {
-	return h.system == o.system && h.toolChoice == o.toolChoice && h.maxTokens == o.maxTokens &&
-		slices.EqualFunc(h.tools, o.tools, func(a, b model.ToolSpec) bool {
-			return a.Name == b.Name && a.Description == b.Description && string(a.InputSchema) == string(b.InputSchema)
-		})
-}
-
 // bodyWriter puts request bodies of one model together.
 type bodyWriter struct {
 	encoder
 	model    string
 	settings Settings
 	stream   bool
+	heads    heads
 }
 
-// encoded is a request body without its end, in the memo of a chat. Its bytes are
-// only ever appended to.
+// body is a request body without its end: the head, which chats share, and the
+// chat's own array of messages.
+type body struct {
+	head *head
+	own  []byte
+}
+
+// encoded is such a body in the memo of a chat. Its bytes are only ever appended to.
 type encoded struct {
-	by       *bodyWriter
-	head     head
+	body
+	system   string
 	messages []modelmessage.Message
 	ends     []int // ends[i] is where message i begins, ends[len(messages)] where the last one ends
-	buf      []byte
 }
 
 // write encodes the request; the body is the result followed by [bodyEnd]. With a
 // memo only what is new is encoded.
-func (w *bodyWriter) write(ctx context.Context, req model.Request) ([]byte, error) {
+func (w *bodyWriter) write(ctx context.Context, req model.Request) (body, error) {
 	if len(req.Messages) == 0 {
-		return nil, errNoMessages
+		return body{}, errNoMessages
 	}
 	if err := checkResults(req.Messages); err != nil {
-		return nil, err
+		return body{}, err
 	}
 	e := w.resume(req)
 	for _, m := range req.Messages[len(e.messages):] {
 		var err error
-		if e.buf, err = w.appendMessage(ctx, e.buf, m); err != nil {
-			return nil, err
+		if e.own, err = w.appendMessage(ctx, e.own, m); err != nil {
+			return body{}, err
 		}
-		e.ends = append(e.ends, len(e.buf))
+		e.ends = append(e.ends, len(e.own))
 	}
-	if e.buf[len(e.buf)-1] == '[' {
-		return nil, errNoMessages
+	if len(e.own) == len("[") {
+		return body{}, errNoMessages
 	}
 	e.messages = req.Messages
 	req.Memo.Keep(e)
-	return e.buf, nil
+	return e.body, nil
 }
 
 // resume finds how much of the request the memo already holds.
 func (w *bodyWriter) resume(req model.Request) *encoded {
-	h := headOf(req)
+	h := w.heads.of(w, req)
 	e, ok := req.Memo.Take().(*encoded)
-	if !ok || e.by != w || !e.head.equal(h) {
-		return w.begin(req, h)
+	if !ok || e.head != h || e.system != req.System {
+		return begin(req, h)
 	}
 	n := 0
 	for n < len(e.messages) && n < len(req.Messages) && equalMessages(e.messages[n], req.Messages[n]) {
 		n++
 	}
-	buf := e.buf[:e.ends[n]]
+	own := e.own[:e.ends[n]]
 	if n < len(e.messages) {
-		buf = slices.Clone(buf) // the rest may still be on its way
+		own = slices.Clone(own) // the rest may still be on its way
 	}
-	return &encoded{by: w, head: h, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1], buf: buf}
+	return &encoded{body: body{h, own}, system: req.System, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1]}
 }
 
-func (w *bodyWriter) begin(req model.Request, h head) *encoded {
-	buf := w.appendHead(make([]byte, 0, sizeOf(req)), req)
+func begin(req model.Request, h *head) *encoded {
+	own := append(make([]byte, 0, sizeOf(req)), '[')
 	if req.System != "" {
-		buf = appendSystemText(buf, req.System)
+		own = appendSystemText(own, req.System)
 	}
-	return &encoded{by: w, head: h, ends: []int{len(buf)}, buf: buf}
+	return &encoded{body: body{h, own}, system: req.System, ends: []int{len(own)}}
 }
 
-// sizeOf guesses the length of a body, so that it is allocated once.
+// sizeOf guesses the length of a body's messages, so that they are allocated once.
 func sizeOf(req model.Request) int {
-	n := 512 + len(req.System)
-	for _, t := range req.Tools {
-		n += len(t.Description) + len(t.InputSchema) + 128
-	}
+	n := 64 + len(req.System)
 	for _, m := range req.Messages {
 		n += len(m.Text) + 64
 		for _, p := range m.Parts {
@@ -199,7 +183,7 @@ func (w *bodyWriter) appendHead(dst []byte, req model.Request) []byte {
 		}
 	}
 	dst = w.appendTools(dst, req)
-	return append(dst, `,"messages":[`...)
+	return append(dst, `,"messages":`...)
 }
 
 func appendOptional(dst []byte, name string, value *float64) []byte {

@@ -146,7 +146,15 @@ func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]orderedTools) 
 	})
 }
 
-func closed(b []byte) []byte { return append(bytes.Clone(b), bodyEnd...) }
+// text is what there is of a body.
+func (b body) text() string {
+	if b.head == nil {
+		return string(b.own) // of a request that failed
+	}
+	return string(b.head.bytes) + string(b.own)
+}
+
+func closed(b body) []byte { return []byte(b.text() + bodyEnd) }
 
 func exactWriter(c promptCase) *bodyWriter {
 	w := &bodyWriter{model: "test-model", encoder: encoder{exact: true, optionsKey: "openaiCompatible"}}

@@ -151,7 +151,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
 }
 
 // attempt sends one request and reads its answer into s.
-func (e *endpoint) attempt(ctx context.Context, body []byte, req model.Request, s *sink) (err error) {
+func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s *sink) (err error) {
 	start := time.Now()
 	s.onFirst = func() { e.metrics.first.WithLabelValues(e.Model).Observe(time.Since(start).Seconds()) }
 	actx, watch := newWatchdog(ctx, e.opts.FirstByteTimeout, e.opts.IdleTimeout)

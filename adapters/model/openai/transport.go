@@ -20,7 +20,7 @@ const (
 // exchange is one request on its way; the context carries it through the library
 // to the doer.
 type exchange struct {
-	body    []byte
+	body    body
 	headers map[string]Secret
 	watch   *watchdog
 	resp    *http.Response
@@ -64,18 +64,24 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bodyReader reads a request's body and what closes it. Unlike io.MultiReader it
-// has no WriteTo, with which every request would cost a copy buffer of 32 KiB.
+// bodyReader reads a request's body: the shared head, the chat's own messages and
+// what closes it. Unlike io.MultiReader it has no WriteTo, with which every request
+// would cost a copy buffer of 32 KiB.
 type bodyReader struct {
-	rest []byte
-	end  string
+	head, own []byte
+	end       string
 }
 
 // Read implements io.Reader.
 func (b *bodyReader) Read(p []byte) (int, error) {
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	if len(b.rest) == 0 {
+	n := copy(p, b.head)
+	b.head = b.head[n:]
+	if len(b.head) == 0 {
+		m := copy(p[n:], b.own)
+		b.own = b.own[m:]
+		n += m
+	}
+	if len(b.head)+len(b.own) == 0 {
 		m := copy(p[n:], b.end)
 		b.end = b.end[m:]
 		n += m
@@ -91,11 +97,11 @@ func (*bodyReader) Close() error { return nil }
 
 func (d *doer) prepare(req *http.Request, x *exchange) {
 	open := func() (io.ReadCloser, error) {
-		return &bodyReader{rest: x.body, end: bodyEnd}, nil
+		return &bodyReader{x.body.head.bytes, x.body.own, bodyEnd}, nil
 	}
 	req.Body, _ = open()
 	req.GetBody = open
-	req.ContentLength = int64(len(x.body) + len(bodyEnd))
+	req.ContentLength = int64(len(x.body.head.bytes) + len(x.body.own) + len(bodyEnd))
 	req.Header.Del("Connection")
 	req.Header.Set("User-Agent", userAgent)
 	for name, value := range x.headers {

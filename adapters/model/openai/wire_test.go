@@ -165,8 +165,8 @@ func TestHead(t *testing.T) {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	plain, err := hostWriter(Settings{NoStreamOptions: true}).write(t.Context(), hello())
-	if err != nil || strings.Contains(string(plain), "stream_options") {
-		t.Errorf("stream options in %s (%v)", plain, err)
+	if err != nil || strings.Contains(plain.text(), "stream_options") {
+		t.Errorf("stream options in %s (%v)", plain.text(), err)
 	}
 }
 
@@ -192,13 +192,13 @@ func TestStablePrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(grown) != string(anew) {
-			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, anew, grown)
+		if grown.text() != anew.text() {
+			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, anew.text(), grown.text())
 		}
-		if !strings.HasPrefix(string(grown), before) {
+		if !strings.HasPrefix(grown.text(), before) {
 			t.Fatalf("with %d messages the request does not begin with the one before", n)
 		}
-		before = string(grown)
+		before = grown.text()
 		if err := modeltest.StrictBody(closed(grown)); err != nil {
 			t.Fatalf("with %d messages: %v", n, err)
 		}
@@ -232,7 +232,7 @@ func TestMemoForgets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			copied := string(sent)
+			copied := sent.text()
 			req.Messages = append([]modelmessage.Message(nil), base.Messages...)
 			edit(&req)
 			got, err := w.write(t.Context(), req)
@@ -244,10 +244,10 @@ func TestMemoForgets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got) != string(want) {
-				t.Errorf("the memo gave\n%s\nwant\n%s", got, want)
+			if got.text() != want.text() {
+				t.Errorf("the memo gave\n%s\nwant\n%s", got.text(), want.text())
 			}
-			if string(sent) != copied {
+			if sent.text() != copied {
 				t.Error("bytes that were sent have changed")
 			}
 		})
