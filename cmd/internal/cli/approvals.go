@@ -1,20 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -34,15 +28,7 @@ func (a *app) approvalsListCmd() *cobra.Command {
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
 		RunE: func(c *cobra.Command, args []string) error {
-			key, err := chatArg(args)
-			if err != nil {
-				return err
-			}
-			return a.withChats(c.Context(), func(s source, _ string) error {
-				lines, err := s.approvals(c.Context(), key)
-				if err != nil {
-					return approvalsFailure(key, err)
-				}
+			return requests().run(a, c, args, func(lines []host.ApprovalLine) error {
 				if asJSON {
 					return a.printJSON(struct {
 						Approvals []host.ApprovalLine `json:"approvals"`
@@ -106,59 +92,16 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 
 // decideApprovals gives the order to the host. Only its chat may decide.
 func (a *app) decideApprovals(ctx context.Context, order host.ApprovalOrder) (host.ApprovalResult, error) {
-	_, state, err := a.folders(nil)
-	if err != nil {
-		return host.ApprovalResult{}, err
+	result, err := orderChat[host.ApprovalResult](ctx, a, requests().route,
+		"no host is running here, and only a running one can go on with what was decided", requests().unread, order.ChatKey, order)
+	if err == nil && result.Reason != "" {
+		err = &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
-	result, err := newControl(state).decide(ctx, order)
-	switch {
-	case errors.Is(err, errNotRunning):
-		return result, &Failure{Code: CodeFailed, What: "no host is running here, and only a running one can go on with what was decided", Help: "sma run"}
-	case err != nil:
-		return result, approvalsFailure(order.ChatKey, err)
-	case result.Reason != "":
-		return result, &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
-	default:
-		return result, nil
-	}
+	return result, err
 }
 
-func (s source) approvals(ctx context.Context, key messages.ChatKey) ([]host.ApprovalLine, error) {
-	if s.store != nil {
-		return host.ReadApprovals(ctx, s.store, key)
-	}
-	lines, err := s.control.approvals(ctx, key)
-	if errors.Is(err, errNotRunning) && key == "" {
-		return []host.ApprovalLine{}, nil
-	}
-	return lines, err
-}
-
-// approvals lists what waits in a chat, or in all chats with an empty key.
-func (c control) approvals(ctx context.Context, key messages.ChatKey) ([]host.ApprovalLine, error) {
-	var out []host.ApprovalLine
-	return out, c.get(ctx, "/control/approvals?key="+url.QueryEscape(string(key)), &out)
-}
-
-// decide has a chat take decisions.
-func (c control) decide(ctx context.Context, o host.ApprovalOrder) (host.ApprovalResult, error) {
-	body, err := json.Marshal(o)
-	if err != nil { // Unreachable: strings and numbers only
-		return host.ApprovalResult{}, fmt.Errorf("encode the order: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/approvals", bytes.NewReader(body))
-	if err != nil {
-		return host.ApprovalResult{}, err
-	}
-	var out host.ApprovalResult
-	return out, c.do(req, &out)
-}
-
-func approvalsFailure(key messages.ChatKey, err error) error {
-	if errors.Is(err, platform.ErrNotFound) || errors.Is(err, errNoChat) || errors.Is(err, errNotRunning) {
-		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
-	}
-	return &Failure{Code: CodeFailed, What: "the requests cannot be read", Why: err, Help: "sma doctor"}
+func requests() chatList[host.ApprovalLine] {
+	return chatList[host.ApprovalLine]{"approvals", "the requests cannot be read", host.ReadApprovals}
 }
 
 // approvalWords are what the commands say to people, in one language.

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,17 +65,9 @@ func (s source) rewind(ctx context.Context, order host.RewindOrder) (host.Rewind
 	return out, nil
 }
 
-func (c control) rewind(ctx context.Context, order host.RewindOrder) (host.RewindResult, error) {
-	body, err := json.Marshal(order)
-	if err != nil { // Unreachable: strings only
-		return host.RewindResult{}, fmt.Errorf("encode the order: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/rewind", bytes.NewReader(body))
-	if err != nil {
-		return host.RewindResult{}, err
-	}
-	var out host.RewindResult
-	return out, c.do(req, &out)
+func (c control) rewind(ctx context.Context, order host.RewindOrder) (out host.RewindResult, err error) {
+	err = c.post(ctx, "/control/rewind", order, &out)
+	return out, err
 }
 
 // rewindFailure says why the chat is as it was.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,26 +49,6 @@ func (c control) chats(ctx context.Context) ([]host.ChatLine, error) {
 func (c control) chat(ctx context.Context, key messages.ChatKey) (host.ChatDocument, error) {
 	var out host.ChatDocument
 	return out, c.get(ctx, "/control/chat?key="+url.QueryEscape(string(key)), &out)
-}
-
-// outbox lists what a chat owes, or all chats with an empty key.
-func (c control) outbox(ctx context.Context, key messages.ChatKey) ([]host.OutboxLine, error) {
-	var out []host.OutboxLine
-	return out, c.get(ctx, "/control/outbox?key="+url.QueryEscape(string(key)), &out)
-}
-
-// settle has a chat take up or give up what it put aside.
-func (c control) settle(ctx context.Context, o host.OutboxOrder) (host.OutboxResult, error) {
-	body, err := json.Marshal(o)
-	if err != nil { // Unreachable: strings only
-		return host.OutboxResult{}, fmt.Errorf("encode the order: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/outbox", bytes.NewReader(body))
-	if err != nil {
-		return host.OutboxResult{}, err
-	}
-	var out host.OutboxResult
-	return out, c.do(req, &out)
 }
 
 // get asks for one document. It fails with errNotRunning if nobody listens.

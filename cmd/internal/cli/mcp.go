@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -260,17 +257,9 @@ func (p mcpProject) find(list []mcp.ServerStatus, name string) (mcp.ServerStatus
 }
 
 // order has the host do something with a server.
-func (p mcpProject) order(ctx context.Context, o host.MCPOrder) (mcp.ServerStatus, error) {
-	var out mcp.ServerStatus
-	body, err := json.Marshal(o)
-	if err != nil { // Unreachable: strings only
-		return out, fmt.Errorf("encode the order: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/mcp", bytes.NewReader(body))
-	if err != nil {
-		return out, err
-	}
-	return out, p.control.do(req, &out)
+func (p mcpProject) order(ctx context.Context, o host.MCPOrder) (out mcp.ServerStatus, err error) {
+	err = p.control.post(ctx, "/control/mcp", o, &out)
+	return out, err
 }
 
 // test has the host try a server, or tries it without one.

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -29,15 +27,7 @@ func (a *app) outboxListCmd() *cobra.Command {
 		Use: "list [CHAT]", Short: "List what is to be sent and what was put aside, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 		RunE: func(c *cobra.Command, args []string) error {
-			key, err := chatArg(args)
-			if err != nil {
-				return err
-			}
-			return a.withChats(c.Context(), func(s source, _ string) error {
-				lines, err := s.outbox(c.Context(), key)
-				if err != nil {
-					return outboxFailure(key, err)
-				}
+			return outboxes().run(a, c, args, func(lines []host.OutboxLine) error {
 				if parked {
 					lines = onlyParked(lines)
 				}
@@ -97,16 +87,11 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 
 // settleOutbox gives the order to the host. Only its chat may settle what it owes.
 func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.OutboxResult, error) {
-	_, state, err := a.folders(nil)
-	if err != nil {
-		return host.OutboxResult{}, err
-	}
-	result, err := newControl(state).settle(ctx, order)
+	result, err := orderChat[host.OutboxResult](ctx, a, outboxes().route,
+		"no host is running here, and only a running one settles what a chat put aside", outboxes().unread, order.ChatKey, order)
 	switch {
-	case errors.Is(err, errNotRunning):
-		return result, &Failure{Code: CodeFailed, What: "no host is running here, and only a running one settles what a chat put aside", Help: "sma run"}
 	case err != nil:
-		return result, outboxFailure(order.ChatKey, err)
+		return result, err
 	case result.Reason == "not_parked":
 		return result, &Failure{Code: CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: "sma outbox list " + string(order.ChatKey)}
 	case result.Reason != "" && order.ID != "":
@@ -116,34 +101,8 @@ func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.Ou
 	}
 }
 
-func (s source) outbox(ctx context.Context, key messages.ChatKey) ([]host.OutboxLine, error) {
-	if s.store != nil {
-		return host.ReadOutbox(ctx, s.store, key)
-	}
-	lines, err := s.control.outbox(ctx, key)
-	if errors.Is(err, errNotRunning) && key == "" {
-		return []host.OutboxLine{}, nil
-	}
-	return lines, err
-}
-
-// chatArg is the chat that is named, if any.
-func chatArg(args []string) (messages.ChatKey, error) {
-	if len(args) == 0 {
-		return "", nil
-	}
-	key, err := messages.ParseChatKey(args[0])
-	if err != nil {
-		return "", &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
-	}
-	return key, nil
-}
-
-func outboxFailure(key messages.ChatKey, err error) error {
-	if errors.Is(err, platform.ErrNotFound) || errors.Is(err, errNoChat) || errors.Is(err, errNotRunning) {
-		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
-	}
-	return &Failure{Code: CodeFailed, What: "the outbox cannot be read", Why: err, Help: "sma doctor"}
+func outboxes() chatList[host.OutboxLine] {
+	return chatList[host.OutboxLine]{"outbox", "the outbox cannot be read", host.ReadOutbox}
 }
 
 func onlyParked(lines []host.OutboxLine) []host.OutboxLine {

@@ -3,9 +3,7 @@ package host
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -38,6 +36,8 @@ type ApprovalOrder struct {
 	Reason  string           `json:"reason,omitempty"`
 }
 
+func (o ApprovalOrder) chatKey() messages.ChatKey { return o.ChatKey }
+
 // ApprovalResult answers an [ApprovalOrder], with one line for each request.
 type ApprovalResult struct {
 	ChatKey messages.ChatKey  `json:"chatKey"`
@@ -61,32 +61,13 @@ func ReadApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey
 	if err != nil {
 		return nil, err
 	}
-	out := []ApprovalLine{}
-	for _, key := range keys {
-		lines, err := readApprovals(ctx, store, key)
+	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
+		state, err := readState(ctx, store, key)
 		if err != nil {
-			return nil, fmt.Errorf("chat %s: %w", key, err)
+			return nil, err
 		}
-		out = append(out, lines...)
-	}
-	return out, nil
-}
-
-func readApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (lines []ApprovalLine, err error) {
-	c, err := store.OpenChat(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	snap, err := c.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	state, err := persistence.Replay(snap)
-	if err != nil {
-		return nil, err
-	}
-	return approvalLines(key, state.History), nil
+		return approvalLines(key, state.History), nil
+	})
 }
 
 // waiting are the chats that may hold open requests.
@@ -120,22 +101,17 @@ func (h *Host) approvals(ctx context.Context, key messages.ChatKey) ([]ApprovalL
 	if err != nil {
 		return nil, err
 	}
-	out := []ApprovalLine{}
-	for _, key := range keys {
+	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
 		view, err := ask[messages.ViewReply](ctx, h, messages.ViewQuery{ChatKey: key})
 		if err == nil && view.Err != "" {
 			err = errors.New(view.Err)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("chat %s: %w", key, err)
 		}
 		var turns []persistence.Turn
 		for _, m := range view.Messages {
 			turns = append(turns, persistence.NewTurn(m))
 		}
-		out = append(out, approvalLines(key, turns)...)
-	}
-	return out, nil
+		return approvalLines(key, turns), err
+	})
 }
 
 // decide decides about requests as the user of the process. They are named by their
@@ -173,32 +149,12 @@ func (h *Host) decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	return result, nil
 }
 
-// approvals serves GET /control/approvals: of the chat named key, or of all.
+// approvals serves GET /control/approvals.
 func (c *control) approvals(w http.ResponseWriter, r *http.Request) {
-	var key messages.ChatKey
-	if text := r.URL.Query().Get("key"); text != "" {
-		var err error
-		if key, err = messages.ParseChatKey(text); err != nil {
-			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-			return
-		}
-	}
-	lines, err := c.host.approvals(r.Context(), key)
-	c.reply(w, lines, err)
+	serveList(c, w, r, c.host.approvals)
 }
 
 // decide serves POST /control/approvals.
 func (c *control) decide(w http.ResponseWriter, r *http.Request) {
-	const limit = 64 << 10
-	var order ApprovalOrder
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&order); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-		return
-	}
-	if _, err := messages.ParseChatKey(string(order.ChatKey)); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-		return
-	}
-	result, err := c.host.decide(r.Context(), order)
-	c.reply(w, result, err)
+	serveOrder(c, w, r, c.host.decide)
 }

@@ -2,9 +2,7 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -14,7 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
@@ -45,6 +42,8 @@ type OutboxOrder struct {
 	Drop    bool             `json:"drop,omitempty"`
 }
 
+func (o OutboxOrder) chatKey() messages.ChatKey { return o.ChatKey }
+
 // OutboxResult answers an [OutboxOrder].
 type OutboxResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
@@ -60,32 +59,13 @@ func ReadOutbox(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (
 	if err != nil {
 		return nil, err
 	}
-	out := []OutboxLine{}
-	for _, key := range keys {
-		lines, err := readOutbox(ctx, store, key)
+	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
+		state, err := readState(ctx, store, key)
 		if err != nil {
-			return nil, fmt.Errorf("chat %s: %w", key, err)
+			return nil, err
 		}
-		out = append(out, lines...)
-	}
-	return out, nil
-}
-
-func readOutbox(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (lines []OutboxLine, err error) {
-	c, err := store.OpenChat(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	snap, err := c.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	state, err := persistence.Replay(snap)
-	if err != nil {
-		return nil, err
-	}
-	return linesOf(key, chat.Outbox(state)), nil
+		return linesOf(key, chat.Outbox(state)), nil
+	})
 }
 
 // owing are the chats that may owe something: those whose journal holds a record.
@@ -146,18 +126,13 @@ func (h *Host) outbox(ctx context.Context, key messages.ChatKey) ([]OutboxLine, 
 	if err != nil {
 		return nil, err
 	}
-	out := []OutboxLine{}
-	for _, key := range keys {
+	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
 		reply, err := ask[messages.OutboxReply](ctx, h, messages.OutboxQuery{ChatKey: key})
 		if err == nil && reply.Err != "" {
 			err = errors.New(reply.Err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("chat %s: %w", key, err)
-		}
-		out = append(out, linesOf(key, reply.Items)...)
-	}
-	return out, nil
+		return linesOf(key, reply.Items), err
+	})
 }
 
 // settle has a chat take up or give up what it put aside.
@@ -190,34 +165,14 @@ func ask[T any](ctx context.Context, h *Host, question any) (T, error) {
 	return reply, nil
 }
 
-// outbox serves GET /control/outbox: of the chat named key, or of all.
+// outbox serves GET /control/outbox.
 func (c *control) outbox(w http.ResponseWriter, r *http.Request) {
-	var key messages.ChatKey
-	if text := r.URL.Query().Get("key"); text != "" {
-		var err error
-		if key, err = messages.ParseChatKey(text); err != nil {
-			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-			return
-		}
-	}
-	lines, err := c.host.outbox(r.Context(), key)
-	c.reply(w, lines, err)
+	serveList(c, w, r, c.host.outbox)
 }
 
 // settle serves POST /control/outbox.
 func (c *control) settle(w http.ResponseWriter, r *http.Request) {
-	const limit = 64 << 10
-	var order OutboxOrder
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(&order); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-		return
-	}
-	if _, err := messages.ParseChatKey(string(order.ChatKey)); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-		return
-	}
-	result, err := c.host.settle(r.Context(), order)
-	c.reply(w, result, err)
+	serveOrder(c, w, r, c.host.settle)
 }
 
 func (c *control) reply(w http.ResponseWriter, doc any, err error) {
