@@ -23,7 +23,13 @@ const (
 	VerdictIgnored Verdict = "ignored" // settled at once
 	VerdictRefused Verdict = "refused" // declined, perhaps with a notice
 	VerdictCommand Verdict = "command" // for the host
+	// VerdictTakenBack: somebody took the message of EditOf back.
+	VerdictTakenBack Verdict = "taken_back"
 )
+
+// TakenBackID is the ingress id of the withdrawal of the message with an ingress id. A
+// message whose withdrawal is known already is not taken.
+func TakenBackID(ingressID string) string { return ingressID + "/taken-back" }
 
 // AcceptIngress brings one ingress. Sent by an adapter actor; answered to its
 // sender with [IngressAccepted] or [IngressRejected] once the fact is durable.
@@ -38,7 +44,7 @@ type AcceptIngress struct {
 	// Turn is the user turn without its arrival number; for other verdicts it
 	// carries only what the ledger keeps.
 	Turn uimessage.Message
-	// EditOf is the platform's id of the message that this one edits.
+	// EditOf is the platform's id of the message that this one edits or takes back.
 	EditOf string
 	// Bot: the platform says that the sender is one.
 	Bot bool
@@ -331,8 +337,9 @@ type EgressAnswer struct {
 	Err       string
 }
 
-// FileRef is a file that goes with an egress.
-type FileRef struct{ Path, FileID, Kind, Caption string }
+// FileRef is a file that goes with an egress. Spoken are the words of a voice, which
+// people get as text where they cannot hear it.
+type FileRef struct{ Path, FileID, Kind, Caption, Spoken string }
 
 func (AcceptIngress) toChat()    {}
 func (StopRun) toChat()          {}

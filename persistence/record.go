@@ -276,6 +276,7 @@ type Attachment struct {
 	FileID  string `json:"fileId,omitempty"`
 	Kind    string `json:"kind,omitempty"`
 	Caption string `json:"caption,omitempty"`
+	Spoken  string `json:"spoken,omitempty"`
 }
 
 func (TurnAccepted) kind() string   { return "turn" }

@@ -21,10 +21,15 @@ type File struct {
 	Name   string `json:"name,omitempty"` // as its sender calls it
 	Mime   string `json:"mimeType,omitempty"`
 	Size   int64  `json:"size,omitempty"` // as its sender says
+	// Seconds is how long it plays, as its sender says; 0: unknown, or it does not play.
+	Seconds int64 `json:"seconds,omitempty"`
 	// Path is where the host keeps it, below its folder of files, under a name of the
 	// host's own; Failed says why it does not.
 	Path   string `json:"path,omitempty"`
 	Failed string `json:"failed,omitempty"`
+	// Unheard says why the words of a voice are not known, as one of the reasons of
+	// package speech: its sender was told so. Empty: they are, or nobody asked for them.
+	Unheard string `json:"unheard,omitempty"`
 }
 
 // Part is the file as a part of a turn.

@@ -28,41 +28,6 @@ type Platform interface {
 	Receive(ctx context.Context, host Host) error
 }
 
-// Capabilities say what a platform can do; the core adapts to them.
-type Capabilities struct {
-	// Outbox: the core keeps a durable outbox for the platform's chats. Places
-	// where the reader fetches the history need none (web, cli, api).
-	Outbox bool
-	// ToolEgress: by default the model answers through chat_send.
-	ToolEgress bool
-	Drafts     bool // a text under way can be shown and edited ([Editor])
-	Threads    bool
-	Reactions  bool // people's messages can be marked ([Marker])
-	Buttons    bool
-	// MaxText is the longest text of one message, in UTF-16 units; 0: none is too long.
-	MaxText int
-	// DraftEvery is the shortest time between two edits of a draft, by chat type;
-	// the entry "" holds for all others.
-	DraftEvery map[string]time.Duration
-	Rates      Rates
-}
-
-// Rates are the limits that the service sets; zero means none.
-type Rates struct {
-	PerChat   Rate // of any one chat
-	PerGroup  Rate // of any one group, beside PerChat
-	PerSender Rate // of the whole account
-	// Burst is how many times PerChat a chat of one person may send at once, with
-	// as long a pause after it; 0 is 1.
-	Burst int
-}
-
-// Rate is N sends in a time.
-type Rate struct {
-	N   int
-	Per time.Duration
-}
-
 // Host is what the core offers every platform. It is safe for concurrent use.
 type Host interface {
 	// Accept hands messages over, in order per chat, and returns one result for
@@ -81,6 +46,9 @@ const (
 	KindMessage InboundKind = "message"
 	KindEdit    InboundKind = "edit"    // of an earlier message, named by EditOf
 	KindCommand InboundKind = "command" // for the host, see Command
+	// KindTakenBack: the message EditOf was taken back, perhaps by somebody else than
+	// its author. Its IngressID is that of the message through [messages.TakenBackID].
+	KindTakenBack InboundKind = "taken_back"
 )
 
 // Inbound is one thing that people did in a chat.
@@ -209,6 +177,8 @@ type Attachment struct {
 	FileID  string
 	Kind    string // photo, document, voice, audio, video
 	Caption string
+	// Spoken are the words of a voice: who is not reached by the one is sent the other.
+	Spoken string
 }
 
 // Part is one message as the platform takes it.

@@ -86,7 +86,7 @@ func TestLimitsComeFirst(t *testing.T) {
 func TestTranscriptIsPlainText(t *testing.T) {
 	for said, want := range map[string]string{
 		" hello \n":                "hello",
-		"a\x00b\x1b[31m\u202ec\nd":  "ab[31mc\nd",
+		"a\x00b\x1b[31m\u202ec\nd": "ab[31mc\nd",
 		"\ufeff你好":                 "你好",
 		"bad \xff":                 "bad \ufffd",
 		strings.Repeat("é", 40000): strings.Repeat("é", 32<<10) + " […]",

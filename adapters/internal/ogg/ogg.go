@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrNotOpus: the bytes are not a whole stream of Opus in Ogg.
+// ErrNotOpus means: the bytes are not a whole stream of Opus in Ogg.
 var ErrNotOpus = errors.New("no Opus in Ogg")
 
 const (

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -236,7 +237,7 @@ func readForm(r *http.Request) (h Heard, why string) {
 	seen := map[string]bool{}
 	for form := multipart.NewReader(r.Body, params["boundary"]); ; {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
