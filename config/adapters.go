@@ -21,6 +21,7 @@ type Telegram struct {
 	RateLimit    string `json:"rateLimit" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
 	Egress       string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
 	Drafts       string `json:"drafts" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`
+	Reactions    bool   `json:"reactions" jsonschema_description:"Mark people's messages with what became of them: one reaction when a message is taken, another when the run under way takes it in, none once it is answered."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
 	// FollowUpMinutes is off unless somebody wants it: a bot that answers what it was not asked is a nuisance.

@@ -350,6 +350,10 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 		return a.send(c.Params, "caption", 1024)
 	case "editMessageText":
 		return a.edit(c.Params)
+	case "setMessageReaction":
+		return a.react(c.Params)
+	case "sendMessageDraft":
+		return a.draft(c.Params)
 	case "getFile":
 		return a.getFile(c.Params)
 	case "editMessageReplyMarkup":

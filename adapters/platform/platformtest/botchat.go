@@ -30,6 +30,8 @@ type Sent struct {
 // botChat is a chat with its messages.
 type botChat struct {
 	Chat
+	optional
+
 	closed *refused // what the bot is told when it writes
 	ids    []int64  // of all messages
 	sent   []*Sent

@@ -59,8 +59,10 @@ type Options struct {
 	Rates     *platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
-	// Drafts is edit (the default) or off.
+	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
 	Drafts string
+	// Reactions marks people's messages with what became of them.
+	Reactions bool
 	// Commands are the names that the host answers, without the slash; other
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string
@@ -96,6 +98,8 @@ type Platform struct {
 	follows   *follows
 	pauses    *pauses
 	moves     *moves
+	noMarks   *refusals     // chats that want no reactions
+	noDrafts  *refusals     // chats that show no drafts
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
 	announced atomic.Bool // the commands, to the service
@@ -108,6 +112,8 @@ var (
 	_ platform.Sender   = (*Platform)(nil)
 	_ platform.Editor   = (*Platform)(nil)
 	_ platform.Typer    = (*Platform)(nil)
+	_ platform.Drafter  = (*Platform)(nil)
+	_ platform.Marker   = (*Platform)(nil)
 )
 
 // burst is how many messages a person may get at once: more of them than one a
@@ -146,6 +152,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
+	p.noMarks, p.noDrafts = newRefusals(o.Now), newRefusals(o.Now)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -160,6 +167,7 @@ func (o Options) withDefaults() Options {
 	}
 	set(&o.BaseURL, defaultBaseURL)
 	set(&o.Access, AccessPaired)
+	set(&o.Drafts, DraftsEdit)
 	set(&o.Groups, GroupsMention)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
@@ -187,6 +195,9 @@ func (o Options) check() error {
 	if !groups(o.Groups) {
 		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention, reply, commands or all", o.Groups))
 	}
+	if o.Drafts != DraftsEdit && o.Drafts != DraftsDraft && o.Drafts != DraftsOff {
+		errs = append(errs, fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts))
+	}
 	for id, g := range o.Listed {
 		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
 			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
@@ -207,7 +218,7 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
-		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != "off", Threads: true, Buttons: p.opts.Decide != nil, MaxText: maxText,
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != DraftsOff, Threads: true, Reactions: p.opts.Reactions, Buttons: p.opts.Decide != nil, MaxText: maxText,
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
 	switch {

@@ -126,7 +126,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	caps := made.Capabilities()
 	_, types := made.(platform.Typer)
 	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: chat.Adapter{
-		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types,
+		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
 		MaxText: caps.MaxText, Parts: partsOf(made),
 	}}
 	if p.name == nameWeb {
@@ -282,7 +282,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 	bot := telegram.Options{
 		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
-		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts,
+		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions,
 		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
 		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 	}

@@ -1,0 +1,85 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// Values of [Options.Drafts]: how a text under way is shown.
+const (
+	DraftsEdit  = "edit"  // in a message that is edited as it grows; the default
+	DraftsDraft = "draft" // as a draft of the service's own in private chats, by edits elsewhere
+	DraftsOff   = "off"   // not at all
+)
+
+// draftParams of sendMessageDraft.
+type draftParams struct {
+	Chat      int64            `json:"chat_id"`
+	Thread    int64            `json:"message_thread_id,omitempty"`
+	Draft     int64            `json:"draft_id"`
+	Text      string           `json:"text"`
+	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
+}
+
+// TakesDrafts implements [platform.Drafter]: the service knows drafts in private
+// chats, whose ids are positive.
+func (p *Platform) TakesDrafts(to platform.Target) bool {
+	if p.opts.Drafts != DraftsDraft || to.ChatType != "" && to.ChatType != "private" {
+		return false
+	}
+	out, err := p.address(to)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.ParseInt(string(out.Chat), 10, 64)
+	return err == nil && n > 0 && !p.noDrafts.holds(string(out.Chat))
+}
+
+// Draft implements [platform.Drafter]. A draft is no message: it goes by itself, and
+// the finished text is sent whatever became of it.
+func (p *Platform) Draft(ctx context.Context, to platform.Target, id string, part platform.Part) error {
+	out, err := p.address(to)
+	if err != nil {
+		return err
+	}
+	chat := string(out.Chat)
+	n, err := strconv.ParseInt(chat, 10, 64)
+	if err != nil || part.Text == "" {
+		return platform.ErrNoDraft
+	}
+	if err := p.pauses.check(chat); err != nil {
+		return err
+	}
+	params := draftParams{Chat: n, Thread: out.Thread, Draft: draftID(id), Text: part.Text}
+	if part.Markup != "" {
+		params.Text, params.ParseMode = part.Markup, models.ParseModeHTML
+	}
+	_, err = call[bool](ctx, p.client, "sendMessageDraft", params)
+	if part.Markup != "" && isMarkupRefused(err) { // half a text can be half a tag
+		params.Text, params.ParseMode = part.Text, ""
+		_, err = call[bool](ctx, p.client, "sendMessageDraft", params)
+	}
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*apiError](err); ok && p.noDrafts.learn(chat, e) {
+		p.log.Info("drafts are not possible here; texts under way are shown by edits for a day", "chat", chat, "error", err)
+		return fmt.Errorf("%w: %w", platform.ErrNoDraft, err)
+	}
+	return p.pauses.note(chat, sendError(err))
+}
+
+// draftID is the number that a draft goes by: the same for the same text under way,
+// and never 0.
+func draftID(id string) int64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // it never fails
+	return int64(h.Sum32()>>1) + 1
+}

@@ -1,0 +1,82 @@
+package telegram_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func withReactions(o *telegram.Options) { o.Reactions = true }
+
+// A mark takes the place of the one before, and is taken away in the end.
+func TestMarksAreReactions(t *testing.T) {
+	b := newBench(t, withReactions)
+	id := b.api.Say(group, 7, "hello", nil)
+	for _, step := range []struct {
+		mark messages.Mark
+		want string
+	}{{messages.MarkSeen, "👀"}, {messages.MarkMerged, "✍"}, {messages.MarkNone, ""}, {messages.MarkNone, ""}} {
+		if err := b.bot.Mark(t.Context(), target(group, 0), strconv.FormatInt(id, 10), step.mark); err != nil {
+			t.Errorf("%q: %v", step.mark, err)
+		}
+		if got := b.api.Reaction(group, id); got != step.want {
+			t.Errorf("%q shows %q, want %q", step.mark, got, step.want)
+		}
+	}
+	if call := b.api.Calls("setMessageReaction")[3]; call.Params.Text("reaction") != "[]" {
+		t.Errorf("the last call is %+v", call)
+	}
+}
+
+// A chat that refuses reactions is left alone for a day; one whose message is gone is not.
+func TestMarksThatAreNotWanted(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	b := newBench(t, func(o *telegram.Options) { o.Reactions, o.Now = true, func() time.Time { return now } })
+	mark := func(chat, message int64) {
+		t.Helper()
+		_ = b.bot.Mark(t.Context(), target(chat, 0), strconv.FormatInt(message, 10), messages.MarkSeen)
+	}
+	calls := func() int { return len(b.api.Calls("setMessageReaction")) }
+	here, there := b.api.Say(group, 7, "hello", nil), b.api.Say(private, 7, "hello", nil)
+	mark(group, 9999)
+	mark(group, here)
+	if calls() != 2 || b.api.Reaction(group, here) != "👀" {
+		t.Errorf("%d calls after a message that is gone", calls())
+	}
+	b.api.ForbidReactions(group)
+	for range 3 {
+		mark(group, here)
+	}
+	mark(private, there)
+	if calls() != 4 || b.api.Reaction(private, there) != "👀" {
+		t.Errorf("%d calls, want one refusal and the other chat's", calls())
+	}
+	now = now.Add(25 * time.Hour)
+	mark(group, here)
+	if calls() != 5 {
+		t.Errorf("%d calls a day later", calls())
+	}
+	b.api.Fail(platformtest.Fault{Method: "setMessageReaction", Kind: platformtest.Refuse, Code: 404, Text: "Not Found", N: -1})
+	mark(private, there)
+	b.api.Heal()
+	mark(private, there)
+	if calls() != 6 {
+		t.Errorf("%d calls of a server that does not know the method", calls())
+	}
+}
+
+// Without the setting nothing is called.
+func TestMarksAreOff(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.api.Say(private, 7, "hello", nil)
+	if err := b.bot.Mark(t.Context(), target(private, 0), strconv.FormatInt(id, 10), messages.MarkSeen); err != nil || b.bot.Capabilities().Reactions {
+		t.Errorf("%v, %+v", err, b.bot.Capabilities())
+	}
+	if n := len(b.api.Calls("setMessageReaction")); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+}
