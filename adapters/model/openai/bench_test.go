@@ -65,7 +65,7 @@ func BenchmarkBody(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.SetBytes(int64(len(body.text())))
+			b.SetBytes(int64(len(body.head.bytes) + len(body.own)))
 		}
 	})
 	b.Run("memo", func(b *testing.B) {
