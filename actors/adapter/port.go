@@ -88,6 +88,8 @@ func command(in platform.Inbound) messages.AcceptIngress {
 		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
+	case in.Kind == platform.KindTakenBack:
+		cmd.Verdict = messages.VerdictTakenBack
 	case in.Gate.Refuse:
 		cmd.Verdict = messages.VerdictRefused
 	case !in.Gate.Open:
@@ -112,7 +114,7 @@ func turn(in platform.Inbound) uimessage.Message {
 	m := uimessage.Message{ID: in.TurnID, Role: uimessage.RoleUser, Metadata: meta.Append(nil)}
 	if m.ID == "" {
 		m.ID = "u:" + string(in.ChatKey) + ":" + in.MessageID
-		if in.Kind == platform.KindEdit {
+		if in.Kind == platform.KindEdit || in.Kind == platform.KindTakenBack {
 			m.ID = "u:" + string(in.ChatKey) + ":" + strings.ReplaceAll(in.IngressID, "/", "-")
 		}
 	}

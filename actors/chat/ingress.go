@@ -36,6 +36,8 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 	switch msg.Verdict {
 	case messages.VerdictOpen:
 		switch {
+		case c.state.Known(messages.TakenBackID(msg.IngressID)):
+			c.settleAtOnce(ac, msg, turn, persistence.FateStopped, reasonTakenBack, "") // that came first
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(ac, msg, turn)
 		case !c.decideInWords(ac, msg, turn) && !c.turnPage(ac, msg, turn):
@@ -45,6 +47,8 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		c.settleAtOnce(ac, msg, turn, persistence.FateIgnored, msg.Reason, "")
 	case messages.VerdictRefused:
 		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, msg.Reason, msg.Notice)
+	case messages.VerdictTakenBack:
+		c.takeBack(ac, msg, turn)
 	case messages.VerdictCommand:
 		if !c.decideInWords(ac, msg, turn) {
 			c.hostCommand(ac, msg, turn)

@@ -100,6 +100,9 @@ func (c *chat) overheard(n int) []uimessage.Quoted {
 	}
 	var list []uimessage.Quoted
 	add := func(e persistence.LedgerEntry) {
+		if e.Reason == reasonTakenBack {
+			list = slices.DeleteFunc(list, func(q uimessage.Quoted) bool { return q.MessageID == e.MessageID })
+		}
 		if e.Dir != persistence.DirIn || e.Fate != persistence.FateIgnored || e.Text == "" || e.TS <= since {
 			return
 		}

@@ -41,6 +41,9 @@ func fateWords(e persistence.LedgerEntry) (en, zh string) {
 		return fmt.Sprintf("it came while I was working and was taken in at step %d of that work; the answer covers it.", e.Step),
 			fmt.Sprintf("到达时我正在处理别的消息，已在第 %d 步一并看到，回答里包含了它。", e.Step)
 	case persistence.FateStopped:
+		if e.Reason == "taken_back" {
+			return "it was taken back before I had read it.", "它在我读到之前被撤回了。"
+		}
 		return "the work on it was stopped.", "处理被停止了。"
 	case persistence.FateExpired:
 		return "it waited too long.", "等待时间太长，已失效。"
@@ -62,6 +65,7 @@ func gateWords() map[string][2]string {
 		"not_paired":        {"its sender is not paired with me.", "发送者没有与我配对。"},
 		"group_not_allowed": {"this group was not allowed yet; the owner can send /allow.", "这个群还没有开放，主人可以发送 /allow。"},
 		"owner_only":        {"only the owner can do that.", "只有主人可以这样做。"},
+		"taken_back":        {"somebody took a message back.", "有人撤回了一条消息。"},
 		"bot":               {"a bot wrote it.", "它来自一个机器人。"},
 		"bot_loop":          {"it was the next word in a talk of bots, which I end after a while.", "这是机器人之间的对话，我会适时结束。"},
 		"anonymous":         {"it was sent in the name of a chat, so that nobody can be asked for.", "它以群的名义匿名发送，无法确认发送者。"},
