@@ -42,7 +42,7 @@ func TestAP2JudgeAndShellsAgree(t *testing.T) {
 		}
 		var words []string
 		expands := false
-		for _, w := range cmd.words {
+		for w := range cmd.all() {
 			words = append(words, w.text)
 			expands = expands || !w.static()
 		}
@@ -77,7 +77,7 @@ func granted(random *rand.Rand, programs []string) (text, rule string) {
 			return text, "nothing"
 		}
 		var words []string
-		for _, w := range cmd.words {
+		for w := range cmd.all() {
 			words = append(words, "'"+strings.ReplaceAll(w.text, "'", `'\''`)+"'")
 		}
 		return text, strings.Join(words, " ")

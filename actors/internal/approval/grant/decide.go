@@ -12,15 +12,13 @@ const (
 // Decide says whether a rule that a person granted covers a command, the text
 // that a shell is given. Without a policy everything asks.
 func Decide(text, rule string, policy *Policy) Verdict {
-	r, ok := ParseRule(rule, policy)
-	if !ok {
-		return Ask
-	}
-	if !printable(text) {
+	r, ruleText, ok := scanRule(rule, policy)
+	if !ok || !printable(text) {
 		return Ask
 	}
 	// The parser of the whole grammar is the slowest and comes last.
-	if cmd, ok := scan(text); ok && policy.covers(r, cmd) && confirm(cmd) {
+	cmd, ok := scan(text)
+	if ok && policy.covers(r, &cmd) && (cmd.text == ruleText.text || confirm(&ruleText)) && confirm(&cmd) {
 		return Auto
 	}
 	return Ask
@@ -29,6 +27,8 @@ func Decide(text, rule string, policy *Policy) Verdict {
 // walk is the way through the words of a command, from left to right.
 type walk struct {
 	rule    Rule
+	cmd     *command
+	at      int  // in the words of the command
 	used    int  // words of the rule
 	ended   bool // options, by --
 	options optionSet
@@ -36,29 +36,31 @@ type walk struct {
 }
 
 // covers says whether a rule covers a command.
-func (p *Policy) covers(r Rule, cmd command) bool {
-	w := walk{rule: r, options: p.optionsOf(r.Words), names: p.protected}
-	words := cmd.words
+func (p *Policy) covers(r Rule, cmd *command) bool {
+	if len(cmd.words) < len(r.Words) || cmd.word(0).text != r.Words[0] {
+		return false // as most rules do, if there are many
+	}
+	w := walk{rule: r, cmd: cmd, options: p.optionsOf(r.Words), names: p.protected}
 	for range min(2, len(r.Words)) {
-		if len(words) == 0 || !w.takesRuleWord(words[0]) {
+		if !w.takesRuleWord(cmd.word(w.at)) {
 			return false
 		}
-		words = words[1:]
+		w.at++
 	}
-	for len(words) > 0 {
-		n := w.take(words)
+	for w.at < len(cmd.words) {
+		n := w.take()
 		if n == 0 {
 			return false
 		}
-		words = words[n:]
+		w.at += n
 	}
 	return w.used == len(r.Words)
 }
 
 // take says how many of the words ahead are allowed here: none, one, or an option
 // and its value.
-func (w *walk) take(words []word) int {
-	next := words[0]
+func (w *walk) take() int {
+	next := w.cmd.word(w.at)
 	switch {
 	case w.takesRuleWord(next):
 		return 1
@@ -66,8 +68,8 @@ func (w *walk) take(words []word) int {
 		w.ended = true
 		return 1
 	case !w.ended && len(next.text) > 1 && next.text[0] == '-':
-		return w.option(words)
-	case w.rule.Open && w.used == len(w.rule.Words) && plain(next, w.names):
+		return w.option(next)
+	case w.rule.Open && w.used == len(w.rule.Words) && w.names.allow(next):
 		return 1
 	default:
 		return 0
@@ -86,15 +88,15 @@ func (w *walk) takesRuleWord(next word) bool {
 }
 
 // option says how many words an option takes; 0: it is not allowed.
-func (w *walk) option(words []word) int {
-	if !words[0].static() {
+func (w *walk) option(option word) int {
+	if !option.static() {
 		return 0
 	}
-	switch w.options.judge(words[0].text) {
+	switch w.options.judge(option.text) {
 	case alone:
 		return 1
 	case wantValue:
-		if len(words) > 1 && isValue(words[1]) {
+		if w.at+1 < len(w.cmd.words) && isValue(w.cmd.word(w.at+1)) {
 			return 2
 		}
 	case refused:

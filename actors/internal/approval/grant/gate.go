@@ -12,11 +12,19 @@ const maxBytes = 8192
 // of bounded length, no control characters but TAB and LF, nothing invisible, no
 // blanks but the plain one, and no code points that mean nothing yet.
 func printable(text string) bool {
-	if len(text) > maxBytes || !utf8.ValidString(text) {
+	if len(text) > maxBytes {
 		return false
 	}
-	for _, r := range text {
-		if r != '\t' && r != '\n' && !unicode.IsPrint(r) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if size == 1 || !unicode.IsPrint(r) { // one byte: no rune begins here
+				return false
+			}
+			i += size - 1
+		case c < ' ' && c != '\t' && c != '\n', c == 0x7f:
 			return false
 		}
 	}

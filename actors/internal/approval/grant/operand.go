@@ -9,49 +9,85 @@ import (
 
 // protected are the names that no operand may have, without regard to case.
 type protected struct {
-	names  []string
-	firsts map[rune]bool // what any of them may begin with in any case
+	names    map[string]bool // folded
+	prefixes map[string]bool // folded, all of those without a dot in front
+	firsts   map[rune]bool   // what any of them may begin with in any case
+	longest  int             // of the names as they may be written, in bytes
 }
 
 func protect(names []string) protected {
-	p := protected{names: names, firsts: map[rune]bool{}}
+	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}, firsts: map[rune]bool{}}
 	for _, name := range names {
 		first, _ := utf8.DecodeRuneInString(name)
 		p.firsts[first] = true
 		for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
 			p.firsts[r] = true
 		}
+		p.names[fold(name)] = true
+		p.longest = max(p.longest, utf8.UTFMax*utf8.RuneCountInString(name))
+		if first != '.' {
+			for i := range name {
+				p.prefixes[fold(name[:i])] = true
+			}
+			p.prefixes[fold(name)] = true
+		}
 	}
 	return p
 }
 
+// fold is a text in one case: texts that differ in case only have the same.
+func fold(text string) string { return string(appendFolded(nil, text)) }
+
+func appendFolded(to []byte, text string) []byte {
+	for _, r := range text {
+		switch {
+		case 'a' <= r && r <= 'z':
+			r -= 'a' - 'A' // the least of its kind, as below
+		case r >= utf8.RuneSelf:
+			least := r
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				least = min(least, f)
+			}
+			r = least
+		}
+		to = utf8.AppendRune(to, r)
+	}
+	return to
+}
+
 // has says whether a part is a protected name.
 func (p protected) has(part string) bool {
+	if len(part) > p.longest {
+		return false
+	}
 	first, _ := utf8.DecodeRuneInString(part)
-	return p.firsts[first] && slices.ContainsFunc(p.names, func(name string) bool { return strings.EqualFold(part, name) })
+	var buf [64]byte
+	return p.firsts[first] && p.names[string(appendFolded(buf[:0], part))]
 }
 
 // begins says whether a protected name begins with a text. Names with a dot in front
 // need that dot spelled out.
 func (p protected) begins(prefix string) bool {
-	return slices.ContainsFunc(p.names, func(name string) bool {
-		return name[0] != '.' && len(prefix) <= len(name) && strings.EqualFold(prefix, name[:len(prefix)])
-	})
+	if len(p.prefixes) == 0 || len(prefix) > p.longest {
+		return false
+	}
+	var buf [64]byte
+	return p.prefixes[string(appendFolded(buf[:0], prefix))]
 }
 
-// plain says whether an operand that no rule spells out may be covered by its
-// open end: a relative path or a name that leads nowhere else.
-func plain(w word, names protected) bool {
+// allow says whether an operand that no rule spells out may be covered by its open
+// end: a relative path or a name that leads nowhere else.
+func (p protected) allow(w word) bool {
 	if !plainStart(w) || strings.Contains(w.text, "://") || strings.Contains(w.text, "::") {
 		return false
 	}
 	start := 0
 	for start <= len(w.text) {
-		end := len(w.text)
-		if n := strings.IndexAny(w.text[start:], "/:"); n >= 0 {
-			end = start + n
+		end := start
+		for end < len(w.text) && w.text[end] != '/' && w.text[end] != ':' {
+			end++
 		}
-		if !plainPart(w, start, end, names) {
+		if !p.allowPart(w, start, end) {
 			return false
 		}
 		start = end + 1
@@ -75,16 +111,16 @@ func plainStart(w word) bool {
 	}
 }
 
-// plainPart holds one part between slashes and colons against the rules.
-func plainPart(w word, start, end int, names protected) bool {
+// allowPart holds one part between slashes and colons against the rules.
+func (p protected) allowPart(w word, start, end int) bool {
 	part := w.text[start:end]
 	if part == ".." || (len(part) >= 5 && strings.EqualFold(part[:5], ".env.")) {
 		return false
 	}
-	first, _ := slices.BinarySearch(w.globs, start)
-	if first == len(w.globs) || w.globs[first] >= end {
-		return !names.has(part)
+	first, _ := slices.BinarySearch(w.globs, uint16(start)) //nolint:gosec // texts are shorter
+	if first == len(w.globs) || int(w.globs[first]) >= end {
+		return !p.has(part)
 	}
 	// A glob may match a name if what stands before it begins the name.
-	return part[0] != '.' && !names.begins(part[:w.globs[first]-start])
+	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start])
 }

@@ -12,13 +12,13 @@ type optionSet struct {
 	numeric bool
 	flags   map[string]bool
 	values  map[string]bool
-	letters map[byte]need // what both say of options of one letter
+	letters *[256]need // what both say of options of one letter
 }
 
 func newOptionSet(o Options) (optionSet, error) {
 	set := optionSet{
 		style: o.Style, numeric: o.Numeric,
-		flags: make(map[string]bool), values: make(map[string]bool), letters: make(map[byte]need),
+		flags: make(map[string]bool), values: make(map[string]bool), letters: new([256]need),
 	}
 	if o.Style != StyleGNU && o.Style != StyleGo && o.Style != StyleFind {
 		return set, fmt.Errorf("unknown style %q", o.Style)
@@ -56,7 +56,7 @@ func (set optionSet) spelling(option string) string {
 }
 
 // need says what an option asks of the word behind it.
-type need int
+type need uint8
 
 const (
 	refused   need = iota // the option is not listed
@@ -93,6 +93,9 @@ func (set optionSet) judge(option string) need {
 // cluster judges letters behind one dash: flags, of which the last may be an
 // option with its value behind it or in the next word.
 func (set optionSet) cluster(letters string) need {
+	if set.letters == nil {
+		return refused // nothing is listed
+	}
 	for i := range len(letters) {
 		switch set.letters[letters[i]] {
 		case refused:

@@ -19,30 +19,40 @@ type Rule struct {
 // ParseRule reads a rule: one simple command of static words, the last of which
 // may be a bare *. False: the rule is void, it covers nothing.
 func ParseRule(text string, policy *Policy) (Rule, bool) {
+	r, cmd, ok := scanRule(text, policy)
+	if !ok || !confirm(&cmd) {
+		return Rule{}, false
+	}
+	return r, true
+}
+
+// scanRule is ParseRule without the full parser.
+func scanRule(text string, policy *Policy) (r Rule, cmd command, ok bool) {
 	if policy == nil || !printable(text) || hasControl(text) {
-		return Rule{}, false
+		return Rule{}, command{}, false
 	}
-	cmd, ok := scan(text)
-	if !ok || len(cmd.redirects) > 0 || cmd.ended || cmd.comment || !confirm(cmd) {
-		return Rule{}, false
+	cmd, ok = scan(text)
+	if !ok || len(cmd.redirects) > 0 || cmd.ended || cmd.comment {
+		return Rule{}, command{}, false
 	}
-	var r Rule
-	words := cmd.words
-	if last := words[len(words)-1]; last.text == "*" && !last.static() && !last.quoted {
+	n := len(cmd.words)
+	if last := cmd.word(n - 1); last.text == "*" && !last.static() && !last.quoted {
 		r.Open = true
-		words = words[:len(words)-1]
+		n--
 	}
-	for _, w := range words {
+	r.Words = make([]string, 0, n)
+	for i := range n {
+		w := cmd.word(i)
 		if !w.static() {
-			return Rule{}, false
+			return Rule{}, command{}, false
 		}
 		r.Words = append(r.Words, w.text)
 	}
-	if len(words) == 0 || policy.void(r) {
-		return Rule{}, false
+	if n == 0 || policy.void(r) {
+		return Rule{}, command{}, false
 	}
 	r.Runner = policy.runs(r.Words[0])
-	return r, true
+	return r, cmd, true
 }
 
 // void says whether a well-formed rule covers nothing all the same.

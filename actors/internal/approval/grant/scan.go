@@ -7,8 +7,9 @@ import (
 // word is one word of a command after quotes are removed.
 type word struct {
 	text   string
-	quoted bool  // some of it was quoted or escaped
-	globs  []int // where in text the unquoted *, ? and [ are
+	globs  []uint16 // where in text the unquoted *, ? and [ are
+	quoted bool     // some of it was quoted or escaped
+	cut    bool     // it is not in the text of the command
 }
 
 // static says whether the word stands for itself alone.
@@ -16,34 +17,66 @@ func (w word) static() bool { return len(w.globs) == 0 }
 
 // command is one simple command.
 type command struct {
-	text      string // without escaped newlines
-	words     []word
+	// text is for the full parser: without escaped newlines, and of a long command
+	// without the words of which no grammar could make anything else.
+	text      string
+	words     []place
+	out       string   // the words without quotes, one behind the other
+	globs     []uint16 // of all words
 	redirects []string // as 1>/dev/null is written without blanks
 	comment   bool
 	ended     bool // by ; or a newline
 }
 
+// place is where a word is. A command may have thousands of them: they are small,
+// and hold nothing that the garbage collector would follow.
+type place struct {
+	from, to         uint16 // in the words
+	globs, globsEnd  uint16 // in all globs
+	quoted, odd, cut bool   // odd: it has more to it than plain bytes, quotes among them
+}
+
+// word is the word with a number, from 0.
+func (c *command) word(i int) word {
+	w := c.words[i]
+	return word{text: c.out[w.from:w.to], globs: c.globs[w.globs:w.globsEnd], quoted: w.quoted, cut: w.cut}
+}
+
+const (
+	// maxWhole is how many words the full parser sees in any case.
+	maxWhole = 64
+	// maxOdd is how many of the words, quotes and redirections of a command may need
+	// the full parser. No person writes that many, and it is slow.
+	maxOdd = 256
+)
+
+// span is a part of the input that the full parser does not get.
+type span struct{ from, to uint16 }
+
 // scanner reads one simple command of static words. It knows no expansions: it
 // gives up at the first byte that could be anything but a plain word, a quoted
-// one, or a redirection that touches no file.
+// one, or a redirection that touches no file. It takes one way through the input, and
+// memory that does not grow with the number of words.
 type scanner struct {
 	in    string
 	at    int
-	joins []int // where escaped newlines are
-	buf   []byte
+	cuts  []span // escaped newlines and cut words, in order
+	plain strings.Builder
+	odd   int // what the full parser has to look at
 	command
 }
 
 // scan reads a printable text; false: it is something else, or doubtful.
 func scan(text string) (command, bool) {
 	s := scanner{in: text}
-	s.words = make([]word, 0, strings.Count(text, " ")+1)
+	s.plain.Grow(len(text)) // never more than that, so that it stays in its place
+	s.words = make([]place, 0, starts(text))
 	for {
 		s.blanks()
 		switch c := s.peek(); c {
 		case 0:
-			s.text = s.joined()
-			return s.command, len(s.words) > 0
+			s.text, s.out = s.uncut(), s.plain.String()
+			return s.command, len(s.words) > 0 && s.odd <= maxOdd
 		case '#':
 			s.skipComment()
 		case ';', '\n':
@@ -60,25 +93,54 @@ func scan(text string) (command, bool) {
 	}
 }
 
+// starts is about how many words a text has.
+func starts(text string) int {
+	n, blank := 1, true
+	for i := range len(text) {
+		if is := text[i] == ' ' || text[i] == '\t'; is != blank {
+			blank = is
+			n += bit(!blank)
+		}
+	}
+	return n
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // peek is the next byte that counts: escaped newlines do not. 0 is the end.
 func (s *scanner) peek() byte {
-	for strings.HasPrefix(s.in[s.at:], "\\\n") {
-		s.joins = append(s.joins, s.at)
+	for s.at+1 < len(s.in) && s.in[s.at] == '\\' && s.in[s.at+1] == '\n' {
+		s.skip(s.at, s.at+2)
 		s.at += 2
 	}
 	return s.raw()
 }
 
-// joined is the text without its escaped newlines.
-func (s *scanner) joined() string {
-	if len(s.joins) == 0 {
+// skip keeps a part of the input from the full parser.
+func (s *scanner) skip(from, to int) {
+	if n := len(s.cuts); n > 0 && int(s.cuts[n-1].to) == from {
+		s.cuts[n-1].to = uint16(to) //nolint:gosec // texts are shorter
+		return
+	}
+	s.cuts = append(s.cuts, span{uint16(from), uint16(to)}) //nolint:gosec // as above
+}
+
+// uncut is the text without what was cut.
+func (s *scanner) uncut() string {
+	if len(s.cuts) == 0 {
 		return s.in
 	}
 	var b strings.Builder
+	b.Grow(len(s.in))
 	from := 0
-	for _, at := range s.joins {
-		b.WriteString(s.in[from:at])
-		from = at + 2
+	for _, c := range s.cuts {
+		b.WriteString(s.in[from:c.from])
+		from = int(c.to)
 	}
 	b.WriteString(s.in[from:])
 	return b.String()
@@ -102,66 +164,135 @@ func (s *scanner) skipComment() {
 
 // element reads a word or a redirection.
 func (s *scanner) element() bool {
-	w, ok := s.word()
-	if !ok {
+	start, cuts, odd, n := s.at, len(s.cuts), s.odd, len(s.words)
+	s.words = append(s.words, place{})
+	w := &s.words[n] // filled in where it is: copies of small fields cost more than reading
+	if !s.next(w) {
 		return false
 	}
-	c := s.peek()
-	redirects := (c == '<' || c == '>') && !w.quoted && digits(w.text)
+	c, text := s.peek(), s.since(w.from)
 	switch {
-	case redirects:
-		return s.redirect(w.text)
-	case w.text == "" && !w.quoted:
+	case (c == '<' || c == '>') && !w.quoted && digits(text):
+		s.words = s.words[:n]
+		s.odd++
+		return s.redirect(text)
+	case text == "" && !w.quoted:
 		return false // an operator, or nothing at all
-	case len(s.words) == 0 && !w.quoted && (reserved(w.text) || assigns(w.text)):
+	case n == 0 && !w.quoted && (reserved(text) || assigns(text)):
 		return false
+	case n < maxWhole:
+	case len(s.cuts) == cuts && s.evident(start, w.odd):
+		w.cut, s.odd = true, odd
+		s.skip(start, min(s.at+1, len(s.in))) // with the blank behind it
+	default:
+		s.odd++
 	}
-	s.words = append(s.words, w)
 	return true
 }
 
-// word reads up to the next blank or operator.
-func (s *scanner) word() (word, bool) {
-	var w word
-	start, text := s.at, s.buf[:0]
+// since is what was read from a place on.
+func (s *scanner) since(from uint16) string { return s.plain.String()[from:] }
+
+// evident says whether the word that ends here is the same word for every shell,
+// whatever stands around it: plain bytes between blanks, or one pair of quotes
+// around nothing but those.
+func (s *scanner) evident(start int, odd bool) bool {
+	switch {
+	case start == 0 || !isBlank(s.in[start-1]) || s.at < len(s.in) && !isBlank(s.in[s.at]):
+		return false
+	case !odd:
+		return true
+	}
+	raw := s.in[start:s.at]
+	last := len(raw) - 1
+	if last < 1 || raw[0] != raw[last] || raw[0] != '\'' && raw[0] != '"' {
+		return false
+	}
+	for i := 1; i < last; i++ {
+		if !tame(raw[i]) && raw[i] != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// tame says whether a byte means itself wherever it stands in a word.
+func tame(c byte) bool {
+	const (
+		digits  = 1<<('9'+1) - 1<<'0'
+		low     = digits | 1<<'-' | 1<<'.' | 1<<'/' | 1<<',' | 1<<':' | 1<<'%' | 1<<'+' | 1<<'='
+		letters = 1<<('Z'+1-'@') - 1<<('A'-'@')
+		high    = letters | letters<<('a'-'A') | 1 | 1<<('_'-'@')
+	)
+	switch {
+	case c >= 0x80:
+		return true
+	case c < '@':
+		return uint64(low)>>c&1 != 0
+	default:
+		return uint64(high)>>(c-'@')&1 != 0
+	}
+}
+
+// next reads a word, up to the next blank or operator.
+func (s *scanner) next(w *place) bool {
+	w.from, w.globs = s.here(), uint16(len(s.globs)) //nolint:gosec // texts are shorter
+	tildes := tildes{}
 	for {
+		s.tame()
 		c := s.peek()
 		switch c {
 		case 0, ' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')':
-			s.buf = text
-			if w.text = s.in[start:s.at]; w.text != string(text) {
-				w.text = string(text)
-			}
-			return w, true
+			w.to, w.globsEnd = s.here(), uint16(len(s.globs)) //nolint:gosec // as above
+			return true
 		case '{', '}', '`':
-			return w, false
+			return false
 		case '~':
-			if expandsTilde(text, w.quoted) {
-				return w, false
+			if tildes.expands(s.since(w.from), w.quoted) {
+				return false
 			}
+			w.odd = true
 		case '$':
 			if !s.plainDollar() {
-				return w, false
+				return false
 			}
+			w.odd = true
 		case '*', '?', '[':
-			w.globs = append(w.globs, len(text))
+			s.globs = append(s.globs, s.here()-w.from)
 		case '\\':
 			s.at++
-			w.quoted = true
+			w.quoted, w.odd = true, true
 			if c = s.raw(); c == 0 {
-				return w, false
+				return false
 			}
 		case '\'', '"':
-			var ok bool
-			if text, ok = s.quote(text, c); !ok {
-				return w, false
+			if !s.quote(c) {
+				return false
 			}
-			w.quoted = true
+			w.quoted, w.odd = true, true
 			continue
+		default:
+			w.odd = true
 		}
-		text = append(text, c)
+		s.plain.WriteByte(c)
 		s.at++
 	}
+}
+
+// here is where the next byte of a word goes.
+func (s *scanner) here() uint16 {
+	return uint16(s.plain.Len()) //nolint:gosec // texts are shorter
+}
+
+// tame takes the bytes ahead that mean themselves.
+func (s *scanner) tame() {
+	from := s.at
+	for s.at < len(s.in) && tame(s.in[s.at]) {
+		s.at++
+	}
+	s.plain.WriteString(s.in[from:s.at])
 }
 
 // raw is the next byte, whatever it is. 0 is the end.
@@ -172,30 +303,32 @@ func (s *scanner) raw() byte {
 	return s.in[s.at]
 }
 
-// quote appends what stands between two quotes; false: they do not close, or hold
+// quote takes what stands between two quotes; false: they do not close, or hold
 // an expansion.
-func (s *scanner) quote(text []byte, mark byte) ([]byte, bool) {
+func (s *scanner) quote(mark byte) bool {
+	s.odd++
 	s.at++
 	if mark == '\'' {
 		n := strings.IndexByte(s.in[s.at:], '\'')
 		if n < 0 {
-			return text, false
+			return false
 		}
-		text = append(text, s.in[s.at:s.at+n]...)
+		s.plain.WriteString(s.in[s.at : s.at+n])
 		s.at += n + 1
-		return text, true
+		return true
 	}
 	for {
+		s.tame()
 		c := s.peek()
 		switch c {
 		case 0, '`':
-			return text, false
+			return false
 		case '"':
 			s.at++
-			return text, true
+			return true
 		case '$':
 			if !s.plainDollar() && !strings.HasPrefix(s.in[s.at:], `$"`) {
-				return text, false
+				return false
 			}
 		case '\\':
 			s.at++
@@ -203,17 +336,18 @@ func (s *scanner) quote(text []byte, mark byte) ([]byte, bool) {
 				c = next
 				break
 			}
-			text = append(text, '\\')
+			s.plain.WriteByte('\\')
 			continue
 		}
-		text = append(text, c)
+		s.plain.WriteByte(c)
 		s.at++
 	}
 }
 
 // plainDollar says whether the dollar sign here means itself: nothing follows it,
-// or a byte that can begin no expansion in any shell.
+// or a byte that can begin no expansion in any shell. The full parser is slow at them.
 func (s *scanner) plainDollar() bool {
+	s.odd++
 	rest := s.in[s.at+1:]
 	return rest == "" || strings.IndexByte(" \t\n|&;<>)/.,%]", rest[0]) >= 0
 }
@@ -225,28 +359,41 @@ func (s *scanner) redirect(number string) bool {
 		op = ">"
 	}
 	s.at++
-	if s.peek() == '&' {
-		op += "&"
+	switch {
+	case s.peek() != '&':
+	case op == "<":
+		return false // nothing that begins so is harmless
+	default:
+		op = ">&"
 		s.at++
 	}
 	s.blanks()
-	target, ok := s.word()
-	if !ok || target.quoted || !target.static() {
+	var target place
+	if !s.next(&target) || target.quoted || target.globs != target.globsEnd {
 		return false
 	}
-	r := number + op + target.text
+	r := harmless(number, op, s.since(target.from))
 	s.redirects = append(s.redirects, r)
-	return harmless(r)
+	return r != ""
 }
 
-// harmless says whether a redirection neither reads nor writes a file.
-func harmless(redirect string) bool {
-	switch redirect {
-	case ">/dev/null", "1>/dev/null", "2>/dev/null", "</dev/null", "2>&1", "1>&2", ">&2":
-		return true
-	default:
-		return false
+// harmless is a redirection that neither reads nor writes a file, as it is written;
+// empty: it is another one.
+func harmless(number, op, target string) string {
+	for _, r := range [...]struct{ number, op, target, text string }{
+		{"", ">", "/dev/null", ">/dev/null"},
+		{"1", ">", "/dev/null", "1>/dev/null"},
+		{"2", ">", "/dev/null", "2>/dev/null"},
+		{"", "<", "/dev/null", "</dev/null"},
+		{"2", ">&", "1", "2>&1"},
+		{"1", ">&", "2", "1>&2"},
+		{"", ">&", "2", ">&2"},
+	} {
+		if r.number == number && r.op == op && r.target == target {
+			return r.text
+		}
 	}
+	return ""
 }
 
 // reserved says whether an unquoted first word is grammar and no program, in any
@@ -261,15 +408,29 @@ func reserved(text string) bool {
 	}
 }
 
-// expandsTilde says whether an unquoted ~ after the given text may be replaced by
-// a home directory: at the start of a word, and after = or : in what looks like an
+// tildes knows of one word whether it looks like an assignment. However many tildes
+// there are, it looks for the first = once.
+type tildes struct {
+	seen      int // of the word, without a =
+	assigning bool
+}
+
+// expands says whether an unquoted ~ after the given text may be replaced by a home
+// directory: at the start of a word, and after = or : in what looks like an
 // assignment, wherever it stands.
-func expandsTilde(text []byte, quoted bool) bool {
+func (t *tildes) expands(text string, quoted bool) bool {
 	n := len(text)
 	if n == 0 {
 		return !quoted
 	}
-	return (text[n-1] == '=' || text[n-1] == ':') && assigns(string(text))
+	if t.seen >= 0 {
+		if i := strings.IndexByte(text[t.seen:], '='); i >= 0 {
+			t.seen, t.assigning = -1, assigns(text)
+		} else {
+			t.seen = n
+		}
+	}
+	return (text[n-1] == '=' || text[n-1] == ':') && t.assigning
 }
 
 // assigns says whether a word looks like name=value, name+=value or name[i]=value.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -165,7 +166,7 @@ func judged(text string, policy *Policy) ([]string, bool) {
 		return nil, false
 	}
 	var words, rule []string
-	for _, w := range cmd.words {
+	for w := range cmd.all() {
 		words = append(words, w.text)
 		rule = append(rule, "'"+strings.ReplaceAll(w.text, "'", `'\''`)+"'")
 	}
@@ -215,7 +216,18 @@ func parse(text string) (command, bool) {
 		return command{}, false
 	}
 	cmd, ok := scan(text)
-	return cmd, ok && confirm(cmd)
+	return cmd, ok && confirm(&cmd)
+}
+
+// all are the words of a command.
+func (c *command) all() iter.Seq[word] {
+	return func(yield func(word) bool) {
+		for i := range c.words {
+			if !yield(c.word(i)) {
+				return
+			}
+		}
+	}
 }
 
 // FuzzDecide holds what every verdict promises; what may run by itself is run.
@@ -255,12 +267,13 @@ func checkCovered(t *testing.T, text, rule string, policy *Policy) {
 		t.Fatalf("%q under %q is covered", text, rule)
 	}
 	rest := slices.Clone(r.Words)
-	for i, w := range cmd.words {
+	for i := range cmd.words {
+		w := cmd.word(i)
 		if at := slices.Index(rest, w.text); at >= 0 {
 			rest = slices.Delete(rest, at, at+1)
 			continue
 		}
-		option := strings.HasPrefix(w.text, "-") || (i > 0 && strings.HasPrefix(cmd.words[i-1].text, "-"))
+		option := strings.HasPrefix(w.text, "-") || (i > 0 && strings.HasPrefix(cmd.word(i-1).text, "-"))
 		if !option && !r.Open {
 			t.Errorf("%q under %q: %q is covered", text, rule, w.text)
 		}
