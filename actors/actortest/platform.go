@@ -32,8 +32,15 @@ type Platform struct {
 // Name implements platform.Platform.
 func (*Platform) Name() string { return "telegram" }
 
-// Capabilities implements platform.Platform.
-func (p *Platform) Capabilities() platform.Capabilities { return p.Caps }
+// Capabilities implements platform.Platform. Every kind of file goes, unless Caps
+// names some.
+func (p *Platform) Capabilities() platform.Capabilities {
+	caps := p.Caps
+	if caps.Files == nil {
+		caps.Files = platform.FileKinds()
+	}
+	return caps
+}
 
 // Receive implements platform.Platform; tests hand messages over themselves.
 func (*Platform) Receive(ctx context.Context, _ platform.Host) error {

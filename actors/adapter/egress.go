@@ -59,6 +59,7 @@ func (a *adapter) plan(l *lane, j *job) {
 	for _, f := range j.row.Files {
 		out.Attachments = append(out.Attachments, platform.Attachment(f))
 	}
+	out = a.caps.Fit(out)
 	done, sender := planned{key: l.key, call: l.call}, a.sender
 	a.home.Go(func() any {
 		done.parts = sender.Plan(out)

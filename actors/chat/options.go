@@ -111,6 +111,8 @@ type Adapter struct {
 	// many of them a text takes. With both, long texts are paged.
 	MaxText int
 	Parts   func(text string) int
+	// Documents: files go to people as such, for example what is too long for messages.
+	Documents bool
 }
 
 // Documents are texts as they are now. They never change; newer ones come as a

@@ -177,7 +177,7 @@ func (c *chat) nextPage(p *pages, from int, want wish) (row persistence.Row, end
 		return row, end
 	}
 	row.Text = fenceAt(p.Text, from) + p.Text[from:]
-	if units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
+	if !c.via.Documents || units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
 		return row, len(p.Text)
 	}
 	path, err := c.Files.FilePath(c.key, wholeFile)

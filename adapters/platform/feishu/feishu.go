@@ -203,7 +203,8 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
-		Outbox: true, ToolEgress: p.opts.Egress != "direct", Buttons: p.opts.Decide != nil,
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", MaxText: maxText, Buttons: p.opts.Decide != nil, Cards: true,
+		VoiceIn: true, Files: platform.FileKinds(),
 		Drafts: p.opts.Drafts == DraftsCard, DraftEvery: map[string]time.Duration{"": draftEvery},
 		Rates: platform.Rates{
 			PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second},

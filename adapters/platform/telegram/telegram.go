@@ -219,6 +219,7 @@ func (p *Platform) Name() string { return p.name }
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
 		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != DraftsOff, Threads: true, Reactions: p.opts.Reactions, Buttons: p.opts.Decide != nil, MaxText: maxText,
+		Edits: true, VoiceIn: true, Files: platform.FileKinds(),
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
 	switch {

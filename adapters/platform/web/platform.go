@@ -52,8 +52,12 @@ func New(opts Options) (*Platform, error) {
 // Name implements [platform.Platform].
 func (p *Platform) Name() string { return p.opts.Platform }
 
-// Capabilities implements [platform.Platform]: no outbox, the assistant's text is the reply.
-func (p *Platform) Capabilities() platform.Capabilities { return platform.Capabilities{} }
+// Capabilities implements [platform.Platform]: no outbox, the assistant's text is the
+// reply, of any length, and readers see it grow. The page has buttons for requests; in
+// a terminal they are answered in words.
+func (p *Platform) Capabilities() platform.Capabilities {
+	return platform.Capabilities{Buttons: p.opts.Platform == "web"}
+}
 
 // Handler serves all routes. It works before and without Receive.
 func (p *Platform) Handler() http.Handler { return p.handler }

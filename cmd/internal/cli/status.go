@@ -74,6 +74,9 @@ func statusText(s host.Status) string {
 			word += ", " + p.Note
 		}
 		row(p.Name, word)
+		if len(p.Can) > 0 {
+			row("", strings.Join(p.Can, ", "))
+		}
 	}
 	row("chats", fmt.Sprintf("%d in memory", s.Chats.Active))
 	if len(s.Restart) > 0 {

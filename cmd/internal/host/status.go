@@ -41,6 +41,8 @@ type PlatformStatus struct {
 	Up   bool   `json:"up"`
 	// Note says why it is off or down, or where it is.
 	Note string `json:"note,omitempty"`
+	// Can says in words what a platform that is on can do.
+	Can []string `json:"can,omitempty"`
 }
 
 // ChatCounts are the chats in memory.
@@ -71,6 +73,9 @@ func (b *board) platform(p PlatformStatus) {
 	if !found {
 		b.platforms = slices.Insert(b.platforms, i, p)
 		return
+	}
+	if p.Can == nil && p.On {
+		p.Can = b.platforms[i].Can
 	}
 	b.platforms[i] = p
 }

@@ -124,10 +124,11 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
 	}
 	caps := made.Capabilities()
+	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting", Can: caps.Words()})
 	_, types := made.(platform.Typer)
 	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: chat.Adapter{
 		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
-		MaxText: caps.MaxText, Parts: partsOf(made),
+		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument),
 	}}
 	if p.name == nameWeb {
 		api := *h.ports[nameWeb]
