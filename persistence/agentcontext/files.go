@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -29,7 +30,8 @@ type files struct {
 	dir    string
 	folder func(messages.ChatKey) (string, error)
 	window int
-	lines  map[messages.ChatKey]int // the writer's
+	lines  map[uint64]int // the writer's, by a hash of the key: at worst a file is folded too early
+	seed   maphash.Seed
 }
 
 func (f *files) path(key messages.ChatKey) (string, error) {
@@ -46,7 +48,8 @@ func (f *files) add(key messages.ChatKey, entry persistence.RunEntry) error {
 	if err != nil {
 		return err
 	}
-	n, ok := f.lines[key]
+	id := maphash.String(f.seed, string(key))
+	n, ok := f.lines[id]
 	if !ok {
 		entries, err := load(path)
 		if err != nil {
@@ -54,7 +57,7 @@ func (f *files) add(key messages.ChatKey, entry persistence.RunEntry) error {
 		}
 		n = len(entries)
 	}
-	delete(f.lines, key) // after an error nobody knows
+	delete(f.lines, id) // after an error nobody knows
 	if n >= 2*f.window {
 		if n, err = f.fold(path); err != nil {
 			return err
@@ -70,7 +73,7 @@ func (f *files) add(key messages.ChatKey, entry persistence.RunEntry) error {
 	if len(f.lines) >= maxCounted {
 		clear(f.lines)
 	}
-	f.lines[key] = n + 1
+	f.lines[id] = n + 1
 	return nil
 }
 

@@ -3,6 +3,7 @@ package agentcontext
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,7 +36,7 @@ type Options struct {
 type Log struct {
 	files   files
 	log     *slog.Logger
-	work    chan work
+	work    chan *work // pointers: a queue that is empty should cost little
 	stopped chan struct{}
 	dropped prometheus.Counter
 }
@@ -53,8 +54,8 @@ func New(o Options) *Log {
 		o.Window = DefaultWindow
 	}
 	return &Log{
-		files: files{dir: o.Dir, folder: o.Folder, window: o.Window, lines: map[messages.ChatKey]int{}},
-		log:   o.Logger, work: make(chan work, maxQueue), stopped: make(chan struct{}),
+		files: files{dir: o.Dir, folder: o.Folder, window: o.Window, lines: map[uint64]int{}, seed: maphash.MakeSeed()},
+		log:   o.Logger, work: make(chan *work, maxQueue), stopped: make(chan struct{}),
 		dropped: promauto.With(o.Registerer).NewCounter(prometheus.CounterOpts{
 			Name: "sma_run_log_dropped_total", Help: "Entries of the log of runs that were dropped because the disk was too slow or failed.",
 		}),
@@ -65,7 +66,7 @@ func New(o Options) *Log {
 // dropped and counted.
 func (l *Log) AddRun(key messages.ChatKey, entry persistence.RunEntry) {
 	select {
-	case l.work <- work{key: key, entry: entry}:
+	case l.work <- &work{key: key, entry: entry}:
 	default:
 		l.dropped.Inc()
 	}
@@ -75,7 +76,7 @@ func (l *Log) AddRun(key messages.ChatKey, entry persistence.RunEntry) {
 func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]persistence.RunEntry, error) {
 	reached := make(chan struct{})
 	select {
-	case l.work <- work{reach: reached}:
+	case l.work <- &work{reach: reached}:
 	case <-l.stopped:
 		return nil, errStopped
 	case <-ctx.Done():
@@ -111,7 +112,7 @@ func (l *Log) Run(ctx context.Context) {
 	}
 }
 
-func (l *Log) do(w work) {
+func (l *Log) do(w *work) {
 	if w.reach != nil {
 		close(w.reach)
 		return

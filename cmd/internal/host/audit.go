@@ -29,7 +29,7 @@ const (
 type audit struct {
 	dir     string
 	log     *slog.Logger
-	entries chan chat.AuditEntry
+	entries chan *chat.AuditEntry // pointers: a queue that is empty should cost little
 	dropped prometheus.Counter
 	// approvals takes what is about approvals as well; nil: nobody does.
 	approvals *approvalLog
@@ -42,7 +42,7 @@ type audit struct {
 
 func newAudit(dir string, log *slog.Logger, reg prometheus.Registerer) *audit {
 	return &audit{
-		dir: dir, log: log, entries: make(chan chat.AuditEntry, auditQueue),
+		dir: dir, log: log, entries: make(chan *chat.AuditEntry, auditQueue),
 		dropped: promauto.With(reg).NewCounter(prometheus.CounterOpts{
 			Name: "sma_audit_dropped_total", Help: "Lines of the audit log that were dropped because the disk was too slow.",
 		}),
@@ -56,7 +56,7 @@ func (a *audit) add(e chat.AuditEntry) {
 		a.approvals.write(e)
 	}
 	select {
-	case a.entries <- e:
+	case a.entries <- &e:
 	default:
 		a.dropped.Inc()
 	}
@@ -70,14 +70,14 @@ func (a *audit) run(ctx context.Context) {
 	for {
 		select {
 		case e := <-a.entries:
-			a.write(e)
+			a.write(*e)
 		case <-tick.C:
 			a.flush()
 		case <-ctx.Done():
 			for {
 				select {
 				case e := <-a.entries:
-					a.write(e)
+					a.write(*e)
 				default:
 					return
 				}
