@@ -220,7 +220,7 @@ func (c *chat) skip(msg messages.QueueEgress) string {
 		return ""
 	case len(c.state.Run.Rows) >= c.MaxSends:
 		return "limit"
-	case !c.RepeatSends && c.run.lastSent[msg.Text]:
+	case !c.RepeatSends && c.run.lastSent[content(msg)]:
 		return "duplicate"
 	}
 	return ""
@@ -228,8 +228,20 @@ func (c *chat) skip(msg messages.QueueEgress) string {
 
 func (c *chat) sent(msg messages.QueueEgress) {
 	if msg.RunID != "" && c.run != nil {
-		c.run.lastSent[msg.Text] = true
+		c.run.lastSent[content(msg)] = true
 	}
+}
+
+// content tells messages apart: the same words with another file are another message.
+func content(msg messages.QueueEgress) string {
+	var b strings.Builder
+	b.WriteString(msg.Text)
+	for _, f := range msg.Files {
+		for _, s := range []string{f.Path, f.FileID, f.Kind, f.Caption, f.Spoken} {
+			b.WriteString("\x00" + s)
+		}
+	}
+	return b.String()
 }
 
 // waitFor answers a call when its row is settled, or after a while with how far it is.

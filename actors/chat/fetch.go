@@ -152,7 +152,9 @@ func (c *chat) onFetched(ac actor.Context, msg fetched) {
 	}
 	turn := unseen[i].Message
 	turn.Parts = msg.parts
-	if c.append(ac, persistence.TurnReplaced{Turn: turn}) == nil {
+	facts, rows := c.unheard(persistence.NewTurn(turn), len(unseen) == 1)
+	if c.append(ac, append([]persistence.Fact{persistence.TurnReplaced{Turn: turn}}, facts...)...) == nil {
+		c.deliverRows(ac, rows)
 		c.next(ac)
 	}
 }

@@ -261,6 +261,7 @@ func (c *chat) stopWith(ac actor.Context, by, requestID string, all bool) {
 			return
 		}
 		for _, f := range fates {
+			c.unfetch(f.TurnID)
 			c.settledFrame(ac, f.TurnID)
 		}
 	}

@@ -37,6 +37,28 @@ func noticeLaneFull() notice {
 	}
 }
 
+// noticeUnheard words why a voice message was not understood, by the reasons of
+// package speech.
+func noticeUnheard(reason string) notice {
+	switch reason {
+	case "long":
+		return notice{"I did not listen to this voice message: it is too long. A shorter one works, or text.", "这条语音太长，我没有听。请发短一些的，或者发文字。"}
+	case "empty":
+		return notice{"I heard no words in this voice message. Please say it again, or write it.", "这条语音里没有听到话，请再说一次，或者发文字。"}
+	case "format", "refused":
+		return notice{"I cannot listen to this kind of recording. Please write it, or send a voice message.", "这种录音我听不了，请发文字或普通语音。"}
+	case "late", "rate", "server", "network":
+		return notice{
+			"I could not listen to this voice message: the service for that does not answer well at the moment. Please send it again later, or write it.",
+			"语音识别服务暂时不可用，这条语音我没有听到。请稍后再发，或者发文字。",
+		}
+	}
+	return notice{
+		"I could not listen to this voice message: something is wrong with how this is set up here. Please write it; the operator finds the reason in the log.",
+		"这条语音我没能听到：这里的语音识别没有设置好。请发文字；管理员可在日志中查看原因。",
+	}
+}
+
 func noticeBots() notice {
 	return notice{
 		"I stop here: this is a talk of bots. A person's message makes me go on.",

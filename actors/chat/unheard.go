@@ -1,0 +1,86 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// reasonUnheard is why the host answered a voice message that nobody understood.
+const reasonUnheard = "unheard"
+
+// unheard are the facts by which the sender of a voice message hears that nobody
+// understood it; none if there is no such thing in the turn. A turn that is nothing
+// else, and that nothing waits with, is answered by that: no model is asked about it.
+// Otherwise the model reads of it, too, in the turn.
+func (c *chat) unheard(turn persistence.Turn, alone bool) ([]persistence.Fact, []persistence.Row) {
+	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
+		f, ok := platform.FileOf(p)
+		return ok && f.Unheard != ""
+	})
+	if i < 0 {
+		return nil, nil
+	}
+	f, _ := platform.FileOf(turn.Parts[i])
+	say := c.spokenTo(noticeUnheard(f.Unheard), turn)
+	if !alone || c.state.Run != nil || saysMore(turn) {
+		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
+		var facts []persistence.Fact
+		for _, row := range rows {
+			facts = append(facts, persistence.EgressQueued{Row: row})
+		}
+		return facts, rows
+	}
+	fate := persistence.Settled{TurnID: turn.ID, Fate: persistence.FateAnswered, Reason: reasonUnheard}
+	meta, runID := c.plainMeta(), "r_"+newID(time.Now())
+	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(persistence.ResultDone), reasonUnheard, "", false
+	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
+	answer := uimessage.Message{
+		ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
+	}
+	fate.RunID = runID
+	fact := persistence.RunFinished{RunID: runID, Message: answer, Result: persistence.ResultDone, Reason: reasonUnheard, Fates: []persistence.Settled{fate}}
+	if c.via.Outbox {
+		fact.Rows = []persistence.Row{{
+			Key: persistence.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+		}}
+	}
+	c.audit(AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(persistence.FateAnswered), Reason: reasonUnheard})
+	return []persistence.Fact{fact}, fact.Rows
+}
+
+// saysMore reports whether somebody wrote something beside what was spoken: all else
+// in the turn are placeholders of the host's.
+func saysMore(turn persistence.Turn) bool {
+	return slices.ContainsFunc(turn.Parts, func(p uimessage.Part) bool {
+		switch p := p.(type) {
+		case uimessage.Text:
+			text := strings.TrimSpace(p.Text)
+			return text != "" && !(strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"))
+		case uimessage.Data:
+			f, ok := platform.FileOf(p)
+			return ok && f.Unheard == ""
+		}
+		return true
+	})
+}
+
+// spokenTo is a notice to somebody who spoke: in the language that was chosen for the
+// chat, else that of the caption, else that of what was written here before.
+func (c *chat) spokenTo(n notice, turn persistence.Turn) string {
+	if said := c.text(n, turn); said != n.en || c.language() != "" {
+		return said
+	}
+	for _, t := range slices.Backward(c.state.History) {
+		if t.Role == uimessage.RoleUser && t.ID != turn.ID {
+			return c.text(n, t)
+		}
+	}
+	return n.en
+}
+
