@@ -61,6 +61,14 @@ func (w *killWorld) checkEgress(t *testing.T, b book, unknown int, sum *tally) {
 	t.Helper()
 	b.balanced(t, "the chat", len(w.said[1]))
 	sum.add("acknowledged", len(w.said[1]))
+	w.checkAnswered(t, w.checkCopies(t, b, unknown, sum), sum)
+}
+
+// checkCopies returns the texts that people see, in order. Each has a receipt in the
+// ledger, a second copy follows the first one and is marked, and there are not more
+// copies than kills that may have left one.
+func (w *killWorld) checkCopies(t *testing.T, b book, unknown int, sum *tally) []string {
+	t.Helper()
 	maybe := map[string]bool{} // receipts
 	for _, e := range b.Ledger {
 		for _, id := range e.Receipt {
@@ -95,7 +103,7 @@ func (w *killWorld) checkEgress(t *testing.T, b book, unknown int, sum *tally) {
 	if excused > unknown {
 		t.Errorf("%d copies after %d kills around a send", excused, unknown)
 	}
-	w.checkAnswered(t, texts, sum)
+	return texts
 }
 
 // checkAnswered finds what nobody answered; a notice of the host is an answer
