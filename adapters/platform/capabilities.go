@@ -167,11 +167,8 @@ func (c Capabilities) Words() []string {
 
 // short is a time as people say it.
 func short(d time.Duration) string {
-	switch d {
-	case time.Second:
-		return "second"
-	case time.Minute:
-		return "minute"
+	if unit, ok := map[time.Duration]string{time.Second: "second", time.Minute: "minute"}[d]; ok {
+		return unit
 	}
 	return d.String()
 }

@@ -26,18 +26,32 @@ func TestFit(t *testing.T) {
 		out  platform.Outbound
 		want platform.Outbound
 	}{
-		{"all can go", platform.Capabilities{Buttons: true, Files: platform.FileKinds()},
+		{
+			"all can go",
+			platform.Capabilities{Buttons: true, Files: platform.FileKinds()},
 			platform.Outbound{Text: "may I?", Asks: asks, Attachments: []platform.Attachment{photo, voice}},
-			platform.Outbound{Text: "may I?", Asks: asks, Attachments: []platform.Attachment{photo, voice}}},
+			platform.Outbound{Text: "may I?", Asks: asks, Attachments: []platform.Attachment{photo, voice}},
+		},
 		{"words alone where there are no buttons", platform.Capabilities{}, platform.Outbound{Text: "may I?", Asks: asks}, platform.Outbound{Text: "may I?"}},
 		{"a picture as a document", platform.Capabilities{Files: []string{"document"}}, files(photo), files(asDocument)},
-		{"a kind that nobody knows is a document", platform.Capabilities{Files: []string{"document"}},
-			files(platform.Attachment{Path: "x", Kind: "hologram"}), files(platform.Attachment{Path: "x", Kind: "hologram"})},
+		{
+			"a kind that nobody knows is a document",
+			platform.Capabilities{Files: []string{"document"}},
+			files(platform.Attachment{Path: "x", Kind: "hologram"}), files(platform.Attachment{Path: "x", Kind: "hologram"}),
+		},
 		{"a voice in words, no file of it", platform.Capabilities{Files: []string{"document"}}, files(voice), platform.Outbound{Text: "look\n\ngood morning"}},
-		{"named where no file can go, in order", platform.Capabilities{}, files(photo, voice),
-			platform.Outbound{Text: "look\n\n📎 a b.png\n\na cat\n\ngood morning"}},
-		{"a file without words", platform.Capabilities{}, platform.Outbound{Attachments: []platform.Attachment{{FileID: "F1", Kind: "video"}}},
-			platform.Outbound{Text: "📎 video"}},
+		{
+			"named where no file can go, in order",
+			platform.Capabilities{},
+			files(photo, voice),
+			platform.Outbound{Text: "look\n\n📎 a b.png\n\na cat\n\ngood morning"},
+		},
+		{
+			"a file without words",
+			platform.Capabilities{},
+			platform.Outbound{Attachments: []platform.Attachment{{FileID: "F1", Kind: "video"}}},
+			platform.Outbound{Text: "📎 video"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := append([]platform.Attachment(nil), c.out.Attachments...)

@@ -38,8 +38,11 @@ func TestHourly(t *testing.T) {
 		key   string
 		want  bool
 	}{
-		{0, "a", true}, {0, "a", false}, {0, "b", true},
-		{time.Hour - 1, "a", false}, {1, "a", true},
+		{0, "a", true},
+		{0, "a", false},
+		{0, "b", true},
+		{time.Hour - 1, "a", false},
+		{1, "a", true},
 		{-24 * time.Hour, "a", true}, // the clock was set back
 		{0, "a", false},
 	} {

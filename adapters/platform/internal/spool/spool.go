@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// File is the name of the file in its folder; what cannot be read is moved to
-	// the same name with Damaged behind it.
-	File    = "aside.jsonl"
+	// File is the name of the file in its folder.
+	File = "aside.jsonl"
+	// Damaged stands behind the name of the copy that is kept of a file which could not be read.
 	Damaged = ".damaged"
 	// Max is how many messages are set aside at most; then everything waits.
 	Max = 10_000
