@@ -46,6 +46,7 @@ func Default() Settings {
 			CLI:      CLI{Enabled: true, Egress: EgressDirect},
 			API:      API{Egress: EgressDirect},
 		},
+		Speech:  defaultSpeech(),
 		Metrics: Metrics{Listen: "127.0.0.1:9464"},
 		Log:     Log{Level: "info", Format: "auto"},
 	}

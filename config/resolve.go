@@ -13,6 +13,7 @@ import (
 func (l *loader) resolve() {
 	l.resolveModel()
 	l.resolveFallbacks()
+	l.resolveSpeech()
 	l.resolveAdapters()
 	l.resolveEgress()
 	for _, key := range slices.Sorted(maps.Keys(l.missing)) {
@@ -186,6 +187,10 @@ func (l *loader) inUse(key string) bool {
 		return a.API.Enabled
 	case strings.HasPrefix(key, "llm."):
 		return l.settings.LLM.Provider != ProviderDemo
+	case strings.HasPrefix(key, "speech.transcribe."):
+		return l.settings.Speech.Transcribe.On()
+	case strings.HasPrefix(key, "speech.speak."):
+		return l.settings.Speech.Speak.On()
 	}
 	return true
 }

@@ -20,6 +20,7 @@ type Settings struct {
 	Skills      Skills          `json:"skills" jsonschema_description:"Where skills are found, beside .ship/skills and .claude/skills."`
 	Permissions Permissions     `json:"permissions" jsonschema_description:"What tools may do."`
 	Adapters    Adapters        `json:"adapters" jsonschema_description:"The places where people chat."`
+	Speech      Speech          `json:"speech" jsonschema_description:"Voice messages."`
 	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits, reserved before a model call and settled after it."`
 	Metrics     Metrics         `json:"metrics" jsonschema_description:"The metrics endpoint."`
 	Log         Log             `json:"log" jsonschema_description:"The log of the process."`

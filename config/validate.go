@@ -48,6 +48,7 @@ func (s *Settings) faults() []*Fault {
 	c.budget(s)
 	c.exec(s.Permissions.Exec)
 	c.fetch(s.Permissions.Fetch)
+	c.speech(s)
 	for i, path := range s.Skills.Paths {
 		if strings.TrimSpace(path) == "" || hasControl(path) {
 			c.fault(fmt.Sprintf("skills.paths[%d]", i), "wants the path of a folder")

@@ -83,4 +83,3 @@ func (c *chat) spokenTo(n notice, turn persistence.Turn) string {
 	}
 	return n.en
 }
-
