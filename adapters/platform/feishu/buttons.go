@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -164,7 +163,7 @@ func decided(w notices.Words, d messages.Decision, out messages.DecisionOutcome,
 
 // namedLine is a line that names somebody, whose name only the service knows.
 func namedLine(mark, id string) object {
-	if !regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`).MatchString(id) {
+	if !isID(id) {
 		return object{"tag": "div", "text": plainText(mark + id)}
 	}
 	return object{"tag": "markdown", "content": mark + "<at id=" + id + "></at>"}

@@ -60,8 +60,8 @@ func readContent(msg message) said {
 		return note("location", tidy(c.Name, maxFileName), tidy(c.Latitude, 20)+","+tidy(c.Longitude, 20))
 	case "interactive":
 		return said{parts: note("card", tidy(c.Title, 300)).parts, forwarded: true}
-	case "merge_forward":
-		return said{parts: note("forwarded messages").parts, forwarded: true}
+	case kindForwards:
+		return readForwards(msg)
 	case "", "system":
 		return said{}
 	}

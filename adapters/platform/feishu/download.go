@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -36,8 +35,14 @@ var errSilentFile = errors.New("the file stopped coming")
 // What is no id of the service is none.
 func fileOf(id string) (message, key string, ok bool) {
 	message, key, ok = strings.Cut(id, "/")
-	plain := regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
-	return message, key, ok && plain.MatchString(message) && plain.MatchString(key)
+	return message, key, ok && isID(message) && isID(key)
+}
+
+// isID tells whether a text can be an id of the service and nothing else.
+func isID(s string) bool {
+	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
 }
 
 // Download implements [platform.Downloader]. What the service says of a file's name

@@ -9,6 +9,7 @@ import (
 // The kinds of events that we understand; others are answered and left alone.
 const (
 	eventMessage = "im.message.receive_v1"
+	eventRecall  = "im.message.recalled_v1"
 	eventPress   = "card.action.trigger"
 )
 
@@ -58,8 +59,17 @@ type message struct {
 	Kind     string    `json:"message_type"`
 	Content  string    `json:"content"` // JSON, by kind
 	Mentions []mention `json:"mentions,omitempty"`
-	// ToUs: it answers a message of ours. We find that out and write it down.
+	found
+}
+
+// found is what an event does not tell. We find it out and write it down.
+type found struct {
+	// ToUs: the message answers one of ours.
 	ToUs *bool `json:"to_us,omitempty"`
+	// TakenBack: somebody took the message back; nothing else of it is known.
+	TakenBack bool `json:"taken_back,omitempty"`
+	// Forwards are the messages that it holds.
+	Forwards []forward `json:"forwards,omitempty"`
 }
 
 // mention is a person whom a text names by a key.
@@ -88,6 +98,30 @@ func decodeReceived(raw []byte) (received, error) {
 		return received{}, errEvent
 	}
 	return r, nil
+}
+
+// decodeRecall reads the event that a message was taken back. Who did it is not told.
+func decodeRecall(raw []byte) (received, error) {
+	var e struct {
+		ID   string `json:"message_id"`
+		Chat string `json:"chat_id"`
+		Time string `json:"recall_time"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.ID == "" || e.Chat == "" || len(e.ID) > maxID || len(e.Chat) > maxID {
+		return received{}, errEvent
+	}
+	return received{Message: message{ID: e.ID, Chat: e.Chat, Created: e.Time, found: found{TakenBack: true}}}, nil
+}
+
+// decodeArrived reads an event of the kinds that go to chats; what only we find out
+// is no part of it.
+func decodeArrived(kind string, raw []byte) (received, error) {
+	if kind == eventRecall {
+		return decodeRecall(raw)
+	}
+	r, err := decodeReceived(raw)
+	r.Message.found = found{}
+	return r, err
 }
 
 // maxID is the longest id of a message or a chat, in bytes. The service's own are about 40.

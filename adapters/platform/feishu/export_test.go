@@ -1,12 +1,30 @@
 package feishu
 
-import "github.com/shipmyagent/shipmyagent/adapters/platform"
+import (
+	"encoding/json"
 
-// MapForTest maps the event of a message.
-func MapForTest(event []byte) (platform.Inbound, bool) {
-	r, err := decodeReceived(event)
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// MapForTest maps an event of a kind that goes to chats.
+func MapForTest(kind string, event []byte) (platform.Inbound, bool) {
+	r, err := decodeArrived(kind, event)
 	if err != nil {
 		return platform.Inbound{}, false
 	}
-	return mapper{bot: "ou_bot", commands: map[string]bool{"stop": true}}.inbound(r).in, true
+	m := mapper{bot: "ou_bot", commands: map[string]bool{"stop": true}}
+	if r.Message.TakenBack {
+		return m.takenBack(r.Message), true
+	}
+	return m.inbound(r).in, true
+}
+
+// ForwardsForTest maps the service's list of what a message holds.
+func ForwardsForTest(list []byte) (platform.Inbound, bool) {
+	var items []listed
+	if json.Unmarshal(list, &items) != nil {
+		return platform.Inbound{}, false
+	}
+	msg := message{ID: "om_1", Chat: "oc_1", Kind: kindForwards, found: found{Forwards: forwardsOf("om_1", items)}}
+	return mapper{}.inbound(received{Message: msg}).in, true
 }

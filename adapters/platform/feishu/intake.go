@@ -34,21 +34,15 @@ type intake struct {
 	mu    sync.Mutex
 	spool *spool.Spool
 	aside []arrival // in order; on disk
-	turns map[messages.ChatKey]*turn
+	lines map[messages.ChatKey][]*place
 
 	more chan struct{} // something was set aside
 	done chan struct{} // closed when the goroutine has ended; nil: none was begun
 }
 
-// turn lets one message of a chat through at a time.
-type turn struct {
-	gate  chan struct{}
-	users int
-}
-
 func newIntake(p *Platform, host platform.Host) *intake {
 	return &intake{
-		p: p, host: host, spool: spool.New(p.opts.StateDir), turns: map[messages.ChatKey]*turn{}, more: make(chan struct{}, 1),
+		p: p, host: host, spool: spool.New(p.opts.StateDir), lines: map[messages.ChatKey][]*place{}, more: make(chan struct{}, 1),
 	}
 }
 
@@ -82,40 +76,52 @@ func (in *intake) close() {
 	}
 }
 
-// enter waits for the chat's turn.
-func (in *intake) enter(ctx context.Context, key messages.ChatKey) (leave func(), err error) {
+// place is one in the line of a chat: messages are worked on one at a time, in the
+// order that they came in.
+type place struct {
+	intake *intake
+	key    messages.ChatKey
+	turn   chan struct{} // closed when it is first
+}
+
+// stand takes the last place in the line of a chat. It has to be left.
+func (in *intake) stand(key messages.ChatKey) *place {
+	p := &place{intake: in, key: key, turn: make(chan struct{})}
 	in.mu.Lock()
-	t := in.turns[key]
-	if t == nil {
-		t = &turn{gate: make(chan struct{}, 1)}
-		in.turns[key] = t
+	defer in.mu.Unlock()
+	if in.lines[key] = append(in.lines[key], p); len(in.lines[key]) == 1 {
+		close(p.turn)
 	}
-	t.users++
-	in.mu.Unlock()
-	forget := func() {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		if t.users--; t.users == 0 {
-			delete(in.turns, key)
-		}
+	return p
+}
+
+// leave lets the next one go on.
+func (p *place) leave() {
+	p.intake.mu.Lock()
+	defer p.intake.mu.Unlock()
+	line := p.intake.lines[p.key]
+	i := slices.Index(line, p)
+	line = slices.Delete(line, i, i+1)
+	if p.intake.lines[p.key] = line; len(line) == 0 {
+		delete(p.intake.lines, p.key)
+	} else if i == 0 {
+		close(line[0].turn)
 	}
+}
+
+// await waits until nobody stands in front.
+func (p *place) await(ctx context.Context) error {
 	select {
-	case t.gate <- struct{}{}:
-		return func() { <-t.gate; forget() }, nil
+	case <-p.turn:
+		return nil
 	case <-ctx.Done():
-		forget()
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 
 // deliver returns nil once a message is durable, with its chat or set aside. After
-// an error the service brings it again.
+// an error the service brings it again. It is the message's turn.
 func (in *intake) deliver(ctx context.Context, a arrival) error {
-	leave, err := in.enter(ctx, a.in.ChatKey)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	began := time.Now()
 	for tries := 0; ; tries++ {
 		if behind, err := in.behind(a); behind {

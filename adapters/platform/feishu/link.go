@@ -144,10 +144,19 @@ func (r *receiver) runLink(ctx context.Context) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
+			e, err := decodeEnvelope(whole)
+			if err != nil {
+				l.p.metrics.events.WithLabelValues("unreadable").Inc()
+				l.p.log.Error("an event could not be read and is skipped")
+			}
+			do := handler(nothing)
+			if err == nil {
+				do = l.prepare(e) // here, so that its place is that of its frame
+			}
 			// A chat that hangs keeps its event, not the connection that follows.
 			l.handling.Go(func() {
 				defer func() { <-l.slots }()
-				l.answer(f, whole)
+				l.answer(f, do)
 			})
 		}
 	}
@@ -208,24 +217,19 @@ func (l *link) join(f frame) ([]byte, bool) {
 
 // answer handles an event and tells the service how that went. Nothing told, or a
 // failure, means that it comes again.
-func (l *link) answer(f frame, raw []byte) {
+func (l *link) answer(f frame, do handler) {
 	began := time.Now()
 	out := struct {
 		Code    int               `json:"code"`
 		Headers map[string]string `json:"headers"`
 		Data    []byte            `json:"data"`
 	}{Code: http.StatusOK}
-	e, err := decodeEnvelope(raw)
+	answer, err := do(l.life)
+	if err == nil {
+		out.Data, err = json.Marshal(answer)
+	}
 	if err != nil {
-		l.p.metrics.events.WithLabelValues("unreadable").Inc()
-		l.p.log.Error("an event could not be read and is skipped")
-	} else {
-		answer, err := l.handle(l.life, e)
-		if err != nil {
-			out.Code = http.StatusInternalServerError
-		} else if out.Data, err = json.Marshal(answer); err != nil { // Unreachable: our own values
-			out.Code = http.StatusInternalServerError
-		}
+		out.Code = http.StatusInternalServerError
 	}
 	payload, err := json.Marshal(out)
 	if err != nil { // Unreachable: numbers and bytes

@@ -56,6 +56,16 @@ func (m mapper) inbound(r received) mapped {
 	return mapped{in: in, facts: f}
 }
 
+// takenBack is the withdrawal of a message. It goes to the chat whoever wrote the
+// message: nobody is told anything by it.
+func (m mapper) takenBack(msg message) platform.Inbound {
+	return platform.Inbound{
+		ChatKey:   messages.NewChatKey("feishu", m.account, msg.Chat, 0),
+		IngressID: messages.TakenBackID(msg.ID), RequestID: newRequestID(), Kind: platform.KindTakenBack, Chat: platform.ChatInfo{ID: msg.Chat},
+		MessageID: msg.ID, EditOf: msg.ID, Time: msg.time(), Gate: platform.Gate{Open: true, Reason: "taken_back"},
+	}
+}
+
 // name is what to call a sender. Events do not tell, unless somebody names themselves.
 func (m mapper) name(r received) string {
 	for _, x := range r.Message.Mentions {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -101,12 +102,20 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	if me == nil {
 		me = &identity{}
 	}
+	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
+	if msg.TakenBack {
+		return arrival{event: event, in: m.takenBack(*msg)}
+	}
 	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != chatPrivate {
 		ours := p.isOurs(ctx, msg.Parent)
 		msg.ToUs = &ours
 	}
-	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}.inbound(event)
-	return arrival{event: event, in: p.admit(ctx, m)}
+	in := p.admit(ctx, m.inbound(event))
+	if in.Gate.Open && msg.Kind == kindForwards && msg.Forwards == nil {
+		msg.Forwards = p.forwards(ctx, msg.ID)
+		in.Parts = readContent(*msg).parts
+	}
+	return arrival{event: event, in: in}
 }
 
 // isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
@@ -134,9 +143,60 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	return ours
 }
 
-// handle takes an event, in clear, and returns what to answer. After an error the
-// service brings it again.
-func (r *receiver) handle(ctx context.Context, e envelope) (answer any, err error) {
+// handler works on one event and returns what to answer. After an error the service
+// brings it again.
+type handler func(context.Context) (answer any, err error)
+
+// prepare takes an event, in clear. One for a chat has its place in the chat's line
+// from now on: the handler has to be called, and only once.
+func (r *receiver) prepare(e envelope) handler {
+	m := r.p.metrics.events
+	switch e.Header.Kind {
+	case eventMessage, eventRecall:
+		event, err := decodeArrived(e.Header.Kind, e.Event)
+		if err != nil {
+			m.WithLabelValues("unreadable").Inc()
+			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+			return nothing
+		}
+		place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
+		return func(ctx context.Context) (any, error) {
+			defer place.leave()
+			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
+		}
+	case eventPress:
+		m.WithLabelValues("button").Inc()
+		return func(ctx context.Context) (any, error) {
+			return r.guarded(e, func() (any, error) { return r.p.pressed(ctx, e.Event), nil })
+		}
+	}
+	m.WithLabelValues("other").Inc()
+	return nothing
+}
+
+// nothing answers an event that there is nothing to do about.
+func nothing(context.Context) (any, error) { return struct{}{}, nil }
+
+// arrived makes a message durable once it is its turn.
+func (r *receiver) arrived(ctx context.Context, at *place, event received) (any, error) {
+	err := at.await(ctx)
+	if err == nil {
+		err = r.intake.deliver(ctx, r.p.arrival(ctx, event))
+	}
+	if err != nil {
+		r.p.metrics.events.WithLabelValues("refused").Inc()
+		return nil, err
+	}
+	kind := "message"
+	if event.Message.TakenBack {
+		kind = "taken_back"
+	}
+	r.p.metrics.events.WithLabelValues(kind).Inc()
+	return struct{}{}, nil
+}
+
+// guarded answers an event that makes us panic: it would the next time too.
+func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.p.metrics.events.WithLabelValues("panic").Inc()
@@ -144,27 +204,10 @@ func (r *receiver) handle(ctx context.Context, e envelope) (answer any, err erro
 			answer, err = struct{}{}, nil
 		}
 	}()
-	switch e.Header.Kind {
-	case eventMessage:
-		event, err := decodeReceived(e.Event)
-		if err != nil {
-			r.p.metrics.events.WithLabelValues("unreadable").Inc()
-			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
-			return struct{}{}, nil
-		}
-		if err := r.intake.deliver(ctx, r.p.arrival(ctx, event)); err != nil {
-			r.p.metrics.events.WithLabelValues("refused").Inc()
-			return nil, err
-		}
-		r.p.metrics.events.WithLabelValues("message").Inc()
-	case eventPress:
-		r.p.metrics.events.WithLabelValues("button").Inc()
-		return r.p.pressed(ctx, e.Event), nil
-	default:
-		r.p.metrics.events.WithLabelValues("other").Inc()
-	}
-	return struct{}{}, nil
+	return do()
 }
+
+type handlerBody func() (any, error)
 
 // decodeEnvelope reads what the service brings.
 func decodeEnvelope(raw []byte) (envelope, error) {

@@ -201,7 +201,7 @@ func (h *hook) take(raw []byte, signed bool) (any, int) {
 		return nil, http.StatusUnauthorized
 	}
 	// What is accepted after the caller has left is known when it comes again.
-	answer, err := h.handle(h.life, e)
+	answer, err := h.prepare(e)(h.life)
 	if err != nil {
 		return nil, http.StatusServiceUnavailable
 	}

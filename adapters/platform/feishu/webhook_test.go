@@ -191,7 +191,7 @@ func FuzzEvent(f *testing.F) {
 	f.Add(`{"message":{"message_id":"om_1","chat_id":"oc_1","message_type":"text","content":"{\"text\":\"@_user_1 /stop\"}"}}`)
 	f.Add(`{"message":null}`)
 	f.Fuzz(func(t *testing.T, event string) {
-		in, ok := feishu.MapForTest([]byte(event))
+		in, ok := feishu.MapForTest("im.message.receive_v1", []byte(event))
 		if !ok {
 			return
 		}

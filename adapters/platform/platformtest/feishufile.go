@@ -212,3 +212,12 @@ func (a *FeishuAPI) HeldKey(message string) string {
 	}
 	return ""
 }
+
+// SayNothing makes a message of somebody that no event tells of, and returns its id.
+func (a *FeishuAPI) SayNothing(chat string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m := &FeishuMessage{ID: a.newID("om_u"), Chat: chat, Kind: "text", Content: `{"text":"before"}`, from: "ou_before", made: a.now()}
+	a.messages[m.ID] = m
+	return m.ID
+}

@@ -135,9 +135,15 @@ func (l *feishuLink) write(f feishuFrame) {
 // send brings an event over the newest connection, waiting until there is one, and
 // returns the data of the answer; false: no good answer came.
 func (s *feishuLinks) send(ctx context.Context, body []byte) ([]byte, bool) {
+	return s.post(ctx, body)()
+}
+
+// post is send in two steps: the event is on its way when it returns, and what it
+// returns waits for the answer.
+func (s *feishuLinks) post(ctx context.Context, body []byte) func() ([]byte, bool) {
 	l := s.newest(ctx)
 	if l == nil {
-		return nil, false
+		return func() ([]byte, bool) { return nil, false }
 	}
 	s.mu.Lock()
 	s.nextID++
@@ -145,17 +151,23 @@ func (s *feishuLinks) send(ctx context.Context, body []byte) ([]byte, bool) {
 	wait := make(chan []byte, 1)
 	s.waits[id] = wait
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.waits, id)
-	}()
 	sum := (len(body) + feishuPacket - 1) / feishuPacket
 	for seq := range sum {
 		l.write(feishuFrame{service: 33, method: 1, payload: body[seq*feishuPacket : min(len(body), (seq+1)*feishuPacket)], headers: map[string]string{
 			"type": "event", "message_id": id, "sum": strconv.Itoa(sum), "seq": strconv.Itoa(seq), "trace_id": "trace", "timestamp": "1700000000000",
 		}})
 	}
+	return func() ([]byte, bool) {
+		defer func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.waits, id)
+		}()
+		return s.answer(ctx, l, wait)
+	}
+}
+
+func (s *feishuLinks) answer(ctx context.Context, l *feishuLink, wait <-chan []byte) ([]byte, bool) {
 	for {
 		next := s.next()
 		select {

@@ -36,7 +36,8 @@ type feishuPush struct {
 	late   []*feishuEvent // due later
 	all    []*feishuEvent
 	tries  int
-	busy   bool // one is being brought
+	busy   int  // so many are being brought
+	ahead  bool // the next one goes before the one before is answered
 }
 
 type feishuEvent struct {
@@ -229,28 +230,46 @@ func (a *FeishuAPI) deliverNext() bool {
 	e, hook := a.push.queue[0], a.push.hook
 	a.push.queue = a.push.queue[1:]
 	a.push.tries++
-	a.push.busy = true
+	a.push.busy++
+	ahead := a.push.ahead && hook == ""
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), feishuPatience)
-	defer cancel()
 	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
+	a.work.Go(func() {
 		select {
 		case <-a.quit:
 			cancel()
 		case <-stop:
 		}
-	}()
-	ok := false
-	if hook != "" {
+	})
+	wait := func() bool {
 		code, _, err := a.Bring(ctx, a.push.client, hook, e.body)
-		ok = err == nil && code == http.StatusOK
-	} else {
-		_, ok = a.links.send(ctx, e.body)
+		return err == nil && code == http.StatusOK
 	}
-	a.settle(e, ok)
+	if hook == "" {
+		answer := a.links.post(ctx, e.body)
+		wait = func() bool { _, ok := answer(); return ok }
+	}
+	settle := func() {
+		ok := wait()
+		close(stop)
+		cancel()
+		a.settle(e, ok)
+	}
+	if ahead {
+		a.work.Go(settle)
+	} else {
+		settle()
+	}
 	return true
+}
+
+// Ahead makes events go over the long connection without waiting for the answers to
+// those before.
+func (a *FeishuAPI) Ahead(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.ahead = on
 }
 
 // settle notes what became of a try.
@@ -258,7 +277,7 @@ func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
 	defer a.signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.push.busy = false
+	a.push.busy--
 	steps := feishuSchedule()
 	switch {
 	case ok:
@@ -399,5 +418,5 @@ func decodeCard(content string) map[string]any {
 func (a *FeishuAPI) Idle() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.push.queue) == 0 && !a.push.busy
+	return len(a.push.queue) == 0 && a.push.busy == 0
 }

@@ -1,0 +1,130 @@
+package feishu_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// TestTakenBack: the service tells of messages that were taken back, by either way, also
+// of those that nobody here knows; a withdrawal that is set aside comes after a restart.
+func TestTakenBack(t *testing.T) {
+	for name, link := range map[string]bool{"webhook": false, "connection": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			b := newBench(t, link, func(o *feishu.Options) { o.StateDir = dir })
+			host := platformtest.NewHost()
+			stop := b.receive(t, host)
+			host.AwaitUp(t)
+			said := b.api.Say(private, other, "never mind", nil)
+			b.api.Recall(private, said, "message_owner")
+			b.api.Recall(group, "om_unknown", "group_owner")
+			b.api.Await(t, "the events", b.api.Idle)
+			b.api.Repeat()
+			b.api.Await(t, "the repetition", b.api.Idle)
+			got := host.AwaitTaken(t, 3)
+			if len(got) != 3 {
+				t.Fatalf("%d were taken", len(got))
+			}
+			for i, x := range []struct{ chat, id string }{{private, said}, {group, "om_unknown"}} {
+				in := got[i+1]
+				if in.Kind != platform.KindTakenBack || in.EditOf != x.id || in.IngressID != messages.TakenBackID(x.id) || in.Chat.ID != x.chat || in.ChatKey != target(x.chat).ChatKey {
+					t.Errorf("taken %+v", in)
+				}
+			}
+			host.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
+			b.api.Recall(private, "om_later", "message_owner")
+			b.api.Await(t, "it to be answered", func() bool { done, _, _ := b.api.Pushed(); return done == 4 })
+			stop()
+			b.make(t, link, func(o *feishu.Options) { o.StateDir = dir })
+			again := platformtest.NewHost()
+			b.receive(t, again)
+			if in := again.AwaitTaken(t, 1)[0]; in.Kind != platform.KindTakenBack || in.EditOf != "om_later" {
+				t.Errorf("after a restart: %+v", in)
+			}
+		})
+	}
+}
+
+// TestOrder: what comes over the long connection without waiting for answers is taken
+// in its order, chat by chat, though some of it has to be asked about.
+func TestOrder(t *testing.T) {
+	const each = 40
+	b := newBench(t, true, func(o *feishu.Options) {
+		o.Groups = map[string]feishu.Group{group: {Addressed: feishu.AddressedAlways}}
+	})
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	b.api.Ahead(true)
+	want := map[string][]string{}
+	for i := range each {
+		for _, chat := range []string{private, group} {
+			more := map[string]any{}
+			if i%3 == 0 { // whose message that is, the service has to be asked
+				more["parent_id"] = b.api.SayNothing(chat)
+			}
+			want[chat] = append(want[chat], b.api.Say(chat, owner, fmt.Sprint("message ", i), more))
+		}
+	}
+	got := map[string][]string{}
+	for _, in := range host.AwaitTaken(t, 2*each) {
+		got[in.Chat.ID] = append(got[in.Chat.ID], in.MessageID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+// TestForwards: messages that were forwarded together are one message with all their
+// words, by whom and when; nobody is asked for those who are not heard.
+func TestForwards(t *testing.T) {
+	b := newBench(t, false, nil)
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	list := []platformtest.Forwarded{
+		{From: "ou_a", Kind: "text", Content: `{"text":"/stop all\nyes"}`},
+		{From: "ou_b", Kind: "post", Content: `{"title":"T","content":[[{"tag":"text","text":"rich"},{"tag":"img","image_key":"img_v3_1"}]]}`},
+		{From: "ou_a", Kind: "image", Content: `{"image_key":"img_v3_2"}`},
+		{From: "ou_b", Kind: "file", Content: `{"file_key":"file_v3_1","file_name":"../x.pdf"}`},
+		{From: "ou_b", Kind: "merge_forward", Content: "Merged and Forwarded Message"},
+		{From: "", Kind: "text", Content: "not JSON"},
+	}
+	b.api.SayForwarded(private, owner, list, nil)
+	in := host.AwaitTaken(t, 1)[0]
+	files, words := filesOf(in)
+	if in.Kind != platform.KindMessage || !in.Forwarded || in.Text != "" || len(files) != 0 || len(words) != 1 {
+		t.Fatalf("taken %+v", in)
+	}
+	for _, want := range []string{"[forwarded messages]\nou_a 20", ": /stop all\n  yes\nou_b", ": T\n  rich [photo]\n", ": [photo]\n", ": [document x.pdf]\n", ": [forwarded messages]\nsomebody"} {
+		if !strings.Contains(words[0], want) {
+			t.Errorf("%q is not in %q", want, words[0])
+		}
+	}
+	asked := len(b.api.Calls("/im/v1/messages/"))
+	b.api.SayForwarded(group, owner, list, nil)
+	if in := host.AwaitTaken(t, 2)[1]; in.Gate.Open || len(b.api.Calls("/im/v1/messages/")) != asked {
+		t.Errorf("somebody unheard was asked for: %+v", in.Gate)
+	}
+	b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages/", Kind: platformtest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
+	b.api.SayForwarded(private, owner, list, nil)
+	if _, words := filesOf(host.AwaitTaken(t, 3)[2]); len(words) != 1 || words[0] != "[forwarded messages]" {
+		t.Errorf("when they cannot be had: %q", words)
+	}
+	long := make([]platformtest.Forwarded, 300)
+	for i := range long {
+		long[i] = platformtest.Forwarded{From: "ou_a", Kind: "text", Content: `{"text":"` + strings.Repeat("w", 1000) + `"}`}
+	}
+	b.api.SayForwarded(private, owner, long, nil)
+	if _, words := filesOf(host.AwaitTaken(t, 4)[3]); len(words) != 1 || len(words[0]) > 40<<10 || !strings.HasSuffix(words[0], "[more was forwarded]") {
+		t.Errorf("%d bytes of a long list", len(words[0]))
+	}
+}

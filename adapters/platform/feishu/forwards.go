@@ -1,0 +1,131 @@
+package feishu
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const (
+	// kindForwards is the kind of a message that holds others, forwarded together.
+	kindForwards = "merge_forward"
+	// maxForwards is how many of them are passed on, maxForwarded how much of their
+	// words altogether, in bytes, and maxForward how much of the content of one is read.
+	maxForwards  = 100
+	maxForwarded = 32 << 10
+	maxForward   = 16 << 10
+)
+
+// forward is a message that was forwarded with others.
+type forward struct {
+	From     string    `json:"from,omitempty"`
+	Created  string    `json:"create_time,omitempty"`
+	Kind     string    `json:"message_type"`
+	Content  string    `json:"content,omitempty"`
+	Mentions []mention `json:"mentions,omitempty"`
+}
+
+// listed is a message as the service lists it.
+type listed struct {
+	ID      string `json:"message_id"`
+	Upper   string `json:"upper_message_id"`
+	Kind    string `json:"msg_type"`
+	Created string `json:"create_time"`
+	Sender  struct {
+		ID string `json:"id"`
+	} `json:"sender"`
+	Body struct {
+		Content string `json:"content"`
+	} `json:"body"`
+	Mentions []struct {
+		Key  string `json:"key"`
+		Name string `json:"name"`
+	} `json:"mentions"`
+}
+
+// forwards asks for the messages that one holds: an event does not tell them. Nil:
+// they cannot be had now.
+func (p *Platform) forwards(ctx context.Context, id string) []forward {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	got, err := call[struct {
+		Data struct {
+			Items []listed `json:"items"`
+		} `json:"data"`
+	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	if err != nil {
+		p.log.Warn("what was forwarded could not be asked", "error", err)
+		return nil
+	}
+	return forwardsOf(id, got.Data.Items)
+}
+
+// forwardsOf are the messages below one, in their order, as much of them as is passed on.
+func forwardsOf(id string, items []listed) []forward {
+	var out []forward
+	for _, m := range items {
+		if m.ID == id || m.Upper == "" || len(out) == maxForwards {
+			continue
+		}
+		f := forward{From: tidy(m.Sender.ID, maxName), Created: m.Created, Kind: tidy(m.Kind, 40)}
+		if len(m.Body.Content) <= maxForward {
+			f.Content = m.Body.Content
+		}
+		for _, x := range m.Mentions {
+			f.Mentions = append(f.Mentions, mention{Key: x.Key, Name: x.Name})
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// readForwards is one text of all that was forwarded. Its files are named only: the
+// service hands them out to nobody.
+func readForwards(msg message) said {
+	var out strings.Builder
+	out.WriteString(placeholder("forwarded messages"))
+	for i, f := range msg.Forwards {
+		line := "\n" + cmp.Or(f.From, "somebody") + f.when() + ": " + strings.ReplaceAll(f.words(), "\n", "\n  ")
+		if i == maxForwards || out.Len()+len(line) > maxForwarded {
+			out.WriteString("\n" + placeholder("more was forwarded"))
+			break
+		}
+		out.WriteString(line)
+	}
+	return said{parts: []uimessage.Part{uimessage.Text{Text: out.String()}}, forwarded: true}
+}
+
+func (f forward) when() string {
+	msg := message{Created: f.Created}
+	if f.Created == "" {
+		return ""
+	}
+	return " " + msg.time().Format(time.DateTime)
+}
+
+// words are what a message says, with placeholders for what is not text.
+func (f forward) words() string {
+	if f.Kind == kindForwards {
+		return placeholder("forwarded messages")
+	}
+	c := readContent(message{Kind: f.Kind, Content: f.Content, Mentions: f.Mentions})
+	var all []string
+	if text := (mapper{}).named(c.text, f.Mentions); text != "" {
+		all = append(all, text)
+	}
+	for _, p := range c.parts {
+		if _, isFile := platform.FileOf(p); isFile {
+			continue
+		}
+		if t, ok := p.(uimessage.Text); ok {
+			all = append(all, t.Text)
+		}
+	}
+	return strings.Join(all, " ")
+}
