@@ -139,12 +139,15 @@ func (h *Host) Status(ctx context.Context) Status {
 
 // countChats asks the actors, which answer as long as they run.
 func (h *Host) countChats(ctx context.Context) ChatCounts {
+	counts, _ := h.askChats(ctx)
+	return counts
+}
+
+// askChats is like countChats and tells whether an answer came.
+func (h *Host) askChats(ctx context.Context) (ChatCounts, bool) {
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
-	if err != nil {
-		return ChatCounts{}
-	}
-	stats, _ := reply.(messages.StatsReply)
-	return ChatCounts{Active: stats.Active, Running: stats.Running}
+	stats, ok := reply.(messages.StatsReply)
+	return ChatCounts{Active: stats.Active, Running: stats.Running}, ok && err == nil
 }
 
 // await is what a future gives, or ctx's cause if that ends first.

@@ -75,6 +75,7 @@ func (h *Host) startActors(context.Context) error {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
 	h.cleanups.add("actors", h.stopActors)
+	h.background("memory after crowds", h.afterCrowds)
 	return nil
 }
 
