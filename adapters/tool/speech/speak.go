@@ -1,0 +1,233 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// SpeakName is the name of the tool that answers with a voice message.
+const SpeakName = "tts_speak"
+
+// speakDeadline leaves room for a wait behind other texts.
+const speakDeadline = 2 * time.Minute
+
+//go:embed speak.md
+var speakText string
+
+//go:embed speak.schema.json
+var speakSchema []byte
+
+// Way is how a recording reaches the people of a chat.
+type Way string
+
+// The ways.
+const (
+	WayVoice Way = "voice" // as a voice message
+	WayFile  Way = "file"  // as a file with sound
+	WayHere  Way = "here"  // nothing is sent: people look at the history, and play it there
+	WayText  Way = "text"  // not at all: they get the words
+)
+
+// SpeakOptions are all required but Link.
+type SpeakOptions struct {
+	Speaker *speech.Speaker
+	Files   tool.ChatFiles
+	// Way tells how recordings reach a chat.
+	Way func(key messages.ChatKey) Way
+	// Link is where a page of the chat finds a file of it; empty: there is no page.
+	Link   func(key messages.ChatKey, name string) string
+	Logger *slog.Logger
+}
+
+// Speak is the tool tts_speak.
+type Speak struct{ o SpeakOptions }
+
+// NewSpeak makes the tool.
+func NewSpeak(o SpeakOptions) *Speak { return &Speak{o} }
+
+// Spec implements [tool.Tool]. A call may be repeated: it speaks into one file and
+// owes its message once.
+func (s *Speak) Spec() tool.Spec {
+	return tool.Spec{
+		Name: SpeakName, Title: "Speak", Description: strings.TrimSpace(speakText),
+		InputSchema: json.RawMessage(speakSchema), Repeatable: true, Ordered: true, Deadline: speakDeadline,
+	}
+}
+
+// audio is a recording as the model and pages read of it.
+type audio struct {
+	Path      string  `json:"path"`
+	URL       string  `json:"url,omitempty"`
+	MediaType string  `json:"mediaType"`
+	Seconds   float64 `json:"seconds,omitempty"`
+}
+
+// answer is what the model reads of a call.
+type answer struct {
+	Delivered bool   `json:"delivered"`
+	As        Way    `json:"as"`
+	Skipped   string `json:"skipped,omitempty"`
+	Audio     *audio `json:"audio,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+// Invoke implements [tool.Tool].
+func (s *Speak) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		Text    string `json:"text"`
+		Voice   string `json:"voice"`
+		ReplyTo string `json:"replyTo"`
+		Final   bool   `json:"final"`
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	text := strings.TrimSpace(in.Text)
+	if most := s.o.Speaker.MaxLetters(); len([]rune(text)) > most {
+		return tool.Result{}, fmt.Errorf("%w: /text has more than %d characters; say less, or write it", tool.ErrInput, most)
+	}
+	if text == "" {
+		return answer{Skipped: "empty", Note: "Nothing was said: there are no words."}.result("")
+	}
+	a, out := answer{As: s.o.Way(call.Run.ChatKey)}, tool.Outgoing{ReplyTo: in.ReplyTo}
+	if a.As == WayText {
+		out.Text, a.Note = text, "Voice messages cannot be sent here; people got the words as text."
+	} else {
+		file, err := s.recording(ctx, call, speech.Words{Text: text, Voice: in.Voice})
+		if err != nil {
+			s.o.Logger.WarnContext(ctx, "a text could not be spoken", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "error", err)
+			return tool.Result{}, failed("the words could not be spoken, and nothing was sent; answer in writing", err)
+		}
+		a.Audio = &file.audio
+		ref := messages.FileRef{Path: file.whole, Kind: "voice", Spoken: text}
+		if path.Ext(file.Path) != ".opus" || a.As == WayFile {
+			ref.Kind = "audio"
+		}
+		if a.As == WayVoice && ref.Kind == "audio" {
+			a.As = WayFile
+		}
+		out.Files = []messages.FileRef{ref}
+	}
+	d, err := call.Egress.Send(ctx, call.ID, out)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("send: %w", err)
+	}
+	a.told(d)
+	final := in.Final && !d.Parked && (d.Skipped == "" || d.Skipped == "duplicate") && call.Run.Sole && call.Run.LaneEmpty
+	if in.Final && !final {
+		a.Note = strings.TrimSpace(a.Note + " The run goes on.")
+	}
+	result, err := a.result(text)
+	result.Final = final
+	return result, err
+}
+
+// told puts a delivery into words.
+func (a *answer) told(d tool.Delivery) {
+	a.Delivered, a.Skipped = d.Delivered, d.Skipped
+	more := ""
+	switch {
+	case d.Skipped == "duplicate":
+		more = "The same was sent before; it was not sent again."
+	case d.Skipped != "":
+		more = "Nothing was sent."
+	case d.Parked:
+		more = "The platform refused it; a person has to look at it. Do not send it again."
+	case !d.Delivered:
+		more = "It is on its way and arrives by itself. Do not send it again."
+	}
+	a.Note = strings.TrimSpace(a.Note + " " + more)
+}
+
+func (a answer) result(said string) (tool.Result, error) {
+	raw, err := json.Marshal(a)
+	if err != nil { // Unreachable: strings, numbers and booleans
+		return tool.Result{}, fmt.Errorf("encode answer: %w", err)
+	}
+	summary := tool.Shorten(said, 200)
+	if a.Audio != nil {
+		summary += " (" + a.Audio.Path + ")"
+	}
+	return tool.Result{Output: raw, Summary: summary}, nil
+}
+
+// kept is a recording in the files of its chat.
+type kept struct {
+	audio
+	whole string // path
+}
+
+// endings are those of recordings, with their types.
+func endings() map[string]string {
+	return map[string]string{".opus": "audio/ogg", ".mp3": "audio/mpeg", ".wav": "audio/wav"}
+}
+
+// recording speaks into a file of the chat; a call that is made again after a crash
+// finds it. It is synced before anything refers to it.
+func (s *Speak) recording(ctx context.Context, call tool.Call, w speech.Words) (kept, error) {
+	folder, own, err := s.o.Files.Place(call.Run.ChatKey)
+	if err != nil {
+		return kept{}, err
+	}
+	sum := sha256.Sum256([]byte(call.Run.MessageID + "\x00" + call.ID + "\x00" + w.Voice + "\x00" + w.Text))
+	name := "speech-" + hex.EncodeToString(sum[:12])
+	for ending := range endings() {
+		if data, err := os.ReadFile(filepath.Join(folder, name+ending)); err == nil {
+			return s.keptAs(call.Run.ChatKey, folder, own, name+ending, bytes.NewReader(data)), nil
+		}
+	}
+	r, err := s.o.Speaker.Speak(ctx, string(call.Run.ChatKey), w)
+	if err != nil {
+		return kept{}, err
+	}
+	if err := store(folder, name+r.Ending, r.Data); err != nil {
+		return kept{}, err
+	}
+	return s.keptAs(call.Run.ChatKey, folder, own, name+r.Ending, bytes.NewReader(r.Data)), nil
+}
+
+func (s *Speak) keptAs(key messages.ChatKey, folder, own, name string, data io.Reader) kept {
+	k := kept{whole: filepath.Join(folder, name), audio: audio{Path: path.Join(own, name), MediaType: endings()[path.Ext(name)]}}
+	if plays, err := ogg.Length(data); err == nil {
+		k.Seconds = plays.Seconds()
+	}
+	if s.o.Link != nil {
+		k.URL = s.o.Link(key, name)
+	}
+	return k
+}
+
+// store writes a file as a whole, or not at all.
+func store(folder, name string, data []byte) error {
+	temp, err := os.CreateTemp(folder, ".part-*") // 0600
+	if err != nil {
+		return fmt.Errorf("make a file: %w", err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already if all went well
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(folder, name))
+	}
+	if err != nil {
+		return fmt.Errorf("keep a recording: %w", err)
+	}
+	return nil
+}

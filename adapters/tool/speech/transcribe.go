@@ -1,0 +1,72 @@
+package speech
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// TranscribeName is the name of the tool that reads recordings.
+const TranscribeName = "stt_transcribe"
+
+// transcribeDeadline leaves room for a wait behind other recordings.
+const transcribeDeadline = 3 * time.Minute
+
+//go:embed transcribe.md
+var transcribeText string
+
+//go:embed transcribe.schema.json
+var transcribeSchema []byte
+
+// TranscribeOptions are all required.
+type TranscribeOptions struct {
+	Listener *speech.Listener
+	Files    tool.ChatFiles
+	Logger   *slog.Logger
+}
+
+// Transcribe is the tool stt_transcribe.
+type Transcribe struct{ o TranscribeOptions }
+
+// NewTranscribe makes the tool.
+func NewTranscribe(o TranscribeOptions) *Transcribe { return &Transcribe{o} }
+
+// Spec implements [tool.Tool].
+func (*Transcribe) Spec() tool.Spec {
+	return tool.Spec{
+		Name: TranscribeName, Title: "Transcribe", Description: strings.TrimSpace(transcribeText),
+		InputSchema: json.RawMessage(transcribeSchema), ReadOnly: true, Repeatable: true, Deadline: transcribeDeadline,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (t *Transcribe) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct {
+		Path     string `json:"path"`
+		Language string `json:"language"`
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	file, err := t.o.Files.Find(call.Run.ChatKey, in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	text, err := t.o.Listener.Hear(ctx, string(call.Run.ChatKey), speech.Audio{Path: file, Language: in.Language})
+	if err != nil {
+		t.o.Logger.WarnContext(ctx, "a recording could not be transcribed", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "error", err)
+		return tool.Result{}, failed("the recording could not be transcribed", err)
+	}
+	raw, err := json.Marshal(map[string]string{"text": text})
+	if err != nil { // Unreachable: a string
+		return tool.Result{}, fmt.Errorf("encode a transcript: %w", err)
+	}
+	return tool.Result{Output: raw, Summary: in.Path}, nil
+}
