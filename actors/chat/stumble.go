@@ -97,6 +97,7 @@ func (c *chat) giveUp(ac actor.Context, run *persistence.Run) {
 	if len(facts) > 0 && c.append(ac, facts...) != nil {
 		return
 	}
+	c.prefixBroken("parked") // the model may have read what is not shown to it any more
 	c.finish(ac, persistence.ResultFailed, persistence.ReasonParked)
 }
 
