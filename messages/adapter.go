@@ -45,6 +45,7 @@ type ShowDraft struct {
 	Row      RowID
 	ChatType string
 	Text     string
+	ReplyTo  string // what it has to answer to be in the right place; empty: nothing
 	DraftID  string // the placeholder, if one is known from before a restart
 }
 

@@ -43,7 +43,7 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 		if l.draft != nil {
 			l.placeholder(l.draft.row, l.draft.id)
 		}
-		l.draft = &draft{row: msg.Row, id: msg.DraftID}
+		l.draft = &draft{row: msg.Row, at: msg.ReplyTo, id: msg.DraftID}
 	}
 	l.draft.text = msg.Text
 	a.pump(ac, l)
@@ -82,7 +82,7 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 		every = a.caps.DraftEvery[""]
 	}
 	d.next, d.last, d.shown = now.Add(every), d.text, now
-	out := platform.Outbound{To: l.target, Text: d.text, Draft: true}
+	out := platform.Outbound{To: l.target, Text: d.text, ReplyTo: d.at, Draft: true}
 	shown := draftShown{key: l.key, call: l.call, row: d.row, id: d.id, beside: beside}
 	ctx, sender, editor, drafter, target := a.ctx, a.sender, a.editor, a.drafter, l.target
 	a.home.Go(func() any {

@@ -53,6 +53,7 @@ type job struct {
 // draft is a text under way that people can see.
 type draft struct {
 	row  messages.RowID
+	at   string // what it answers; empty: nothing
 	id   string // of the message; empty: not sent yet
 	text string
 	last string // as shown

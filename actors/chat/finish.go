@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -232,17 +231,27 @@ func (c *chat) nextRow() int {
 
 // replyAnchor: in groups an answer points at the newest turn it answers.
 func (c *chat) replyAnchor() string {
-	visible := c.state.Run.Visible
-	if len(visible) == 0 {
-		return ""
-	}
-	last := visible[len(visible)-1].TurnID
-	for _, t := range slices.Backward(c.state.History) {
-		if t.ID == last {
-			return c.replyTo(t)
-		}
+	if t, ok := c.answers(); ok {
+		return c.replyTo(t)
 	}
 	return ""
+}
+
+// threadAnchor is the turn that a text under way has to point at; empty: none.
+func (c *chat) threadAnchor() string {
+	if t, ok := c.answers(); ok && c.inThread(t) {
+		return t.Meta.MessageID
+	}
+	return ""
+}
+
+// answers is the newest turn that the run answers.
+func (c *chat) answers() (persistence.Turn, bool) {
+	visible := c.state.Run.Visible
+	if len(visible) == 0 {
+		return persistence.Turn{}, false
+	}
+	return c.state.Turn(visible[len(visible)-1].TurnID)
 }
 
 // finalText are the words behind the last call, or all words if there are none.

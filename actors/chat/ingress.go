@@ -96,9 +96,16 @@ func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) pers
 	return in
 }
 
+// inThread: a turn is in a thread that is no chat of its own, where only what answers
+// it comes.
+func (c *chat) inThread(turn persistence.Turn) bool {
+	addr, ok := c.key.Address()
+	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
+}
+
 // replyTo: in groups an answer points at what it answers.
 func (c *chat) replyTo(turn persistence.Turn) string {
-	if turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p" {
+	if (turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p") && !c.inThread(turn) {
 		return ""
 	}
 	return turn.Meta.MessageID
@@ -202,6 +209,9 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 		}
 		turn.Meta.Seq = c.state.Seq + 1
 		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", c.text(notice, turn))
+		return
+	}
+	if c.sendOutput(ac, msg, turn) {
 		return
 	}
 	say := c.text(noticeUnknownCommand(), turn)

@@ -118,7 +118,7 @@ func (c *chat) onRunTick(ac actor.Context, msg runTick) {
 			return
 		}
 		c.run.draft = words
-		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words}
+		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.threadAnchor()}
 		if row := c.state.Row(key); row != nil {
 			draft.DraftID = row.Draft
 		}

@@ -51,9 +51,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 		if out.ID != "" {
 			parts[i].ID = out.ID + "/" + strconv.Itoa(i)
 		}
-	}
-	if len(parts) > 0 {
-		parts[0].ReplyTo = out.ReplyTo
+		parts[i].ReplyTo = out.ReplyTo // in a topic, what answers nothing would begin another one
 	}
 	return parts
 }
