@@ -17,6 +17,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 )
 
 // Options say where bwrap is.
@@ -24,6 +26,8 @@ type Options struct {
 	Path string // of bwrap; empty: as the PATH says
 	// ABI is the kernel's version of Landlock; nil: it is asked.
 	ABI func() int
+	// Step is told where a program with pins is; for tests.
+	Step func(step, name string)
 }
 
 // New makes the sandbox. It starts nothing; whether it contains anything, Check says.
@@ -32,7 +36,7 @@ func New(o Options) *Sandbox {
 		o.ABI = box.ABI
 	}
 	s := &Sandbox{path: o.Path}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: o.ABI()}
+	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: o.ABI(), Step: o.Step}
 	return s
 }
 
@@ -91,12 +95,40 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ 
 	if err != nil {
 		return nil, errors.Join(err, fromBwrap.Close())
 	}
+	child := &box.Child{}
+	argv, err := withPins(child, plan, spec.Argv, f)
+	if err != nil {
+		return nil, errors.Join(err, fromBwrap.Close())
+	}
 	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{"bwrap", "--args", argsFD, "--"}, spec.Argv...), Dir: "/", Env: []string{}, ExtraFiles: f.open,
+		Path: path, Args: append([]string{"bwrap", "--args", argsFD, "--"}, argv...), Dir: "/", Env: []string{}, ExtraFiles: f.open,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	r := &report{cmd: cmd, from: fromBwrap, words: json.NewDecoder(fromBwrap), gate: gate, files: f}
-	return &box.Child{Cmd: cmd, Init: r.init, Release: r.release, Result: r.result, Close: r.started}, nil
+	child.Cmd, child.Init, child.Release, child.Result, child.Close = cmd, r.init, r.release, r.result, r.started
+	return child, nil
+}
+
+// withPins is what bwrap is to run: the program, or what hands over its calls first
+// if it has pins. That is the host's own binary, which is not seen in the sandbox.
+func withPins(child *box.Child, plan *box.Plan, argv []string, f *files) ([]string, error) {
+	if len(plan.Pins) == 0 {
+		return argv, nil
+	}
+	if err := hold.Available(); err != nil {
+		return nil, err
+	}
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return nil, fmt.Errorf("start a program with pins: %w", err)
+	}
+	starter := f.add(self)
+	host, inside, err := hold.Pair()
+	if err != nil {
+		return nil, err
+	}
+	child.Pins = host
+	return append([]string{"/proc/self/fd/" + starter, jail.Starter, f.add(inside)}, argv...), nil
 }
 
 // newGate is what bwrap waits at: a pipe with both ends in one descriptor, so that it

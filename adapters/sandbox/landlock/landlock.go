@@ -16,6 +16,8 @@ import (
 type Options struct {
 	// ABI is the kernel's version of Landlock; nil: it is asked.
 	ABI func() int
+	// Step is told where a program with pins is.
+	Step func(step, name string)
 }
 
 // New makes the sandbox. It starts nothing; whether it contains anything, Check
@@ -25,7 +27,7 @@ func New(o Options) *Sandbox {
 		o.ABI = box.ABI
 	}
 	s := &Sandbox{abi: o.ABI()}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: s.abi}
+	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: s.abi, Step: o.Step}
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
 // Plan is what a program sees, in the order in which it has to be put up: links
@@ -329,6 +330,26 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 	}
 	p.kept, p.watched = unique(p.kept), unique(p.watched)
 	return nil
+}
+
+// held are the pins as they are kept.
+func (p *Plan) held() []hold.Pin {
+	out := make([]hold.Pin, len(p.Pins))
+	for i, pin := range p.Pins {
+		out[i] = hold.Pin{Path: pin.Dest, Data: pin.Data}
+	}
+	return out
+}
+
+// systems are the system's folders, which nobody changes meanwhile.
+func (p *Plan) systems() []string {
+	var out []string
+	for _, b := range p.Binds {
+		if !b.Granted && b.Dir {
+			out = append(out, b.Dest)
+		}
+	}
+	return out
 }
 
 // firstMissing is the first part of a path that does not exist, or the path.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
 const (
@@ -41,6 +42,9 @@ type Child struct {
 	Close func()
 	// Group says that there is no namespace: everything is ended by its group.
 	Group bool
+	// Pins is where what begins the program hands over its calls, see package hold;
+	// nil: it has no pins.
+	Pins *os.File
 }
 
 // Box starts programs. It is safe for concurrent use.
@@ -50,7 +54,9 @@ type Box struct {
 	Cgroups Cgroups
 	ABI     int  // of Landlock
 	Bare    bool // nothing is shown or hidden
-	keeper  keeper
+	// Step is told where a program with pins is, see package hold; nil, but in tests.
+	Step   func(step, name string)
+	keeper keeper
 }
 
 // Start begins a program.
@@ -89,6 +95,10 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if p.group, err = b.Cgroups.new(p.limits.Memory, p.limits.Processes); err != nil {
 		return nil, err
 	}
+	p.pins = hold.Watch{Pins: plan.held(), System: plan.systems(), Changed: p.watch.changed, Lost: func() { p.kill("") }, Step: b.Step}
+	if b.Step != nil {
+		b.Step("watched", "")
+	}
 	if p.child, err = b.Build(s, p.limits, plan); err != nil {
 		return nil, err
 	}
@@ -105,6 +115,8 @@ type process struct {
 	limits  sandbox.Limits
 	group   *group
 	watch   *watch
+	guard   *hold.Guard // nil: there are no pins
+	pins    hold.Watch
 	release func()
 
 	mu       sync.Mutex
@@ -149,7 +161,8 @@ func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 			_ = unix.Close(p.outer) // nothing was written
 		}
 		close(p.ended)
-		if p.watch.end() {
+		lost := p.guard.End() || errors.Is(err, hold.ErrLost)
+		if p.watch.end() || lost {
 			err = sandbox.ErrReplaced
 		} else if said := words.text(); said != "" {
 			err = fmt.Errorf("%w: %s", err, said)
@@ -199,10 +212,30 @@ func (p *process) bound(ctx context.Context, b *Box) error {
 	if err := p.group.add(pid); err != nil {
 		return err
 	}
+	if p.child.Pins != nil {
+		return p.guarded(long, b)
+	}
 	if err := setLimits(pid, p.limits, b.Cgroups.Memory(), !p.child.Group); err != nil {
 		return err
 	}
 	return p.child.Release()
+}
+
+// guarded lets a program with pins go: as far as what begins it, which is bounded
+// when everything was seen to lie where it has to, and then lets the program go.
+func (p *process) guarded(ctx context.Context, b *Box) error {
+	if err := p.child.Release(); err != nil {
+		return err
+	}
+	guard, err := hold.Meet(ctx, p.child.Pins, p.pins)
+	if err != nil {
+		return err
+	}
+	p.guard = guard
+	if err := setLimits(guard.Pid(), p.limits, b.Cgroups.Memory(), true); err != nil {
+		return err
+	}
+	return guard.Go()
 }
 
 // connect gives the process its input. A file is handed over; anything else is
@@ -255,7 +288,8 @@ func (p *process) supervise(ctx context.Context) {
 		p.err = errors.Join(p.err, err)
 	}
 	p.name()
-	if p.watch.end() {
+	lost := p.guard.End()
+	if p.watch.end() || lost {
 		p.err = sandbox.ErrReplaced
 	}
 	p.watch = nil
@@ -358,6 +392,9 @@ func (p *process) killGroup() {
 func (p *process) giveBack() {
 	if p.watch != nil {
 		p.watch.end()
+	}
+	if p.child != nil && p.child.Pins != nil {
+		_ = p.child.Pins.Close() // it may be closed
 	}
 	if p.group != nil {
 		p.group.remove()

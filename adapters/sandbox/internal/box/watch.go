@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,9 +24,12 @@ import (
 type watch struct {
 	file  *os.File
 	names map[int32]map[string]bool // by watched folder
+	raw   syscall.RawConn           // of file
 	done  chan struct{}             // closed by run
-	lost  func()                    // called at the first loss, from run's goroutine
-	gone  bool                      // written by run, read after done
+	lost  func()                    // called at the first loss, by whoever reads of it
+
+	mu   sync.Mutex // over reading, so that what was read is counted too
+	gone bool
 }
 
 // newWatch watches the names of a plan; nil: there are none.
@@ -49,6 +54,10 @@ func newWatch(p *Plan) (*watch, error) {
 		return nil, fmt.Errorf("watch hidden and pinned files: %w", err)
 	}
 	w := &watch{file: os.NewFile(uintptr(fd), "inotify"), names: map[int32]map[string]bool{}, done: make(chan struct{})}
+	if w.raw, err = w.file.SyscallConn(); err != nil { // Unreachable: the file is open
+		_ = w.file.Close() // nothing was read
+		return nil, fmt.Errorf("watch hidden and pinned files: %w", err)
+	}
 	for at := range places {
 		const events = unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_DELETE | unix.IN_CREATE | unix.IN_ONLYDIR
 		wd, err := unix.InotifyAddWatch(fd, at.dir, events)
@@ -72,51 +81,52 @@ func (w *watch) run(lost func()) {
 	w.lost = lost
 	go func() {
 		defer close(w.done)
-		buf := make([]byte, 1<<14)
-		for {
-			n, err := w.file.Read(buf)
-			if err != nil {
-				return
-			}
-			w.take(buf[:n])
-		}
+		_ = w.raw.Read(func(fd uintptr) bool { // until end sets a deadline
+			w.drain(int(fd)) //nolint:gosec // a descriptor
+			return false
+		})
 	}()
 }
 
-// end stops watching and says whether anything was lost. What happened before is
-// counted: the kernel tells of a change before the one who made it goes on.
+// changed says whether anything was lost up to now. The kernel tells of a change
+// before it lets go of the folder that it was made in.
+func (w *watch) changed() bool {
+	if w == nil {
+		return false
+	}
+	err := w.raw.Control(func(fd uintptr) { w.drain(int(fd)) }) //nolint:gosec // a descriptor
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gone || err != nil
+}
+
+// end stops watching and says whether anything was lost.
 func (w *watch) end() bool {
 	if w == nil {
 		return false
 	}
 	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // an inotify descriptor has deadlines
 	<-w.done
-	w.rest()
+	gone := w.changed()
 	_ = w.file.Close() // nothing was written
-	return w.gone
+	return gone
 }
 
-// rest takes what the reader left.
-func (w *watch) rest() {
-	raw, err := w.file.SyscallConn()
-	if err != nil { // Unreachable: the file is open
-		w.gone = true
-		return
-	}
+// drain takes what there is to read.
+func (w *watch) drain(fd int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	buf := make([]byte, 1<<14)
-	err = raw.Control(func(fd uintptr) {
-		for {
-			n, err := unix.Read(int(fd), buf)
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
-			if err != nil || n <= 0 {
-				return
-			}
-			w.take(buf[:n])
+	for {
+		n, err := unix.Read(fd, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
 		}
-	})
-	w.gone = w.gone || err != nil
+		if err != nil || n <= 0 {
+			return
+		}
+		w.take(buf[:n])
+	}
 }
 
 // take looks through events.

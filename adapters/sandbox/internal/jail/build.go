@@ -38,7 +38,7 @@ func build(c config) error {
 	if err := loopback(c.Network); err != nil {
 		return err
 	}
-	binds, err := hold(c.Plan.Binds)
+	binds, err := holdBinds(c.Plan.Binds)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func loopback(hosts bool) error {
 	return nil
 }
 
-// hold takes hold of what is to be shown, before anything covers it.
-func hold(binds []box.Bind) ([]tree, error) {
+// holdBinds takes hold of what is to be shown, before anything covers it.
+func holdBinds(binds []box.Bind) ([]tree, error) {
 	out := make([]tree, 0, len(binds))
 	for _, b := range binds {
 		f, err := open(b)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
 // Name is what the process is called; by it, Main knows what it is.
@@ -63,7 +64,12 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	}
 	words := json.NewDecoder(fromJail)
 	c := &box.Child{Cmd: cmd, Group: plan == nil}
+	pins, err := withPins(c, plan)
+	if err != nil {
+		return nil, errors.Join(err, fromHost.Close(), toJail.Close(), fromJail.Close(), toHost.Close())
+	}
 	c.Close = func() {
+		_ = pins.Close()     // as below
 		_ = fromHost.Close() // the process has its own
 		_ = toHost.Close()
 		if cmd.Process == nil {
@@ -104,6 +110,22 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 		return box.ExitOf(state), nil
 	}
 	return c, nil
+}
+
+// withPins gives the process a socket to hand its calls over by, if it has pins:
+// it is the one after the two pipes there.
+func withPins(c *box.Child, plan *box.Plan) (inside *os.File, err error) {
+	if plan == nil || len(plan.Pins) == 0 {
+		return nil, nil
+	}
+	if err := hold.Available(); err != nil {
+		return nil, err
+	}
+	if c.Pins, inside, err = hold.Pair(); err != nil {
+		return nil, err
+	}
+	c.Cmd.ExtraFiles = append(c.Cmd.ExtraFiles, inside)
+	return inside, nil
 }
 
 // isolate gives the process namespaces of its own. In that of users it has the

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
 // What a shell answers for a program that it cannot start.
@@ -24,17 +25,26 @@ const (
 	codeNotFound    = 127
 )
 
+// The files that the process gets beside the three.
+const (
+	configFD = 3 + iota
+	statusFD
+	pinsFD // if there are pins
+)
+
 // Main is called first of all by every program that uses the package. In the
 // process between it does not return.
 func Main() {
 	if len(os.Args) > 0 && os.Args[0] == Name {
 		os.Exit(run())
 	}
+	if len(os.Args) > 3 && os.Args[1] == Starter {
+		os.Exit(startPinned(os.Args[2], os.Args[3:]))
+	}
 }
 
 func run() int {
 	runtime.LockOSThread() // so that no other goroutine gets this thread, which is what others see of the process
-	const configFD, statusFD = 3, 4
 	if box.KeepFiles(configFD) != nil {
 		return codeNotRunnable
 	}
@@ -122,6 +132,11 @@ func start(c config) (code int, signal string) {
 // supervise runs the program and reaps everything until it has ended.
 func supervise(c config) (code int, signal string) {
 	path, err := find(c.Argv[0], c.Env)
+	if len(c.Plan.Pins) > 0 {
+		if err := hold.Install(pinsFD); err != nil {
+			return refuse(c.Argv[0], err), ""
+		}
+	}
 	if err != nil {
 		return refuse(c.Argv[0], err), ""
 	}

@@ -1,0 +1,119 @@
+//go:build linux
+
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// look says whether a call may find a pinned name, in doubt that it may. It asks
+// only what the name leads to while everything is in place; that it is, is looked
+// at afterwards.
+func (g *Guard) look(n *notice, c call, name string) bool {
+	if name == "" {
+		return c.exec // an open file: it was looked at when it was opened; its interpreter has a name
+	}
+	named := g.names[path.Base(name)]
+	abs, err := g.absolute(n, c, name)
+	if err != nil {
+		return true
+	}
+	at, err := g.open(abs, 0)
+	if err != nil {
+		return named || g.unresolved(abs, err)
+	}
+	defer func() { _ = unix.Close(at) }() // it was only looked at
+	var st unix.Stat_t
+	if unix.Fstat(at, &st) != nil {
+		return true
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false // opening it may block; it is no pin
+	}
+	for _, p := range g.places {
+		if uint64(st.Dev) == p.dev && st.Ino == p.ino { //nolint:unconvert // the types differ between machines
+			return true
+		}
+	}
+	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", at))
+	return err != nil || named || g.names[path.Base(real)] || c.exec && !g.system(real)
+}
+
+// open opens a name as the program sees it, to look at.
+func (g *Guard) open(abs string, flags uint64) (int, error) {
+	return unix.Openat2(int(g.root.Fd()), below(abs), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | flags, Resolve: unix.RESOLVE_IN_ROOT})
+}
+
+// absolute is a name from the root.
+func (g *Guard) absolute(n *notice, c call, name string) (string, error) {
+	if path.IsAbs(name) {
+		return name, nil
+	}
+	base := fmt.Sprintf("/proc/%d/cwd", n.Pid)
+	if c.dir >= 0 && int32(n.Args[c.dir]) != unix.AT_FDCWD { //nolint:gosec // it is signed
+		base = fmt.Sprintf("/proc/%d/fd/%d", n.Pid, int32(n.Args[c.dir])) //nolint:gosec // as above
+	}
+	dir, err := os.Readlink(base)
+	if err != nil {
+		return "", err
+	}
+	return dir + "/" + name, nil
+}
+
+// unresolved decides on a name that leads nowhere for us. What is missing is
+// found by nobody; what leads through a process's own folders only that process
+// can follow.
+func (g *Guard) unresolved(abs string, err error) bool {
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
+		at, err := g.open(abs, unix.O_NOFOLLOW)
+		if err == nil {
+			_ = unix.Close(at) // it was only looked at
+			return true        // a link
+		}
+		return beyondProcess(abs)
+	}
+	return true
+}
+
+// beyondProcess says whether a name goes on behind an open file, the folder or the
+// root of a process, as /proc/self/cwd/run.sh does.
+func beyondProcess(abs string) bool {
+	abs = path.Clean(abs)
+	if rest, ok := strings.CutPrefix(abs, "/dev/fd/"); ok {
+		return strings.Contains(rest, "/")
+	}
+	if !strings.HasPrefix(abs, "/proc/") {
+		return false
+	}
+	parts := strings.Split(abs, "/")
+	for i, p := range parts {
+		if (p == "cwd" || p == "root") && i+1 < len(parts) || p == "fd" && i+2 < len(parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// system says whether a path lies in the system's folders.
+func (g *Guard) system(real string) bool {
+	for _, dir := range g.watch.System {
+		if real == dir || strings.HasPrefix(real, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// below is an absolute path as one below the root.
+func below(abs string) string {
+	if rest := strings.TrimLeft(abs, "/"); rest != "" {
+		return rest
+	}
+	return "."
+}

@@ -1,0 +1,143 @@
+//go:build linux
+
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// notice is the kernel's struct seccomp_notif.
+type notice struct {
+	ID    uint64
+	Pid   uint32 // of the thread
+	Flags uint32
+	Nr    int32
+	Arch  uint32
+	IP    uint64
+	Args  [6]uint64
+}
+
+// answer is the kernel's struct seccomp_notif_resp.
+type answer struct {
+	ID    uint64
+	Val   int64
+	Error int32
+	Flags uint32
+}
+
+// loop answers until nobody is left who could ask.
+func (g *Guard) loop() {
+	defer close(g.done)
+	for {
+		set := []unix.PollFd{{Fd: int32(g.listener), Events: unix.POLLIN}} //nolint:gosec // a descriptor
+		_, err := unix.Poll(set, -1)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil || set[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 && set[0].Revents&unix.POLLIN == 0:
+			return
+		}
+		var n notice
+		if g.control(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil { //nolint:gosec // the system call wants an address
+			continue // who asked is gone
+		}
+		g.decide(&n)
+	}
+}
+
+func (g *Guard) control(what uintptr, arg unsafe.Pointer) error {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(g.listener), what, uintptr(arg)); errno != 0 { //nolint:gosec // a descriptor
+		return errno
+	}
+	return nil
+}
+
+// goOn lets a call go on as it was made.
+func (g *Guard) goOn(n *notice) {
+	a := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) //nolint:gosec // as above; who asked may be gone
+}
+
+func (g *Guard) fail(n *notice, errno unix.Errno) {
+	a := answer{ID: n.ID, Error: -int32(errno)}                      //nolint:gosec // a small number
+	_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) //nolint:gosec // as above; who asked may be gone
+}
+
+// valid says whether who asked still waits: until then its number is nobody else's.
+func (g *Guard) valid(n *notice) bool {
+	id := n.ID
+	return g.control(notifIDValid, unsafe.Pointer(&id)) == nil //nolint:gosec // as above
+}
+
+// decide answers one call. One that may find a pinned name is answered by a
+// goroutine of its own, which stays with it to its end.
+func (g *Guard) decide(n *notice) {
+	c, ok := find(n.Arch, n.Nr)
+	if !ok { // Unreachable: the filter shows no others
+		g.fail(n, unix.ENOSYS)
+		return
+	}
+	name, err := readName(int(n.Pid), n.Args[c.path])
+	switch {
+	case errors.Is(err, unix.EFAULT) || errors.Is(err, unix.ENAMETOOLONG):
+		g.fail(n, errnoOf(err))
+		return
+	case errors.Is(err, unix.ESRCH):
+		return // gone
+	case err != nil: // the host may not look at it: nothing of it runs
+		g.fail(n, unix.EPERM)
+		return
+	}
+	g.step(StepAsked, name)
+	found := g.look(n, c, name)
+	if !g.intact() {
+		g.lose() // it waits until it is killed
+		return
+	}
+	if !found {
+		g.step(StepAnswered, name)
+		g.goOn(n)
+		return
+	}
+	g.held.Add(1)
+	go func() {
+		defer g.held.Done()
+		g.hold(n, name)
+	}()
+}
+
+func errnoOf(err error) unix.Errno {
+	var errno unix.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return unix.EIO
+}
+
+// readName reads a name from a thread's memory.
+func readName(tid int, at uint64) (string, error) {
+	const page = 4096
+	var out []byte
+	for len(out) < unix.PathMax {
+		size := page - int(at%page) //nolint:gosec // below a page
+		buf := make([]byte, size)
+		local := []unix.Iovec{{Base: &buf[0]}}
+		local[0].SetLen(size)
+		n, err := unix.ProcessVMReadv(tid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: size}}, 0)
+		if err != nil {
+			return "", fmt.Errorf("read a name: %w", err)
+		}
+		for i, b := range buf[:n] {
+			if b == 0 {
+				return string(append(out, buf[:i]...)), nil
+			}
+		}
+		out = append(out, buf[:n]...)
+		at += uint64(n) //nolint:gosec // below a page
+	}
+	return "", fmt.Errorf("read a name: %w", unix.ENAMETOOLONG)
+}
