@@ -25,7 +25,7 @@ func (m *media) parts() []uimessage.Part {
 		return nil
 	}
 	ref := platform.File{
-		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size),
+		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size), Seconds: f.plays(),
 	}
 	if ref.FileID == "" || len(ref.FileID) > maxFileID {
 		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +38,9 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 		p.metrics.plainText.Inc()
 		sent, err = send(part.Text, "")
 	}
+	if err != nil && part.Attachment.Spoken != "" && isVoiceForbidden(err) {
+		return p.inWriting(ctx, to, part)
+	}
 	if _, ok := errors.AsType[*platform.Error](err); ok {
 		return "", err
 	}
@@ -60,7 +62,7 @@ func open(a platform.Attachment) (models.InputFile, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &models.InputFileUpload{Filename: filepath.Base(a.Path), Data: f}, func() { _ = f.Close() }, nil
+	return &models.InputFileUpload{Filename: uploadName(a), Data: f}, func() { _ = f.Close() }, nil
 }
 
 // upload calls the method for the attachment's kind.
@@ -84,7 +86,7 @@ func (p *Platform) upload(ctx context.Context, to platform.Target, part platform
 	case "photo":
 		m, err = b.SendPhoto(ctx, &bot.SendPhotoParams{ChatID: chat, MessageThreadID: thread, Photo: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "voice":
-		m, err = b.SendVoice(ctx, &bot.SendVoiceParams{ChatID: chat, MessageThreadID: thread, Voice: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
+		m, err = b.SendVoice(ctx, &bot.SendVoiceParams{ChatID: chat, MessageThreadID: thread, Voice: file, Duration: voiceSeconds(*part.Attachment), Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "audio":
 		m, err = b.SendAudio(ctx, &bot.SendAudioParams{ChatID: chat, MessageThreadID: thread, Audio: file, Caption: caption, ParseMode: mode, ReplyParameters: reply})
 	case "video":

@@ -1,0 +1,73 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// plays is how long a file of people plays, in seconds, as its sender says.
+func (f *file) plays() int64 { return max(0, int64(f.Duration)) }
+
+// uploadName is what the service knows a file by. Opus in Ogg has an ending there
+// that makes it a voice message.
+func uploadName(a platform.Attachment) string {
+	name := filepath.Base(a.Path)
+	if a.Kind == platform.FileVoice && filepath.Ext(name) == ".opus" {
+		return strings.TrimSuffix(name, ".opus") + ".ogg"
+	}
+	return name
+}
+
+// voiceSeconds is how long a voice message of ours plays; 0: unknown.
+func voiceSeconds(a platform.Attachment) int {
+	f, err := os.Open(a.Path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	plays, err := ogg.Length(f)
+	if err != nil {
+		return 0
+	}
+	return int(plays.Seconds() + 0.5)
+}
+
+// isVoiceForbidden: a person takes no voice messages, or a group lets nobody send them.
+func isVoiceForbidden(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && says(e, "voice_messages_forbidden", "chat_send_voices_forbidden", "not enough rights to send voice")
+}
+
+// inWriting sends the words of a voice message that its chat does not take.
+func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	out, err := p.address(to)
+	if err != nil {
+		return "", err
+	}
+	words := part.Attachment.Spoken
+	why := "(Voice messages are not taken here, so in writing.)\n\n"
+	if strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		why = "（这里不接收语音消息，改为文字。）\n\n"
+	}
+	text := why + words
+	for _, n := range []int{maxText - 2, maxText - 1} { // never in the middle of a character
+		if short, ok := utf16Slice(text, 0, n); ok && len(short) < len(text) {
+			text = short + "…"
+			break
+		}
+	}
+	out.Reply = replyTo(part.ReplyTo)
+	sent, err := posting[sentMessage](ctx, p, "sendMessage", out, platform.Part{Text: text, Asks: part.Asks})
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(sent.ID, 10), nil
+}

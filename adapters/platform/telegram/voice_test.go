@@ -1,0 +1,93 @@
+package telegram_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+)
+
+func voiceFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "speech-0123.opus")
+	if err := os.WriteFile(file, speechtest.Voice(175), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A voice message goes out under a name that makes it one, with its length, and
+// without its words.
+func TestVoiceMessage(t *testing.T) {
+	b := newBench(t, nil)
+	to := target(forum, 5)
+	for _, part := range b.bot.Plan(platform.Outbound{To: to, ReplyTo: "3", Attachments: []platform.Attachment{{Path: voiceFile(t), Kind: "voice", Spoken: "hello"}}}) {
+		if _, err := b.bot.Send(t.Context(), to, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := b.api.Calls("")
+	if len(calls) != 1 || calls[0].Method != "sendVoice" {
+		t.Fatalf("calls %+v", calls)
+	}
+	p := calls[0].Params
+	if p.Text("file_name") != "speech-0123.ogg" || p.Text("duration") != "4" || p.Text("voice") != string(speechtest.Voice(175)) || p.Text("caption") != "" || p.Text("message_thread_id") != "5" {
+		t.Errorf("sent as %q, %q s, thread %q, caption %q", p.Text("file_name"), p.Text("duration"), p.Text("message_thread_id"), p.Text("caption"))
+	}
+}
+
+// Who takes no voice messages gets the words, once, with the reason.
+func TestVoiceMessageThatIsNotTaken(t *testing.T) {
+	for _, c := range []struct{ refusal, words, want string }{
+		{"Bad Request: VOICE_MESSAGES_FORBIDDEN", "hello", "(Voice messages are not taken here, so in writing.)\n\nhello"},
+		{"Bad Request: not enough rights to send voice notes to the chat", "你好", "（这里不接收语音消息，改为文字。）\n\n你好"},
+		{"Bad Request: CHAT_SEND_VOICES_FORBIDDEN", strings.Repeat("😀", 3000), ""},
+	} {
+		b := newBench(t, nil)
+		b.api.Fail(platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: c.refusal})
+		to := target(private, 0)
+		part := platform.Part{ReplyTo: "3", Attachment: &platform.Attachment{Path: voiceFile(t), Kind: "voice", Spoken: c.words}}
+		id, err := b.bot.Send(t.Context(), to, part)
+		if err != nil || id == "" {
+			t.Fatalf("%s: %q, %v", c.refusal, id, err)
+		}
+		calls := b.api.Calls("sendMessage")
+		if len(calls) != 1 {
+			t.Fatalf("%s: %d messages", c.refusal, len(calls))
+		}
+		text := calls[0].Params.Text("text")
+		if c.want != "" && text != c.want {
+			t.Errorf("%s: sent %q, want %q", c.refusal, text, c.want)
+		}
+		if n := len(utf16.Encode([]rune(text))); n > 4096 || strings.Contains(text, "\ufffd") || c.want == "" && !strings.HasSuffix(text, "😀…") {
+			t.Errorf("%s: %d units, ends in %q", c.refusal, n, text[len(text)-8:])
+		}
+	}
+}
+
+// Other refusals are refusals: nothing is written that was to be heard.
+func TestVoiceMessageThatFails(t *testing.T) {
+	for _, part := range []platform.Part{
+		{Attachment: &platform.Attachment{Path: voiceFile(t), Kind: "voice", Spoken: "hello"}},
+		{Attachment: &platform.Attachment{FileID: "known", Kind: "voice"}},
+	} {
+		b := newBench(t, nil)
+		text := "Bad Request: wrong file identifier"
+		if part.Attachment.Spoken == "" {
+			text = "Bad Request: VOICE_MESSAGES_FORBIDDEN"
+		}
+		b.api.Fail(platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: text})
+		if _, err := b.bot.Send(t.Context(), target(private, 0), part); err == nil {
+			t.Error("no error")
+		}
+		if n := len(b.api.Calls("sendMessage")); n != 0 {
+			t.Errorf("%d messages", n)
+		}
+	}
+}
