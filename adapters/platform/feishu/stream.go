@@ -32,6 +32,13 @@ const (
 	// then sequenceJump is added once.
 	codeSequence = 300317
 	sequenceJump = 10_000
+	// codeClosed and codeTimedOut are the answers about a card that streams no more,
+	// which the service sees to after ten minutes.
+	codeClosed   = 300309
+	codeTimedOut = 200850
+	// maxEnds is how often the end of a text is tried in its card, when the service
+	// fails, before it comes as a message.
+	maxEnds = 3
 )
 
 // stream is a card that shows a text under way.
@@ -41,6 +48,8 @@ type stream struct {
 	// text is what the card shows, ended that it streams no more.
 	text  string
 	ended bool
+	fails int // of its end
+	wrote time.Time
 }
 
 // streams are the cards of this run, by their messages. It is safe for concurrent use.
@@ -48,6 +57,7 @@ type streams struct {
 	mu    sync.Mutex
 	known map[string]*stream
 	order []string
+	pace  pace
 }
 
 func (s *streams) get(message string) *stream {
@@ -79,6 +89,41 @@ func (s *stream) next(now time.Time) int64 {
 // beginStream makes a card, sends it and so shows the beginning of a text. A failure
 // is harmless: the text comes as an ordinary message when it is complete.
 func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (string, error) {
+	if !p.streams.pace.draft(time.Now()) {
+		p.metrics.cards.WithLabelValues("skipped").Inc()
+		return "", &platform.Error{Reason: platform.SendRefused, Err: errNoCard}
+	}
+	message, made, err := p.sendCard(ctx, out, part)
+	if err != nil {
+		p.metrics.cards.WithLabelValues("refused").Inc()
+		return "", p.noDrafts(err)
+	}
+	p.metrics.cards.WithLabelValues("made").Inc()
+	p.streams.keep(message, &stream{id: made, text: part.Text, wrote: time.Now()})
+	return message, nil
+}
+
+// noDrafts lets drafts be for a while that the service does not want; what it says
+// about them holds for no message.
+func (p *Platform) noDrafts(err error) error {
+	e, ok := errors.AsType[*platform.Error](err)
+	if !ok || e.Reason == platform.SendNetwork {
+		return err
+	}
+	pause := max(e.RetryAfter, draftPause)
+	if a, is := errors.AsType[*apiError](err); is && a.Code == codeScope {
+		pause = draftsOff
+	} else if e.Reason == platform.SendForbidden || e.Reason == platform.SendNotFound {
+		return err // of this chat
+	}
+	if p.streams.pace.rest(time.Now().Add(pause)) {
+		p.log.Warn("texts under way are not shown for a while, since the service takes no cards", "pause", pause.String(), "error", err)
+	}
+	return &platform.Error{Reason: platform.SendRefused, Unknown: e.Unknown, Err: e.Err}
+}
+
+// sendCard makes a card that streams and sends it.
+func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Part) (message, id string, err error) {
 	card := object{
 		"schema": "2.0",
 		"config": object{"streaming_mode": true, "update_multi": true, "summary": object{"content": "…"}},
@@ -86,7 +131,7 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 	}
 	raw, err := encode(card)
 	if err != nil {
-		return "", sendError(err)
+		return "", "", sendError(err)
 	}
 	made, err := post[struct {
 		ID string `json:"card_id"`
@@ -95,26 +140,20 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
 	}
 	if err != nil {
-		p.metrics.cards.WithLabelValues("refused").Inc()
-		return "", harmless(sendError(err)) // a card that was not sent is seen by nobody
+		return "", "", harmless(sendError(err)) // a card that was not sent is seen by nobody
 	}
 	out.Kind = "interactive"
 	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
-		return "", sendError(err)
+		return "", "", sendError(err)
 	}
-	message, err := p.create(ctx, out)
-	if err != nil {
-		p.metrics.cards.WithLabelValues("refused").Inc()
-		return "", err
-	}
-	p.metrics.cards.WithLabelValues("made").Inc()
-	p.streams.keep(message, &stream{id: made.ID, text: part.Text})
-	return message, nil
+	message, err = p.create(ctx, out)
+	return message, made.ID, err
 }
 
 // Edit implements [platform.Editor] for streaming cards: of a draft it shows more,
 // and of the complete text it shows the end and leaves the streaming mode. A message
-// that is no card of ours is not edited.
+// that is no card of ours is not edited. After an error that is not to be tried again
+// the card is gone, so that the text which comes in its place is there once.
 func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
 	if _, err := chatOf(to); err != nil {
 		return err
@@ -123,25 +162,81 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	if err != nil {
 		return err
 	}
-	if len(part.Asks) > 0 { // buttons are another kind of card
-		return &platform.Error{Reason: platform.SendRefused, Err: errors.Join(errNotEdited, p.endStream(ctx, s))}
+	if part.Draft {
+		return p.showMore(ctx, s, part.Text)
 	}
-	if part.Text != s.text {
-		if err := p.putStream(ctx, s, "/elements/"+streamElement+"/content", object{"content": cardMarkdown(part.Text)}); err != nil {
-			if !part.Draft {
-				_ = p.endStream(ctx, s) // the text comes anew; the card must not go on blinking
-			}
+	if len(part.Asks) > 0 { // buttons are another kind of card
+		p.giveUp(ctx, messageID, s)
+		return &platform.Error{Reason: platform.SendRefused, Err: errNotEdited}
+	}
+	p.streams.pace.final(time.Now())
+	if err := p.write(ctx, s, part.Text); err != nil {
+		e, ok := errors.AsType[*platform.Error](err)
+		if s.fails++; ok && e.Retryable && (e.Reason == platform.SendNetwork || s.fails < maxEnds) {
 			return err
 		}
-		s.text = part.Text
+		p.giveUp(ctx, messageID, s)
+		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	if part.Draft {
-		return nil
+	if err := p.endStream(ctx, s); err != nil {
+		// People have the text. The service ends the streaming in the end.
+		p.log.Warn("a card goes on streaming although its text is complete", "error", err)
 	}
-	return p.endStream(ctx, s)
+	return nil
 }
 
-var errNotEdited = errors.New("a text with buttons does not take the place of a draft")
+// showMore shows more of a text under way, unless there is no room for that.
+func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
+	now := time.Now()
+	if text == s.text || s.ended {
+		return nil
+	}
+	if now.Sub(s.wrote) < time.Second/cardRate || !p.streams.pace.draft(now) {
+		p.metrics.cards.WithLabelValues("skipped").Inc()
+		return nil
+	}
+	if err := p.write(ctx, s, text); err != nil {
+		return p.noDrafts(err)
+	}
+	return nil
+}
+
+// write makes a card show a text. One that streams no more is made to.
+func (p *Platform) write(ctx context.Context, s *stream, text string) error {
+	if text == s.text {
+		return nil
+	}
+	s.wrote = time.Now()
+	put := func() error {
+		return p.putStream(ctx, s, "/elements/"+streamElement+"/content", object{"content": cardMarkdown(text)})
+	}
+	err := put()
+	if e, ok := errors.AsType[*apiError](err); ok && (e.Code == codeClosed || e.Code == codeTimedOut) {
+		if err = p.configure(ctx, s, object{"streaming_mode": true}); err == nil {
+			s.ended, err = false, put()
+		}
+	}
+	if err == nil {
+		s.text = text
+	}
+	return err
+}
+
+// giveUp leaves a card for a message that has all of its text: it is closed, and taken
+// back. What cannot be done about that stays as it is.
+func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
+	p.metrics.cards.WithLabelValues("given up").Inc()
+	err := p.endStream(ctx, s)
+	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: "/open-apis/im/v1/messages/" + url.PathEscape(messageID)})
+	if gone != nil {
+		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(err, gone))
+	}
+}
+
+var (
+	errNotEdited = errors.New("a text with buttons does not take the place of a draft")
+	errNoCard    = errors.New("too many cards are written at the moment")
+)
 
 // endStream leaves the streaming mode, once.
 func (p *Platform) endStream(ctx context.Context, s *stream) error {
@@ -150,15 +245,20 @@ func (p *Platform) endStream(ctx context.Context, s *stream) error {
 	}
 	// The summary is what lists of chats show.
 	summary := strings.Join(strings.Fields(head(s.text, 200)), " ")
-	settings, err := encode(object{"config": object{"streaming_mode": false, "summary": object{"content": summary}}})
-	if err == nil {
-		err = p.putStream(ctx, s, "/settings", object{"settings": settings})
-	}
+	err := p.configure(ctx, s, object{"streaming_mode": false, "summary": object{"content": summary}})
 	s.ended = err == nil
 	if s.ended {
 		p.metrics.cards.WithLabelValues("ended").Inc()
 	}
 	return err
+}
+
+func (p *Platform) configure(ctx context.Context, s *stream, config object) error {
+	settings, err := encode(object{"config": config})
+	if err != nil {
+		return sendError(err)
+	}
+	return p.putStream(ctx, s, "/settings", object{"settings": settings})
 }
 
 // putStream changes a card. Doing so twice changes nothing more.

@@ -6,8 +6,15 @@ import (
 	"time"
 )
 
-// feishuCardRate is how often a second a card may be changed.
-const feishuCardRate = 10
+const (
+	// feishuCardRate is how often a second a card may be changed, feishuAppRate and
+	// feishuAppMinute how often all cards of an app.
+	feishuCardRate  = 10
+	feishuAppRate   = 50
+	feishuAppMinute = 1000
+	// feishuStreams is how long a card streams before the service ends that.
+	feishuStreams = 10 * time.Minute
+)
 
 // feishuCard is a card that is changed by its own id.
 type feishuCard struct {
@@ -16,6 +23,7 @@ type feishuCard struct {
 	streaming bool
 	sequence  float64
 	sent      bool
+	opened    time.Time // since when it streams
 	writes    []time.Time
 }
 
@@ -31,7 +39,7 @@ func (a *FeishuAPI) createCard(_ *http.Request, body map[string]any) (any, *feis
 		return nil, feishuNo(300305, "card content is too long")
 	}
 	streaming, _ := config["streaming_mode"].(bool)
-	c := &feishuCard{id: a.newID("7"), content: content, streaming: streaming}
+	c := &feishuCard{id: a.newID("7"), content: content, streaming: streaming, opened: a.now()}
 	a.cards[c.id] = c
 	return map[string]any{"card_id": c.id}, nil
 }
@@ -74,18 +82,25 @@ func (a *FeishuAPI) cardFor(r *http.Request, body map[string]any) (*feishuCard, 
 	case sequence <= c.sequence:
 		return nil, feishuNo(300317, "sequence number compare failed")
 	}
-	now := time.Now()
-	recent := 0
-	for _, t := range c.writes {
-		if now.Sub(t) < time.Second {
-			recent++
-		}
-	}
-	if recent >= feishuCardRate {
+	now := a.now()
+	c.streaming = c.streaming && now.Sub(c.opened) < feishuStreams
+	all := a.rates["cards"]
+	if since(c.writes, now, time.Second) >= feishuCardRate || since(all, now, time.Second) >= feishuAppRate || since(all, now, time.Minute) >= feishuAppMinute {
 		return nil, &feishuRefusal{status: http.StatusTooManyRequests, code: 99991400, text: "request trigger frequency limit", reset: 1}
 	}
+	a.rates["cards"] = append(all, now)
 	c.writes, c.sequence = append(c.writes, now), sequence
 	return c, nil
+}
+
+// since counts times that are not older.
+func since(times []time.Time, now time.Time, d time.Duration) (n int) {
+	for _, t := range times {
+		if now.Sub(t) < d {
+			n++
+		}
+	}
+	return n
 }
 
 func (a *FeishuAPI) writeCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
@@ -123,7 +138,9 @@ func (a *FeishuAPI) setCard(r *http.Request, body map[string]any) (any, *feishuR
 		return nil, feishuNo(300302, "card settings are not valid")
 	}
 	if streaming, ok := settings.Config["streaming_mode"].(bool); ok {
-		c.streaming = streaming
+		if c.streaming = streaming; streaming {
+			c.opened = a.now()
+		}
 	}
 	return map[string]any{}, nil
 }

@@ -35,16 +35,28 @@ func (a *BotAPI) Away(on bool) {
 	a.signal()
 }
 
-// inProcess is a transport that calls the fake.
-type inProcess struct{ a *BotAPI }
+// gone tells whether nothing connects.
+func (a *BotAPI) gone() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.away
+}
+
+// inProcess is a transport that calls a fake.
+type inProcess struct {
+	a interface {
+		http.Handler
+		gone() bool
+	}
+}
 
 // RoundTrip implements [http.RoundTripper].
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	t.a.mu.Lock()
-	away := t.a.away
-	t.a.mu.Unlock()
-	if away {
+	if t.a.gone() {
 		return nil, errors.Join(errors.New("dial"), syscall.ECONNREFUSED)
+	}
+	if r.Body == nil {
+		r.Body = http.NoBody
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
