@@ -81,7 +81,9 @@
 // in a message of its own, in the next run or, as an ApprovedCall of ContinueRun,
 // at the next step boundary of the one under way. Nothing that asks is executed
 // by a run unless it came this way, a rule of the operator's covers it, or a Grant
-// that the chat handed to the run. Before anybody is asked the tool says what the
+// that the chat handed to the run. RevokeGrants takes grants back, as words in the chat
+// do, and is answered with GrantsRevoked; GrantsChanged tells the run under way, before
+// its next call begins. Before anybody is asked the tool says what the
 // call would do: an AskedCall of StepDone. The answer is bound to that, and a call
 // that would do something else by then is not executed. A request expires after
 // thirty minutes. Where people have buttons, Deliver carries an Ask for each request.

@@ -26,6 +26,26 @@ type Grant struct {
 	// grant was given; empty: there is no such clock.
 	Boot string `json:"boot,omitempty"`
 	Up   int64  `json:"up,omitempty"` // milliseconds
+	// N is what people call the grant by, as g and this number.
+	N int `json:"n,omitempty"`
+	// Revoked is when somebody took it back, in unix milliseconds; 0: nobody did. It
+	// stays until it would have ended, so that its id and its number are not used again.
+	Revoked int64 `json:"revoked,omitempty"`
+}
+
+// NumberGrants gives a number to grants that have none, in place: those of older
+// versions, and new ones. It numbers the same list the same way every time.
+func NumberGrants(list []Grant) {
+	last := 0
+	for _, g := range list {
+		last = max(last, g.N)
+	}
+	for i := range list {
+		if list[i].N == 0 {
+			last++
+			list[i].N = last
+		}
+	}
 }
 
 // GrantStore keeps the grants of chats. A nil error means durable. Only the actor

@@ -168,6 +168,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.rewind(ac, msg)
 	case messages.DecideApproval:
 		c.decideApproval(ac, msg)
+	case messages.RevokeGrants:
+		c.revokeGrants(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
 	case messages.EgressProgressed:
 		c.onEgressProgressed(ac, msg)
@@ -213,6 +215,8 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: reason})
 	case messages.DecideApproval:
 		ac.Respond(messages.ApprovalDecided{ChatKey: c.key, Err: reason})
+	case messages.RevokeGrants:
+		ac.Respond(messages.GrantsRevoked{ChatKey: c.key, Err: reason})
 	case messages.QueueEgress:
 		ac.Respond(messages.EgressAnswer{Err: reason})
 	case messages.PostWords:

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ func (c *chat) readGrants() {
 		c.log.Error("the timed grants of the chat cannot be read; everything asks", "error", err)
 		list = nil
 	}
+	persistence.NumberGrants(list)
 	c.grants = grants{read: true, list: list, ends: map[string]time.Time{}}
 	for _, g := range list {
 		c.grants.ends[g.ID] = c.ends(g, time.Now())
@@ -69,17 +71,15 @@ func (c *chat) uptime() (boot string, up time.Duration) {
 // live are the grants that count now, for a run. The word of somebody who may not
 // decide any more counts for nothing.
 func (c *chat) live() []messages.Grant {
-	c.readGrants()
 	var out []messages.Grant
-	now := time.Now()
 	a, _ := c.key.Address()
-	for _, g := range c.grants.list {
+	for _, g := range c.counting() {
 		if g.Until == 0 {
 			out = append(out, messages.Grant{ID: g.ID, Rule: g.Rule, Binds: g.Binds})
 			continue
 		}
 		person := messages.Asker{Platform: a.Platform, ID: strings.TrimPrefix(g.Person, a.Platform+"-")}
-		if until := c.grants.ends[g.ID]; now.Before(until) && c.mayDecide(person, person.ID, false) {
+		if until := c.grants.ends[g.ID]; c.mayDecide(person, person.ID, false) {
 			out = append(out, messages.Grant{ID: g.ID, Person: person, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
 		}
 	}
@@ -102,17 +102,25 @@ func (c *chat) give(list ...persistence.Grant) error {
 			keep = slices.DeleteFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID })
 		}
 	}
-	if err := c.Grants.SaveGrants(context.Background(), c.key, keep); err != nil {
-		c.log.Error("a grant cannot be saved", "error", err)
-		c.grants = grants{} // what is on the disk counts
+	persistence.NumberGrants(keep)
+	if err := c.saveGrants(keep); err != nil {
 		return err
 	}
-	c.grants.list = keep
 	for _, g := range list {
 		if _, known := c.grants.ends[g.ID]; !known {
 			c.grants.ends[g.ID] = now.Add(time.Duration(g.Until-g.From) * time.Millisecond)
 		}
 	}
+	return nil
+}
+
+func (c *chat) saveGrants(list []persistence.Grant) error {
+	if err := c.Grants.SaveGrants(context.Background(), c.key, list); err != nil {
+		c.log.Error("the grants of the chat cannot be saved", "error", err)
+		c.grants = grants{} // what is on the disk counts
+		return err
+	}
+	c.grants.list = list
 	return nil
 }
 
@@ -132,7 +140,7 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []pers
 	}
 	now := time.Now()
 	boot, up := c.uptime()
-	for _, rule := range rules {
+	for n, rule := range rules {
 		parsed, ok := grant.ParseRule(rule, policy)
 		folders := map[string]int{}
 		for _, a := range open {
@@ -147,7 +155,7 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []pers
 				i = len(given)
 				folders[a.Request.Folder] = i
 				given = append(given, persistence.Grant{
-					ID: id + "." + a.Request.ID, Person: person, Folder: a.Request.Folder, Rule: rule,
+					ID: id + "." + a.Request.ID + nth(n), Person: person, Folder: a.Request.Folder, Rule: rule,
 					From: now.UnixMilli(), Until: now.Add(time.Duration(minutes) * time.Minute).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
 				})
 			}
@@ -160,6 +168,14 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []pers
 		}
 	}
 	return given, covered
+}
+
+// nth tells the grants of several rules in one reply apart.
+func nth(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "." + strconv.Itoa(n+1)
 }
 
 // standing are what people agreed to under the operator's rules.

@@ -156,7 +156,11 @@ func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persisten
 	open := c.state.OpenRequests()
 	theirs := c.theirs(by, msg.Admin)
 	switch {
-	case o.lists || len(open) == 0:
+	case o.revokes:
+		return c.obeyRevoke(ac, msg, turn, by, o)
+	case o.lists:
+		return c.listAll(ac, msg, turn)
+	case len(open) == 0:
 		return c.listAgain(ac, msg, turn)
 	case len(theirs) == 0:
 		if c.canSay(msg) {
@@ -269,13 +273,14 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 
 // order is a command about requests.
 type order struct {
-	approves, lists, all bool
-	numbers              []int
-	reason               string
-	unclear              bool
+	approves, lists, revokes, all bool
+
+	numbers []int
+	reason  string
+	unclear bool
 }
 
-// parseOrder reads `/approvals`, `/approve 1 2`, `/approve all`, `/deny 2 reason`.
+// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/deny 2 reason`.
 // Without a number it is about the only request that there is.
 func parseOrder(text string) (o order, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
@@ -286,7 +291,7 @@ func parseOrder(text string) (o order, ok bool) {
 	name, _, _ = strings.Cut(strings.ToLower(name), "@") // /approve@bot
 	switch name {
 	case "approvals":
-		return order{lists: true}, true
+		return parseAboutGrants(args), true
 	case "approve":
 		o.approves = true
 	case "deny":

@@ -150,6 +150,8 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 		r.ask()
 	case messages.InputShortened:
 		r.onInputShortened(ac, msg)
+	case messages.GrantsChanged:
+		r.gate.grants = msg.Grants
 	}
 }
 

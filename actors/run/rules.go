@@ -40,8 +40,26 @@ func VoidRule(rule string) bool {
 // Rules are the operator's for commands: what runs without asking, and what never
 // runs. One value serves all runs; it never changes.
 type Rules struct {
-	allow, deny []string
+	allow, deny list
 	policy      *grant.Policy // nil: every rule is void
+}
+
+// list is rules as they were written, and read.
+type list struct {
+	texts []string
+	rules *grant.Rules
+}
+
+// covering are those that cover a command, in order.
+func (l list) covering(command string) []string {
+	if l.rules == nil {
+		return nil
+	}
+	var out []string
+	for _, i := range l.rules.Covering(command) {
+		out = append(out, l.texts[i])
+	}
+	return out
 }
 
 // NewRules makes rules. Void ones cover nothing.
@@ -50,16 +68,7 @@ func NewRules(allow, deny []string) *Rules {
 	if err != nil {
 		policy = nil // Unreachable: the shipped policy is valid
 	}
-	return &Rules{allow: allow, deny: deny, policy: policy}
-}
-
-// first is the first of the rules that covers a command; empty: none.
-func (r *Rules) first(list []string, command string) string {
-	i := slices.IndexFunc(list, func(rule string) bool { return r.covers(rule, command) })
-	if i < 0 {
-		return ""
-	}
-	return list[i]
+	return &Rules{allow: list{allow, grant.NewRules(allow, policy)}, deny: list{deny, grant.NewRules(deny, policy)}, policy: policy}
 }
 
 func (r *Rules) covers(rule, command string) bool {
@@ -94,14 +103,11 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	if command == "" {
 		return out
 	}
-	if rule := r.Rules.first(r.Rules.deny, command); rule != "" {
-		out.Verdict = tool.Verdict{Decision: tool.Deny, Reason: "the operator's rule " + rule + " forbids it"}
+	if rules := r.Rules.deny.covering(command); len(rules) > 0 {
+		out.Verdict = tool.Verdict{Decision: tool.Deny, Reason: "the operator's rule " + rules[0] + " forbids it"}
 		return out
 	}
-	for _, rule := range r.Rules.allow {
-		if !r.Rules.covers(rule, command) {
-			continue
-		}
+	for _, rule := range r.Rules.allow.covering(command) {
 		if !r.Rules.runner(rule) {
 			return allowed(out, "allow: "+rule, "")
 		}

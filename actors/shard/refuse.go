@@ -24,6 +24,8 @@ func refusal(msg any, why string) (answer any, ok bool) {
 		return messages.IngressRejected{ChatKey: msg.ChatKey, RequestID: msg.RequestID, Reason: why}, true
 	case messages.DecideApproval:
 		return messages.ApprovalDecided{ChatKey: msg.ChatKey, Err: why}, true
+	case messages.RevokeGrants:
+		return messages.GrantsRevoked{ChatKey: msg.ChatKey, Err: why}, true
 	case messages.StopRun:
 		return messages.RunStopped{ChatKey: msg.ChatKey, Err: why}, true
 	case messages.ViewQuery:

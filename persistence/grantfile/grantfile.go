@@ -76,6 +76,40 @@ func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.G
 	return f.Grants, nil
 }
 
+// Chats are the chats that have grants, or had some, in the order of their files. A
+// file that cannot be read is an error, and the others are listed all the same.
+func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	var keys []messages.ChatKey
+	var faults []error
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(s.dir, e.Name())
+		if filepath.Ext(path) != ".json" {
+			continue // of a save that a crash cut short
+		}
+		var f file
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &f)
+		}
+		if want, nameErr := s.path(f.ChatKey); err == nil && (nameErr != nil || want != path) {
+			err = errors.New("it is called otherwise than its chat")
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("read grants of %s: %w", filepath.Base(path), err))
+			continue
+		}
+		keys = append(keys, f.ChatKey)
+	}
+	return keys, errors.Join(faults...)
+}
+
 // SaveGrants implements [persistence.GrantStore].
 func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []persistence.Grant) error {
 	path, err := s.path(key)

@@ -19,7 +19,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
 			"permissions.exec.approvers; whoever runs these commands on this machine may as well.",
 		Example: "  sma approvals list\n  sma approvals approve telegram-chat-42 1\n  sma approvals deny telegram-chat-42 --all --reason \"not today\"",
-	}, a.approvalsListCmd(), a.approvalsDecideCmd(true), a.approvalsDecideCmd(false))
+	}, a.approvalsListCmd(), a.approvalsDecideCmd(true), a.approvalsDecideCmd(false), a.approvalsGrantsCmd(), a.approvalsRevokeCmd())
 }
 
 func (a *app) approvalsListCmd() *cobra.Command {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
-	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
@@ -29,7 +26,7 @@ const (
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
 	chats.MayDecide = func(c chat.Claim) bool { return mayDecide(approvers, h.role, c) }
-	chats.Grants = grantfile.New(filepath.Join(h.opts.State, "approvals", "grants"), jsonl.EncodeKey)
+	chats.Grants = grantsOf(h.opts.State)
 	chats.Uptime = uptime
 }
 

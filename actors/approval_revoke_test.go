@@ -1,0 +1,270 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// look is a step that calls the shell.
+func look(n int) modeltest.Step { return modeltest.CallTools(sh(fmt.Sprint("c", n), "git status")) }
+
+// A grant that was taken back covers nothing from the next command on, also after a
+// restart; who may not decide takes nothing back, and numbers are not those of requests.
+func TestAP8RevokedGrants(t *testing.T) {
+	for _, tt := range []struct {
+		name, who, says string
+		restart         bool
+		ran             int64 // of the command that follows
+		reads           string
+	}{
+		{"by name", "alice", "/approvals revoke g1", false, 0, "Taken back: g1"},
+		{"by number", "alice", "/approvals revoke 1", false, 0, "Taken back: g1"},
+		{"all", "alice", "/approvals revoke all", false, 0, "Taken back: g1"},
+		{"in Chinese", "alice", "/approvals 撤销 g1", false, 0, "已收回：g1"},
+		{"all, in Chinese", "alice", "/approvals 撤销 全部", false, 0, "已收回：g1"},
+		{"over a restart", "alice", "/approvals revoke g1", true, 0, "Taken back: g1"},
+		{"by somebody who may not", "bob", "/approvals revoke g1", false, 1, "You may not take back"},
+		{"all, by somebody who may not", "bob", "/approvals revoke all", false, 1, "You may not take back"},
+		{"another one", "alice", "/approvals revoke g2", false, 1, "g1: for"},
+		{"one that is, one that is not", "alice", "/approvals revoke g1 g2", false, 1, "g1: for"},
+		{"no number", "alice", "/approvals revoke", false, 1, "g1: for"},
+		{"no number at all", "alice", "/approvals revoke x", false, 1, "g1: for"},
+		{"a request's", "alice", "/approvals revoke #1", false, 1, "g1: for"},
+		{"listed", "alice", "/approvals", false, 1, "/approvals revoke g1"},
+		{"denied", "alice", "/deny 1", false, 1, "Nothing is waiting"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newShellWorld(t, func(o *actortest.Options) {
+					o.Chat.MayDecide = func(c chat.Claim) bool { return c.Person == "alice" }
+				}, look(1), modeltest.Say("Clean."), look(2), modeltest.Say("Well."))
+				w.says("alice", "look")
+				w.says("alice", "allow git status for 30 minutes")
+				w.executed(1)
+				w.says(tt.who, tt.says)
+				if !strings.Contains(strings.ReplaceAll(w.last(), `\`, ""), tt.reads) {
+					t.Errorf("people read %q, want %q in it", w.last(), tt.reads)
+				}
+				if tt.restart {
+					w.again()
+				}
+				w.says("alice", "again")
+				w.executed(1 + tt.ran)
+				w.wantOpen(1 - int(tt.ran))
+				revoked := 0
+				for _, e := range w.audit {
+					if e.Event == "approval" && e.Result == "revoked" {
+						revoked++
+						if e.By != "telegram-alice" || e.Rule != "git status" || e.Name == "" || e.RequestID == "" {
+							t.Errorf("entry %+v", e)
+						}
+					}
+				}
+				if revoked != 1-int(tt.ran) {
+					t.Errorf("%d entries of the audit log tell of it", revoked)
+				}
+			})
+		})
+	}
+}
+
+// What was forwarded, is a bot's or an edit takes nothing back, and goes to no model.
+func TestAP5RevokingIsForPeopleOnly(t *testing.T) {
+	for _, what := range []string{"forwarded", "bot"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(chat.Claim) bool { return true } },
+					look(1), modeltest.Say("Clean."), modeltest.Say("Hm."), look(2), modeltest.Say("Well."))
+				w.says("alice", "look")
+				w.says("alice", "allow git status for 30 minutes")
+				in := w.Inbound(alice, "alice", "/approvals revoke all")
+				in.Forwarded, in.Sender.IsBot = what == "forwarded", what == "bot"
+				w.Port.Accept(t.Context(), inbounds(in))
+				w.Wait()
+				if grants, err := w.grants.Grants(t.Context(), alice); err != nil || len(grants) != 1 || grants[0].Revoked != 0 {
+					t.Errorf("grants %+v, %v", grants, err)
+				}
+			})
+		})
+	}
+}
+
+// held is a shell whose policy stops inside a judgement, so that something may happen
+// while a command is being judged.
+type held struct {
+	*shell
+
+	judging, go_ chan struct{}
+}
+
+func (h *held) Judge(tool.Call) tool.Verdict {
+	select {
+	case h.judging <- struct{}{}:
+		<-h.go_
+	default: // nobody looks
+	}
+	return tool.Verdict{Decision: tool.Ask}
+}
+
+// A grant that is taken back while a command is being judged under it covers that
+// command no more: the run is told before the call may begin.
+func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script := modeltest.NewScript(look(1), modeltest.Say("Clean."), look(2), look(3), modeltest.Say("Well."))
+		h := &held{shell: newShell(), judging: make(chan struct{}), go_: make(chan struct{})}
+		w := newShellWorld(t, func(o *actortest.Options) {
+			o.Model, o.Tools = script, actortest.Tools(h)
+			o.Chat.MayDecide = func(chat.Claim) bool { return true }
+		})
+		w.script, w.shell = script, h.shell
+		w.says("alice", "look")
+		w.says("alice", "allow git status for 30 minutes")
+		w.executed(1)
+		w.Say(alice, "alice", "again")
+		<-h.judging // the run asks whether it is covered, and finds that it is
+		in := w.Inbound(alice, "alice", "/approvals revoke g1")
+		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; r.Err != nil {
+			t.Fatalf("answered %+v", r)
+		}
+		close(h.go_)
+		w.Wait()
+		w.executed(1)
+		w.wantOpen(1) // the model asked anew
+		w.sound()
+	})
+}
+
+// Over the control socket: by numbers or all, once, and said twice it is the same.
+func TestRevokedByTheHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var may string
+		w := newShellWorld(t, func(o *actortest.Options) {
+			o.Rules = run.NewRules([]string{"bash build.sh"}, nil)
+			o.Chat.MayDecide = func(c chat.Claim) bool { return c.Person == "alice" || c.Person == may }
+		}, modeltest.CallTools(sh("c1", "git status"), sh("c2", "ls src")), modeltest.Say("Clean."), modeltest.CallTools(sh("c3", "bash build.sh")), modeltest.Say("Built."))
+		w.says("alice", "look")
+		w.says("alice", "allow `git status` and `ls *` for 30 minutes")
+		w.executed(2)
+		w.says("alice", "build")
+		w.decided(true)
+		w.executed(3)
+		w.again()
+		revoke := func(numbers ...int) messages.GrantsRevoked {
+			t.Helper()
+			got, err := w.System.Root.RequestFuture(w.Router, messages.RevokeGrants{
+				ChatKey: alice, RequestID: "r", By: messages.Asker{Platform: "control", ID: "owner"}, Numbers: numbers,
+			}, time.Minute).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.(messages.GrantsRevoked)
+		}
+		for _, tt := range []struct {
+			name    string
+			may     string
+			numbers []int
+			want    []int
+			reason  string
+		}{
+			{"somebody who may not", "", []int{1}, nil, "forbidden"},
+			{"somebody who may none", "", nil, nil, "forbidden"},
+			{"none that there is", "owner", []int{1, 4}, nil, "not_found"},
+			{"one", "owner", []int{2}, []int{2}, ""},
+			{"the same", "owner", []int{2}, []int{2}, ""},
+			{"all", "owner", nil, []int{1, 3}, ""},
+			{"all, of nothing", "owner", nil, nil, "not_found"},
+		} {
+			may = tt.may
+			if got := revoke(tt.numbers...); !slices.Equal(got.Numbers, tt.want) || got.Reason != tt.reason || got.Err != "" {
+				t.Errorf("%s: %+v, want %v %q", tt.name, got, tt.want, tt.reason)
+			}
+		}
+		grants, err := w.grants.Grants(t.Context(), alice)
+		for _, g := range grants {
+			if g.Revoked == 0 {
+				t.Errorf("%+v counts", g)
+			}
+		}
+		if err != nil || len(grants) != 3 {
+			t.Errorf("grants %+v, %v", grants, err)
+		}
+	})
+}
+
+// A grant given after one that was taken back has a number of its own: an order that
+// comes again takes nothing else back.
+func TestNumbersOfGrantsAreNotUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newShellWorld(t, nil, look(1), modeltest.Say("Clean."), look(2), modeltest.Say("Well."), look(3), modeltest.Say("Well."))
+		w.says("alice", "look")
+		w.says("alice", "allow git status for 30 minutes")
+		w.says("alice", "/approvals revoke g1")
+		w.says("alice", "again")
+		w.says("alice", "allow git status for 30 minutes")
+		w.executed(2)
+		w.says("alice", "/approvals revoke g1")
+		w.says("alice", "again")
+		w.executed(3)
+		w.says("alice", "/approvals")
+		if !strings.Contains(w.last(), "g2: for") || strings.Contains(w.last(), "g1: for") {
+			t.Errorf("the list is %q", w.last())
+		}
+	})
+}
+
+// While the store cannot write nothing is taken back, nobody hears that it was, and
+// said again it is.
+func TestRevokingThatCannotBeSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &sometimes{}
+		w := newShellWorld(t, nil, look(1), modeltest.Say("Clean."), look(2), modeltest.Say("Well."))
+		disk.GrantStore = w.grants
+		w.World = w.Again(func(o *actortest.Options) { o.Chat.Grants = disk })
+		w.Wait()
+		w.says("alice", "look")
+		w.says("alice", "allow git status for 30 minutes")
+		w.executed(1)
+		disk.full = true
+		in := w.Inbound(alice, "alice", "/approvals revoke g1")
+		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; r.Err == nil {
+			t.Errorf("answered %+v", r)
+		}
+		w.Wait()
+		disk.full = false
+		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; r.Err != nil || r.Duplicate {
+			t.Errorf("answered %+v", r)
+		}
+		w.Wait()
+		w.says("alice", "again")
+		w.executed(1)
+		w.wantOpen(1)
+	})
+}
+
+// sometimes is a store that may fail. It is changed only while nothing is under way.
+type sometimes struct {
+	persistence.GrantStore
+
+	full bool
+}
+
+func (s *sometimes) SaveGrants(ctx context.Context, key messages.ChatKey, grants []persistence.Grant) error {
+	if s.full {
+		return errors.New("no space left on device")
+	}
+	return s.GrantStore.SaveGrants(ctx, key, grants)
+}

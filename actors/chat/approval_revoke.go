@@ -1,0 +1,188 @@
+package chat
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// Why grants are not taken back, as programs read it.
+const (
+	revokeUnknown   = "not_found"
+	revokeForbidden = "forbidden"
+)
+
+func noticeMayNotRevoke() notice {
+	return notice{"You may not take back what others allowed here. Everything stays as it is.", "你无权收回这里的授权，一切保持不变。"}
+}
+
+// counting are the grants that nobody took back and that have not ended.
+func (c *chat) counting() []persistence.Grant {
+	c.readGrants()
+	now := time.Now()
+	return slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool {
+		return g.Revoked != 0 || g.Until != 0 && !now.Before(c.grants.ends[g.ID])
+	})
+}
+
+// revokeGrants takes grants back for the host.
+func (c *chat) revokeGrants(ac actor.Context, msg messages.RevokeGrants) {
+	gone, reason, err := c.revoke(ac, msg.By, false, msg.RequestID, msg.Numbers)
+	if err != nil {
+		c.refuse(ac, msg)
+		return
+	}
+	c.answer(ac, messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
+}
+
+// revoke takes grants back by their numbers; none: all that the person may. It is
+// durable before anybody hears of it, and the run under way is told before its next
+// call begins. All of them are taken back, or none and there is a reason.
+func (c *chat) revoke(ac actor.Context, by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string, err error) {
+	counting := c.counting()
+	for _, n := range numbers {
+		if !slices.ContainsFunc(c.grants.list, func(g persistence.Grant) bool { return g.N == n }) {
+			return nil, revokeUnknown, nil
+		}
+	}
+	list, now := slices.Clone(c.grants.list), time.Now().UnixMilli()
+	var taken []persistence.Grant
+	for i, g := range list {
+		if len(numbers) > 0 && !slices.Contains(numbers, g.N) {
+			continue
+		}
+		counts := slices.ContainsFunc(counting, func(o persistence.Grant) bool { return o.ID == g.ID })
+		switch {
+		case !c.mayDecide(by, c.personOf(g), admin):
+			if len(numbers) > 0 {
+				return nil, revokeForbidden, nil
+			}
+			if counts {
+				reason = revokeForbidden
+			}
+			continue
+		case counts:
+			list[i].Revoked = now
+			taken = append(taken, g)
+		case len(numbers) == 0:
+			continue
+		}
+		gone = append(gone, g.N)
+	}
+	switch {
+	case len(gone) == 0:
+		return nil, cmp.Or(reason, revokeUnknown), nil
+	case len(taken) == 0:
+		return gone, "", nil // said twice
+	}
+	if err := c.saveGrants(list); err != nil {
+		return nil, "", err
+	}
+	for _, g := range taken {
+		c.audit(AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Rule})
+	}
+	if c.run != nil && c.run.pid != nil {
+		ac.Send(c.run.pid, messages.GrantsChanged{RunID: c.run.id, Grants: c.live()})
+	}
+	return gone, "", nil
+}
+
+// personOf is the platform's id of who gave a grant.
+func (c *chat) personOf(g persistence.Grant) string {
+	a, _ := c.key.Address()
+	return strings.TrimPrefix(g.Person, a.Platform+"-")
+}
+
+// parseAboutGrants reads what follows /approvals: nothing, `revoke g1 g2`, `revoke all`.
+// A number needs no g here, since requests are not revoked.
+func parseAboutGrants(args string) order {
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(strings.ToLower(args)))
+	if len(words) == 0 || !slices.Contains([]string{"revoke", "撤销", "撤回", "收回"}, words[0]) {
+		return order{lists: true}
+	}
+	o := order{revokes: true, unclear: len(words) == 1}
+	for _, word := range words[1:] {
+		if len(words) == 2 && slices.Contains([]string{"all", "全部", "所有"}, word) {
+			o.all = true
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "g"), 10, 31)
+		o.unclear = o.unclear || err != nil || n == 0
+		o.numbers = append(o.numbers, int(n)) // 31 bits
+	}
+	return o
+}
+
+// obeyRevoke takes grants back at the word of a person.
+func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, by messages.Asker, o order) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	if o.unclear {
+		return c.listAll(ac, msg, turn)
+	}
+	gone, reason, err := c.revoke(ac, by, msg.Admin, msg.RequestID, o.numbers)
+	switch {
+	case err != nil:
+		c.refuse(ac, msg)
+		return true
+	case reason == revokeUnknown:
+		return c.listAll(ac, msg, turn)
+	}
+	say := noticeMayNotRevoke()
+	if reason == "" {
+		names := strings.Join(grantNames(gone), ", ")
+		say = notice{"Taken back: " + names + ". Such commands ask again from now on.", "已收回：" + names + "。此后这类命令会重新询问。"}
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(say, turn))
+	return true
+}
+
+func grantNames(numbers []int) []string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, "g"+strconv.Itoa(n))
+	}
+	return out
+}
+
+// listAll answers with all that waits and all that need not ask; false: there is no
+// way to.
+func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	words := c.listWords(c.list(), turn)
+	if list := c.counting(); len(list) > 0 {
+		words += "\n\n" + c.countingWords(list, turn)
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", words)
+	return true
+}
+
+// countingWords show grants.
+func (c *chat) countingWords(list []persistence.Grant, turn persistence.Turn) string {
+	first := "g" + strconv.Itoa(list[0].N)
+	lines := []string{c.text(notice{
+		"These run without asking. /approvals revoke " + first + " takes one back, /approvals revoke all takes back all:",
+		"以下命令目前无需询问。/approvals 撤销 " + first + " 可收回其中一条，/approvals 撤销 全部 可全部收回：",
+	}, turn)}
+	for _, g := range list {
+		about := notice{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
+		if g.Until != 0 {
+			left := strconv.Itoa(max(1, int(time.Until(c.grants.ends[g.ID]).Round(time.Minute)/time.Minute)))
+			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
+			about = notice{"for " + who + " in folder " + folder + ", " + left + " more minutes", who + " 在文件夹 " + folder + "，还有 " + left + " 分钟"}
+		}
+		lines = append(lines, "g"+strconv.Itoa(g.N)+": "+c.text(about, turn)+"\n\n"+visible.Block("", visible.Text(g.Rule)))
+	}
+	return strings.Join(lines, "\n\n")
+}
