@@ -138,12 +138,14 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	defer stop()
 	out := tool.NewOutput(tool.OutputOptions{Limit: outputLimit, Most: e.sh.opts.Most, Stop: stop, Whole: kept})
 	began := time.Now()
-	proc, err := e.sh.start(running, p, home, nil, out)
+	masked := e.sh.masked(out)
+	proc, err := e.sh.start(running, p, home, nil, masked)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	shown := showing(out, began, show)
 	exit, err := proc.Wait()
+	_ = masked.Close() // out tells what it could not take
 	shown()
 	took := time.Since(began)
 	_, over := out.Total()
@@ -264,6 +266,18 @@ func (s *Shell) spill(call tool.Call) *spill {
 	}
 	return out
 }
+
+// masked lets through to a writer what is no secret.
+func (s *Shell) masked(to io.Writer) io.WriteCloser {
+	if s.opts.Mask == nil {
+		return plain{to}
+	}
+	return s.opts.Mask(to)
+}
+
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }
 
 func encode(v any) (json.RawMessage, error) {
 	var b strings.Builder

@@ -141,7 +141,8 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 	}
 	life, cancel := context.WithCancel(s.ctx)
 	j.stdin, j.cancel = ours, cancel
-	proc, err := s.start(life, p, home, theirs, j)
+	masked := s.masked(j)
+	proc, err := s.start(life, p, home, theirs, masked)
 	if err != nil {
 		cancel()
 		s.dropHome(home)
@@ -155,6 +156,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 		exit, err := proc.Wait()
 		cancel()
 		_, _ = theirs.Close(), ours.Close() // whoever writes now is told
+		_ = masked.Close()                  // j takes everything
 		j.kept.close()
 		s.dropHome(home)
 		s.over(j, exit, err)

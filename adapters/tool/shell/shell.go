@@ -75,6 +75,10 @@ type Options struct {
 	// name that tells results apart. The pointer is what a reading tool knows it by.
 	// nil: what does not fit is dropped.
 	Keep func(chat messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error)
+	// Mask takes secrets out of what commands print, before it is kept, shown or
+	// stored. What may be the begin of one waits for more, or for Close. nil: nothing
+	// is taken out.
+	Mask func(to io.Writer) io.WriteCloser
 	// Most is how much a command may print; 0: [tool.DefaultMost].
 	Most int64
 	// Notify is told of every background process that ended by itself, once. It is

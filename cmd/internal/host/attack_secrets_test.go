@@ -188,7 +188,10 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Garbage, Code: http.StatusBadGateway})
 	ask("hello again") // the address of a failed call has the token in it
 	write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
+	// More than a result holds, with secrets wherever a pipe or a buffer ends.
+	write(t, filepath.Join(s.dir, "big.txt"), strings.Repeat("some words "+s.all()+"\n", 400))
 	for id, e := range map[string]errand{
+		"big": {"exec_shell", `{"command":"cat big.txt","why":"x"}`}, "bigfile": {"read_file", `{"path":"big.txt"}`},
 		"file": {"read_file", `{"path":"leak.txt"}`}, "search": {"search_files", `{"query":"canary"}`}, "dotenv": {"read_file", `{"path":".env"}`},
 		"output": {"exec_shell", `{"command":"cat leak.txt","why":"x"}`}, "child": {"exec_shell", `{"command":"sh probe.sh","why":"x"}`},
 		"server": {"remote_leak", `{}`}, "servererr": {"remote_leakfail", `{}`}, "settings": {"read_file", `{"path":"ship.json"}`},
@@ -252,6 +255,10 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 				t.Errorf("%s: there is the %s: …%.200s…", where, kind, text[max(0, i-150):])
 			}
 		}
+	}
+	whole, err := filepath.Glob(filepath.Join(s.dir, ".ship", "files", "results", "*", "*call-RUN-big.txt"))
+	if err != nil || len(whole) != 1 || strings.Count(outputs[whole[0]], "********") < 400*len(s.hosts()) {
+		t.Errorf("the whole of the long output is in %v, %v; want it once, masked", whole, err)
 	}
 	for _, want := range []string{"the log", "the messages", "the prompts", "the metrics"} {
 		if len(outputs[want]) < 100 {

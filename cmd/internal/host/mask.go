@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -28,7 +30,8 @@ const (
 type mask struct{ known atomic.Pointer[knownSecrets] }
 
 type knownSecrets struct {
-	texts    []string // as they are, and as they are written inside of JSON strings
+	texts    []string  // as they are, and as they are written inside of JSON strings; long ones first
+	first    [256]bool // what they begin with
 	replacer *strings.Replacer
 }
 
@@ -47,11 +50,14 @@ func (m *mask) set(secrets ...config.Secret) {
 	}
 	// A secret that begins another one must not leave the rest of it behind.
 	sorted := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	known := &knownSecrets{texts: sorted}
 	pairs := make([]string, 0, 2*len(sorted))
 	for _, text := range sorted {
 		pairs = append(pairs, text, masked)
+		known.first[text[0]] = true
 	}
-	m.known.Store(&knownSecrets{sorted, strings.NewReplacer(pairs...)})
+	known.replacer = strings.NewReplacer(pairs...)
+	m.known.Store(known)
 }
 
 // text is s without secrets.
@@ -81,21 +87,92 @@ func (m *mask) raw(v json.RawMessage) json.RawMessage {
 	return quoted
 }
 
-// held is how much of the end of s may be the begin of a secret, in bytes.
-func (m *mask) held(s string) int {
+// begun is s without secrets as far as it can be told, and the end of s that may be
+// the begin of a secret: what comes next tells.
+func (m *mask) begun(s string) (text, rest string) {
 	known := m.known.Load()
 	if known == nil {
-		return 0
+		return s, ""
 	}
-	longest := 0
-	for _, text := range known.texts {
-		for n := min(len(text)-1, len(s)); n > longest; n-- {
-			if strings.HasSuffix(s, text[:n]) {
-				longest = n
-			}
+	var out strings.Builder
+	done := 0 // of s, in out
+	for i := 0; i < len(s); {
+		n, open := known.at(s[i:])
+		switch {
+		case open:
+			out.WriteString(s[done:i])
+			return out.String(), s[i:]
+		case n > 0:
+			out.WriteString(s[done:i])
+			out.WriteString(masked)
+			i += n
+			done = i
+		default:
+			i++
 		}
 	}
-	return longest
+	if done == 0 {
+		return s, ""
+	}
+	out.WriteString(s[done:])
+	return out.String(), ""
+}
+
+// at is the length of the secret that s begins with; 0: none. open: all of s is the
+// begin of one that is longer.
+func (k *knownSecrets) at(s string) (n int, open bool) {
+	if !k.first[s[0]] {
+		return 0, false
+	}
+	for _, text := range k.texts {
+		switch {
+		case strings.HasPrefix(s, text):
+			return len(text), false
+		case strings.HasPrefix(text, s):
+			return 0, true
+		}
+	}
+	return 0, false
+}
+
+// writer lets through to another writer what is no secret, however it comes in
+// pieces. What may be the begin of one waits for more, or for Close. It is safe for
+// concurrent use.
+func (m *mask) writer(to io.Writer) io.WriteCloser { return &maskedWriter{mask: m, to: to} }
+
+type maskedWriter struct {
+	mask *mask
+	to   io.Writer
+
+	mu   sync.Mutex
+	rest string
+}
+
+// Write implements [io.Writer].
+func (w *maskedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var text string
+	if text, w.rest = w.mask.begun(w.rest + string(p)); text == "" {
+		return len(p), nil
+	}
+	if _, err := io.WriteString(w.to, text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close lets go of what waits. The other writer stays open.
+func (w *maskedWriter) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.mask.text(w.rest)
+	w.rest = ""
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w.to, text)
+	return err
 }
 
 // maskedModel is a model whose answers have no secrets in them.
@@ -155,14 +232,13 @@ func (s *maskedStream) take(e model.Event) []model.Event {
 func (s *maskedStream) delta(e model.Event) []model.Event {
 	before := s.waiting[e.ID]
 	delete(s.waiting, e.ID)
-	text := s.mask.text(before.Delta + e.Delta)
-	n := s.mask.held(text)
-	if n > 0 {
-		rest := e
-		rest.Delta = text[len(text)-n:]
-		s.waiting[e.ID] = rest
+	text, rest := s.mask.begun(before.Delta + e.Delta)
+	if rest != "" {
+		waiting := e
+		waiting.Delta = rest
+		s.waiting[e.ID] = waiting
 	}
-	if e.Delta = text[:len(text)-n]; e.Delta == "" && n > 0 {
+	if e.Delta = text; text == "" && rest != "" {
 		return nil
 	}
 	return []model.Event{e}
@@ -174,5 +250,6 @@ func (s *maskedStream) release(id string) []model.Event {
 		return nil
 	}
 	delete(s.waiting, id)
+	e.Delta = s.mask.text(e.Delta)
 	return []model.Event{e}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -47,6 +48,36 @@ func TestSE3MaskTakesSecretsOut(t *testing.T) {
 	if got := none.text("x") + string(none.raw(json.RawMessage("{}"))); got != "x{}" {
 		t.Errorf("without secrets: %s", got)
 	}
+}
+
+// A secret is taken out of a stream in whatever pieces it comes, and nothing else is.
+func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
+	secrets := []string{"sk-canary-1", "sk-canary-12345", "canary-é-字", "aaaaaaab", `with"quote`}
+	m := newMask(secrets...)
+	parts := append([]string{"sk-canary", "s", "plain words\n", "\xff", "é", "aaaaaaaaa", "canary-", `with\"quote`, "12345"}, secrets...)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 20).Draw(t, "parts"), "")
+		var out strings.Builder
+		w := m.writer(&out)
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			if got, err := w.Write([]byte(rest[:n])); got != n || err != nil {
+				t.Fatalf("wrote %d of %d: %v", got, n, err)
+			}
+			rest = rest[n:]
+			for _, secret := range secrets {
+				if strings.Contains(out.String(), secret) {
+					t.Fatalf("%q let %q out: %q", text, secret, out.String())
+				}
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want := m.text(text); out.String() != want {
+			t.Fatalf("%q became %q, at once %q", text, out.String(), want)
+		}
+	})
 }
 
 // fixed is a model that always says the same.
