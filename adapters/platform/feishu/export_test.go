@@ -28,3 +28,12 @@ func ForwardsForTest(list []byte) (platform.Inbound, bool) {
 	msg := message{ID: "om_1", Chat: "oc_1", Kind: kindForwards, found: found{Forwards: forwardsOf("om_1", items)}}
 	return mapper{}.inbound(received{Message: msg}).in, true
 }
+
+// MissingForTest reads the service's list of scopes.
+func MissingForTest(list []byte) ([]Need, bool) {
+	var grants []scopeGrant
+	if json.Unmarshal(list, &grants) != nil {
+		return nil, false
+	}
+	return missing(Options{}.Needs(), grants), true
+}

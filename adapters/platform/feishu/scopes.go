@@ -1,0 +1,80 @@
+package feishu
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Need is something that the app can do only with one of several scopes.
+type Need struct {
+	Scopes []string // any of them will do; the first is the one to ask for
+	For    string   // what people miss without
+	// Must: without it the bot answers nobody.
+	Must bool
+}
+
+// Scope is the one to ask for.
+func (n Need) Scope() string { return n.Scopes[0] }
+
+// Needs are the scopes that the app needs with its options.
+func (o Options) Needs() []Need {
+	o = o.withDefaults()
+	needs := []Need{
+		{Scopes: []string{"im:message:send_as_bot", "im:message"}, For: "nothing can be sent", Must: true},
+		{Scopes: []string{"im:message.p2p_msg:readonly", "im:message.p2p_msg"}, For: "messages of one person are not heard", Must: true},
+		{Scopes: []string{"im:message.group_at_msg:readonly", "im:message.group_at_msg"}, For: "mentions in groups are not heard"},
+		{Scopes: []string{"im:message", "im:message:readonly"}, For: "files and forwarded messages of people cannot be fetched, and answers to the bot are not known as such"},
+		{Scopes: []string{"im:resource", "im:resource:upload"}, For: "files cannot be sent"},
+	}
+	if o.Drafts == DraftsCard {
+		needs = append(needs, Need{Scopes: []string{"cardkit:card:write"}, For: "answers are not shown while they are written"})
+	}
+	for _, g := range o.Groups {
+		if g.Addressed == AddressedAlways {
+			needs = append(needs, Need{Scopes: []string{"im:message.group_msg"}, For: "messages in groups that mention nobody are not heard"})
+			break
+		}
+	}
+	return needs
+}
+
+// granted is the status of a scope that the app has.
+const granted = 1
+
+// Missing asks the service which scopes the app lacks. Asking takes none. A wrong id
+// or secret is [ErrSecret].
+func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
+	if err := p.identify(ctx); err != nil {
+		if isSecretRefused(err) {
+			err = ErrSecret
+		}
+		return nil, err
+	}
+	got, err := call[struct {
+		Data struct {
+			Scopes []scopeGrant `json:"scopes"`
+		} `json:"data"`
+	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/application/v6/scopes"})
+	if err != nil {
+		return nil, err
+	}
+	return missing(p.opts.Needs(), got.Data.Scopes), nil
+}
+
+// scopeGrant says whether the app has a scope.
+type scopeGrant struct {
+	Name   string `json:"scope_name"`
+	Status int    `json:"grant_status"`
+	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not told
+}
+
+func missing(needs []Need, grants []scopeGrant) []Need {
+	has := func(scope string) bool {
+		return slices.ContainsFunc(grants, func(g scopeGrant) bool {
+			return g.Name == scope && g.Status == granted && !strings.EqualFold(g.Type, "user")
+		})
+	}
+	return slices.DeleteFunc(needs, func(n Need) bool { return slices.ContainsFunc(n.Scopes, has) })
+}
