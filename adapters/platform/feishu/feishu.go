@@ -203,7 +203,7 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
-		Outbox: true, ToolEgress: p.opts.Egress != "direct", MaxText: maxText, Buttons: p.opts.Decide != nil, Cards: true,
+		Outbox: true, ToolEgress: p.opts.Egress != "direct", MaxText: maxText, Buttons: p.opts.Decide != nil, Cards: p.opts.Decide != nil,
 		VoiceIn: true, Files: platform.FileKinds(),
 		Drafts: p.opts.Drafts == DraftsCard, DraftEvery: map[string]time.Duration{"": draftEvery},
 		Rates: platform.Rates{

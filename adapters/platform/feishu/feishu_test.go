@@ -131,33 +131,6 @@ func inGroup(text string) map[string]any {
 	}
 }
 
-func TestSuite(t *testing.T) {
-	for name, link := range map[string]bool{"webhook": false, "connection": true} {
-		t.Run(name, func(t *testing.T) {
-			platformtest.Run(t, func(t *testing.T) platformtest.Harness {
-				t.Helper()
-				b := newBench(t, link, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
-				h := platformtest.Harness{
-					Platform: b.bot, Chat: target(private), Limit: 4000, Shown: b.shown, Make: b.trouble, Repeat: b.api.Repeat,
-					Say: func(to platform.Target, text string) string { return b.api.Say(to.Chat, owner, text, nil) },
-				}
-				if link {
-					h.Outage = func(on bool) {
-						if on {
-							b.api.Await(t, "a connection", func() bool { open, _ := b.api.Links(); return open > 0 })
-							b.api.Fail(platformtest.FeishuFault{Path: "/callback/ws/endpoint", Kind: platformtest.ResetBefore, N: -1})
-							b.api.CutLinks()
-						} else {
-							b.api.Heal()
-						}
-					}
-				}
-				return h
-			})
-		})
-	}
-}
-
 func (b *bench) shown(to platform.Target) []string {
 	var out []string
 	for _, m := range b.api.Sent(to.Chat) {

@@ -51,3 +51,22 @@ func (c *changes) await(tb testing.TB, what string, ok func() bool) {
 		}
 	}
 }
+
+// lookEvery is how often a state is looked at that nobody tells of.
+const lookEvery = 5 * time.Millisecond
+
+// poll returns once ok is true of something outside, which does not signal.
+func (c *changes) poll(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	deadline := time.NewTimer(awaitDeadline)
+	defer deadline.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for !ok() {
+		select {
+		case <-look.C:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -52,6 +53,7 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 			out[i].Err = h.refuse(x)
 		}
 		id := string(x.ChatKey) + " " + x.IngressID
+		out[i].TurnID = cmp.Or(x.TurnID, "u:"+string(x.ChatKey)+":"+x.MessageID)
 		switch {
 		case out[i].Err != nil:
 		case h.known[id]:
@@ -59,7 +61,6 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 		default:
 			h.known[id] = true
 			h.taken = append(h.taken, x)
-			out[i].TurnID = "u:" + string(x.ChatKey) + ":" + x.MessageID
 		}
 	}
 	return out

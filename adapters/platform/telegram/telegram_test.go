@@ -105,29 +105,6 @@ func target(chat, topic int64) platform.Target {
 	return platform.Target{ChatKey: messages.NewChatKey("telegram", "", id, topic), Chat: id, Topic: topic, ChatType: "private"}
 }
 
-func TestSuite(t *testing.T) {
-	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
-		t.Helper()
-		b := newBench(t, func(o *telegram.Options) { o.Groups = telegram.GroupsAll })
-		topic := target(forum, 5)
-		return platformtest.Harness{
-			Platform: b.bot, Chat: target(private, 0), Topic: &topic, Limit: 4096,
-			Say: b.say, Edit: b.edit, Shown: b.shown, Make: b.trouble,
-			Files:  []string{"photo", "document", "voice", "audio", "video"},
-			Repeat: func() { b.api.Redeliver(1000) },
-			Outage: func(on bool) {
-				if on {
-					b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: -1})
-					b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.ResetBefore, N: -1})
-					b.api.SetWebhook("") // ends the poll under way
-				} else {
-					b.api.Heal()
-				}
-			},
-		}
-	})
-}
-
 func (b *bench) say(to platform.Target, text string) string {
 	more := map[string]any{}
 	chat := number(to.Chat)

@@ -82,7 +82,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 		return platform.Inbound{}, badRequest("empty", "The instructions are empty.")
 	}
 	req.ChatID = cmp.Or(req.ChatID, "default")
-	key, refusal := newKey("api", req.ChatID)
+	key, refusal := newKey(apiName, req.ChatID)
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
@@ -97,8 +97,8 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 			"A message id is at most 256 bytes of text without control characters.")
 	}
 	in := p.inbound(key, req.ChatID)
-	in.Chat.Type = "api"
-	in.Sender = platform.Person{ID: cmp.Or(req.UserID, req.ActorID, "api")}
+	in.Chat.Type = apiName
+	in.Sender = platform.Person{ID: cmp.Or(req.UserID, req.ActorID, apiName)}
 	in.IngressID, in.MessageID, in.Text = cmp.Or(ingress, id), id, req.Instructions
 	return in, nil
 }

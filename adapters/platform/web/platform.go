@@ -59,6 +59,22 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	return platform.Capabilities{Buttons: p.opts.Platform == "web"}
 }
 
+// API is what programs use by POST /api/execute: chats of their own, with nothing but
+// texts, which the handler of the web serves.
+type API struct{ *Platform }
+
+// API is the platform as programs use it.
+func (p *Platform) API() API { return API{p} }
+
+// Name implements [platform.Platform].
+func (API) Name() string { return apiName }
+
+// Capabilities implements [platform.Platform]: requests are answered in words.
+func (API) Capabilities() platform.Capabilities { return platform.Capabilities{} }
+
+// apiName is the first word of the keys of a program's chats.
+const apiName = "api"
+
 // Handler serves all routes. It works before and without Receive.
 func (p *Platform) Handler() http.Handler { return p.handler }
 

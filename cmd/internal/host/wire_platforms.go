@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -115,7 +116,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 			up.Set(value)
 		},
 	})
-	made, err := p.build(live)
+	made, err := p.build(h.informed(live))
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
@@ -123,19 +124,24 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	if _, err := h.system.Root.SpawnNamed(props, adapter.Name(p.name)); err != nil {
 		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
 	}
-	caps := made.Capabilities()
-	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting", Can: caps.Words()})
-	_, types := made.(platform.Typer)
-	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: chat.Adapter{
-		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(p.name, p.egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
-		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument),
-	}}
-	if p.name == nameWeb {
+	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting", Can: made.Capabilities().Words()})
+	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: h.via(made, pid, p.egress)}
+	if served, ok := made.(*web.Platform); ok && p.name == nameWeb {
 		api := *h.ports[nameWeb]
-		api.adapter.ToolEgress = h.toolEgress(nameAPI, h.opts.Settings.Settings.Adapters.API.Egress, false)
+		api.adapter = h.via(served.API(), pid, h.opts.Settings.Settings.Adapters.API.Egress)
 		h.ports[nameAPI] = &api
 	}
 	return nil
+}
+
+// via is what chats know of their platform.
+func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) chat.Adapter {
+	caps := made.Capabilities()
+	_, types := made.(platform.Typer)
+	return chat.Adapter{
+		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
+		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument),
+	}
 }
 
 // partsOf counts the messages that a text takes; nil: the platform sends none. A text
@@ -225,7 +231,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(),
+		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice,
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
 		},

@@ -1,0 +1,172 @@
+package platformtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// converse has a person write something that the core answers with a text, and waits
+// until the answer is there to be seen. For platforms that send, the core sends.
+func (h Harness) converse(t *testing.T, host *Host, text string) {
+	t.Helper()
+	before := len(h.Shown(h.Chat))
+	h.Say(h.Chat, "what about it?")
+	host.AwaitTaken(t, 1)
+	show(t, h, platform.Outbound{To: h.Chat, Text: text})
+	h.awaitShown(t, host, before+1)
+}
+
+// awaitShown waits until people see n texts. Readers ask again and again.
+func (h Harness) awaitShown(t *testing.T, host *Host, n int) {
+	t.Helper()
+	host.poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
+}
+
+// read has the texts answered one after the other and returns what people saw.
+func (h Harness) read(t *testing.T, texts ...string) []string {
+	t.Helper()
+	host := h.core()
+	receive(t, h, host)
+	for i, text := range texts {
+		h.Say(h.Chat, "go on")
+		host.AwaitTaken(t, i+1)
+		h.Answer(h.Chat, text)
+		h.awaitShown(t, host, i+1)
+	}
+	return h.Shown(h.Chat)
+}
+
+// testRead: answers come in order, each once.
+func testRead(t *testing.T, h Harness) {
+	t.Helper()
+	want := []string{"one", "two < three", "four 😀"}
+	if diff := cmp.Diff(want, h.read(t, want...)); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}
+
+// testReadWhole: nothing is cut, however long it is.
+func testReadWhole(t *testing.T, h Harness) {
+	t.Helper()
+	long := "# Title\n\n" + strings.Repeat("wörd 😀 **bold** `x<y` ", 5000) + "end"
+	if got := h.read(t, long); len(got) != 1 || got[0] != long {
+		t.Errorf("%d texts, the first of %d bytes; want one of %d", len(got), len(strings.Join(got[:min(1, len(got))], "")), len(long))
+	}
+}
+
+// testReadNothing: an answer without words shows none.
+func testReadNothing(t *testing.T, h Harness) {
+	t.Helper()
+	host := h.core()
+	receive(t, h, host)
+	h.Say(h.Chat, "nothing, please")
+	host.AwaitTaken(t, 1)
+	h.Answer(h.Chat, "")
+	h.Say(h.Chat, "and now something")
+	host.AwaitTaken(t, 2)
+	h.Answer(h.Chat, "something")
+	h.awaitShown(t, host, 1)
+	if got := h.Shown(h.Chat); !slices.Equal(got, []string{"something"}) {
+		t.Errorf("read %q", got)
+	}
+}
+
+// testReadRaw: what would be markup elsewhere is handed on; to show it inertly is the
+// page's, or the terminal's.
+func testReadRaw(t *testing.T, h Harness) {
+	t.Helper()
+	const raw = "**bold** <b>x</b> &amp; <script>alert(1)</script>\n```go\nx := \"`\"\n```"
+	if got := h.read(t, raw); !slices.Equal(got, []string{raw}) {
+		t.Errorf("read %q", got)
+	}
+}
+
+// testReadAgain: a connection that breaks costs nobody anything.
+func testReadAgain(t *testing.T, h Harness) {
+	t.Helper()
+	if h.Cut == nil {
+		t.Fatal("readers cannot be cut off")
+	}
+	host := h.core()
+	receive(t, h, host)
+	var want []string
+	for i, text := range []string{"before", "while away", "after"} {
+		h.Say(h.Chat, "go on")
+		host.AwaitTaken(t, i+1)
+		if i == 1 {
+			h.Cut()
+		}
+		h.Answer(h.Chat, text)
+		want = append(want, text)
+		h.awaitShown(t, host, len(want))
+	}
+	if diff := cmp.Diff(want, h.Shown(h.Chat)); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}
+
+// testNotLimited: as many as there are, at once.
+func testNotLimited(t *testing.T, h Harness) {
+	t.Helper()
+	var want []string
+	for range 20 {
+		want = append(want, "again")
+	}
+	if !h.sends() {
+		if got := h.read(t, want...); !slices.Equal(got, want) {
+			t.Errorf("read %q", got)
+		}
+		return
+	}
+	for _, text := range want {
+		show(t, h, platform.Outbound{To: h.Chat, Text: text})
+	}
+	if got := h.Shown(h.Chat); !slices.Equal(got, want) {
+		t.Errorf("shown %q", got)
+	}
+}
+
+// testFinishedOnly: nothing is there before the text is finished, and nothing beside it.
+func testFinishedOnly(t *testing.T, h Harness) {
+	t.Helper()
+	if h.sends() {
+		show(t, h, platform.Outbound{To: h.Chat, Text: "all of it"})
+	} else {
+		h.read(t, "all of it")
+	}
+	if got := h.Shown(h.Chat); !slices.Equal(got, []string{"all of it"}) {
+		t.Errorf("shown %q", got)
+	}
+}
+
+// testNoEditIn: whatever comes again under an id that is known changes nothing.
+func testNoEditIn(t *testing.T, h Harness) {
+	t.Helper()
+	host := h.core()
+	receive(t, h, host)
+	h.Say(h.Chat, "one")
+	host.AwaitTaken(t, 1)
+	h.Repeat()
+	h.Say(h.Chat, "two")
+	for i, in := range host.AwaitTaken(t, 2) {
+		if in.Kind != platform.KindMessage || in.EditOf != "" || in.Text != []string{"one", "two"}[i] {
+			t.Errorf("message %d: %+v", i, in)
+		}
+	}
+}
+
+// testNoTopics: a message is of the chat and of nothing smaller.
+func testNoTopics(t *testing.T, h Harness) {
+	t.Helper()
+	host := h.core()
+	receive(t, h, host)
+	h.Say(h.Chat, "hi")
+	if in := host.AwaitTaken(t, 1)[0]; in.ChatKey != h.Chat.ChatKey || in.Chat.ThreadID != "" || h.Chat.Topic != 0 {
+		t.Errorf("key %q, thread %q", in.ChatKey, in.Chat.ThreadID)
+	}
+}

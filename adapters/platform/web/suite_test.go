@@ -1,0 +1,321 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// visitor is a person's client, or a program, that speaks to the platform over a
+// socket. It sends one message after the other, each until it is taken.
+type visitor struct {
+	t      *testing.T
+	live   *platformtest.Live
+	client *http.Client
+	life   context.Context //nolint:containedctx // of the test: requests end with it
+	work   sync.WaitGroup
+	addr   chan string // of the server, once it listens
+	send   func(v *visitor, base string, m letter) bool
+
+	mu    sync.Mutex
+	sent  []letter
+	queue chan letter
+	shown []string
+	known map[string]bool // answers that were shown
+	cut   context.CancelFunc
+}
+
+// letter is a message on its way.
+type letter struct{ id, text string }
+
+const suiteChat = "suite"
+
+func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visitor, *web.Platform) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	v := &visitor{
+		t: t, live: platformtest.NewLive(), client: &http.Client{Transport: &http.Transport{}}, life: ctx,
+		addr: make(chan string, 1), send: send, queue: make(chan letter, 100), known: map[string]bool{},
+	}
+	p, err := web.New(web.Options{
+		Live: v.live, Listen: "127.0.0.1:0", Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
+		Listening: func(a net.Addr) { v.addr <- "http://" + a.String() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		v.work.Wait()
+		v.client.CloseIdleConnections()
+	})
+	v.work.Go(v.deliver)
+	return v, p
+}
+
+// base waits for the server.
+func (v *visitor) base() string {
+	select {
+	case base := <-v.addr:
+		v.addr <- base
+		return base
+	case <-v.life.Done():
+		return ""
+	}
+}
+
+// deliver sends what is queued, in order.
+func (v *visitor) deliver() {
+	base := v.base()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		select {
+		case <-v.life.Done():
+			return
+		case m := <-v.queue:
+			for v.life.Err() == nil && !v.send(v, base, m) {
+				<-again.C
+			}
+		}
+	}
+}
+
+func (v *visitor) say(_ platform.Target, text string) string {
+	v.mu.Lock()
+	m := letter{fmt.Sprintf("m%d", len(v.sent)+1), text}
+	v.sent = append(v.sent, m)
+	v.mu.Unlock()
+	v.queue <- m
+	return m.id
+}
+
+func (v *visitor) repeat() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, m := range v.sent {
+		v.queue <- m
+	}
+}
+
+func (v *visitor) answer(to platform.Target, text string) {
+	if err := v.live.Answer(to.ChatKey, text); err != nil {
+		v.t.Error(err)
+	}
+}
+
+// show notes an answer that people see, once.
+func (v *visitor) show(id, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if text != "" && !v.known[id] {
+		v.known[id] = true
+		v.shown = append(v.shown, text)
+	}
+}
+
+func (v *visitor) see(platform.Target) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]string(nil), v.shown...)
+}
+
+// post sends a body and returns the answer, or nil when there is none.
+func (v *visitor) post(ctx context.Context, url string, body any) (status int, answer []byte) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		v.t.Error(err)
+		return 0, nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	if err != nil {
+		v.t.Error(err)
+		return 0, nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Prefer", "respond-async")
+	req.Header.Set("Authorization", "Bearer api-token-of-the-test")
+	res, err := v.client.Do(req)
+	if err != nil {
+		return 0, nil
+	}
+	defer func() { _ = res.Body.Close() }() // it is read whole
+	answer, err = io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil
+	}
+	return res.StatusCode, answer
+}
+
+// postChat is a message of the page's client, which waits until it is taken.
+func postChat(v *visitor, base string, m letter) bool {
+	status, _ := v.post(v.life, base+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
+		"id": m.id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": m.text}},
+	}})
+	return status == http.StatusAccepted
+}
+
+// follow reads the chat as it happens, and again whenever the connection breaks.
+func (v *visitor) follow() {
+	base := v.base()
+	for v.life.Err() == nil {
+		ctx, cancel := context.WithCancel(v.life)
+		v.mu.Lock()
+		v.cut = cancel
+		v.mu.Unlock()
+		v.read(ctx, base)
+		cancel()
+	}
+}
+
+// read reads one connection to its end.
+func (v *visitor) read(ctx context.Context, base string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/chat/"+suiteChat+"/events", http.NoBody)
+	if err != nil {
+		v.t.Error(err)
+		return
+	}
+	res, err := v.client.Do(req)
+	if err != nil {
+		return
+	}
+	defer func() { _ = res.Body.Close() }() // it is read as far as it goes
+	texts := map[string]string{}
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e struct {
+			Kind, MessageID string
+			Chunks          []struct{ Type, Delta string }
+			Messages        []struct {
+				ID, Role string
+				Parts    []struct{ Type, Text string }
+			}
+		}
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			v.t.Errorf("event: %v", err)
+			return
+		}
+		for _, m := range e.Messages {
+			for _, p := range m.Parts {
+				if m.Role == "assistant" && p.Type == "text" {
+					v.show(m.ID, p.Text)
+				}
+			}
+		}
+		for _, c := range e.Chunks {
+			texts[e.MessageID] += c.Delta
+		}
+		if e.Kind == string(platform.FrameEnd) {
+			v.show(e.MessageID, texts[e.MessageID])
+		}
+	}
+}
+
+func (v *visitor) cutOff() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cut != nil {
+		v.cut()
+	}
+}
+
+// press is what the page sends when somebody presses a button.
+func (v *visitor) press(_ platform.Target, ask messages.Ask, approve bool) {
+	status, answer := v.post(v.life, v.base()+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
+		"id": "a-1", "role": "assistant", "parts": []any{map[string]any{
+			"type": "tool-rm", "toolCallId": "c1", "state": "approval-responded", "input": map[string]any{},
+			"approval": map[string]any{"id": ask.ApprovalID, "approved": approve},
+		}},
+	}})
+	if status != http.StatusAccepted {
+		v.t.Errorf("a button: %d %s", status, answer)
+	}
+}
+
+func suiteTarget(name string) platform.Target {
+	return platform.Target{ChatKey: messages.NewChatKey(name, "", suiteChat, 0), Chat: suiteChat, ChatType: name}
+}
+
+func (v *visitor) harness(p platform.Platform) platformtest.Harness {
+	return platformtest.Harness{
+		Platform: p, Core: v.live.Host, Chat: suiteTarget(p.Name()), Say: v.say, Repeat: v.repeat, Shown: v.see, Answer: v.answer, Cut: v.cutOff,
+	}
+}
+
+// TestSuite: the web over a socket, as the page's client and a reader of events use it.
+func TestSuite(t *testing.T) {
+	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
+		t.Helper()
+		v, p := newVisitor(t, postChat)
+		v.work.Go(v.follow)
+		h := v.harness(p)
+		h.Press, h.Decided = v.press, v.live.Decided
+		return h
+	})
+}
+
+// TestSuiteOfTheAPI: POST /api/execute over a socket, as a program uses it.
+func TestSuiteOfTheAPI(t *testing.T) {
+	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
+		t.Helper()
+		v, p := newVisitor(t, execute)
+		return v.harness(p.API())
+	})
+}
+
+// execute asks in the background, since the answer comes with the end of the run, and
+// returns once the message is taken. An answer that was cut off is asked for again.
+func execute(v *visitor, base string, m letter) bool {
+	done := make(chan struct{})
+	v.work.Go(func() {
+		defer close(done)
+		for v.life.Err() == nil {
+			ctx, cancel := context.WithCancel(v.life)
+			v.mu.Lock()
+			v.cut = cancel
+			v.mu.Unlock()
+			status, answer := v.post(ctx, base+"/api/execute", map[string]string{"instructions": m.text, "chatId": suiteChat, "userId": "ann", "messageId": m.id})
+			cancel()
+			var out struct{ Output string }
+			if status == http.StatusOK && json.Unmarshal(answer, &out) == nil {
+				v.show(m.id, out.Output)
+				return
+			}
+		}
+	})
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for {
+		for _, in := range v.live.Taken() {
+			if in.MessageID == m.id {
+				return true
+			}
+		}
+		select {
+		case <-done:
+			return true
+		case <-v.life.Done():
+			return false
+		case <-look.C:
+		}
+	}
+}
