@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -157,7 +158,7 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 		p.outcome("?"+c.ToolCallID, "  | "+exact(p.inputs[c.ToolCallID])+"\n  "+p.words.approval)
 	case uistream.ToolOutputAvailable:
 		if !c.Preliminary.Value {
-			p.outcome(c.ToolCallID, "  = "+summary(c.Output, maxSummary))
+			p.outcome(c.ToolCallID, "  = "+cmp.Or(spokenAt(c.Output), summary(c.Output, maxSummary)))
 		}
 	case uistream.ToolOutputError:
 		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(clean(c.ErrorText), maxSummary))

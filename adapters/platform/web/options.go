@@ -5,12 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"regexp"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // DefaultListen is the address of a host that was told nothing else.
@@ -44,6 +46,10 @@ type Options struct {
 	Chats func(ctx context.Context) ([]ChatSummary, error)
 	// Info describes the host to the page; nil gives nothing.
 	Info func() Info
+
+	// Voice opens a voice message that was spoken in a chat; fs.ErrNotExist: there is no
+	// such thing. Nil: there are none.
+	Voice func(key messages.ChatKey, name string) (*os.File, error)
 
 	// Commands are what the host answers by itself when a message is one of them with a
 	// slash; nil: everything is for the model.

@@ -38,6 +38,8 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"/api/":                       noRoute,
 		"GET /favicon.ico":            p.page.icon,
 		"GET /static/{dir}/{rest...}": noRoute,
+
+		"GET /api/chat/{id}/voice/{file}": p.voice,
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -37,12 +39,14 @@ type media struct {
 	slots  chan struct{}
 	from   func(platform string) platform.Platform
 	failed func(key messages.ChatKey, kind string, err error)
+	ears   *speech.Listener // nil: nobody listens to recordings
+	deaf   func(key messages.ChatKey, kind string, err error)
 }
 
 // newMedia makes what fetches files; it finds platforms once they are connected.
-func (h *Host) newMedia(folder string) *media {
+func (h *Host) newMedia(folder string, ears *speech.Listener) *media {
 	return &media{
-		folder: folder, limit: int64(h.opts.Settings.Settings.Limits.FileMB) << 20, slots: make(chan struct{}, maxDownloads),
+		ears: ears, folder: folder, limit: int64(h.opts.Settings.Settings.Limits.FileMB) << 20, slots: make(chan struct{}, maxDownloads),
 		from: func(name string) platform.Platform {
 			if p := h.ports[name]; p != nil { // filled before the first message, never changed after it
 				return p.platform
@@ -51,6 +55,9 @@ func (h *Host) newMedia(folder string) *media {
 		},
 		failed: func(key messages.ChatKey, kind string, err error) {
 			h.log.Warn("a file of a chat could not be fetched", "chat_key", string(key), "kind", kind, "error", err)
+		},
+		deaf: func(key messages.ChatKey, kind string, err error) {
+			h.log.Warn("a recording could not be turned into text", "chat_key", string(key), "kind", kind, "error", err)
 		},
 	}
 }
@@ -67,9 +74,57 @@ func (m *media) fetch(ctx context.Context, key messages.ChatKey, turn uimessage.
 		}
 		words := ""
 		f, words = m.take(ctx, key, meta.MessageID+"-"+strconv.Itoa(i), f)
-		out = append(out, uimessage.Text{Text: words}, f.Part())
+		out = append(out, uimessage.Text{Text: words})
+		if words = m.listen(ctx, key, &f); words != "" {
+			out = append(out, uimessage.Text{Text: words})
+		}
+		out = append(out, f.Part())
 	}
 	return out
+}
+
+// listen is what the model reads of a recording beside its file: what it says, as it
+// was heard, or why that is not known. It is empty for other files.
+func (m *media) listen(ctx context.Context, key messages.ChatKey, f *platform.File) string {
+	spoken := f.Kind == "voice" || f.Kind == "video note" // by its sender; an audio may be a song
+	switch {
+	case !spoken && f.Kind != "audio":
+		return ""
+	case m.ears == nil && spoken:
+		return "[nobody listens to voice messages here: what it says is not known]"
+	case m.ears == nil, f.Path == "" && !spoken:
+		return ""
+	}
+	text, err := m.hear(ctx, key, *f)
+	if err == nil {
+		return text
+	}
+	why := speech.ReasonOf(err)
+	if !spoken {
+		return "[what the audio says is not known (" + string(why) + ")]"
+	}
+	f.Unheard = string(why)
+	return "[what it says is not known (" + string(why) + "); its sender was told]"
+}
+
+// hear turns a recording into text. By what its sender says of it, it may be refused
+// unheard.
+func (m *media) hear(ctx context.Context, key messages.ChatKey, f platform.File) (string, error) {
+	if f.Path == "" {
+		if f.Failed == fileTooLarge {
+			return "", &speech.Error{Reason: speech.ReasonLong}
+		}
+		return "", &speech.Error{Reason: speech.ReasonNetwork}
+	}
+	err := m.ears.Takes(path.Ext(f.Path), f.Size, time.Duration(min(f.Seconds, 1<<20))*time.Second)
+	text := ""
+	if err == nil {
+		text, err = m.ears.Hear(ctx, string(key), speech.Audio{Path: filepath.Join(m.folder, filepath.FromSlash(f.Path))})
+	}
+	if err != nil {
+		m.deaf(key, f.Kind, err)
+	}
+	return text, err
 }
 
 // take fetches one file and says what the model reads of it.
@@ -97,15 +152,7 @@ func (m *media) keep(ctx context.Context, key messages.ChatKey, seed string, f *
 	if m.limit == 0 {
 		return platform.ErrTooLarge
 	}
-	addr, ok := key.Address()
-	if !ok {
-		return platform.ErrNoFile
-	}
-	name := addr.Platform
-	if addr.Account != "" {
-		name += "@" + addr.Account
-	}
-	from, ok := m.from(name).(platform.Downloader)
+	from, ok := m.from(platformOf(key)).(platform.Downloader)
 	if !ok {
 		return platform.ErrNoFile
 	}

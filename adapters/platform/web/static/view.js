@@ -24,6 +24,15 @@ const exact = (v) => JSON.stringify(v ?? null, null, 2).replace(hidden, (c) => (
   : [...Array(c.length).keys()].map((i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')));
 const show = (v) => cut(typeof v === 'string' ? v : JSON.stringify(v, null, 2));
 
+// spoken is a voice message with its words.
+const spoken = (part) => {
+  const sound = el('audio', '');
+  sound.controls = true;
+  sound.preload = 'none';
+  sound.src = part.output.audio.url;
+  return el('figure', 'voice', sound, el('figcaption', 'text stream', `${part.input?.text ?? ''}`));
+};
+
 // Row is one message on the page.
 export class Row {
   constructor(message, act) {
@@ -107,6 +116,7 @@ export class Row {
   tool(part) {
     const name = part.toolName ?? part.type.replace(/^tool-/, '');
     if (name === 'chat_send' && typeof part.input?.text === 'string') return el('div', 'text', format(part.input.text));
+    if (name === 'tts_speak' && part.output?.audio?.url?.startsWith?.('/api/chat/')) return spoken(part);
     if (part.state === 'approval-requested') {
       const said = this.act.decided(part.approval?.id);
       if (said === undefined) return this.request(part, name);

@@ -1,0 +1,46 @@
+package web
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"path"
+	"time"
+)
+
+// voiceTime is how long a reader may take to fetch a voice message.
+const voiceTime = 2 * time.Minute
+
+// voice serves GET /api/chat/{id}/voice/{file}: a voice message that the model spoke in
+// the chat. Nothing else of the chat's files is there.
+func (p *Platform) voice(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	if p.opts.Voice == nil {
+		notFound().write(w)
+		return
+	}
+	name := r.PathValue("file")
+	f, err := p.opts.Voice(key, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		notFound().write(w)
+		return
+	case err != nil:
+		p.fail(w, r, key, "voice", err)
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	kind := map[string]string{".opus": "audio/ogg", ".mp3": "audio/mpeg", ".wav": "audio/wav"}[path.Ext(name)]
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", "inline")
+	// An error means a test's recorder without deadlines: nothing to bound.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(voiceTime))
+	http.ServeContent(w, r, "", time.Time{}, f)
+}

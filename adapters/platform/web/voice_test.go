@@ -1,0 +1,73 @@
+package web
+
+import (
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// A page gets the voice messages of its chat, as sound and nothing else, in pieces if
+// it likes.
+func TestVoiceMessages(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "speech.opus")
+	if err := os.WriteFile(file, []byte("0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := ""
+	p, err := New(Options{Live: newFakeLive(), Voice: func(key messages.ChatKey, name string) (*os.File, error) {
+		asked = string(key) + " " + name
+		if name != "speech-1.opus" {
+			return nil, fs.ErrNotExist
+		}
+		return os.Open(file)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path, ranged string) (*http.Response, string) {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:3000"+path, http.NoBody)
+		if ranged != "" {
+			r.Header.Set("Range", ranged)
+		}
+		w := httptest.NewRecorder()
+		p.Handler().ServeHTTP(w, r)
+		body, err := io.ReadAll(w.Result().Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Result(), string(body)
+	}
+	resp, body := get("/api/chat/a%2Fb/voice/speech-1.opus", "")
+	if resp.StatusCode != http.StatusOK || body != "0123456789" || asked != "web-chat-a/b speech-1.opus" {
+		t.Errorf("%d %q, asked for %q", resp.StatusCode, body, asked)
+	}
+	for name, want := range map[string]string{"Content-Type": "audio/ogg", "X-Content-Type-Options": "nosniff", "Content-Disposition": "inline", "Content-Security-Policy": policy} {
+		if got := resp.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if resp, body := get("/api/chat/c/voice/speech-1.opus", "bytes=2-4"); resp.StatusCode != http.StatusPartialContent || body != "234" {
+		t.Errorf("a piece: %d %q", resp.StatusCode, body)
+	}
+	for _, path := range []string{"/api/chat/c/voice/notes.txt", "/api/chat/c/voice/..%2fspeech-1.opus", "/api/chat/c/voice/", "/api/chat/%00/voice/speech-1.opus"} {
+		if resp, body := get(path, ""); resp.StatusCode < 400 {
+			t.Errorf("%s: %d %q", path, resp.StatusCode, body)
+		}
+	}
+	without, err := New(Options{Live: newFakeLive()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	without.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:3000/api/chat/c/voice/speech-1.opus", http.NoBody))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("without voices: %d", w.Code)
+	}
+}

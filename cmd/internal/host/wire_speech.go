@@ -1,0 +1,178 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
+	"github.com/shipmyagent/shipmyagent/adapters/speech/command"
+	audio "github.com/shipmyagent/shipmyagent/adapters/speech/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
+	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// voices turn recordings into text and text into recordings; what is not set up is nil.
+type voices struct {
+	ears  *speech.Listener
+	mouth *speech.Speaker
+}
+
+// newVoices makes what the settings want. It asks nobody and starts no program.
+func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
+	s := h.opts.Settings.Settings.Speech
+	if !s.Transcribe.On() && !s.Speak.On() {
+		return voices{}, nil
+	}
+	transport := openai.NewTransport()
+	h.cleanups.add("speech", func(context.Context) error {
+		transport.CloseIdleConnections()
+		return nil
+	})
+	scratch := filepath.Join(h.opts.State, "speech") // of calls: nothing of an earlier process is under way
+	if err := os.RemoveAll(scratch); err != nil {
+		h.log.Warn("what a program for speech left behind cannot be removed", "error", err)
+	}
+	metrics := speech.NewMetrics(h.registry)
+	var v voices
+	if t := s.Transcribe; t.On() {
+		timeout := time.Duration(t.TimeoutS) * time.Second
+		by, err := transcriber(t, command.Options{
+			Argv: t.Command, Read: t.Read, Sandbox: box, Scratch: scratch, Path: os.Getenv("PATH"), Timeout: timeout,
+		}, transport)
+		if err != nil {
+			return voices{}, h.noVoices(err)
+		}
+		v.ears = speech.NewListener(masking{by, &h.mask}, speech.ListenerOptions{
+			MaxBytes: int64(t.MaxMB) << 20, MaxTime: time.Duration(t.MaxSeconds) * time.Second, AtOnce: t.MaxConcurrency, Deadline: timeout,
+			Language: t.Language, Metrics: metrics,
+		})
+	}
+	if k := s.Speak; k.On() {
+		timeout := time.Duration(k.TimeoutS) * time.Second
+		by, err := synthesizer(k, command.Options{
+			Argv: k.Command, Read: k.Read, Sandbox: box, Scratch: scratch, Path: os.Getenv("PATH"), Timeout: timeout,
+		}, transport)
+		if err != nil {
+			return voices{}, h.noVoices(err)
+		}
+		v.mouth = speech.NewSpeaker(by, speech.SpeakerOptions{MaxLetters: k.MaxChars, AtOnce: k.MaxConcurrency, Deadline: timeout, Metrics: metrics})
+	}
+	return v, nil
+}
+
+func (h *Host) noVoices(err error) error {
+	return &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
+}
+
+func transcriber(t config.Transcribe, program command.Options, transport http.RoundTripper) (speech.Transcriber, error) {
+	if len(t.Command) > 0 {
+		return command.NewTranscriber(program), nil
+	}
+	return audio.NewTranscriber(audio.Options{BaseURL: t.BaseURL, APIKey: audio.Secret(t.APIKey.Reveal()), Model: t.Model, Transport: transport})
+}
+
+func synthesizer(k config.Speak, program command.Options, transport http.RoundTripper) (speech.Synthesizer, error) {
+	if len(k.Command) > 0 {
+		return command.NewSynthesizer(program), nil
+	}
+	o := audio.Options{BaseURL: k.BaseURL, APIKey: audio.Secret(k.APIKey.Reveal()), Model: k.Model, Transport: transport}
+	return audio.NewSynthesizer(o, k.Voice, k.Format)
+}
+
+// masking takes the host's secrets out of transcripts: a service may repeat its key.
+type masking struct {
+	speech.Transcriber
+	mask *mask
+}
+
+// Transcribe implements [speech.Transcriber].
+func (m masking) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
+	text, err := m.Transcriber.Transcribe(ctx, a)
+	return m.mask.text(text), err
+}
+
+// speechTools are the tools of what is set up.
+func (h *Host) speechTools(v voices, stored string) []tool.Tool {
+	files, log := tool.ChatFiles{Root: stored, Folder: resultsOf}, h.opts.Logger.With("component", "speech")
+	var out []tool.Tool
+	if v.ears != nil {
+		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: v.ears, Files: files, Logger: log}))
+	}
+	if v.mouth != nil {
+		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: v.mouth, Files: files, Way: h.voiceWay, Link: h.voiceLink, Logger: log}))
+	}
+	return out
+}
+
+// voiceWay is how recordings reach the people of a chat.
+func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
+	p := h.ports[platformOf(key)] // filled before the first message, never changed after it
+	if p == nil || !p.adapter.Outbox {
+		return speechtools.WayHere
+	}
+	switch caps := p.platform.Capabilities(); {
+	case caps.Sends(platform.FileVoice):
+		return speechtools.WayVoice
+	case caps.Sends(platform.FileAudio):
+		return speechtools.WayFile
+	}
+	return speechtools.WayText
+}
+
+// platformOf is the name of the platform, with its account, that a chat is on; empty:
+// none is known.
+func platformOf(key messages.ChatKey) string {
+	addr, ok := key.Address()
+	switch {
+	case !ok:
+		return ""
+	case addr.Account != "":
+		return addr.Platform + "@" + addr.Account
+	}
+	return addr.Platform
+}
+
+// voiceLink is where people of a chat find a voice message: on its page, or, at a
+// terminal of this machine, as a file. It is empty where they get it sent.
+func (h *Host) voiceLink(key messages.ChatKey, name string) string {
+	if id, ok := strings.CutPrefix(string(key), nameWeb+"-chat-"); ok {
+		return "/api/chat/" + url.PathEscape(id) + "/voice/" + name
+	}
+	if own, err := resultsOf(key); err == nil && platformOf(key) == nameCLI {
+		return (&url.URL{Scheme: "file", Path: filepath.Join(h.opts.State, "files", filepath.FromSlash(own), name)}).String()
+	}
+	return ""
+}
+
+// openVoice opens a voice message that was spoken in a chat, for its page. Other files
+// of the chat are not handed out.
+func (h *Host) openVoice(key messages.ChatKey, name string) (*os.File, error) {
+	if !regexp.MustCompile(`^speech-[0-9a-f]{24}\.(opus|mp3|wav)$`).MatchString(name) {
+		return nil, fs.ErrNotExist
+	}
+	own, err := resultsOf(key)
+	if err != nil {
+		return nil, fs.ErrNotExist
+	}
+	file, err := tool.ChatFiles{Root: filepath.Join(h.opts.State, "files"), Folder: resultsOf}.Find(key, own+"/"+name)
+	if errors.Is(err, tool.ErrInput) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(file)
+}
