@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
@@ -19,7 +20,8 @@ import (
 // toolbox is the host's tools as runs need them.
 type toolbox struct {
 	set   *toolSet
-	files string // whole results are kept below it
+	files string           // whole results are kept below it
+	ears  *speech.Listener // nil: voice messages stay files
 	log   *slog.Logger
 }
 
@@ -42,6 +44,11 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, err
 	}
 	tools = append(tools, commands...)
+	spoken, err := h.newVoices(box)
+	if err != nil {
+		return nil, err
+	}
+	tools = append(tools, h.speechTools(spoken, files)...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
@@ -51,7 +58,7 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
 	h.startMCP(set, tools, box, "")
-	return &toolbox{set: set, files: files, log: h.opts.Logger.With("component", "tools")}, nil
+	return &toolbox{set: set, files: files, ears: spoken.ears, log: h.opts.Logger.With("component", "tools")}, nil
 }
 
 // names are the tools offered to a chat.
