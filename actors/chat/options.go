@@ -95,6 +95,11 @@ type Options struct {
 	GroupContext func(key messages.ChatKey) int
 	// Files keeps the pages of long answers; nil: they are sent whole.
 	Files persistence.FileStore
+	// Whole reads what a result points to as kept elsewhere, or only says how long it is
+	// when that is more than [MaxOutput]; nil: nothing is kept.
+	Whole func(key messages.ChatKey, pointer string) (text string, size int64, err error)
+	// Mask takes secrets out of what people are sent; nil: nothing is taken out.
+	Mask func(text string) string
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }

@@ -204,7 +204,7 @@ func (c *chat) settleWith(ac actor.Context, msg messages.AcceptIngress, turn per
 		c.refuse(ac, msg)
 		return
 	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID})
+	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
 	c.deliverRows(ac, rows)
 	c.settledFrame(ac, turn.ID)
 	c.restLater()

@@ -36,6 +36,7 @@ func orders(contexts bool) []order {
 		{name: "contexts", en: "lists what is archived", zh: "查看已归档的对话", contexts: true, api: true},
 		{name: "load", usage: "load N", en: "brings one of them back", zh: "恢复其中一个", contexts: true, api: true},
 		{name: "tasks", en: "lists the tasks of this chat and their next times", zh: "查看本聊天的定时任务", api: true},
+		{name: "output", usage: "output N", en: "sends all that a tool said last, or N outputs back", zh: "发送最近一次（或倒数第 N 次）工具的完整输出", api: true},
 		{name: "approvals", en: "shows what waits for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "lets it happen", zh: "同意"},
 		{name: "deny", usage: "deny N REASON", en: "does not", zh: "拒绝"},

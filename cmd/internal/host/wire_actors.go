@@ -62,6 +62,7 @@ func (h *Host) startActors(context.Context) error {
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
 	chats.Fetch = h.newMedia(tools.files).fetch
+	chats.Whole, chats.Mask = wholeOf(tools.files), h.mask.text
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },
