@@ -1,12 +1,15 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -216,6 +219,8 @@ func (c *chat) skip(msg messages.QueueEgress) string {
 		return "run_ended"
 	case strings.TrimSpace(msg.Text) == "" && len(msg.Files) == 0:
 		return "empty"
+	case c.foreign(msg.Files):
+		return "foreign_file"
 	case msg.RunID == "":
 		return ""
 	case len(c.state.Run.Rows) >= c.MaxSends:
@@ -224,6 +229,25 @@ func (c *chat) skip(msg messages.QueueEgress) string {
 		return "duplicate"
 	}
 	return ""
+}
+
+// foreign reports whether a message has a file that is named by the platform's id and
+// that nobody sent to this chat: it would be another chat's. What was folded away does
+// not count; the chat's own copy has a path.
+func (c *chat) foreign(files []messages.FileRef) bool {
+	return slices.ContainsFunc(files, func(f messages.FileRef) bool {
+		return f.FileID != "" && !received(c.state.History, f.FileID) && !received(c.state.Lane, f.FileID)
+	})
+}
+
+// received reports whether one of the turns came with a file of that id.
+func received(turns []persistence.Turn, id string) bool {
+	return slices.ContainsFunc(turns, func(t persistence.Turn) bool {
+		return t.Message.Role == uimessage.RoleUser && slices.ContainsFunc(t.Message.Parts, func(p uimessage.Part) bool {
+			f, ok := platform.FileOf(p)
+			return ok && f.FileID == id
+		})
+	})
 }
 
 func (c *chat) sent(msg messages.QueueEgress) {

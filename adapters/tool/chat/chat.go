@@ -34,6 +34,8 @@ func report(d tool.Delivery) answer {
 		a.Note = "Nothing was sent: this run has used up its messages. Finish now."
 	case d.Skipped == "empty":
 		a.Note = "Nothing was sent: there is neither text nor a file."
+	case d.Skipped == "foreign_file":
+		a.Note = "Nothing was sent: a fileId is not that of a file that somebody sent to this chat. Name a kept file by its path."
 	case d.Skipped != "":
 		a.Note = "Nothing was sent."
 	case d.Parked:

@@ -218,6 +218,7 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 		{name: "on its way and final", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Parts: 1}, wantFinal: true, wantNote: "1 parts are delivered"},
 		{name: "sent before and final", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "duplicate"}, wantFinal: true, wantNote: "not sent again"},
 		{name: "limit is an answer", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "limit"}, wantNote: "used up"},
+		{name: "a file of another chat", input: `{"text":"a","attachments":[{"fileId":"F","kind":"photo"}],"final":true}`, run: sole, delivery: tool.Delivery{Skipped: "foreign_file"}, wantNote: "by its path"},
 		{name: "another reason", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Skipped: "closed"}, wantNote: "Nothing was sent"},
 		{name: "parked", input: `{"text":"a","final":true}`, run: sole, delivery: tool.Delivery{Parked: true}, wantNote: "refused"},
 		{name: "empty text is an answer", input: `{"text":" \n ","final":true}`, run: sole, wantNote: "neither text nor a file"},
