@@ -41,6 +41,7 @@ type AcceptIngress struct {
 	Verdict   Verdict
 	Reason    string // the gate's
 	Notice    string // sent to the chat with a refusal; empty: none
+	Asks      []Ask  // that go with the notice, where there are buttons
 	// Turn is the user turn without its arrival number; for other verdicts it
 	// carries only what the ledger keeps.
 	Turn uimessage.Message

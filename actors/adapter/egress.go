@@ -41,7 +41,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 	switch {
 	case l.has(msg.Row):
 		return
-	case l.kept != nil && l.kept.row() == msg.Row: // the chat was read anew and has not heard
+	case l.kept != nil && l.kept.whole && l.kept.row() == msg.Row: // the chat was read anew and has not heard
 		a.tell(ac, l)
 		return
 	}

@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -85,7 +86,7 @@ func accepted(ctx context.Context, f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Command: in.Command.Name, Args: in.Command.Args,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
 	case in.Kind == platform.KindTakenBack:
@@ -110,6 +111,9 @@ func turn(in platform.Inbound) uimessage.Message {
 	}
 	if a, ok := in.ChatKey.Address(); ok {
 		meta.Channel = a.Platform
+	}
+	if value, err := json.Marshal(in.Answers); in.Answers != nil && err == nil {
+		meta.Extra = append(meta.Extra, uimessage.Member{Name: uimessage.AnsweredMember, Value: value})
 	}
 	m := uimessage.Message{ID: in.TurnID, Role: uimessage.RoleUser, Metadata: meta.Append(nil)}
 	if m.ID == "" {

@@ -58,9 +58,35 @@ func (c *chat) commandOf(msg messages.AcceptIngress, turn persistence.Turn) Comm
 	case "status":
 		cmd.Tokens = c.compaction.size.tokens(c.state.History, c.system())
 	case "why":
-		cmd.Why = c.unanswered()
+		if cmd.Why = c.recordOf(turn.Meta.ReplyTo); cmd.Why == nil {
+			cmd.Why = c.unanswered()
+		}
 	}
 	return cmd
+}
+
+// recordOf is what the ledger says of a message of people; nil: nothing.
+func (c *chat) recordOf(messageID string) *persistence.LedgerEntry {
+	if messageID == "" {
+		return nil
+	}
+	var found *persistence.LedgerEntry
+	note := func(e persistence.LedgerEntry) {
+		if e.Dir == persistence.DirIn && e.MessageID == messageID {
+			found = &e
+		}
+	}
+	for e, err := range c.store.Ledger(context.Background()) {
+		if err != nil {
+			c.log.Warn("the ledger cannot be read", "error", err)
+			break
+		}
+		note(e)
+	}
+	for _, e := range c.state.UnfoldedLedger() {
+		note(e)
+	}
+	return found
 }
 
 // unanswered is the last message here that did not simply get an answer.

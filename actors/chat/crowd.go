@@ -82,9 +82,13 @@ func (c *chat) hostRow(msg messages.AcceptIngress, turn persistence.Turn, say st
 	if say == "" || !c.via.Outbox {
 		return nil
 	}
-	return []persistence.Row{{
+	row := persistence.Row{
 		Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
-	}}
+	}
+	for _, a := range msg.Asks {
+		row.Asks = append(row.Asks, persistence.Ask(a))
+	}
+	return []persistence.Row{row}
 }
 
 // depth counts the bots behind a turn: a bot answers what was said here last.

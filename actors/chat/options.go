@@ -65,6 +65,9 @@ type Options struct {
 	// that person, in groups the Approvers, as <platform>-<userId>.
 	MayDecide func(Claim) bool
 	Approvers []string
+	// AdminsUnknown reports that the administrators of a group might decide, if only its
+	// platform said who they are; nil: they never do.
+	AdminsUnknown func(key messages.ChatKey) bool
 	// Grants keeps what people allow for a time; nil: they cannot.
 	Grants persistence.GrantStore
 	// Uptime is a clock that nobody can set, and the running system it belongs to; nil: there is none.
@@ -152,8 +155,8 @@ type Command struct {
 	// Language is what people chose for the chat; empty: nothing. Chinese: they write so.
 	Language string
 	Chinese  bool
-	// Why is set for the command why: the last message here that was ignored,
-	// declined or merged; nil: there is none.
+	// Why is set for the command why: the message that it answers, else the last one
+	// here that was ignored, declined or merged; nil: there is none.
 	Why *persistence.LedgerEntry
 	// Compaction is set for the command compact.
 	Compaction Compaction

@@ -64,6 +64,9 @@ type Inbound struct {
 	Sender    Person
 	MessageID string // the platform's id of the message
 	ReplyTo   string // the platform's id of the message it answers
+	// Answers is that message as far as the platform told it: reference, and nobody's
+	// words to us. Nil: nothing is known.
+	Answers *uimessage.Quoted
 	EditOf    string
 	Time      time.Time
 
@@ -107,6 +110,9 @@ type Gate struct {
 	Reason string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
 	// Notice is sent to the chat by the host, for example to people not paired yet.
 	Notice string
+	// Asks go with the notice, for the platform to show as buttons; what they mean is
+	// its own business.
+	Asks []messages.Ask
 }
 
 // Command is a person's order to the host.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -41,6 +42,12 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 		member("user", meta.UserID)
 	}
 	member("msg", meta.MessageID)
+	if meta.EditOf != "" && meta.IngressID != meta.MessageID {
+		member("edits", meta.EditOf) // the turn of that id, as it was, is further up
+	}
+	if len(answeredMessage(meta)) > 0 {
+		member("answers", cmp.Or(meta.ReplyTo, "?")) // the part that follows holds it
+	}
 	if n := len(quotedMessages(meta)); n > 0 {
 		member("quoted", strconv.Itoa(n)) // the part that follows holds them
 	}

@@ -31,9 +31,11 @@ func withHeader(m uimessage.Message, group bool, loc *time.Location) uimessage.M
 	if h == "" {
 		return m
 	}
-	parts := append(make([]uimessage.Part, 0, len(m.Parts)+2), uimessage.Text{Text: h})
-	if quoted := quotedText(quotedMessages(meta), loc); quoted != "" {
-		parts = append(parts, uimessage.Text{Text: quoted})
+	parts := append(make([]uimessage.Part, 0, len(m.Parts)+3), uimessage.Text{Text: h})
+	for _, quoted := range []string{quotedText(answeredTitle, answeredMessage(meta), loc), quotedText(quotedTitle, quotedMessages(meta), loc)} {
+		if quoted != "" {
+			parts = append(parts, uimessage.Text{Text: quoted})
+		}
 	}
 	m.Parts = append(parts, m.Parts...)
 	return m

@@ -45,7 +45,7 @@ func TestQuotedIsHarmless(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := quotedText(quotedMessages(quoting(t, string(value))), time.UTC)
+		out := quotedText(quotedTitle, quotedMessages(quoting(t, string(value))), time.UTC)
 		lines := strings.FieldsFunc(out, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) })
 		var line map[string]string
 		if len(lines) != 2 || lines[0] != quotedTitle || json.Unmarshal([]byte(lines[1]), &line) != nil || line["text"] != text || line["user"] != text {

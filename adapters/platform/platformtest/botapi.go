@@ -85,6 +85,7 @@ type BotAPI struct {
 	nextMsg int64
 	pending []queued
 	again   []queued // redelivered whatever the offset
+	gathers bool     // nothing is handed out
 	history map[int64]queued
 	nextID  int64
 	allowed []string
@@ -363,6 +364,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 			return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 		}
 		return true, nil
+	case "getChatAdministrators":
+		return a.administrators(c.Params)
 	case "sendChatAction":
 		_, no := a.chatFor(c.Params)
 		return no == nil, no

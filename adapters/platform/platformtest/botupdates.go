@@ -49,6 +49,30 @@ func (a *BotAPI) Edit(chat, from, message, date int64, text string) {
 	a.Inject("edited_message", m)
 }
 
+// EditAs is [BotAPI.Edit] with members of one's own.
+func (a *BotAPI) EditAs(chat, from, message int64, text string, more map[string]any) {
+	a.mu.Lock()
+	m := map[string]any{"message_id": message, "date": 1700000000, "chat": a.chats[chat].object(), "from": User(from, "Ann"), "text": text}
+	a.mu.Unlock()
+	maps.Copy(m, more)
+	a.Inject("edited_message", m)
+}
+
+// Gather holds updates back, so that they are handed out at once in the end.
+func (a *BotAPI) Gather(on bool) {
+	defer a.signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.gathers = on
+}
+
+// NextUpdate is the id that the next update gets.
+func (a *BotAPI) NextUpdate() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.nextID
+}
+
 // Inject queues an update and returns its id. Updates that are injected at once
 // are queued in the order of their ids, as a poller confirms all ids below its
 // offset.
@@ -186,6 +210,9 @@ func (a *BotAPI) idle(n int) {
 func (a *BotAPI) handOut(limit int) []json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.gathers {
+		return nil
+	}
 	all := append(slices.Clone(a.again), a.pending...)
 	all = all[:min(limit, len(all))]
 	a.again = a.again[min(len(a.again), len(all)):]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // admit puts a message through the gate, with what goes along: pairing, allowing
@@ -31,8 +32,15 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private {
 		return p.activate(ctx, in, f, say)
 	}
-	return p.door.Admit(ctx, door.Guest{
+	if in.Answers != nil && !private && !p.mayQuote(in, r) {
+		in.Answers = nil
+	}
+	in = p.door.Admit(ctx, door.Guest{
 		In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
 		Allowed: f.allowed, Listed: r.listed, Say: say.Words,
 	})
+	if in.Gate.Refuse && in.Gate.Reason == reasonNotAllowed && in.Gate.Notice != "" && p.opts.Decide != nil {
+		in.Gate.Asks = []messages.Ask{{ApprovalID: askAllow}}
+	}
+	return in
 }

@@ -29,7 +29,11 @@ const (
 	pressApprove = "y:"
 	pressDeny    = "n:"
 	pressNothing = "-" // of a button that only shows what was decided
+	pressAllow   = "g" // of the one that lets a group in
 )
+
+// askAllow is what a notice about a group that is not let in asks its owner.
+const askAllow = "allow-group"
 
 // Decide brings a person's decisions to a chat, as [platform.Live] does.
 type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
@@ -61,6 +65,10 @@ type button struct {
 func buttons(asks []messages.Ask) *keyboard {
 	var k keyboard
 	for _, a := range asks {
+		if a.ApprovalID == askAllow {
+			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
+			continue
+		}
 		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
 		if len(pressApprove+data) > maxData {
 			continue // Unreachable: our ids are short; words decide as well
@@ -118,6 +126,9 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	case c.Data == pressNothing:
 		p.toast(ctx, c, "", false)
 		return
+	case c.Data == pressAllow && c.Message != nil && c.Message.Chat.ID < 0:
+		p.letIn(ctx, c, say)
+		return
 	case !ok || c.Message == nil || c.Message.Chat.ID == 0:
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
@@ -140,6 +151,25 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	if shown != "" {
 		p.settleButtons(ctx, c, d.ApprovalID, shown)
 	}
+}
+
+// letIn lets a group in when its owner presses the button.
+func (p *Platform) letIn(ctx context.Context, c callback, say words) {
+	person := strconv.FormatInt(c.From.ID, 10)
+	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
+	role, _ := p.door.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
+	if c.From.IsBot || role != RoleOwner {
+		p.toast(ctx, c, say.OwnerOnly, true)
+		return
+	}
+	if err := p.opts.AccessStore.AllowGroup(ctx, p.name, chat, c.Message.Chat.name(), person); err != nil {
+		p.log.Error("a group could not be allowed", "chat", chat, "error", err)
+		p.toast(ctx, c, say.TryAgain, true)
+		return
+	}
+	p.log.Info("group allowed", "chat", chat, "by", person)
+	p.toast(ctx, c, say.GroupAllowed, false)
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.name(), pressNothing}}}})
 }
 
 // decided words what became of a decision: for who pressed, and in the place of the
@@ -195,7 +225,7 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 	if c.Message.Keyboard == nil {
 		return
 	}
-	params := settleParams{Chat: c.Message.Chat.ID, Message: c.Message.ID}
+	var k keyboard
 	for _, row := range c.Message.Keyboard.Rows {
 		if len(row) == 0 {
 			continue
@@ -204,8 +234,14 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 			_, n, _ := strings.Cut(row[0].Text, "#")
 			row = []button{{"#" + n + " " + shown, pressNothing}}
 		}
-		params.Keyboard.Rows = append(params.Keyboard.Rows, row)
+		k.Rows = append(k.Rows, row)
 	}
+	p.showKeyboard(ctx, c, k)
+}
+
+// showKeyboard puts other buttons below the message whose button was pressed.
+func (p *Platform) showKeyboard(ctx context.Context, c callback, k keyboard) {
+	params := settleParams{Chat: c.Message.Chat.ID, Message: c.Message.ID, Keyboard: k}
 	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
 		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)
 	}

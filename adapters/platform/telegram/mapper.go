@@ -57,7 +57,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
 		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
-		MessageID: id, ReplyTo: msg.replyTo(), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
+		MessageID: id, ReplyTo: msg.replyTo(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
 		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
 	}
 	if topic != 0 {
@@ -77,6 +77,9 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		text, entities = msg.Caption, msg.CaptionEntities
 		in.Text = text
 		in.Parts = msg.parts()
+		if msg.Sticker != nil {
+			in.Parts = in.Parts[:1] // what it stands for; the picture is of no use
+		}
 	}
 	out := mapped{in: in, facts: facts{
 		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),

@@ -68,7 +68,11 @@ type entity struct {
 type replied struct {
 	ID           int64           `json:"message_id"`
 	From         *user           `json:"from"`
+	SenderChat   *chat           `json:"sender_chat"`
+	Text         string          `json:"text"`
+	Caption      string          `json:"caption"`
 	TopicCreated json.RawMessage `json:"forum_topic_created,omitempty"`
+	media
 }
 
 type message struct {
@@ -81,6 +85,7 @@ type message struct {
 	Thread          int64    `json:"message_thread_id"`
 	IsTopic         bool     `json:"is_topic_message"`
 	ReplyTo         *replied `json:"reply_to_message"`
+	Quote           *quote   `json:"quote"`
 	Text            string   `json:"text"`
 	Entities        []entity `json:"entities"`
 	Caption         string   `json:"caption"`

@@ -47,7 +47,12 @@ func fateWords(e persistence.LedgerEntry) (en, zh string) {
 		return "the work on it was stopped.", "处理被停止了。"
 	case persistence.FateExpired:
 		return "it waited too long.", "等待时间太长，已失效。"
-	case persistence.FateIgnored, persistence.FateDeclined, persistence.FateAnswered:
+	case persistence.FateAnswered:
+		if e.Reason == "command" || e.Reason == "stop" {
+			return "it was a command, which I answered myself.", "这是一条命令，我已直接回复。"
+		}
+		return "it was answered.", "已经回答过了。"
+	case persistence.FateIgnored, persistence.FateDeclined:
 	}
 	if w, ok := gateWords()[e.Reason]; ok {
 		return w[0], w[1]

@@ -1,0 +1,326 @@
+package host
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+var update = flag.Bool("update", false, "rewrite the wanted parts of the scenarios")
+
+// The wanted parts of a scenario: the calls that the service got, the reactions among
+// them, which wait for nobody, by message; what the model was asked, what became of the messages, and the files that were kept.
+var wanted = []string{"calls", "marks", "model", "fates", "files"}
+
+// Every file of testdata/telegram shows one behaviour with a whole host: prose, a
+// script of what people do, and the calls that the Bot API gets for it. See
+// scenario_words_test.go for the words of a script.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/telegram/*.txtar")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(strings.TrimSpace(string(archive.Comment))) < 40 {
+				t.Error("the scenario does not say what it shows")
+			}
+			parts := map[string]string{}
+			for _, f := range archive.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			s := newScene(t)
+			s.play(parts["script"])
+			got := s.show(parts["script"])
+			if *update {
+				s.rewrite(file, archive, got)
+				return
+			}
+			for _, name := range wanted {
+				if diff := cmp.Diff(lines(parts[name]), lines(got[name])); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+func lines(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") }
+
+// person is somebody of a script.
+type person struct {
+	id       int64
+	name     string
+	language string
+}
+
+// place is a chat, or a topic of one.
+type spot struct{ chat, topic int64 }
+
+// said is a message of a script, by whomever.
+type said struct {
+	spot
+	id     int64
+	from   int64 // 0: the bot
+	text   string
+	update int64 // 0: not one of ours
+}
+
+// scene is one script being played with a whole host.
+type scene struct {
+	t     *testing.T
+	p     *project
+	h     *Host
+	model *modeltest.Script
+	flags map[string]string
+
+	people  map[string]person
+	spoken  map[string]said // by label: ann#1, bot#1
+	counts  map[string]int  // of messages, by who wrote them
+	chats   []int64
+	keys    []messages.ChatKey
+	moved   map[int64]int64 // ids of chats, as they were first
+	gates   []*gate
+	calls   int // of tools, for their ids
+	presses int
+	shown   []string          // methods that are shown beside the usual ones
+	hidden  []string          // methods that are not
+	vars    map[string]string // words that are another each time
+	edits   int64
+	gathers bool                  // what people do is held back
+	buttons map[string][][]string // that a message has had
+	folder  bool                  // the files that were kept are shown
+}
+
+// gate holds a step of the model back.
+type gate struct {
+	name string
+	step int // the number of the step
+	open chan struct{}
+	done bool
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{
+		t: t, p: newProject(t), model: modeltest.NewScript(), people: map[string]person{}, spoken: map[string]said{}, counts: map[string]int{},
+		moved: map[int64]int64{}, vars: map[string]string{}, chats: []int64{1}, buttons: map[string][][]string{},
+	}
+	s.flags = telegramFlags(s.p)
+	s.flags["adapters.telegram.egress"] = "direct"
+	for i, name := range []string{"Ann", "Bob", "Eve"} {
+		s.people[strings.ToLower(name)] = person{id: int64(i + 1), name: name}
+	}
+	return s
+}
+
+func (s *scene) play(script string) {
+	s.t.Helper()
+	for i, line := range strings.Split(script, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for name, value := range s.vars {
+			line = strings.ReplaceAll(line, "$"+name, value)
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		happens, err := s.do(verb, strings.TrimSpace(rest))
+		if err != nil {
+			s.t.Fatalf("line %d: %s: %v", i+1, line, err)
+		}
+		if happens {
+			s.rest(line)
+		}
+	}
+	for _, err := range s.model.Faults() {
+		s.t.Errorf("the model: %v", err)
+	}
+	if n := s.model.Left(); n > 0 {
+		s.t.Errorf("%d answers of the model are left", n)
+	}
+}
+
+// begin starts the host with the first thing that happens.
+func (s *scene) begin() {
+	s.t.Helper()
+	if s.h != nil {
+		return
+	}
+	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
+	if err := s.h.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	h := s.h
+	s.t.Cleanup(func() {
+		if h == s.h {
+			s.stop()
+		}
+	})
+	s.p.api.AwaitPoller(s.t)
+}
+
+func (s *scene) stop() {
+	if err := s.h.Stop(context.WithoutCancel(s.t.Context())); err != nil {
+		s.t.Errorf("stop: %v", err)
+	}
+}
+
+// rest waits until everything has happened that needs nothing from outside: no update
+// waits, and each chat is at rest or held by a gate.
+func (s *scene) rest(what string) {
+	s.t.Helper()
+	if s.h == nil {
+		return
+	}
+	eventually(s.t, "rest after "+what, func() bool {
+		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < s.presses {
+			return false
+		}
+		held := s.held()
+		for _, key := range s.keys {
+			view, err := s.h.ports[nameTelegram].port.History(s.t.Context(), key)
+			if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// answered are the calls of a method that have their answer.
+func (s *scene) answered(method string) []platformtest.Call {
+	return slices.DeleteFunc(s.p.api.Calls(method), func(c platformtest.Call) bool { return c.Code == 0 })
+}
+
+// held tells whether the model is at a gate.
+func (s *scene) held() bool {
+	played := len(s.model.Requests())
+	return slices.ContainsFunc(s.gates, func(g *gate) bool { return !g.done && g.step < played })
+}
+
+// spot reads a place: 1, or -5/7 for a topic.
+func (s *scene) spot(word string) (spot, error) {
+	chat, topic, _ := strings.Cut(word, "/")
+	id, err := strconv.ParseInt(chat, 10, 64)
+	out := spot{chat: id}
+	if err == nil && topic != "" {
+		out.topic, err = strconv.ParseInt(topic, 10, 64)
+	}
+	if err == nil {
+		s.know(out)
+	}
+	return out, err
+}
+
+// know notes the key of a place's chat.
+func (s *scene) know(at spot) {
+	chat := at.chat
+	if first, ok := s.moved[chat]; ok {
+		chat = first
+	}
+	if at.topic == 1 {
+		at.topic = 0
+	}
+	key := messages.NewChatKey(nameTelegram, "", strconv.FormatInt(chat, 10), at.topic)
+	if !slices.Contains(s.keys, key) {
+		s.keys = append(s.keys, key)
+	}
+}
+
+// label names a message that was just written.
+func (s *scene) label(who string, m said) {
+	s.counts[who]++
+	s.spoken[who+"#"+strconv.Itoa(s.counts[who])] = m
+}
+
+// spokenBy finds a message by its label; those of the bot are counted as they are sent.
+func (s *scene) find(label string) (said, bool) {
+	if !strings.HasPrefix(label, "bot#") {
+		m, ok := s.spoken[label]
+		return m, ok
+	}
+	n, err := strconv.Atoi(label[4:])
+	all := s.sent()
+	if err != nil || n < 1 || n > len(all) {
+		return said{}, false
+	}
+	return all[n-1], true
+}
+
+// sent are all messages of the bot, in the order of their ids.
+func (s *scene) sent() []said {
+	var all []said
+	for _, chat := range s.chats {
+		for _, m := range s.p.api.Sent(chat) {
+			all = append(all, said{spot: spot{chat, m.Topic}, id: m.ID, text: m.Text})
+		}
+	}
+	slices.SortFunc(all, func(a, b said) int { return int(a.id - b.id) })
+	return all
+}
+
+// await waits for so many answered calls of a method.
+func (s *scene) await(method string, n int) {
+	s.t.Helper()
+	s.p.api.Await(s.t, strconv.Itoa(n)+" calls of "+method, func() bool { return len(s.answered(method)) >= n })
+}
+
+// take keeps the words that a pattern finds in the bot's last message.
+func (s *scene) take(name, pattern string) bool {
+	all := s.sent()
+	re, err := regexp.Compile(pattern)
+	if err != nil || len(all) == 0 {
+		return false
+	}
+	found := re.FindStringSubmatch(all[len(all)-1].text)
+	if len(found) < 2 {
+		return false
+	}
+	s.vars[name] = found[1]
+	return true
+}
+
+// rewrite puts what came in the place of what was wanted.
+func (s *scene) rewrite(file string, archive *txtar.Archive, got map[string]string) {
+	s.t.Helper()
+	out := &txtar.Archive{Comment: archive.Comment}
+	for _, f := range archive.Files {
+		if f.Name == "script" {
+			out.Files = append(out.Files, f)
+		}
+	}
+	for _, name := range wanted {
+		if got[name] != "" {
+			out.Files = append(out.Files, txtar.File{Name: name, Data: []byte(got[name])})
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(out), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// again stops the host and starts the next one on the same folder.
+func (s *scene) again() {
+	s.t.Helper()
+	s.stop()
+	s.h = nil
+	s.begin()
+}

@@ -1,0 +1,388 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+// The words of a script, one a line. A place is the id of a chat, or chat/topic; a
+// message has the label WHO#N, the bot's are bot#N.
+//
+// Before anything happens:
+//
+//	set KEY VALUE                   a setting; a key without a dot is one of adapters.telegram
+//	write FILE TEXT                 a file of the project; \n is the end of a line
+//	chat ID TYPE [TITLE] [forum] [topics N,N]
+//	person NAME ID [LANGUAGE]       beside Ann, Bob and Eve, who are 1, 2 and 3
+//	show METHOD, hide METHOD, show files
+//
+// What the model answers, in the order of its requests, with clauses between bars:
+//
+//	model [hold GATE |] text WORDS | long LINES | pause GATE | call TOOL JSON | fail REASON [retryable]
+//	model rest CLAUSES              for every request beyond the script
+//
+// What happens; everything that follows from it has happened before the next line:
+//
+//	say WHO PLACE WORDS [JSON]      JSON adds members to the message of the update
+//	reply WHO LABEL WORDS [JSON]    an answer to a message
+//	send WHO PLACE KIND NAME [album=ID] [CAPTION]
+//	edit WHO LABEL WORDS
+//	press WHO LABEL BUTTON          a button that shows these words, or showed them
+//	gather, scatter                 what people do between them comes at once
+//	again LABEL                     the service brings the update once more
+//	migrate FROM TO                 a group becomes a supergroup
+//	fail METHOD CODE [retry=N] [times=N] WORDS
+//	forbid reactions|drafts CHAT
+//	pair WHO PLACE                  with the code that a start prints
+//	take NAME PATTERN               what the pattern finds in the bot's last message is $NAME
+//	release GATE, await METHOD N, restart
+func (s *scene) do(verb, rest string) (happens bool, err error) {
+	switch verb {
+	case "set", "write", "chat", "person", "show", "hide", "model":
+		return false, s.prepare(verb, rest)
+	}
+	s.begin()
+	switch verb {
+	case "gather":
+		s.p.api.Gather(true)
+		s.gathers = true
+	case "scatter":
+		s.p.api.Gather(false)
+		s.gathers = false
+	case "say":
+		err = s.say(rest)
+	case "reply":
+		err = s.reply(rest)
+	case "send":
+		err = s.send(rest)
+	case "edit":
+		err = s.edit(rest)
+	case "press":
+		err = s.press(rest)
+	case "migrate":
+		err = s.migrate(rest)
+	case "pair":
+		err = s.pair(rest)
+	case "release":
+		err = s.release(rest)
+	case "restart":
+		s.again()
+	case "again":
+		m, ok := s.find(rest)
+		if !ok || m.update == 0 {
+			return false, fmt.Errorf("no message %s", rest)
+		}
+		s.p.api.Redeliver(m.update)
+		s.p.api.AwaitPoller(s.t)
+	default:
+		return false, s.meddle(verb, rest)
+	}
+	return !s.gathers, err
+}
+
+// prepare says what there is.
+func (s *scene) prepare(verb, rest string) error {
+	word, more, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "set":
+		if !strings.Contains(word, ".") {
+			word = "adapters.telegram." + word
+		}
+		s.flags[word] = more
+	case "write":
+		write(s.t, filepath.Join(s.p.dir, filepath.FromSlash(word)), strings.ReplaceAll(more, `\n`, "\n"))
+	case "person":
+		fields := strings.Fields(more)
+		id, err := strconv.ParseInt(fields[0], 10, 64)
+		if err != nil {
+			return err
+		}
+		s.people[strings.ToLower(word)] = person{id: id, name: word, language: strings.Join(fields[1:], "")}
+	case "show":
+		if word == "files" {
+			s.folder = true
+		}
+		s.shown = append(s.shown, word)
+	case "hide":
+		s.hidden = append(s.hidden, word)
+	case "model":
+		return s.answer(rest)
+	case "chat":
+		return s.addChat(word, more)
+	}
+	return nil
+}
+
+func (s *scene) addChat(word, more string) error {
+	id, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return err
+	}
+	c := platformtest.Chat{ID: id}
+	fields := strings.Fields(more)
+	for i, f := range fields {
+		switch {
+		case i == 0:
+			c.Type = f
+		case f == "forum":
+			c.Forum = true
+		case f == "topics":
+		case fields[i-1] == "topics":
+			for n := range strings.SplitSeq(f, ",") {
+				topic, err := strconv.ParseInt(n, 10, 64)
+				if err != nil {
+					return err
+				}
+				c.Topics = append(c.Topics, topic)
+			}
+		default:
+			c.Title = strings.TrimSpace(c.Title + " " + f)
+		}
+	}
+	s.p.api.AddChat(c)
+	if !slices.Contains(s.chats, id) {
+		s.chats = append(s.chats, id)
+	}
+	return nil
+}
+
+// answer adds a step of the model.
+func (s *scene) answer(rest string) error {
+	rest, forever := strings.CutPrefix(rest, "rest ")
+	step := modeltest.Step{}
+	for clause := range strings.SplitSeq(rest, " | ") {
+		word, more, _ := strings.Cut(strings.TrimSpace(clause), " ")
+		switch word {
+		case "text":
+			step.Text = append(step.Text, strings.ReplaceAll(more, `\n`, "\n"))
+		case "long":
+			n, err := strconv.Atoi(more)
+			if err != nil {
+				return err
+			}
+			var long strings.Builder
+			for i := range n {
+				fmt.Fprintf(&long, "Line %d of a long answer.\n", i+1)
+			}
+			step.Text = append(step.Text, long.String())
+		case "hold":
+			step.Wait = s.gate(more)
+		case "pause":
+			step.WaitAfterText = s.gate(more)
+		case "call":
+			name, input, _ := strings.Cut(more, " ")
+			s.calls++
+			step.Calls = append(step.Calls, modeltest.Call{ID: "c" + strconv.Itoa(s.calls), Name: name, Input: input})
+		case "fail":
+			reason, again, _ := strings.Cut(more, " ")
+			step.Err = &model.Error{Reason: model.Reason(reason), Retryable: again != "", Message: "scripted"}
+		default:
+			return fmt.Errorf("no clause %q", word)
+		}
+	}
+	if forever {
+		s.model.Otherwise = &step
+		return nil
+	}
+	s.model.Add(step)
+	return nil
+}
+
+// gate makes the gate of the step that is about to be added.
+func (s *scene) gate(name string) <-chan struct{} {
+	g := &gate{name: name, step: len(s.model.Requests()) + s.model.Left(), open: make(chan struct{})}
+	s.gates = append(s.gates, g)
+	return g.open
+}
+
+func (s *scene) release(name string) error {
+	for _, g := range s.gates {
+		if g.name == name && !g.done {
+			g.done = true
+			close(g.open)
+			return nil
+		}
+	}
+	return fmt.Errorf("no gate %s", name)
+}
+
+// who finds a person, and what they say with what is added to it.
+func (s *scene) who(rest string) (p person, who, word, text string, more map[string]any, err error) {
+	who, rest, _ = strings.Cut(rest, " ")
+	word, text, _ = strings.Cut(rest, " ")
+	p, ok := s.people[who]
+	if !ok {
+		return p, who, word, text, nil, fmt.Errorf("nobody is called %s", who)
+	}
+	more = map[string]any{"from": from(p)}
+	if i := strings.LastIndex(text, " {"); i >= 0 && strings.HasSuffix(text, "}") {
+		if err := json.Unmarshal([]byte(text[i+1:]), &more); err != nil {
+			return p, who, word, text, nil, err
+		}
+		text = text[:i]
+	}
+	text = strings.ReplaceAll(text, `\n`, "\n")
+	if e := entities(text); e != nil {
+		more["entities"] = e
+	}
+	return p, who, word, text, more, nil
+}
+
+func from(p person) map[string]any {
+	u := platformtest.User(p.id, p.name)
+	if p.language != "" {
+		u["language_code"] = p.language
+	}
+	return u
+}
+
+// entities are what the service finds in a text.
+func entities(text string) []map[string]any {
+	var out []map[string]any
+	units := func(s string) int { return len(utf16.Encode([]rune(s))) }
+	if i := strings.Index(text, "@"+platformtest.BotName); i >= 0 && !strings.HasPrefix(text, "/") {
+		out = append(out, platformtest.Entity("mention", units(text[:i]), len(platformtest.BotName)+1))
+	}
+	if word, _, _ := strings.Cut(text, " "); strings.HasPrefix(word, "/") {
+		out = append(out, platformtest.Entity("bot_command", 0, units(word)))
+	}
+	return out
+}
+
+func (s *scene) say(rest string) error {
+	p, who, word, text, more, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	at, err := s.spot(word)
+	if err != nil {
+		return err
+	}
+	s.speak(who, p, at, text, more)
+	return nil
+}
+
+// speak brings an update with a message.
+func (s *scene) speak(who string, p person, at spot, text string, more map[string]any) {
+	if at.topic != 0 {
+		more["message_thread_id"], more["is_topic_message"] = at.topic, true
+	}
+	update := s.p.api.NextUpdate()
+	id := s.p.api.Say(at.chat, p.id, text, more)
+	s.label(who, said{spot: at, id: id, from: p.id, text: text, update: update})
+}
+
+func (s *scene) reply(rest string) error {
+	p, who, label, text, more, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	m, ok := s.find(label)
+	if !ok {
+		return fmt.Errorf("no message %s", label)
+	}
+	author := map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName}
+	for _, x := range s.people {
+		if x.id == m.from {
+			author = from(x)
+		}
+	}
+	more["reply_to_message"] = map[string]any{"message_id": m.id, "date": 1, "from": author, "text": m.text}
+	s.know(m.spot)
+	s.speak(who, p, m.spot, text, more)
+	return nil
+}
+
+// send brings a message with a file.
+func (s *scene) send(rest string) error {
+	p, who, word, text, more, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	at, err := s.spot(word)
+	if err != nil {
+		return err
+	}
+	kind, text, _ := strings.Cut(text, " ")
+	name, caption, _ := strings.Cut(text, " ")
+	if album, ok := strings.CutPrefix(caption, "album="); ok {
+		album, caption, _ = strings.Cut(album, " ")
+		more["media_group_id"] = album
+	}
+	file := s.p.api.AddFile(fmt.Sprintf("file-%s-%d", kind, s.counts[who]), []byte("content of "+name))
+	more["text"], more["caption"] = nil, nil
+	if caption != "" {
+		more["caption"] = caption
+		if e, ok := more["entities"]; ok {
+			delete(more, "entities")
+			more["caption_entities"] = e
+		}
+	}
+	switch kind {
+	case "photo":
+		more["photo"] = []any{file}
+	case "sticker":
+		file["emoji"] = name
+		more["sticker"] = file
+	default:
+		file["file_name"] = name
+		more[kind] = file
+	}
+	s.speak(who, p, at, "", more)
+	return nil
+}
+
+func (s *scene) edit(rest string) error {
+	p, _, label, text, more, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	m, ok := s.find(label)
+	if !ok {
+		return fmt.Errorf("no message %s", label)
+	}
+	s.edits++
+	members := map[string]any{"edit_date": 1700000100 + s.edits}
+	maps.Copy(members, more)
+	if m.topic != 0 {
+		members["message_thread_id"], members["is_topic_message"] = m.topic, true
+	}
+	s.p.api.EditAs(m.chat, p.id, m.id, text, members)
+	return nil
+}
+
+func (s *scene) press(rest string) error {
+	p, _, label, button, _, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	m, ok := s.find(label)
+	if !ok {
+		return fmt.Errorf("no message %s", label)
+	}
+	for _, sent := range s.p.api.Sent(m.chat) {
+		if sent.ID == m.id {
+			s.buttons[label] = append(s.buttons[label], sent.Buttons...)
+		}
+	}
+	for _, row := range s.buttons[label] {
+		for i := 0; i+1 < len(row); i += 2 {
+			if strings.Contains(row[i], button) {
+				s.presses++
+				s.p.api.Press(m.chat, p.id, m.id, row[i+1], map[string]any{"from": from(p)})
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the buttons are %q", s.buttons[label])
+}
