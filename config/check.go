@@ -91,9 +91,6 @@ func (l *loader) warnOpenness() {
 	if l.settings.Permissions.Exec.Sandbox == Off {
 		l.warn("permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`)
 	}
-	if i := slices.Index(l.settings.Permissions.Exec.Approvers, "platformAdmins"); i >= 0 {
-		l.warn(fmt.Sprintf("permissions.exec.approvers[%d]", i), "names nobody yet: no platform tells who administers a chat; add the ids of people")
-	}
 	l.warnRules("allow", l.settings.Permissions.Exec.Allow)
 	l.warnRules("deny", l.settings.Permissions.Exec.Deny)
 	if t := a.Web.Token; a.Web.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {

@@ -138,6 +138,9 @@ func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn per
 		return c.listAll(ac, msg, turn)
 	}
 	say := noticeMayNotRevoke()
+	if c.adminsUnknown() {
+		say = noticeAdminsUnknown()
+	}
 	if reason == "" {
 		names := strings.Join(grantNames(gone), ", ")
 		say = notice{"Taken back: " + names + ". Such commands ask again from now on.", "已收回：" + names + "。此后这类命令会重新询问。"}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -54,4 +57,43 @@ func (c *chat) askerOf(approvalID string) string {
 		return a.Request.Asker
 	}
 	return c.asker().ID // of the run under way, if it is one at all
+}
+
+// noticeAdminsUnknown answers those who may be administrators. Nothing is decided.
+func noticeAdminsUnknown() notice {
+	return notice{
+		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
+		"暂时无法查询谁是本群的管理员，因此无法确认你是否有权审批。请求保持不变，请稍后再说一次。",
+	}
+}
+
+// adminsUnknown reports that somebody without a say here might have one as the
+// group's administrator.
+func (c *chat) adminsUnknown() bool {
+	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
+}
+
+// sayUnknown answers words that would decide something if their sender were an
+// administrator of the group, which nobody knows now; false: they would not.
+func (c *chat) sayUnknown(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, words string) bool {
+	if !c.adminsUnknown() || !c.canSay(msg) {
+		return false
+	}
+	var shown []reply.Shown
+	for _, a := range c.state.OpenRequests() {
+		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
+	}
+	if byNumber, byPlace := reply.ParseNumbered(words, shown); byNumber.Kind == reply.Unclear && byPlace.Kind == reply.Unclear {
+		return false
+	}
+	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(noticeAdminsUnknown(), turn))
+	return true
+}
+
+// noSay is what somebody reads who may not decide.
+func (c *chat) noSay() notice {
+	if c.adminsUnknown() {
+		return noticeAdminsUnknown()
+	}
+	return noticeMayNotDecide()
 }

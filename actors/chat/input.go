@@ -44,7 +44,7 @@ func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {
 // group reports that several people may write here.
 func (c *chat) group() bool {
 	switch c.chatType {
-	case "group", "supergroup", "channel":
+	case "group", "topic_group", "supergroup", "channel":
 		return true
 	case "":
 		a, _ := c.key.Address()

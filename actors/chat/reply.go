@@ -39,7 +39,7 @@ func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn 
 	}
 	open := c.theirs(by, msg.Admin)
 	if len(open) == 0 {
-		return false
+		return c.sayUnknown(ac, msg, turn, words)
 	}
 	said, again := c.meaning(words, by, msg.Admin, open)
 	if said.Kind == reply.Unclear {
@@ -164,7 +164,7 @@ func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persisten
 		return c.listAgain(ac, msg, turn)
 	case len(theirs) == 0:
 		if c.canSay(msg) {
-			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(noticeMayNotDecide(), turn))
+			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(c.noSay(), turn))
 		}
 		return c.canSay(msg)
 	}

@@ -33,7 +33,8 @@ type botChat struct {
 	optional
 
 	closed *refused // what the bot is told when it writes
-	ids    []int64  // of all messages
+	admins []Admin
+	ids    []int64 // of all messages
 	sent   []*Sent
 }
 

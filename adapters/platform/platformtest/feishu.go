@@ -34,6 +34,7 @@ type FeishuAPI struct {
 	changes
 	server  *httptest.Server // nil where it has no socket
 	handler http.Handler
+	pipe    *Pipe // where it has none
 	quit    chan struct{}
 	work    sync.WaitGroup
 
@@ -53,6 +54,7 @@ type FeishuAPI struct {
 	nextID   int64
 	calls    []FeishuCall
 	faults   []*FeishuFault
+	trap     *feishuTrap
 	push     feishuPush
 	links    feishuLinks
 }
@@ -67,6 +69,8 @@ type FeishuCall struct {
 type feishuChat struct {
 	id, kind string
 	member   bool
+	owner    string
+	managers []string
 	sent     []*FeishuMessage
 }
 
@@ -231,6 +235,33 @@ func (a *FeishuAPI) Fail(f FeishuFault) {
 	a.faults = append(a.faults, &f)
 }
 
+// Trap calls fire once, at the next call whose path holds a text: when it arrives, or,
+// with after, when it has had its effect and is not answered yet.
+func (a *FeishuAPI) Trap(path string, after bool, fire func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.trap = &feishuTrap{path: path, after: after, fire: fire}
+}
+
+type feishuTrap struct {
+	path  string
+	after bool
+	fire  func()
+}
+
+// spring fires the trap if this is its moment.
+func (a *FeishuAPI) spring(path string, after bool) {
+	a.mu.Lock()
+	t := a.trap
+	if t == nil || t.after != after || !strings.Contains(path, t.path) {
+		a.mu.Unlock()
+		return
+	}
+	a.trap = nil
+	a.mu.Unlock()
+	t.fire()
+}
+
 // Heal disarms all faults.
 func (a *FeishuAPI) Heal() {
 	a.mu.Lock()
@@ -261,6 +292,7 @@ func (a *FeishuAPI) routes() http.Handler {
 	add("GET /open-apis/im/v1/messages/{id}", false, a.readMessage)
 	add("DELETE /open-apis/im/v1/messages/{id}", false, a.deleteMessage)
 	add("GET /open-apis/im/v1/messages/{id}/resources/{key}", false, a.readResource)
+	add("GET /open-apis/im/v1/chats/{id}", false, a.readChat)
 	add("GET /open-apis/application/v6/scopes", false, a.listScopes)
 	add("POST /open-apis/im/v1/images", false, a.uploadImage)
 	add("POST /open-apis/im/v1/files", false, a.uploadFile)
@@ -275,6 +307,7 @@ func (a *FeishuAPI) routes() http.Handler {
 // serve is one call: its fault, if one is armed, its token, and what it does.
 func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
 	body, no := readFeishu(r)
+	a.spring(r.URL.Path, false)
 	a.mu.Lock()
 	f := a.fault(r.URL.Path)
 	call := FeishuCall{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
@@ -308,6 +341,7 @@ func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do 
 	a.calls = append(a.calls, call)
 	a.mu.Unlock()
 	a.signal()
+	a.spring(r.URL.Path, true)
 	if f != nil {
 		reset(w)
 		return

@@ -63,6 +63,7 @@ type Host struct {
 	control     *control
 	servers     *servers      // of tools; nil: what was approved of them cannot be read
 	access      *access.Store // nil: no platform needs one
+	admins      *admins       // nil: they decide nothing
 	metricsAddr string
 	webAddr     string
 	hookAddr    string // host:port of Telegram's webhook; empty: the bot polls

@@ -30,7 +30,7 @@ func (h *Host) receive(p place) {
 	}
 	log := h.log.With("platform", p.name)
 	h.background(p.name, func(ctx context.Context) {
-		err := revive(ctx, log, made.port.Status, func() error { return loop(ctx, made.platform, made.port) })
+		err := revive(ctx, log, made.port.Status, func() error { return loop(ctx, made.platform, h.informed(made.port)) })
 		if err == nil || ctx.Err() != nil {
 			return
 		}

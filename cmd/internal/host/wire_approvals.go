@@ -25,7 +25,12 @@ const (
 // wireApprovals says who decides about requests, and where grants are kept.
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
-	chats.MayDecide = func(c chat.Claim) bool { return mayDecide(approvers, h.role, c) }
+	h.wireAdmins(approvers)
+	chats.MayDecide = func(c chat.Claim) bool {
+		c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
+		return mayDecide(approvers, h.role, c)
+	}
+	chats.AdminsUnknown = h.admins.unknown
 	chats.Grants = grantsOf(h.opts.State)
 	chats.Uptime = uptime
 }

@@ -1,0 +1,47 @@
+package feishu
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Admins implements [platform.Administered]: the owner of a group and its managers, by
+// their open ids in this app, as messages name their senders. The app needs the scope
+// im:chat:readonly.
+func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
+	if !strings.HasPrefix(chat, "oc_") {
+		return nil, nil // no chat of theirs
+	}
+	out, err := call[struct {
+		Data struct {
+			Mode      string   `json:"chat_mode"`
+			Owner     string   `json:"owner_id"`
+			OwnerKind string   `json:"owner_id_type"`
+			Managers  []string `json:"user_manager_id_list"` // bots are in a list of their own
+		} `json:"data"`
+	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/chats/" + url.PathEscape(chat), query: url.Values{"user_id_type": {"open_id"}}})
+	if err != nil {
+		return nil, fmt.Errorf("administrators of %s: %w", chat, err)
+	}
+	if out.Data.Mode == "p2p" {
+		return nil, nil
+	}
+	list := out.Data.Managers
+	if out.Data.OwnerKind == "open_id" {
+		list = append(list, out.Data.Owner)
+	}
+	own := ""
+	if me := p.me.Load(); me != nil {
+		own = me.OpenID
+	}
+	var ids []string
+	for _, id := range list {
+		if strings.HasPrefix(id, "ou_") && id != own {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,39 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// adminParams of getChatAdministrators.
+type adminParams struct {
+	Chat string `json:"chat_id"`
+}
+
+// chatMember is somebody with a role in a group.
+type chatMember struct {
+	Status    string `json:"status"`
+	User      user   `json:"user"`
+	Anonymous bool   `json:"is_anonymous"`
+}
+
+// Admins implements [platform.Administered]. Whoever administers a group anonymously
+// writes as the group, so that nobody can tell that it was they.
+func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
+	if !strings.HasPrefix(chat, "-") {
+		return nil, nil // a person, who needs no administrator
+	}
+	members, err := call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{p.moves.current(chat)})
+	if err != nil {
+		return nil, fmt.Errorf("administrators of %s: %w", chat, err)
+	}
+	var ids []string
+	for _, m := range members {
+		if (m.Status == "creator" || m.Status == "administrator") && !m.User.IsBot && !m.Anonymous && m.User.ID > 0 {
+			ids = append(ids, strconv.FormatInt(m.User.ID, 10))
+		}
+	}
+	return ids, nil
+}
