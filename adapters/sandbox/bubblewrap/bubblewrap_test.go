@@ -29,9 +29,15 @@ func TestSB5LimitsBite(t *testing.T)                 { sandboxtest.Limits(t, ava
 func TestSB7HostProcessesAreOutOfReach(t *testing.T) { sandboxtest.Processes(t, available(t)) }
 func TestSB10PromptsFailFast(t *testing.T)           { sandboxtest.Prompts(t, available(t)) }
 func TestAP7PinnedBytesAreWhatRuns(t *testing.T)     { sandboxtest.Pins(t, available(t)) }
-func TestFiles(t *testing.T)                         { sandboxtest.Files(t, available(t)) }
-func TestRefused(t *testing.T)                       { sandboxtest.Refused(t, available(t)) }
-func TestStreams(t *testing.T)                       { sandboxtest.Streams(t, available(t)) }
+func TestAP7ChangedAtEachMoment(t *testing.T) {
+	available(t)
+	sandboxtest.PinsAt(t, func(step func(step, name string)) sandboxtest.Checker {
+		return bubblewrap.New(bubblewrap.Options{Step: step})
+	})
+}
+func TestFiles(t *testing.T)   { sandboxtest.Files(t, available(t)) }
+func TestRefused(t *testing.T) { sandboxtest.Refused(t, available(t)) }
+func TestStreams(t *testing.T) { sandboxtest.Streams(t, available(t)) }
 
 // TestWithoutPowers is all of it again for a user who is not root.
 func TestWithoutPowers(t *testing.T) {

@@ -4,9 +4,7 @@ package sandboxtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,76 +122,4 @@ func crashingHost(s sandbox.Sandbox, marker string) {
 		return
 	}
 	_, _ = p.Wait() // the end comes first
-}
-
-// Pins is AP7: a program finds the pinned bytes whatever is written to the file
-// meanwhile, and a run for which the file was replaced never ends well.
-func Pins(t *testing.T, s sandbox.Sandbox) {
-	t.Helper()
-	for _, how := range []string{"written", "replaced"} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			script := w.write(t, "work/run.sh", "echo good")
-			ctx, stop := context.WithCancel(t.Context())
-			mutated := make(chan int)
-			go func() { mutated <- mutate(ctx, script, how == "replaced") }()
-			var good, ended, wrong int
-			short := 100
-			if how == "replaced" || os.Getuid() != 0 {
-				short = 20
-			}
-			for range times(1000, short) {
-				spec := w.shell("")
-				spec.Argv = []string{"sh", "./run.sh"}
-				spec.Pinned = []sandbox.Pin{{Path: script, Data: []byte("echo good\n")}}
-				var out strings.Builder
-				spec.Stdout = &out
-				p, err := s.Start(t.Context(), spec)
-				if err == nil {
-					_, err = p.Wait()
-				}
-				switch {
-				case errors.Is(err, sandbox.ErrReplaced):
-					ended++
-					if strings.Contains(out.String(), "evil") {
-						wrong++
-					}
-				case err != nil:
-					t.Fatal(err)
-				case out.String() != "good\n":
-					t.Fatalf("a run ended well with %q", out.String())
-				default:
-					good++
-				}
-			}
-			stop()
-			t.Logf("%d runs with the pinned bytes, %d ended because the file was replaced, %d of them after they had begun with other bytes; %d mutations", good, ended, wrong, <-mutated)
-			if how == "written" && ended > 0 {
-				t.Errorf("%d runs were ended though nothing was replaced", ended)
-			}
-		})
-	}
-}
-
-// mutate changes a file until ctx ends.
-func mutate(ctx context.Context, path string, replace bool) int {
-	for n := 0; ; n++ {
-		if ctx.Err() != nil {
-			return n
-		}
-		target := path
-		if replace {
-			target += ".new"
-		}
-		if err := os.WriteFile(target, []byte("echo evil\n"), 0o600); err != nil {
-			return n
-		}
-		if replace {
-			wait := time.NewTimer(rand.N(60 * time.Millisecond))
-			<-wait.C
-			if err := os.Rename(target, path); err != nil {
-				return n
-			}
-		}
-	}
 }

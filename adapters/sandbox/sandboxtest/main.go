@@ -40,6 +40,9 @@ func Main(m *testing.M, create func() Checker) {
 	if len(os.Args) == 3 && os.Args[1] == attackName {
 		os.Exit(attack(os.Args[2]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == threadName {
+		os.Exit(execFromThread(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 

@@ -21,7 +21,7 @@ func (g *Guard) hold(n *notice, name string) {
 	runtime.LockOSThread() // never unlocked: the kernel traces by thread
 	tid := int(n.Pid)
 	group := groupOf(tid)
-	err := unix.PtraceSeize(tid)
+	err := seize(tid)
 	if err == nil && !g.valid(n) {
 		_ = unix.PtraceDetach(tid) // it was gone before
 		return
@@ -32,18 +32,18 @@ func (g *Guard) hold(n *notice, name string) {
 		}
 		return
 	}
-	// It is asleep until it is answered, and stops when it would leave the kernel.
+	// It is asleep until it is answered, so every stop is one at the end of the call.
 	err = unix.PtraceInterrupt(tid)
 	g.step(StepAnswered, name)
 	if err == nil {
 		g.goOn(n)
 	}
-	pid, stopped := g.stopped(tid, group)
-	if !stopped {
+	pid, signal := stopped(tid, group)
+	if pid == 0 {
 		return // gone
 	}
 	if g.intact() {
-		_ = unix.PtraceDetach(pid) // it may be gone
+		detach(pid, signal)
 		return
 	}
 	_ = unix.Kill(pid, unix.SIGKILL) // before anything else, as it must not go on
@@ -51,9 +51,24 @@ func (g *Guard) hold(n *notice, name string) {
 	reap(pid)
 }
 
-// stopped waits until a thread stops, and says by which number: one that
-// executes takes its process's.
-func (g *Guard) stopped(tid, group int) (int, bool) {
+// seize makes the calling thread the tracer of another one, which goes on. It stops
+// when it has executed another program, and not only when it leaves the kernel.
+func seize(tid int) error {
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, unix.PTRACE_O_TRACEEXEC, 0, 0)
+	if errno != 0 {
+		return os.NewSyscallError("ptrace", errno)
+	}
+	return nil
+}
+
+// detach lets a stopped thread go on alone, with the signal that it was to get.
+func detach(tid int, signal unix.Signal) {
+	_, _, _ = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0) // it may be gone
+}
+
+// stopped waits until a thread stops, and says by which number: one that executes
+// takes its process's. 0: it is gone.
+func stopped(tid, group int) (int, unix.Signal) {
 	how := unix.WALL | unix.WNOTHREAD
 	ids := []int{tid}
 	var tick <-chan time.Time
@@ -72,14 +87,14 @@ func (g *Guard) stopped(tid, group int) (int, bool) {
 			case errors.Is(err, unix.EINTR) || err == nil && got == 0:
 			case err != nil || ws.Exited() || ws.Signaled():
 				gone++
-			case int(ws)>>16 == unix.PTRACE_EVENT_STOP:
-				return id, true
-			default: // a signal on its way
-				_ = unix.PtraceCont(id, int(ws.StopSignal())) // it may be gone
+			case int(ws)>>16 != 0: // the kernel's own reason
+				return id, 0
+			default:
+				return id, ws.StopSignal()
 			}
 		}
 		if gone == len(ids) {
-			return 0, false
+			return 0, 0
 		}
 		if tick != nil {
 			<-tick

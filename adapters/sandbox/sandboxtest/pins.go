@@ -1,0 +1,349 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
+)
+
+// The bytes that are checked and those that somebody puts in their place. Whoever
+// runs them says so first of all.
+const (
+	goodScript = "#!/bin/sh\necho good\n"
+	evilScript = "#!/bin/sh\necho evil\n"
+)
+
+// pinned is a file of a round, in a folder of its own.
+type pinned struct {
+	dir, path string // work/p and work/p/run
+	aside     string // work/aside/run, and work/aside is p's double
+}
+
+// newPinned makes the folders of a round anew.
+func newPinned(t *testing.T, w world, good, evil []byte) pinned {
+	t.Helper()
+	p := pinned{dir: filepath.Join(w.work, "p"), aside: filepath.Join(w.work, "aside/run")}
+	p.path = filepath.Join(p.dir, "run")
+	for _, dir := range []string{p.dir, filepath.Dir(p.aside), filepath.Join(w.work, "away")} {
+		if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, data := range map[string][]byte{p.path: good, p.aside: evil} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// change is what somebody outside does to a pinned file. It may be done again
+// and again, as far as it goes.
+type change struct {
+	name string
+	do   func(pinned) error
+}
+
+func exchange(a, b string) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+}
+
+// changes are all that take a name from a file, and so away what is mounted on it.
+func changes() []change {
+	away := func(p pinned) string { return filepath.Join(filepath.Dir(p.dir), "away") }
+	return []change{
+		{"renamed over", func(p pinned) error { return os.Rename(p.aside, p.path) }},
+		{"exchanged", func(p pinned) error { return exchange(p.aside, p.path) }},
+		{"exchanged and back", func(p pinned) error {
+			return errors.Join(exchange(p.aside, p.path), exchange(p.aside, p.path))
+		}},
+		{"removed and linked", func(p pinned) error { return errors.Join(os.Remove(p.path), os.Link(p.aside, p.path)) }},
+		{"a link renamed over", func(p pinned) error {
+			return errors.Join(os.Symlink(p.aside, p.path+".new"), os.Rename(p.path+".new", p.path))
+		}},
+		{"made a folder", func(p pinned) error {
+			err := errors.Join(os.Remove(p.path), os.Mkdir(p.path, 0o700))
+			for _, name := range []string{"__main__.py", "index.js", "run"} { // what interpreters look for in a folder
+				err = errors.Join(err, os.Link(p.aside, filepath.Join(p.path, name)))
+			}
+			return err
+		}},
+		{"its folder replaced", func(p pinned) error {
+			return errors.Join(os.Rename(p.dir, away(p)), os.Rename(filepath.Dir(p.aside), p.dir))
+		}},
+		{"its folder exchanged", func(p pinned) error { return exchange(filepath.Dir(p.aside), p.dir) }},
+		{"its folder exchanged and away", func(p pinned) error {
+			return errors.Join(exchange(filepath.Dir(p.aside), p.dir), os.Rename(p.dir, away(p)))
+		}},
+	}
+}
+
+// way is how a pinned file is run.
+type way struct {
+	name       string
+	argv       func(p pinned) []string
+	good, evil []byte
+	quiet      bool // the good bytes say nothing
+}
+
+// ways are those that this machine has.
+func ways(t *testing.T) []way {
+	t.Helper()
+	shell := func(text string) func(pinned) []string {
+		return func(pinned) []string { return []string{"sh", "-c", text} }
+	}
+	script := func(name string, argv func(pinned) []string) way {
+		return way{name: name, argv: argv, good: []byte(goodScript), evil: []byte(evilScript)}
+	}
+	out := []way{
+		script("sh script", func(p pinned) []string { return []string{"sh", p.path} }),
+		script("./script", func(p pinned) []string { return []string{p.path} }),
+		script("sh -c ./script", shell("cd p && ./run")),
+		script("sh in sh in sh", shell("sh -c 'cd p; sh -c \"sh run\"'")),
+		script("sourced", shell("cd p; . ./run")),
+		script("read from stdin", shell("cat p/run | sh")),
+	}
+	if _, err := os.Stat("/bin/bash"); err == nil {
+		out = append(out, script("bash", func(p pinned) []string { return []string{"/bin/bash", "-c", "cd p && bash run"} }))
+	}
+	for _, in := range [][3]string{{"/usr/bin/python3", "print('good')\n", "print('evil')\n"}, {"/usr/bin/node", "console.log('good')\n", "console.log('evil')\n"}} {
+		if _, err := os.Stat(in[0]); err == nil {
+			argv := func(p pinned) []string { return []string{in[0], p.path} }
+			out = append(out, way{name: in[0], argv: argv, good: []byte(in[1]), evil: []byte(in[2])})
+		}
+	}
+	quiet, err := os.ReadFile("/usr/bin/true")
+	loud, err2 := os.ReadFile("/usr/bin/echo")
+	if err == nil && err2 == nil {
+		out = append(out,
+			way{name: "binary", argv: func(p pinned) []string { return []string{p.path, "evil"} }, good: quiet, evil: loud, quiet: true},
+			way{name: "binary in a shell", argv: shell("p/run evil; exit $?"), good: quiet, evil: loud, quiet: true},
+			// What is executed changes from one kind to another.
+			way{name: "script that turns binary", argv: func(p pinned) []string { return []string{p.path, "evil"} }, good: []byte(goodScript), evil: loud},
+		)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, script("executed by a thread", func(p pinned) []string { return []string{executable, threadName, p.path} }))
+}
+
+// threadName is the first argument of a test binary that executes another program
+// from a thread that is not its first.
+const threadName = "sandboxtest-thread"
+
+// execFromThread first opens the file from many threads at once, which signals
+// disturb as they disturb every program of this language.
+func execFromThread(path string) int {
+	runtime.LockOSThread() // the first one stays here
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			runtime.LockOSThread()
+			for range 20 {
+				runtime.GC()
+				f, err := os.Open(path) //nolint:gosec // opening it is what this is for
+				if err != nil {
+					_, _ = fmt.Fprintln(os.Stderr, err) // the test reads it
+					return
+				}
+				_ = f.Close() // nothing was read
+			}
+		})
+	}
+	wg.Wait()
+	failed := make(chan struct{})
+	go func() {
+		defer close(failed)
+		runtime.LockOSThread()                                                           // so it is another one
+		_, _ = fmt.Fprintln(os.Stderr, syscall.Exec(path, []string{path}, os.Environ())) //nolint:gosec // running it is what this is for
+	}()
+	<-failed
+	return 1
+}
+
+// spec is a run of a pinned file.
+func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
+	t.Helper()
+	spec := w.shell("")
+	spec.Argv = a.argv(p)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Readable = []string{executable}
+	spec.Pinned = []sandbox.Pin{{Path: p.path, Data: a.good}}
+	return spec
+}
+
+// judge fails if a run that ended with err and this output has run other bytes, or
+// has ended well without running the pinned ones.
+func (a way) judge(t *testing.T, out string, exit sandbox.Exit, err error) {
+	t.Helper()
+	want := "good\n"
+	if a.quiet {
+		want = ""
+	}
+	switch {
+	case strings.Contains(out, "evil"):
+		t.Errorf("%s: other bytes were run: %q, %+v, %v", a.name, out, exit, err)
+	case err == nil && (out != want || exit.Code != 0):
+		t.Errorf("%s: it ended well with %q, %+v; want %q", a.name, out, exit, want)
+	case err != nil && !errors.Is(err, sandbox.ErrReplaced):
+		t.Errorf("%s: %v, want ErrReplaced", a.name, err)
+	}
+}
+
+// Pins is AP7: a program finds the pinned bytes whatever is written to the file
+// meanwhile, and never other ones whatever is done to its name.
+func Pins(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	w := newWorld(t)
+	t.Run("every way", func(t *testing.T) {
+		for _, a := range ways(t) {
+			p := newPinned(t, w, a.good, a.evil)
+			r := run(t, s, a.spec(t, w, p))
+			if a.judge(t, r.out, r.exit, r.failed); r.failed != nil || r.err != "" {
+				t.Errorf("%s: %v, though nothing was changed\n%s", a.name, r.failed, r.err)
+			}
+		}
+	})
+	t.Run("written to", func(t *testing.T) { pinsWritten(t, s, w) })
+	for _, c := range changes() {
+		t.Run(c.name, func(t *testing.T) { pinsRaced(t, s, w, c) })
+	}
+}
+
+// pinsWritten: whoever writes to the file changes nothing for programs.
+func pinsWritten(t *testing.T, s sandbox.Sandbox, w world) {
+	t.Helper()
+	a := ways(t)[0]
+	p := newPinned(t, w, a.good, a.evil)
+	stop, mutated := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				mutated <- n
+				return
+			default:
+				_ = os.WriteFile(p.path, a.evil, 0o600) // the last one counts too
+			}
+		}
+	}()
+	rounds := times(1000, 20)
+	for range rounds {
+		r := run(t, s, a.spec(t, w, p))
+		if a.judge(t, r.out, r.exit, r.failed); r.failed != nil {
+			t.Errorf("%v, though no name was changed", r.failed)
+		}
+	}
+	close(stop)
+	t.Logf("%d runs with the pinned bytes; %d mutations", rounds, <-mutated)
+}
+
+// pinsRaced changes names at any time while programs start and run.
+func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
+	t.Helper()
+	all := ways(t)
+	var good, ended, refused int
+	began := time.Now()
+	p := newPinned(t, w, all[0].good, all[0].evil)
+	run(t, s, all[0].spec(t, w, p))
+	took := time.Since(began) // of a run that nobody disturbs, about
+	for i := range times(1000, len(all)) {
+		a := all[i%len(all)]
+		p := newPinned(t, w, a.good, a.evil)
+		stop, changed := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(changed)
+			after := time.NewTimer(rand.N(2*took + 1))
+			defer after.Stop()
+			select {
+			case <-after.C:
+				_ = c.do(p) // what it meets may be gone
+			case <-stop:
+			}
+		}()
+		var out bytes.Buffer
+		spec := a.spec(t, w, p)
+		spec.Stdout = &out
+		began := time.Now()
+		proc, err := s.Start(t.Context(), spec)
+		if err != nil { // nothing was begun
+			refused++
+		} else {
+			exit, err := proc.Wait()
+			a.judge(t, out.String(), exit, err)
+			if ended++; err == nil {
+				good, ended = good+1, ended-1
+				took = (7*took + time.Since(began)) / 8
+			}
+		}
+		close(stop)
+		<-changed
+	}
+	t.Logf("%d runs with the pinned bytes, %d killed, %d not begun, 0 with other bytes", good, ended, refused)
+}
+
+// PinsAt places every change exactly at each moment of a run: what was changed is
+// never run, and no such run ends well.
+func PinsAt(t *testing.T, create func(step func(step, name string)) Checker) {
+	t.Helper()
+	w := newWorld(t)
+	all := ways(t)
+	i := 0
+	for _, at := range []string{"watched", hold.StepMet, hold.StepGo, hold.StepAsked, hold.StepAnswered} {
+		for _, c := range changes() {
+			// Each moment and each way meet each other with full counts.
+			for range times(len(all), 2) {
+				a := all[i%len(all)]
+				i++
+				p := newPinned(t, w, a.good, a.evil)
+				var once sync.Once
+				s := create(func(step, name string) {
+					if step == at && (name == "" || filepath.Base(name) == "run") {
+						once.Do(func() {
+							if err := c.do(p); err != nil {
+								t.Errorf("%s at %q: %v", c.name, at, err)
+							}
+						})
+					}
+				})
+				var out bytes.Buffer
+				spec := a.spec(t, w, p)
+				spec.Stdout = &out
+				var exit sandbox.Exit
+				proc, err := s.Start(t.Context(), spec)
+				if err == nil {
+					exit, err = proc.Wait()
+				}
+				a.judge(t, out.String(), exit, err)
+				if !errors.Is(err, sandbox.ErrReplaced) {
+					t.Errorf("%s, %s at %q: %+v, %v; want ErrReplaced", a.name, c.name, at, exit, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d changes, each at its moment: 0 runs with other bytes, 0 that ended well", i)
+}
