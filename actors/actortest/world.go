@@ -168,7 +168,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		return names
 	}
 	o.Adapter = func(name string) (chat.Adapter, bool) {
-		if name != "telegram" {
+		if name != "telegram" && (w.o.Real == nil || name != w.o.Real.Name()) {
 			return chat.Adapter{}, false
 		}
 		caps := w.real().Capabilities()

@@ -1,9 +1,11 @@
 package feishu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,6 +75,8 @@ type Options struct {
 	// Patience is how long a chat may refuse a message before that is set aside: the
 	// service waits three seconds for an answer. 1 s by default.
 	Patience time.Duration
+	// Dial makes the connections of the long connection; nil: the usual way.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// PingEvery is how often the long connection is tried; 15 s by default.
 	PingEvery time.Duration
 	Now       func() time.Time

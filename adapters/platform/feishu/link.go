@@ -2,9 +2,11 @@ package feishu
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -77,13 +79,34 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	if err != nil {
 		return nil, 0, errors.New("the service names an address that cannot be connected to")
 	}
-	conn, err := config.DialContext(ctx)
+	conn, err := connect(ctx, config, r.p.opts.Dial)
 	if err != nil { // it holds the address, which holds a ticket
 		return nil, 0, fmt.Errorf("the long connection to %s cannot be made", u.Host)
 	}
 	conn.PayloadType, conn.MaxPayloadBytes = websocket.BinaryFrame, maxEvent
 	service, _ := strconv.ParseInt(u.Query().Get("service_id"), 10, 32)
 	return conn, int32(service), nil
+}
+
+// connect dials as it is told to, or as is usual.
+func connect(ctx context.Context, config *websocket.Config, dial func(context.Context, string, string) (net.Conn, error)) (*websocket.Conn, error) {
+	if dial == nil {
+		return config.DialContext(ctx)
+	}
+	raw, err := dial(ctx, "tcp", config.Location.Host)
+	if err != nil {
+		return nil, err
+	}
+	if config.Location.Scheme == "wss" {
+		raw = tls.Client(raw, &tls.Config{ServerName: config.Location.Hostname(), MinVersion: tls.VersionTLS12})
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	conn, err := websocket.NewClient(config, raw)
+	if !stop() || err != nil {
+		_ = raw.Close()
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return conn, nil
 }
 
 // link is one long connection.

@@ -1,20 +1,27 @@
 package platformtest
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"testing"
 )
 
-// NewFeishuAPIInProcess is a fake that is reached through its [FeishuAPI.Client] only,
-// with no socket, so that it works where time is simulated. Events go to a webhook
-// behind a [Pipe].
+// NewFeishuAPIInProcess is a fake that is reached through its [FeishuAPI.Client] and its
+// [FeishuAPI.Dial] only, with no socket, so that it works where time is simulated. It
+// waits as long for answers as the service does, and brings what is due by itself.
 func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
 	tb.Helper()
 	a := newFeishuAPI()
+	a.pipe = NewPipe(tb)
+	server := &http.Server{Handler: a} //nolint:gosec // nobody reaches it
+	a.work.Go(func() { _ = server.Serve(a.pipe) })
 	a.work.Go(a.deliver)
 	tb.Cleanup(func() {
 		close(a.quit)
 		a.links.closeAll()
+		_ = server.Close()
+		_ = a.pipe.Close()
 		a.work.Wait()
 	})
 	return a
@@ -23,6 +30,14 @@ func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
 // Client calls the fake without a socket.
 func (a *FeishuAPI) Client() *http.Client { return &http.Client{Transport: inProcess{a}} }
 
+// Dial connects to the fake without a socket.
+func (a *FeishuAPI) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if a.gone() {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}
+	}
+	return a.pipe.Dial(ctx, network, address)
+}
+
 // SetPipe makes events go to a webhook behind a pipe.
 func (a *FeishuAPI) SetPipe(p *Pipe, path string) {
 	a.mu.Lock()
@@ -30,11 +45,14 @@ func (a *FeishuAPI) SetPipe(p *Pipe, path string) {
 	a.push.client, a.push.hook = p.Client(), "http://hook.invalid"+path
 }
 
-// Away makes the fake unreachable for its Client, or reachable again: nothing connects.
+// Away makes the fake unreachable, or reachable again: connections end, and none is made.
 func (a *FeishuAPI) Away(on bool) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.away = on
+	a.mu.Unlock()
+	if on {
+		a.CutLinks()
+	}
 }
 
 // gone tells whether nothing connects.

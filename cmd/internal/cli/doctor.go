@@ -40,17 +40,20 @@ type finding struct {
 const minFree = 256 << 20
 
 func (a *app) doctorCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, online bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
-		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it.",
-		Example: "  sma doctor\n  sma doctor --json",
+		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it.\nWith --online it asks the services too, for example which scopes a Feishu app lacks.",
+		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, state, err := a.folders(nil)
 			if err != nil {
 				return err
 			}
 			found := a.examine(c.Context(), dir, state)
+			if loaded, err := a.load(dir, false); online && err == nil {
+				found = append(found, askFeishu(c.Context(), loaded.Settings.Adapters.Feishu)...)
+			}
 			if asJSON {
 				err = a.printJSON(struct {
 					Findings []finding `json:"findings"`
@@ -67,6 +70,7 @@ func (a *app) doctorCmd() *cobra.Command {
 		},
 	}
 	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&online, "online", false, "ask the services, too")
 	return cmd
 }
 

@@ -1,15 +1,47 @@
 package cli
 
 import (
+	"context"
 	"regexp"
+	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// feishuNeeds is what the developer console has to give the app. Whether it does
-// cannot be asked without the right to ask.
+// onlineTimeout bounds one question to a service.
+const onlineTimeout = 15 * time.Second
+
+// feishuNeeds is what the developer console has to give the app. Which scopes it has
+// given, the service says online; of events it says nothing.
 const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource, cardkit:card:write" +
-	" (im:message.group_msg to hear groups without a mention); event im.message.receive_v1; callback card.action.trigger"
+	" (im:message.group_msg to hear groups without a mention); events im.message.receive_v1, im.message.recalled_v1; callback card.action.trigger"
+
+// askFeishu names every scope that the app lacks.
+func askFeishu(ctx context.Context, s config.Feishu) []finding {
+	const name = "feishu"
+	if !s.Enabled {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
+	defer cancel()
+	needs, err := host.FeishuMissing(ctx, s)
+	if err != nil {
+		return []finding{{name, markFail, "the service does not say what the app may: " + errText(err), "check adapters.feishu.appId, the app secret and the network"}}
+	}
+	var out []finding
+	for _, n := range needs {
+		mark := markWarn
+		if n.Must {
+			mark = markFail
+		}
+		out = append(out, finding{name, mark, "the scope " + n.Scope() + " is missing: " + n.For, "developer console, Permissions & Scopes: add " + n.Scope() + ", then publish a version"})
+	}
+	if len(out) == 0 {
+		out = append(out, finding{name, markOK, "the app has every scope that it needs", ""})
+	}
+	return out
+}
 
 // checkFeishu tells what can be seen of the app's settings without asking the service.
 func checkFeishu(s config.Settings) []finding {

@@ -37,20 +37,36 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	groups := map[string]feishu.Group{}
-	for id, g := range s.Groups {
-		groups[id] = feishu.Group{Access: g.Access, Addressed: g.Addressed}
-	}
 	return place{
 		name: nameFeishu, egress: s.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
 			return feishu.New(feishu.Options{
-				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: groups, Rates: feishuRates(s.RateLimit),
+				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s), Rates: feishuRates(s.RateLimit),
 				Egress: egress, Drafts: s.Drafts, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
 				AccessStore: h.access, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
 			})
 		},
 	}, nil
+}
+
+// feishuGroups are the rules of the settings.
+func feishuGroups(s config.Feishu) map[string]feishu.Group {
+	groups := map[string]feishu.Group{}
+	for id, g := range s.Groups {
+		groups[id] = feishu.Group{Access: g.Access, Addressed: g.Addressed}
+	}
+	return groups
+}
+
+// FeishuMissing asks the service which scopes the app of the settings lacks.
+func FeishuMissing(ctx context.Context, s config.Feishu) ([]feishu.Need, error) {
+	app, err := feishu.New(feishu.Options{
+		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: feishu.AccessOpen, Groups: feishuGroups(s), Drafts: s.Drafts,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return app.Missing(ctx)
 }
 
 // feishuRates are the limits of the settings; 0 is none.

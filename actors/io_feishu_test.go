@@ -1,0 +1,266 @@
+package actors_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+)
+
+// feishuWire is a host whose app talks to a fake of Feishu, in simulated time and
+// without sockets. The store and the service outlive a kill.
+type feishuWire struct {
+	t     *testing.T
+	api   *platformtest.FeishuAPI
+	store *faulty
+	model *modeltest.Script
+	w     *actortest.World
+	link  bool // events come over the long connection
+	end   func()
+}
+
+// newFeishuWire has not started the host. Every request is answered with the number
+// that it has.
+func newFeishuWire(t *testing.T, link bool) *feishuWire {
+	t.Helper()
+	x := &feishuWire{t: t, api: platformtest.NewFeishuAPIInProcess(t), store: &faulty{Store: memstore.New()}, model: modeltest.NewScript(), link: link}
+	ok := modeltest.Say("ok")
+	x.model.Otherwise = &ok
+	if !link {
+		x.api.SetPipe(closedPipe(t), "/feishu")
+	}
+	return x
+}
+
+// closedPipe leads to nobody.
+func closedPipe(t *testing.T) *platformtest.Pipe {
+	t.Helper()
+	p := platformtest.NewPipe(t)
+	_ = p.Close() // it cannot fail
+	return p
+}
+
+func (x *feishuWire) start() {
+	x.t.Helper()
+	o := feishu.Options{
+		AppID: platformtest.FeishuApp, AppSecret: x.api.Secret, BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Dial: x.api.Dial,
+		Access: feishu.AccessOpen, Egress: "direct", Now: x.api.Now, Rates: &platform.Rates{},
+	}
+	if !x.link {
+		pipe := platformtest.NewPipe(x.t)
+		o.Webhook = &feishu.Webhook{Path: "/feishu", Listener: pipe, EncryptKey: x.api.EncryptKey, VerificationToken: x.api.VerificationToken}
+		x.api.SetPipe(pipe, "/feishu")
+	}
+	bot, err := feishu.New(o)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.w = actortest.New(x.t, actortest.Options{Store: x.store, Model: x.model, Real: bot})
+	ctx, cancel := context.WithCancel(x.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- bot.Receive(ctx, x.w.Port) }()
+	stopped := false
+	x.end = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		x.store.set(func(s *faulty) { s.dead = true }) // nothing is written any more
+		if !x.link {
+			x.api.SetPipe(closedPipe(x.t), "/feishu")
+		}
+		cancel()
+		if err := <-done; err != nil {
+			x.t.Errorf("Receive: %v", err)
+		}
+		x.w.Kill()
+	}
+	x.t.Cleanup(x.end)
+}
+
+func (x *feishuWire) revive() {
+	x.t.Helper()
+	x.store.revive()
+	x.start()
+}
+
+// later lets time pass.
+func (x *feishuWire) later(d time.Duration) {
+	<-time.After(d)
+	if x.w != nil {
+		x.w.Wait()
+	}
+}
+
+func feishuKey(chat string) messages.ChatKey { return messages.NewChatKey("feishu", "", chat, 0) }
+
+// settled wants the words of a chat in the history once, in order, each with its fate,
+// and as many answers as runs had to give.
+func (x *feishuWire) settled(chat string, want []string, answers int) {
+	x.t.Helper()
+	v := x.w.View(feishuKey(chat))
+	if diff := cmp.Diff(want, turns(v)); diff != "" {
+		x.t.Errorf("history of %s (-want +got):\n%s", chat, diff)
+	}
+	if v.Running || v.Counts.Open != 0 || v.Counts.Pending != 0 || v.Counts.Accepted != int64(len(want)) {
+		x.t.Errorf("%s: %+v", chat, v.Counts)
+	}
+	if n := len(x.api.Sent(chat)); answers > 0 && n != answers {
+		x.t.Errorf("%s shows %d answers, want %d", chat, n, answers)
+	}
+}
+
+// TestIO2FeishuSchedule: the host is away for the first tries of an event, each of
+// which comes to another process, and the last one finds it; or the process dies at an
+// operation of its store, before or after it, as often as there are tries. Whatever
+// happened, the message is answered once.
+func TestIO2FeishuSchedule(t *testing.T) {
+	schedule := []time.Duration{0, 15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
+	const margin = 4 * time.Second // the service gives up a try after three
+	for _, link := range []bool{false, true} {
+		for up := range schedule {
+			t.Run(fmt.Sprintf("link %t, away for %d tries", link, up), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					x := newFeishuWire(t, link)
+					x.api.AddChat("oc_1", "p2p")
+					if up == 0 {
+						x.start()
+						x.later(time.Second)
+					}
+					x.api.Say("oc_1", "ou_1", "hello", nil)
+					for try, after := range schedule {
+						if try == up && up > 0 {
+							x.start()
+						}
+						x.later(after + margin)
+					}
+					x.settled("oc_1", []string{"hello"}, 1)
+					if done, waiting, lost := x.api.Pushed(); done != 1 || waiting != 0 || lost != 0 {
+						t.Errorf("%d answered, %d wait, %d are lost", done, waiting, lost)
+					}
+				})
+			})
+		}
+	}
+	operations := 0
+	deaths := 0
+	for n := 1; n <= max(operations, 3); n++ {
+		for _, after := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				x := newFeishuWire(t, false)
+				x.api.AddChat("oc_1", "p2p")
+				x.start()
+				x.later(time.Second)
+				x.store.set(func(s *faulty) { s.dieAt, s.after = len(s.trace)+n, after })
+				x.api.Say("oc_1", "ou_1", "hello", nil)
+				for range schedule[1:] {
+					x.later(margin)
+					if dead := false; x.store.isDead(&dead) {
+						deaths++
+						x.end()
+						x.revive()
+						x.store.set(func(s *faulty) { s.dieAt, s.after = len(s.trace)+n, after })
+					}
+					x.later(15 * time.Second)
+				}
+				x.store.set(func(s *faulty) { s.dieAt = 0 })
+				x.later(8 * time.Hour)
+				if dead := false; x.store.isDead(&dead) {
+					x.end()
+					x.revive()
+					x.later(8 * time.Hour)
+				}
+				x.settled("oc_1", []string{"hello"}, 0)
+				if sent := x.api.Sent("oc_1"); len(sent) == 0 {
+					t.Errorf("died at operation %d, after it %t: no answer", n, after)
+				}
+				x.store.set(func(s *faulty) { operations = max(operations, len(s.trace)) })
+			})
+			operations = min(operations, soak(6, 30))
+		}
+	}
+	t.Logf("soak: row=IO2 platform=feishu deaths=%d lost=0 double=0", deaths)
+}
+
+// TestIO13FeishuTenMinutes: the service is gone for ten minutes, in three ways, while
+// answers are owed and people write. Ten seconds after its return the connection is
+// there; what was said comes with the next tries of the service, in order.
+func TestIO13FeishuTenMinutes(t *testing.T) {
+	for name, gone := range map[string]func(x *feishuWire, on bool){
+		"nothing connects": func(x *feishuWire, on bool) { x.api.Away(on) },
+		"connections break": func(x *feishuWire, on bool) {
+			x.api.Heal()
+			if on {
+				x.api.Fail(platformtest.FeishuFault{Kind: platformtest.ResetBefore, N: -1})
+				x.api.CutLinks()
+			}
+		},
+		"half open": func(x *feishuWire, on bool) {
+			x.api.Heal()
+			x.api.FreezeLinks(on)
+			if on {
+				x.api.Fail(platformtest.FeishuFault{Kind: platformtest.Hang, N: -1})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newFeishuWire(t, true)
+				chats := []string{"oc_1", "oc_2", "oc_3"}
+				for _, c := range chats {
+					x.api.AddChat(c, "p2p")
+				}
+				x.start()
+				x.later(time.Second)
+				want := []string{"before", "just before"}
+				for _, c := range chats {
+					x.api.Say(c, "ou_1", "before", nil)
+				}
+				x.later(time.Second)
+				for _, c := range chats { // their answers meet the outage
+					x.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.ResetBefore})
+					x.api.Say(c, "ou_1", "just before", nil)
+				}
+				x.w.Wait()
+				_, made := x.api.Links()
+				gone(x, true)
+				for i := range 4 {
+					x.later(150 * time.Second)
+					want = append(want, fmt.Sprint("meanwhile ", i))
+					for _, c := range chats {
+						x.api.Say(c, "ou_1", want[i+2], nil)
+					}
+				}
+				gone(x, false)
+				x.later(10 * time.Second)
+				if open, now := x.api.Links(); open != 1 || now <= made {
+					t.Errorf("ten seconds after the return: %d connections, %d made, %d before", open, now, made)
+				}
+				x.later(8 * time.Hour) // the last try of the service
+				for _, c := range chats {
+					v := x.w.View(feishuKey(c))
+					if got := turns(v); len(got) != len(want) || v.Counts.Open != 0 || v.Counts.Pending != 0 || v.Running {
+						t.Errorf("%s: %v, %+v", c, got, v.Counts)
+					}
+					if n := len(x.api.Sent(c)); n < 3 || n > len(want) {
+						t.Errorf("%s shows %d answers to %d messages", c, n, len(want))
+					}
+				}
+				if done, waiting, lost := x.api.Pushed(); waiting != 0 || lost != 0 || done != len(want)*len(chats) {
+					t.Errorf("%d answered, %d wait, %d are lost", done, waiting, lost)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// TestDoctorNamesScopes: doctor asks the service and names each scope that the app
+// lacks, with what people miss without it and what to do.
+func TestDoctorNamesScopes(t *testing.T) {
+	api := platformtest.NewFeishuAPI(t)
+	s := config.Feishu{Enabled: true, AppID: platformtest.FeishuApp, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
+	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markOK {
+		t.Errorf("with all scopes: %+v", got)
+	}
+	lacks := map[string]mark{"im:message.p2p_msg:readonly": markFail, "im:message.group_at_msg:readonly": markWarn, "cardkit:card:write": markWarn, "im:resource": markWarn}
+	for scope := range lacks {
+		api.Withhold(true, scope)
+	}
+	got := askFeishu(t.Context(), s)
+	if len(got) != len(lacks) {
+		t.Errorf("%d findings, want %d: %+v", len(got), len(lacks), got)
+	}
+	for scope, want := range lacks {
+		found := false
+		for _, f := range got {
+			found = found || f.Mark == want && strings.Contains(f.Fact, "the scope "+scope+" is missing: ") && strings.Contains(f.Fix, "add "+scope+",")
+		}
+		if !found {
+			t.Errorf("%s is not named as %s in %+v", scope, want, got)
+		}
+	}
+	s.AppSecret = config.NewSecret("CANARY-wrong")
+	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markFail || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
+		t.Errorf("with a wrong secret: %+v", got)
+	}
+	s.Enabled = false
+	if got := askFeishu(t.Context(), s); len(got) != 0 {
+		t.Errorf("of an app that is off: %+v", got)
+	}
+}
