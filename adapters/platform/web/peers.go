@@ -30,10 +30,10 @@ func (p *peers) blocked(peer netip.Prefix, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.tries[p.slot(peer)]
-	if left := t.since.Add(wrongWindow).Sub(now); t.n >= wrongLimit && left > 0 {
+	if left := t.since.Add(wrongWindow).Sub(now); t.n >= wrongLimit && left > 0 && !now.Before(t.since) {
 		return left
 	}
-	return 0
+	return 0 // also when the clock was set back: nobody waits for longer than the window
 }
 
 // wrong counts a wrong token.
@@ -49,7 +49,7 @@ func (p *peers) wrong(peer netip.Prefix, now time.Time) {
 	}
 	key := p.slot(peer)
 	t := p.tries[key]
-	if now.Sub(t.since) >= wrongWindow {
+	if now.Sub(t.since) >= wrongWindow || now.Before(t.since) {
 		t = tries{since: now}
 	}
 	t.n++

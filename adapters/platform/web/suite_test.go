@@ -9,10 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -30,6 +33,7 @@ type visitor struct {
 	work   sync.WaitGroup
 	addr   chan string // of the server, once it listens
 	send   func(v *visitor, base string, m letter) bool
+	via    func(addr string) string // the way to the server; nil: straight
 
 	mu    sync.Mutex
 	sent  []letter
@@ -52,8 +56,14 @@ func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visito
 		addr: make(chan string, 1), send: send, queue: make(chan letter, 100), known: map[string]bool{},
 	}
 	p, err := web.New(web.Options{
-		Live: v.live, Listen: "127.0.0.1:0", Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
-		Listening: func(a net.Addr) { v.addr <- "http://" + a.String() },
+		Live: v.live, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
+		Listening: func(a net.Addr) {
+			addr := a.String()
+			if v.via != nil {
+				addr = v.via(addr)
+			}
+			v.addr <- "http://" + addr
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,9 +171,15 @@ func (v *visitor) post(ctx context.Context, url string, body any) (status int, a
 	return res.StatusCode, answer
 }
 
+// patience is how long a client waits for a sign of life: many times the server's
+// heartbeat, so that only a connection that died without a word lasts as long.
+const patience = 3 * time.Second
+
 // postChat is a message of the page's client, which waits until it is taken.
 func postChat(v *visitor, base string, m letter) bool {
-	status, _ := v.post(v.life, base+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
+	ctx, cancel := context.WithTimeout(v.life, patience)
+	defer cancel()
+	status, _ := v.post(ctx, base+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
 		"id": m.id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": m.text}},
 	}})
 	return status == http.StatusAccepted
@@ -184,6 +200,10 @@ func (v *visitor) follow() {
 
 // read reads one connection to its end.
 func (v *visitor) read(ctx context.Context, base string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := time.AfterFunc(patience, cancel)
+	defer silent.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/chat/"+suiteChat+"/events", http.NoBody)
 	if err != nil {
 		v.t.Error(err)
@@ -198,6 +218,7 @@ func (v *visitor) read(ctx context.Context, base string) {
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
+		silent.Reset(patience)
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
 			continue
@@ -316,6 +337,91 @@ func execute(v *visitor, base string, m letter) bool {
 		case <-v.life.Done():
 			return false
 		case <-look.C:
+		}
+	}
+}
+
+// TestIO13Web: the network between people and the web breaks, goes silent and comes
+// back. What people said meanwhile is taken once and in order, and what was answered
+// is read in order.
+func TestIO13Web(t *testing.T) {
+	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
+		t.Run(string(line), func(t *testing.T) {
+			v, p := newVisitor(t, postChat)
+			var proxy *platformtest.Proxy
+			v.via = func(addr string) string {
+				proxy = platformtest.NewProxy(t, addr)
+				return proxy.Address()
+			}
+			served := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { served <- p.Receive(ctx, v.live) }()
+			t.Cleanup(func() {
+				cancel()
+				if err := <-served; err != nil {
+					t.Errorf("Receive: %v", err)
+				}
+			})
+			v.work.Go(v.follow)
+			to := suiteTarget("web")
+			var said, answered []string
+			exchange := func(text string, seen bool) {
+				t.Helper()
+				v.say(to, "ask "+text)
+				said = append(said, "ask "+text)
+				if seen {
+					v.live.AwaitTaken(t, len(said))
+				}
+				v.answer(to, "answer "+text)
+				answered = append(answered, "answer "+text)
+			}
+			v.base()
+			exchange("before", true)
+			v.awaitShown(t, len(answered))
+			proxy.Set(line)
+			for i := range 20 {
+				exchange(fmt.Sprint("while away ", i), false)
+			}
+			if os.Getenv("SOAK") != "" {
+				<-time.After(10 * time.Minute)
+			}
+			proxy.Set(platformtest.Passing)
+			back := time.Now()
+			v.live.AwaitTaken(t, len(said))
+			v.awaitShown(t, len(answered))
+			exchange("after", true)
+			v.awaitShown(t, len(answered))
+			took := time.Since(back)
+			var taken []string
+			for _, in := range v.live.Taken() {
+				taken = append(taken, in.Text)
+			}
+			if diff := cmp.Diff(said, taken); diff != "" {
+				t.Errorf("taken (-said +taken):\n%s", diff)
+			}
+			if diff := cmp.Diff(answered, v.see(to)); diff != "" {
+				t.Errorf("read (-answered +read):\n%s", diff)
+			}
+			t.Logf("soak: row=IO13 platform=web line=%s lost=0 double=0 back_after=%v", line, took.Round(10*time.Millisecond))
+			if os.Getenv("SOAK") != "" && took > 10*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// awaitShown waits until people see n answers.
+func (v *visitor) awaitShown(t *testing.T, n int) {
+	t.Helper()
+	limit := time.NewTimer(20 * time.Second)
+	defer limit.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for len(v.see(platform.Target{})) < n {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			t.Fatalf("%d answers are seen, want %d", len(v.see(platform.Target{})), n)
 		}
 	}
 }
