@@ -212,18 +212,32 @@ func (o Options) lookup() (string, error) {
 }
 
 // own are the files that the program needs to be itself, and those that the operator
-// names in its call.
+// names in its call. The system's are there for every program.
 func (o Options) own(program string) []string {
-	out := []string{program}
-	if target, err := filepath.EvalSymlinks(program); err == nil && target != program {
-		out = append(out, target)
-	}
-	for _, arg := range o.Argv[1:] {
-		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() {
-			out = append(out, arg)
+	var out []string
+	for _, file := range append([]string{program}, o.Argv[1:]...) {
+		real, err := filepath.EvalSymlinks(file)
+		if !filepath.IsAbs(file) || err != nil || ofSystem(real) || slices.Contains(out, real) {
+			continue
+		}
+		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() {
+			out = append(out, real)
+			if file != real {
+				out = append(out, file)
+			}
 		}
 	}
 	return out
+}
+
+// ofSystem says that a path is where the system keeps its programs and libraries.
+func ofSystem(path string) bool {
+	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/"} {
+		if strings.HasPrefix(path, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // read reads a recording that a program left. A link or anything else that is no

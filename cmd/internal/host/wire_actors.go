@@ -61,7 +61,7 @@ func (h *Host) startActors(context.Context) error {
 	h.wireCompaction(&chats, runs)
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
-	chats.Fetch = h.newMedia(tools.files).fetch
+	chats.Fetch = h.newMedia(tools.files, tools.ears).fetch
 	chats.Whole, chats.Mask = wholeOf(tools.files), h.mask.text
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
