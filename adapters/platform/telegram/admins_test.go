@@ -1,0 +1,41 @@
+package telegram_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+// Administrators are people by their numbers: no bots, and nobody who hides behind the
+// group. A private chat has none, and what cannot be asked is an error without the token.
+func TestAP5Admins(t *testing.T) {
+	b := newBench(t, nil)
+	var bot platform.Administered = b.bot
+	b.api.SetAdmins(group, platformtest.Admin{ID: 5, Owner: true}, platformtest.Admin{ID: 6}, platformtest.Admin{ID: 7, Anonymous: true}, platformtest.Admin{ID: 8, Bot: true})
+	id := target(group, 0).Chat
+	if got, err := bot.Admins(t.Context(), id); err != nil || !slices.Equal(got, []string{"5", "6"}) {
+		t.Errorf("administrators %q, %v", got, err)
+	}
+	b.api.SetAdmins(group)
+	if got, err := bot.Admins(t.Context(), id); err != nil || len(got) != 0 {
+		t.Errorf("of a group without any: %q, %v", got, err)
+	}
+	calls := len(b.api.Calls("getChatAdministrators"))
+	if got, err := bot.Admins(t.Context(), target(private, 0).Chat); err != nil || len(got) != 0 || len(b.api.Calls("getChatAdministrators")) != calls {
+		t.Errorf("of a private chat: %q, %v, asked %v", got, err, b.api.Calls("getChatAdministrators")[calls:])
+	}
+	for _, kind := range []platformtest.FaultKind{platformtest.Refuse, platformtest.Garbage} {
+		b.api.Fail(platformtest.Fault{Method: "getChatAdministrators", Kind: kind, Code: 403, Text: "Forbidden: bot was kicked"})
+		got, err := bot.Admins(t.Context(), id)
+		if err == nil || got != nil {
+			t.Fatalf("%v: %q, %v", kind, got, err)
+		}
+		b.clean(t, err.Error())
+	}
+	b.api.Block(group)
+	if got, err := bot.Admins(t.Context(), id); err == nil || got != nil {
+		t.Errorf("of a group that the bot is not in: %q, %v", got, err)
+	}
+}
