@@ -173,7 +173,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		}
 		caps := w.real().Capabilities()
 		return chat.Adapter{
-			PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, MaxText: caps.MaxText, Documents: caps.Sends(platform.FileDocument),
+			PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, Reactions: caps.Reactions, MaxText: caps.MaxText, Documents: caps.Sends(platform.FileDocument),
 			Parts: func(text string) int { return len(w.Platform.Plan(platform.Outbound{Text: text})) },
 		}, true
 	}

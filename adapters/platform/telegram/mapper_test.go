@@ -229,6 +229,7 @@ func FuzzMapper(f *testing.F) {
 	for _, s := range []string{
 		`[{"update_id":1,"message":{"message_id":1,"date":1,"chat":{"id":1,"type":"private"},"from":{"id":1},"text":"/stop@sample_bot all","entities":[{"type":"mention","offset":0,"length":2}]}}]`,
 		`[{"update_id":2,"edited_message":{"message_id":1,"chat":{"id":-1,"type":"group"},"caption":"😀","photo":[{}],"caption_entities":[{"type":"mention","offset":1,"length":1}]}}]`,
+		`[{"update_id":6,"message":{"message_id":2,"chat":{"id":1},"text":"x","quote":{"text":"q"},"reply_to_message":{"message_id":1,"sender_chat":{"id":-1,"title":"T\n"},"photo":[{}]}}}]`,
 		`[{"update_id":3,"channel_post":{"message_id":1,"chat":{"id":-1},"document":{"file_name":"[\u0000"}}},{"update_id":5,"message":{"message_id":2,"chat":{"id":-2},"media_group_id":"g\n","migrate_to_chat_id":-3,"document":{"file_id":"f","file_name":"../../x\u0000","file_size":-1}}},{"update_id":4,"message":null}]`,
 	} {
 		f.Add([]byte(s))
@@ -254,6 +255,9 @@ func FuzzMapper(f *testing.F) {
 			}
 			if a, ok := in.ChatKey.Address(); !ok || a.Chat != in.Chat.ID {
 				t.Errorf("key %q of chat %q", in.ChatKey, in.Chat.ID)
+			}
+			if q := in.Answers; q != nil && (q.Text == "" || utf8.RuneCountInString(q.Text) > maxAnswered+1 || !utf8.ValidString(q.Text) || strings.ContainsAny(q.From, "\n\x00")) {
+				t.Errorf("answers %+v", q)
 			}
 			for _, part := range in.Parts {
 				if f, ok := platform.FileOf(part); ok && (!f.Unfetched() || len(f.FileID) > maxFileID || f.Size < 0 || strings.ContainsAny(f.Name, "/\\\n\x00")) {

@@ -304,9 +304,11 @@ func (s *scene) showMessage(m modelmessage.Message) string {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case modelmessage.Text:
-			var header struct{ T, From, ReplyTo string }
+			var header struct{ T, From, Edits string }
 			if strings.HasPrefix(p.Text, `{"t":`) && json.Unmarshal([]byte(p.Text), &header) == nil {
-				who = header.From
+				if who = header.From; header.Edits != "" {
+					who = strings.TrimSpace(who + " (edits " + header.Edits + ")")
+				}
 				continue
 			}
 			words = append(words, strconv.Quote(short(s.same(p.Text))))

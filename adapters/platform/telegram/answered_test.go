@@ -1,0 +1,74 @@
+package telegram
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// What a message answers comes along as far as the service tells it, as reference.
+func TestAnswered(t *testing.T) {
+	bob := `"from":{"id":8,"first_name":"Bob"}`
+	for _, c := range []struct {
+		name, fields string
+		want         *uimessage.Quoted
+	}{
+		{"nothing", `"text":"x"`, nil},
+		{"a text", `"text":"x","reply_to_message":{"message_id":3,` + bob + `,"text":"hello"}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "hello"}},
+		{"a caption", `"text":"x","reply_to_message":{"message_id":3,` + bob + `,"caption":"hello","photo":[{"file_id":"f"}]}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "hello"}},
+		{"a photo", `"text":"x","reply_to_message":{"message_id":3,` + bob + `,"photo":[{"file_id":"f"}]}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "[photo]"}},
+		{"without words", `"text":"x","reply_to_message":{"message_id":3,` + bob + `}`, nil},
+		{"ours", `"text":"x","reply_to_message":{"message_id":3,"from":{"id":9,"is_bot":true,"first_name":"Sample"},"text":"hello"}`, &uimessage.Quoted{From: "you", MessageID: "3", Text: "hello"}},
+		{"of a channel", `"text":"x","reply_to_message":{"message_id":3,"sender_chat":{"id":-77,"title":"News"},"text":"hello"}`, &uimessage.Quoted{From: "News", User: "-77", MessageID: "3", Text: "hello"}},
+		{"a stretch", `"text":"x","quote":{"text":"ell","position":1},"reply_to_message":{"message_id":3,` + bob + `,"text":"hello"}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "ell"}},
+		{"of another chat", `"text":"x","quote":{"text":"ell"},"external_reply":{"origin":{}}`, &uimessage.Quoted{Text: "ell"}},
+		{"the topic's first", `"text":"x","message_thread_id":3,"is_topic_message":true,"reply_to_message":{"message_id":3,` + bob + `,"forum_topic_created":{"name":"T"}}`, nil},
+		{"long", `"text":"x","reply_to_message":{"message_id":3,` + bob + `,"text":"` + strings.Repeat("é", 2000) + `"}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: strings.Repeat("é", maxAnswered) + "…"}},
+		{"a name of many lines", `"text":"x","reply_to_message":{"message_id":3,"from":{"id":8,"first_name":"B\n\u202eob"},"text":"hello"}`, &uimessage.Quoted{From: "B ob", User: "8", MessageID: "3", Text: "hello"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, mapJSON(t, "message", c.fields).in.Answers); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The words of people who are not heard in a group do not come along, whoever points
+// at them.
+func TestAnsweredOfThoseWhoAreNotHeard(t *testing.T) {
+	p, err := New(Options{
+		Token: func() string { return "1:x" }, Access: AccessPaired, AccessStore: roles{of: map[string]Role{"7": RoleOwner, "8": RoleApproved}},
+		Listed: map[string]Group{"-1001": {Access: AccessPaired}, "-1002": {}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		chat, author string
+		want         bool
+	}{
+		{"-1001", "7", true},
+		{"-1001", "8", true},
+		{"-1001", "66", false},
+		{"-1001", "", true}, // the bot's own
+		{"-1002", "66", true},
+	} {
+		in := platform.Inbound{Chat: platform.ChatInfo{ID: c.chat}, Sender: platform.Person{ID: "7"}, Answers: &uimessage.Quoted{User: c.author, Text: "x"}}
+		if got := p.mayQuote(in, p.opts.rulesFor(c.chat)); got != c.want {
+			t.Errorf("in %s, of %q: %v", c.chat, c.author, got)
+		}
+	}
+}
+
+// roles are a store of people who are paired.
+type roles struct {
+	AccessStore
+	of map[string]Role
+}
+
+func (r roles) Role(_, person string) Role { return r.of[person] }
