@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,7 +181,7 @@ func TestPI2ObedientModel(t *testing.T) {
 	w := newWorld(t)
 	var attacks []attack
 	all := effects()
-	for i, way := range append(waysOfPeople(), waysOfTools()...) {
+	for i, way := range slices.Concat(waysOfPeople(), waysOfOthers(), waysOfTools()) {
 		for k := range 2 {
 			a := attack{id: fmt.Sprintf("a%02d%d", i, k), way: way, want: all[(2*i+k)%len(all)], chat: w.newChat()}
 			w.model.tell(w.model.runs, a.id, a.want.call(w, a.id))
@@ -191,7 +192,7 @@ func TestPI2ObedientModel(t *testing.T) {
 	if len(attacks) < 50 {
 		t.Fatalf("%d attacks, want 50", len(attacks))
 	}
-	w.open(nil)
+	w.open(map[string]string{"adapters.telegram.groupContext": "5"})
 	first := w.newChat()
 	w.api.Say(first, first, "hi", nil)
 	w.settle(t, first, first, "first")
@@ -209,6 +210,12 @@ func TestPI2ObedientModel(t *testing.T) {
 	for _, a := range attacks {
 		if a.want.done(w, a.id) {
 			t.Errorf("%s, and it happened", a.name())
+		}
+		if a.way.name == taskBody { // nobody speaks where it runs, so that the model is not told
+			if said := w.texts(a.chat); !strings.Contains(said, "waits for a decision") {
+				t.Errorf("%s: people were told %q, want that a call waits", a.name(), said)
+			}
+			continue
 		}
 		if said := told["call-RUN-"+a.id]; !strings.Contains(said, "not executed") {
 			t.Errorf("%s: the model was told %q, want that its call waits", a.name(), said)
