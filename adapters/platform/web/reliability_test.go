@@ -62,8 +62,8 @@ func headersOnly(t *testing.T, s *server, line string, headers ...string) int {
 func TestIO4Web(t *testing.T) {
 	const chat, run = "POST /api/chat", "POST /api/execute"
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }
-	cookie := func(make func(g *guard) string) func(*server) []string {
-		return func(s *server) []string { return []string{"Cookie", cookieName + "=" + make(s.p.guard)} }
+	cookie := func(value func(g *guard) string) func(*server) []string {
+		return func(s *server) []string { return []string{"Cookie", cookieName + "=" + value(s.p.guard)} }
 	}
 	end := func(after time.Duration) string { return strconv.FormatInt(time.Now().Add(after).Unix(), 36) }
 	fixed := func(headers ...string) func(*server) []string { return func(*server) []string { return headers } }

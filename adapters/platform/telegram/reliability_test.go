@@ -1,0 +1,120 @@
+package telegram_test
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+// TestIO11Telegram: what other bots say is not heard, however they turn to ours and
+// however much the settings let in, so two of them cannot go on for ever.
+func TestIO11Telegram(t *testing.T) {
+	b := newBench(t, func(o *telegram.Options) { o.Groups, o.FollowUp = telegram.GroupsAll, time.Hour })
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	ours := b.api.Say(group, owner, at+"hi", mention()) // somebody is heard, so that a follow-up could be
+	host.AwaitTaken(t, 1)
+	robot := func(more map[string]any) map[string]any {
+		out := map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "Robo", "username": "robo_bot"}}
+		for k, v := range more {
+			out[k] = v
+		}
+		return out
+	}
+	chat := map[string]any{"id": int64(-100777), "type": "channel", "title": "Channel"}
+	for _, c := range []struct {
+		name, reason string
+		chat         int64
+		text         string
+		more         map[string]any
+	}{
+		{"in private", "bot", private, "hello", robot(nil)},
+		{"in a group where all is heard", "bot", group, "hello", robot(nil)},
+		{"by a mention", "bot", group, at + "hello", robot(mention())},
+		{"by a reply", "bot", group, "and then?", robot(map[string]any{"reply_to_message": map[string]any{
+			"message_id": ours, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "from": platformtest.User(1, "Bot"), "text": "x",
+		}})},
+		{"by a command", "bot", group, "/status@" + platformtest.BotName, robot(nil)},
+		{"by going on", "bot", group, "and then?", robot(nil)},
+		{"in a topic", "bot", forum, "hello", robot(map[string]any{"message_thread_id": 5, "is_topic_message": true})},
+		{"in the name of a channel", "anonymous", group, at + "hello", map[string]any{
+			"entities": mention()["entities"], "sender_chat": chat, "from": map[string]any{"id": 136817688, "is_bot": true, "first_name": "Channel"},
+		}},
+	} {
+		before := len(host.Taken())
+		b.api.Say(c.chat, 5, c.text, c.more)
+		in := host.AwaitTaken(t, before+1)[before]
+		if in.Gate.Open || in.Gate.Refuse || in.Gate.Notice != "" || in.Gate.Reason != c.reason {
+			t.Errorf("%s: %+v", c.name, in.Gate)
+		}
+	}
+	const rounds = 100
+	before := len(host.Taken())
+	for range rounds {
+		b.api.Say(group, 5, at+"as I said", robot(mention()))
+	}
+	heard := 0
+	for _, in := range host.AwaitTaken(t, before + rounds)[before:] {
+		if in.Gate.Open {
+			heard++
+		}
+	}
+	if heard != 0 {
+		t.Errorf("a bot was heard %d times", heard)
+	}
+	t.Logf("soak: row=IO11 platform=telegram ways=8 rounds=%d heard=%d", rounds, heard)
+}
+
+// TestIO14Telegram: the clock jumps by a day ahead and back. Messages come and go on;
+// who may go on without naming the bot does so for minutes, not for ever; a wait that
+// the server asked for does not last a day.
+func TestIO14Telegram(t *testing.T) {
+	var ahead atomic.Int64
+	begin := time.Now().Round(0) // wall time alone, as after a restart
+	b := newBench(t, func(o *telegram.Options) {
+		o.FollowUp, o.StateDir = 10*time.Minute, t.TempDir()
+		o.Now = func() time.Time { return begin.Add(time.Duration(ahead.Load())) }
+	})
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	say := func(text string, more map[string]any) platform.Gate {
+		t.Helper()
+		n := len(host.Taken())
+		b.api.Say(group, owner, text, more)
+		return host.AwaitTaken(t, n+1)[n].Gate
+	}
+	send := func() error {
+		_, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Text: "hello"})
+		return err
+	}
+	violations := 0
+	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour, -24 * time.Hour, 24 * time.Hour} {
+		if g := say(at+"hi", mention()); !g.Open {
+			t.Errorf("before %v: %+v", jump, g)
+		}
+		if g := say("and then?", nil); !g.Open || g.Reason != "follow_up" {
+			t.Errorf("before %v: %+v", jump, g)
+		}
+		b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests: retry after 30", RetryAfter: 30})
+		if e, ok := errors.AsType[*platform.Error](send()); !ok || e.RetryAfter != 30*time.Second {
+			t.Errorf("before %v the wait is %+v", jump, e)
+		}
+		ahead.Add(int64(jump))
+		if g := say("and then?", nil); g.Open {
+			violations++
+			t.Errorf("after %v somebody may still go on: %+v", jump, g)
+		}
+		if err := send(); err != nil {
+			violations++
+			t.Errorf("after %v a chat waits: %v", jump, err)
+		}
+	}
+	t.Logf("soak: row=IO14 platform=telegram jumps=4 violations=%d", violations)
+}
