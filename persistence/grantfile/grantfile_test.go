@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,15 @@ func TestGrantsAreKept(t *testing.T) {
 	if got, err := New(dir, name).Grants(ctx, "telegram-chat-2"); err != nil || got != nil {
 		t.Errorf("another chat has %v, %v", got, err)
 	}
+	if err := New(dir, name).SaveGrants(ctx, "telegram-chat-3", nil); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := New(dir, name).Chats(ctx); err != nil || !slices.Equal(keys, []messages.ChatKey{alice, "telegram-chat-3"}) {
+		t.Errorf("chats with grants: %v, %v", keys, err)
+	}
+	if keys, err := New(filepath.Join(dir, "none"), name).Chats(ctx); err != nil || keys != nil {
+		t.Errorf("of no folder: %v, %v", keys, err)
+	}
 	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "telegram-chat-1.json"): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -61,6 +71,17 @@ func TestDamagedGrantsAreNone(t *testing.T) {
 		}
 		if got, err := New(dir, name).Grants(t.Context(), alice); err == nil || got != nil {
 			t.Errorf("%s: %v, %v", what, got, err)
+		}
+	}
+	for what, text := range map[string]string{"half a file": `{"v":1,"chatKey":`, "called otherwise": `{"v":1,"chatKey":"telegram-chat-2","grants":[]}`} {
+		if err := os.WriteFile(filepath.Join(dir, "telegram-chat-1.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := New(dir, name).SaveGrants(t.Context(), "telegram-chat-3", nil); err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := New(dir, name).Chats(t.Context()); err == nil || !slices.Equal(keys, []messages.ChatKey{"telegram-chat-3"}) {
+			t.Errorf("%s: chats with grants: %v, %v", what, keys, err)
 		}
 	}
 }
