@@ -165,13 +165,15 @@ func (a *FeishuAPI) Advance(d time.Duration) {
 	}
 }
 
-// Hurry brings every event that waits for another try, without moving the clock.
+// Hurry brings every event that waits for another try, without moving the clock and as
+// if it were the first try.
 func (a *FeishuAPI) Hurry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	late := a.push.late
 	a.push.late = nil
 	for _, e := range late {
+		e.tries = 0
 		a.queue(e)
 	}
 }
