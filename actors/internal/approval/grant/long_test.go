@@ -97,6 +97,14 @@ func TestRulesAreDecide(t *testing.T) {
 			t.Errorf("%q: %v, want %v", command, got, want)
 		}
 		covered += len(want)
+		judging := NewCommands([]string{command, "nothing at all", command}, policy)
+		for range 2 {
+			for i, text := range texts {
+				if got := judging.Covered(text); got != slices.Contains(want, i) {
+					t.Errorf("%q, among others, under %q: %v", command, text, got)
+				}
+			}
+		}
 	}
 	if covered < 20 {
 		t.Errorf("%d covered", covered)

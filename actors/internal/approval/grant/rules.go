@@ -46,3 +46,53 @@ func (rs *Rules) Covering(text string) []int {
 	}
 	return out
 }
+
+// Commands are commands that are read once and held against any number of rules. It
+// is for one goroutine.
+type Commands struct {
+	policy *Policy
+	list   []*reading
+}
+
+// reading is a command, with what is known of it so far.
+type reading struct {
+	command
+
+	read, simple, agreed bool // simple: one for both parsers, once agreed is set
+	text                 string
+}
+
+// NewCommands takes commands. Each is read when it is needed first.
+func NewCommands(texts []string, policy *Policy) *Commands {
+	c := &Commands{policy: policy}
+	for _, text := range texts {
+		c.list = append(c.list, &reading{text: text})
+	}
+	return c
+}
+
+// Covered reports whether a rule covers one of the commands, as [Decide] does.
+func (c *Commands) Covered(rule string) bool {
+	r, ok := ParseRule(rule, c.policy)
+	if !ok {
+		return false
+	}
+	for _, j := range c.list {
+		if !j.read {
+			j.read = true
+			if j.simple = printable(j.text); j.simple {
+				j.command, j.simple = scan(j.text)
+			}
+		}
+		if !j.simple || !c.policy.covers(r, &j.command) {
+			continue
+		}
+		if !j.agreed {
+			j.agreed, j.simple = true, confirm(&j.command)
+		}
+		if j.simple {
+			return true
+		}
+	}
+	return false
+}

@@ -52,7 +52,7 @@ func parse(text string, pending []string, policy func() *grant.Policy) Reply {
 	if len(pending) == 0 || !legible(text) {
 		return Reply{Kind: Unclear}
 	}
-	return parser{pending: pending, policy: policy}.read(text).Reply
+	return parser{pending: pending, judged: &judged{policy: policy}}.read(text).Reply
 }
 
 // Shown is a request as people see it: its number, and its command.
@@ -77,7 +77,7 @@ func ParseNumbered(text string, shown []Shown) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
 	}
-	p := parser{policy: shippedOrNone}
+	p := parser{judged: &judged{policy: shippedOrNone}}
 	for _, s := range shown {
 		p.pending, p.numbers = append(p.pending, s.Command), append(p.numbers, s.N)
 	}
@@ -92,9 +92,17 @@ func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 // that a whole line can have, none if they do not know it.
 type parser struct {
 	pending []string
-	policy  func() *grant.Policy // asked for only when a rule has to be judged
-	numbers []int                // of the commands; nil: their places, from 1
-	places  bool                 // a number without # is a place all the same
+	judged  *judged
+	numbers []int // of the commands; nil: their places, from 1
+	places  bool  // a number without # is a place all the same
+}
+
+// judged are the rules that a reply names, whether they cover a command. However many
+// ways there are to read the reply, each is judged once, and each command read once.
+type judged struct {
+	policy   func() *grant.Policy // asked for only when a rule has to be judged
+	commands *grant.Commands
+	rules    map[string]bool
 }
 
 // read is the one meaning that a text has.

@@ -170,11 +170,14 @@ func isThis(l line) bool {
 
 // covers says whether a rule is valid and covers something that waits.
 func (p parser) covers(rule string) bool {
-	policy := p.policy()
-	for _, command := range p.pending {
-		if grant.Decide(command, rule, policy) == grant.Auto {
-			return true
-		}
+	if p.judged.commands == nil {
+		p.judged.commands = grant.NewCommands(p.pending, p.judged.policy())
+		p.judged.rules = map[string]bool{}
 	}
-	return false
+	covers, known := p.judged.rules[rule]
+	if !known {
+		covers = p.judged.commands.Covered(rule)
+		p.judged.rules[rule] = covers
+	}
+	return covers
 }
