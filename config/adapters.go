@@ -16,6 +16,7 @@ type Telegram struct {
 	Enabled      bool   `json:"enabled" jsonschema_description:"Run the bot. Unset: once botToken is set."`
 	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself."`
 	BaseURL      string `json:"baseUrl" jsonschema_description:"Root of the Bot API."`
+	Proxy        string `json:"proxy,omitempty" jsonschema_description:"Proxy that the Bot API is reached through, as http://, https:// or socks5:// with host and port. Unset: the variables HTTPS_PROXY and NO_PROXY count, which may hold a password, too."`
 	Access       string `json:"access" jsonschema:"enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the people and groups that the owner let in, or everybody."`
 	Groups       string `json:"groups" jsonschema:"enum=mention,enum=reply,enum=commands,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, replies alone, commands alone, or all. The owner changes it in a group with /activation."`
 	RateLimit    string `json:"rateLimit" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
@@ -24,8 +25,8 @@ type Telegram struct {
 	Reactions    bool   `json:"reactions" jsonschema_description:"Mark people's messages with what became of them: one reaction when a message is taken, another when the run under way takes it in, none once it is answered."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
-	// FollowUpMinutes is off unless somebody wants it: a bot that answers what it was not asked is a nuisance.
-	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it; 0: never."`
+	// FollowUpMinutes count for words alone that read as if they went on.
+	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it, with a question or words that read so; 0: never."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 
 	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`

@@ -267,6 +267,12 @@ func (c *checker) hook(s *Settings) {
 	if !regexp.MustCompile(`^[A-Za-z0-9_-]{0,256}$`).MatchString(hook.Secret.Reveal()) {
 		c.fault(block+".secret", "wants at most 256 letters, digits, _ and -")
 	}
+	if proxy := s.Adapters.Telegram.Proxy; proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
+			c.fault("adapters.telegram.proxy", `wants http://, https:// or socks5:// with host and port, such as "http://127.0.0.1:3128"; a name and a password go into HTTPS_PROXY`)
+		}
+	}
 	if hook.URL == "" {
 		return
 	}

@@ -172,6 +172,10 @@ func TestWebhook(t *testing.T) {
 		{"the web chat's port while that is off", func(s *Settings, h *Hook) {
 			s.Adapters.Web.Enabled, h.URL, h.Listen = false, "https://b.example", "127.0.0.1:3000"
 		}, ""},
+		{"proxy", func(s *Settings, _ *Hook) { s.Adapters.Telegram.Proxy = "socks5://127.0.0.1:1080" }, ""},
+		{"proxy without a scheme", func(s *Settings, _ *Hook) { s.Adapters.Telegram.Proxy = "127.0.0.1:1080" }, "adapters.telegram.proxy"},
+		{"proxy of another kind", func(s *Settings, _ *Hook) { s.Adapters.Telegram.Proxy = "ftp://127.0.0.1" }, "adapters.telegram.proxy"},
+		{"proxy with a password", func(s *Settings, _ *Hook) { s.Adapters.Telegram.Proxy = "http://a:b@127.0.0.1" }, "adapters.telegram.proxy"},
 		{"secret", func(_ *Settings, h *Hook) { h.Secret = NewSecret("not+allowed") }, "adapters.telegram.webhook.secret"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

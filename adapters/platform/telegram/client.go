@@ -25,12 +25,15 @@ type client struct {
 	http  *http.Client
 }
 
-func newClient(base *url.URL, token func() string, given *http.Client) *client {
+func newClient(base, proxy *url.URL, token func() string, given *http.Client) *client {
 	transport := httpcall.NewTransport()
 	// Over one HTTP/2 connection a poll and the sends would share their fate.
 	transport.Protocols = &http.Protocols{}
 	transport.Protocols.SetHTTP1(true)
 	transport.DisableCompression = true
+	if proxy.Host != "" {
+		transport.Proxy = http.ProxyURL(proxy)
+	}
 	return &client{base: base, token: token, http: httpcall.NewClient(given, transport)}
 }
 

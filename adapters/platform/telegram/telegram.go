@@ -68,6 +68,8 @@ type Options struct {
 	Commands []string
 	// Menu are the commands that the service lists to people; nil: what it has stays.
 	Menu []MenuEntry
+	// Proxy is what the Bot API is reached through; empty: what the environment says.
+	Proxy string
 	// HTTPClient replaces the transport. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
@@ -138,6 +140,10 @@ func New(o Options) (*Platform, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	proxy, err := url.Parse(o.Proxy)
+	if err != nil || o.Proxy != "" && proxy.Host == "" {
+		return nil, errors.New("telegram: the address of the proxy is not a URL with a host")
+	}
 	name := "telegram"
 	if o.Account != "" {
 		name += "@" + o.Account
@@ -147,7 +153,7 @@ func New(o Options) (*Platform, error) {
 		return nil, fmt.Errorf("telegram: metrics: %w", err)
 	}
 	p := &Platform{
-		opts: o, name: name, client: newClient(base, o.Token, o.HTTPClient), markup: markup.New(),
+		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)

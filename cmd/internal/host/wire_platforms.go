@@ -287,7 +287,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 		return place{}, err
 	}
 	bot := telegram.Options{
-		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: s.Groups,
+		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
 		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions,
 		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people,
