@@ -25,6 +25,8 @@ type Cgroups struct {
 	v2     string // the folder in which groups can be made; empty: none
 	memory string // version 1, the same
 	pids   string
+	cpu    string
+	v2cpu  bool // version 2 shares out processors too
 	next   *atomic.Int64
 }
 
@@ -41,11 +43,13 @@ func findCgroups(self, mounts string) Cgroups {
 	for _, m := range groupMounts(mounts) {
 		switch {
 		case m.v2:
-			out.v2 = usableV2(filepath.Join(m.at, strings.TrimPrefix(own[""], m.root)), m.at)
+			out.v2, out.v2cpu = usableV2(filepath.Join(m.at, strings.TrimPrefix(own[""], m.root)), m.at)
 		case slices.Contains(m.options, "memory"):
 			out.memory = usable(filepath.Join(m.at, strings.TrimPrefix(own["memory"], m.root)))
 		case slices.Contains(m.options, "pids"):
 			out.pids = usable(filepath.Join(m.at, strings.TrimPrefix(own["pids"], m.root)))
+		case slices.Contains(m.options, "cpu"):
+			out.cpu = usable(filepath.Join(m.at, strings.TrimPrefix(own["cpu"], m.root)))
 		}
 	}
 	return out
@@ -54,7 +58,7 @@ func findCgroups(self, mounts string) Cgroups {
 // sweep removes what hosts that were killed have left: their groups, and what
 // was half made when they died.
 func (c Cgroups) sweep() {
-	for _, dir := range []string{c.v2, c.memory, c.pids} {
+	for _, dir := range []string{c.v2, c.memory, c.pids, c.cpu} {
 		if dir == "" {
 			continue
 		}
@@ -75,6 +79,9 @@ func (c Cgroups) sweep() {
 
 // Memory says whether the memory of programs is bounded as a whole.
 func (c Cgroups) Memory() bool { return c.memory != "" || c.v2 != "" }
+
+// CPU says whether programs get less of a busy machine than the host.
+func (c Cgroups) CPU() bool { return c.cpu != "" || c.v2cpu }
 
 // Pids says whether the number of processes is bounded.
 func (c Cgroups) Pids() bool { return c.pids != "" || c.v2 != "" }
@@ -136,7 +143,7 @@ func usable(dir string) string {
 
 // usableV2 is where groups get the controllers: below our own group, or beside
 // it, as a group with processes cannot hand controllers on.
-func usableV2(own, top string) string {
+func usableV2(own, top string) (dir string, cpu bool) {
 	for _, dir := range []string{own, filepath.Dir(own)} {
 		if !within(dir, top) {
 			continue
@@ -144,10 +151,10 @@ func usableV2(own, top string) string {
 		data, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control")) //nolint:gosec // the kernel's
 		given := strings.Fields(string(data))
 		if err == nil && slices.Contains(given, "memory") && slices.Contains(given, "pids") && usable(dir) != "" {
-			return dir
+			return dir, slices.Contains(given, "cpu")
 		}
 	}
-	return ""
+	return "", false
 }
 
 // group bounds one program.
@@ -155,6 +162,16 @@ type group struct {
 	dirs []string
 	v2   bool
 }
+
+// The share of a busy machine's processors that all of a program gets, half of what
+// any other has; of an idle one it gets all. Without a group the kernel may give each
+// session that a program begins as much as the host (sched_autogroup). Less would
+// keep programs from ever getting done on a machine that is always busy. Version 1
+// counts from 1024, version 2 from 100.
+const (
+	shares = "512"
+	weight = "50"
+)
 
 // ownProcesses is what a sandbox needs itself beside the program.
 const ownProcesses = 24
@@ -171,13 +188,16 @@ func (c Cgroups) new(memory int64, processes int) (*group, error) {
 	var err error
 	if c.v2 != "" {
 		g.v2 = true
-		err = g.make(filepath.Join(c.v2, name), [][2]string{{"pids.max", most}, {"memory.max", bytes}}, [][2]string{{"memory.swap.max", "0"}, {"memory.oom.group", "1"}})
+		err = g.make(filepath.Join(c.v2, name), [][2]string{{"pids.max", most}, {"memory.max", bytes}}, [][2]string{{"memory.swap.max", "0"}, {"memory.oom.group", "1"}, {"cpu.weight", weight}})
 	} else {
 		if c.memory != "" {
 			err = g.make(filepath.Join(c.memory, name), [][2]string{{"memory.limit_in_bytes", bytes}}, [][2]string{{"memory.memsw.limit_in_bytes", bytes}})
 		}
 		if c.pids != "" && err == nil {
 			err = g.make(filepath.Join(c.pids, name), [][2]string{{"pids.max", most}}, nil)
+		}
+		if c.cpu != "" && err == nil {
+			err = g.make(filepath.Join(c.cpu, name), nil, [][2]string{{"cpu.shares", shares}})
 		}
 	}
 	if err != nil {

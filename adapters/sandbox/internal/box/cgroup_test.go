@@ -31,18 +31,19 @@ func TestWhereGroupsAreMade(t *testing.T) {
 	put(t, filepath.Join(dir, "plain/unit/cgroup.subtree_control"), "cpu\n")
 	put(t, filepath.Join(dir, "memory/here/tasks"), "")
 	put(t, filepath.Join(dir, "pids/tasks"), "")
+	put(t, filepath.Join(dir, "cpu/tasks"), "")
 	tests := []struct {
 		name, groups, mounts string
 		want                 Cgroups
 	}{
-		{"version 2, our own group hands controllers on", "0::/unit\n", mount(dir+"/delegated", "/", "cgroup2", ""), Cgroups{v2: dir + "/delegated/unit"}},
-		{"version 2, the one above does", "0::/unit/main\n", mount(dir+"/delegated", "/", "cgroup2", ""), Cgroups{v2: dir + "/delegated/unit"}},
+		{"version 2, our own group hands controllers on", "0::/unit\n", mount(dir+"/delegated", "/", "cgroup2", ""), Cgroups{v2: dir + "/delegated/unit", v2cpu: true}},
+		{"version 2, the one above does", "0::/unit/main\n", mount(dir+"/delegated", "/", "cgroup2", ""), Cgroups{v2: dir + "/delegated/unit", v2cpu: true}},
 		{"version 2, nothing is delegated", "0::/unit\n", mount(dir+"/plain", "/", "cgroup2", ""), Cgroups{}},
 		{"version 2, above the mount", "0::/\n", mount(dir+"/plain/unit", "/", "cgroup2", ""), Cgroups{}},
 		{
-			"version 1", "9:pids:/\n8:memory:/here\n0::/\n",
-			mount(dir+"/memory", "/", "cgroup", "memory") + mount(dir+"/pids", "/", "cgroup", "pids"),
-			Cgroups{memory: dir + "/memory/here", pids: dir + "/pids"},
+			"version 1", "9:pids:/\n8:memory:/here\n4:cpu,cpuacct:/\n0::/\n",
+			mount(dir+"/memory", "/", "cgroup", "memory") + mount(dir+"/pids", "/", "cgroup", "pids") + mount(dir+"/cpu", "/", "cgroup", "cpu,cpuacct"),
+			Cgroups{memory: dir + "/memory/here", pids: dir + "/pids", cpu: dir + "/cpu"},
 		},
 		{"version 1 in a container", "8:memory:/box/here\n", mount(dir+"/memory", "/box", "cgroup", "memory"), Cgroups{memory: dir + "/memory/here"}},
 		{"nothing", "", "not a mount\n", Cgroups{}},

@@ -143,7 +143,7 @@ func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 		p.child.Close()
 		return err
 	}
-	if err := startScoped(cmd, b.ABI, p.ended); err != nil {
+	if err := startScoped(cmd, b.ABI, !b.Cgroups.CPU(), p.ended); err != nil {
 		p.child.Close()
 		return fmt.Errorf("start the sandbox: %w", err)
 	}

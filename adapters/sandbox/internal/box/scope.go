@@ -24,14 +24,22 @@ func ABI() int {
 // scopedSince is the version that keeps signals and abstract sockets apart.
 const scopedSince = 6
 
+// niceness leaves a process about a third of what others get, where the kernel does
+// not share out by sessions.
+const niceness = 5
+
 // startScoped starts a process from a thread that can reach neither signals nor
 // abstract sockets of anything but its children, and keeps that thread until
 // ended is closed. The thread is the process's parent: when it is gone, with the
-// host or with us, the kernel kills the process.
-func startScoped(cmd *exec.Cmd, abi int, ended <-chan struct{}) error {
+// host or with us, the kernel kills the process. A nice one begins with less of a
+// busy machine, for want of a control group that sees to it.
+func startScoped(cmd *exec.Cmd, abi int, nice bool, ended <-chan struct{}) error {
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if nice {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness) // of this thread and what it starts; it may have less already
+		}
 		err := scopeThread(abi)
 		if err == nil {
 			err = KeepFiles(3)
