@@ -101,6 +101,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	out = append(out, checkFeishu(loaded.Settings)...)
 	s := loaded.Settings
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
+	out = append(out, checkSpeech(s.Speech)...)
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(dir, state, loaded)...)
