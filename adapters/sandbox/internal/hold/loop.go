@@ -3,6 +3,7 @@
 package hold
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -131,10 +132,9 @@ func readName(tid int, at uint64) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read a name: %w", err)
 		}
-		for i, b := range buf[:n] {
-			if b == 0 {
-				return string(append(out, buf[:i]...)), nil
-			}
+		end := bytes.IndexByte(buf[:n], 0)
+		if end >= 0 && len(out)+end < unix.PathMax {
+			return string(append(out, buf[:end]...)), nil
 		}
 		out = append(out, buf[:n]...)
 		at += uint64(n) //nolint:gosec // below a page

@@ -1,0 +1,196 @@
+//go:build linux
+
+package hold
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestNamesBehindProcesses(t *testing.T) {
+	tests := map[string]bool{
+		"/proc/self/cwd/run.sh": true, "/proc/1/root/work/run.sh": true, "/proc/self/fd/3/run.sh": true, "/dev/fd/3/run.sh": true, "/proc/thread-self/cwd/a/b": true,
+		"/proc/self/fd/3": false, "/dev/fd/63": false, "/proc/self/maps": false, "/proc/self/cwd": false, "/work/cwd/run.sh": false, "/proc/meminfo": false,
+		"/work/../proc/self/cwd/run.sh": true,
+	}
+	for name, want := range tests {
+		if got := beyondProcess(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func jump(f unix.SockFilter, yes bool) int {
+	if yes {
+		return int(f.Jt)
+	}
+	return int(f.Jf)
+}
+
+// act is what the filter does with a call, by running it as the kernel does.
+func act(t *testing.T, arch, nr uint32) uint32 {
+	t.Helper()
+	prog := program()
+	var a uint32
+	for pc := 0; pc < len(prog); pc++ {
+		switch f := prog[pc]; f.Code {
+		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
+			a = map[uint32]uint32{0: nr, 4: arch}[f.K]
+		case unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K:
+			pc += jump(f, a == f.K)
+		case unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K:
+			pc += jump(f, a >= f.K)
+		case unix.BPF_RET | unix.BPF_K:
+			return f.K
+		default:
+			t.Fatalf("instruction %d is unknown: %+v", pc, f)
+		}
+	}
+	t.Fatal("the filter has no end")
+	return 0
+}
+
+func TestFilterShowsEveryCallWithAName(t *testing.T) {
+	for _, tab := range tables() {
+		for _, c := range tab.calls {
+			if got := act(t, tab.arch, c.nr); got != unix.SECCOMP_RET_USER_NOTIF {
+				t.Errorf("arch %x, call %d: %x, want that it is shown", tab.arch, c.nr, got)
+			}
+			if found, ok := find(tab.arch, int32(c.nr)); !ok || found != c { //nolint:gosec // a small number
+				t.Errorf("arch %x, call %d: found %+v, %v", tab.arch, c.nr, found, ok)
+			}
+		}
+		for _, nr := range tab.none {
+			if got := act(t, tab.arch, nr); got != retNone {
+				t.Errorf("arch %x, call %d: %x, want ENOSYS", tab.arch, nr, got)
+			}
+		}
+		for _, nr := range tab.never {
+			if got := act(t, tab.arch, nr); got != retNever {
+				t.Errorf("arch %x, call %d: %x, want EPERM", tab.arch, nr, got)
+			}
+		}
+		if tab.limit > 0 {
+			if got := act(t, tab.arch, tab.limit+2); got != retNone {
+				t.Errorf("arch %x, another interface: %x, want ENOSYS", tab.arch, got)
+			}
+		}
+	}
+	if len(tables()) > 0 {
+		if got := act(t, tables()[0].arch, unix.SYS_GETPID); got != unix.SECCOMP_RET_ALLOW {
+			t.Errorf("a call without a name: %x, want that it is allowed", got)
+		}
+		if got := act(t, 1, unix.SYS_GETPID); got != retNone {
+			t.Errorf("another architecture: %x, want ENOSYS", got)
+		}
+	}
+}
+
+func TestNamesAreReadFromMemory(t *testing.T) {
+	long := strings.Repeat("x", unix.PathMax+10)
+	for _, want := range []string{"", "run.sh", strings.Repeat("a/", 2000)} {
+		buf := append([]byte(want), 0)
+		got, err := readName(os.Getpid(), address(buf))
+		runtime.KeepAlive(buf)
+		if err != nil || got != want {
+			t.Errorf("read %d bytes, %v; want %d", len(got), err, len(want))
+		}
+	}
+	buf := append([]byte(long), 0)
+	if _, err := readName(os.Getpid(), address(buf)); !errors.Is(err, unix.ENAMETOOLONG) {
+		t.Errorf("a name without end: %v", err)
+	}
+	runtime.KeepAlive(buf)
+	if _, err := readName(os.Getpid(), 8); !errors.Is(err, unix.EFAULT) {
+		t.Errorf("no memory: %v", err)
+	}
+}
+
+// What was to begin the program may fail, end, or say nothing: nothing runs then.
+func TestMeetNobody(t *testing.T) {
+	tests := []struct {
+		name string
+		say  func(inside *os.File)
+		want string
+	}{
+		{"it ended", func(inside *os.File) { _ = inside.Close() }, "ended"},
+		{"it failed", func(inside *os.File) { _, _ = inside.WriteString("fno filter") }, "no filter"},
+		{"it has no listener", func(inside *os.File) { _, _ = inside.WriteString("r") }, "who it is"},
+	}
+	for _, tt := range tests {
+		host, inside, err := Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tt.say(inside)
+		if g, err := Meet(t.Context(), host, Watch{}); g != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		_ = inside.Close() // it may be closed
+	}
+	host, inside, err := Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = inside.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if g, err := Meet(ctx, host, Watch{}); g != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody comes: %v, want that it was cancelled", err)
+	}
+}
+
+// A pin counts only if it is in the memory of the sandbox's root, with its bytes.
+func TestPlacesOfPins(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"good": "good", "long": "good and more", "other": "evil"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink("good", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "folder"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := false
+	g := &Guard{root: root, names: map[string]bool{}, watch: Watch{Changed: func() bool { return changed }}}
+	defer func() {
+		for _, p := range g.places {
+			_ = p.file.Close()
+		}
+		_ = root.Close()
+	}()
+	for name, want := range map[string]bool{"/good": true, "/long": false, "/other": false, "/link": false, "/folder": false, "/absent": false} {
+		if err := g.place(Pin{Path: name, Data: []byte("good")}); (err == nil) != want || err != nil && !errors.Is(err, ErrLost) {
+			t.Errorf("%s: %v, want it to count: %v", name, err, want)
+		}
+	}
+	if !g.intact() {
+		t.Error("nothing was changed")
+	}
+	changed = true
+	if g.intact() {
+		t.Error("a change on record was not seen")
+	}
+	changed = false
+	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "good")); err != nil {
+		t.Fatal(err)
+	}
+	if g.intact() {
+		t.Error("a name that leads to another file was not seen")
+	}
+}
+
+// address is where bytes lie.
+func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&b[0]))) } //nolint:gosec // it is read by the number alone
