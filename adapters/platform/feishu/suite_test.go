@@ -58,8 +58,10 @@ func (b *bench) harness(t *testing.T, link bool) platformtest.Harness {
 	t.Helper()
 	h := platformtest.Harness{
 		Platform: b.bot, Chat: target(private), Limit: 4000, Shown: b.shown, Make: b.trouble, Repeat: b.api.Repeat, Files: platform.FileKinds(),
-		Say:   func(to platform.Target, text string) string { return b.api.Say(to.Chat, owner, text, nil) },
-		Speak: func(to platform.Target) string { return b.api.SayFile(to.Chat, owner, "audio", "", []byte("OggS"), map[string]any{"duration": 3000}) },
+		Say: func(to platform.Target, text string) string { return b.api.Say(to.Chat, owner, text, nil) },
+		Speak: func(to platform.Target) string {
+			return b.api.SayFile(to.Chat, owner, "audio", "", []byte("OggS"), map[string]any{"duration": 3000})
+		},
 	}
 	if link {
 		h.Outage = func(on bool) {

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -22,9 +23,7 @@ func TestIO11Telegram(t *testing.T) {
 	host.AwaitTaken(t, 1)
 	robot := func(more map[string]any) map[string]any {
 		out := map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "Robo", "username": "robo_bot"}}
-		for k, v := range more {
-			out[k] = v
-		}
+		maps.Copy(out, more)
 		return out
 	}
 	chat := map[string]any{"id": int64(-100777), "type": "channel", "title": "Channel"}
@@ -60,7 +59,7 @@ func TestIO11Telegram(t *testing.T) {
 		b.api.Say(group, 5, at+"as I said", robot(mention()))
 	}
 	heard := 0
-	for _, in := range host.AwaitTaken(t, before + rounds)[before:] {
+	for _, in := range host.AwaitTaken(t, before+rounds)[before:] {
 		if in.Gate.Open {
 			heard++
 		}
