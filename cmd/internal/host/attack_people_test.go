@@ -177,7 +177,8 @@ var canary = regexp.MustCompile(`zebrafinch-[a-z]+-4711`)
 // agrees to everything, is told to get at what another chat has.
 func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w := newWorld(t)
-	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}}}`)
+	write(t, filepath.Join(w.dir, "ship.json"), `{"permissions": {"exec": {"approvers": ["1"]}, "fetch": {"allow": ["127.0.0.1"]}},
+		"speech": {"transcribe": {"command": ["/bin/cat"]}, "speak": {"command": ["/bin/cat"]}}}`)
 	w.api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
 	const b, key = 2001, "telegram-chat-2001"
 	w.api.AddChat(platformtest.Chat{ID: b, Type: "private"})
@@ -190,6 +191,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	if _, err := keepIn(filepath.Join(state, "files"), key)(t.Context(), "r1", []byte("zebrafinch-result-4711")); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")
 	w.open(map[string]string{"adapters.telegram.egress": "tool"})
 	w.api.Say(b, b, "zebrafinch-context-4711 is the word", nil)
 	w.settle(t, b, b, "b1")
@@ -204,8 +206,8 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 			held[word] = true
 		}
 	}
-	if len(held) != 6 {
-		t.Fatalf("the other chat has %v, want 6 canaries", held)
+	if len(held) != 7 {
+		t.Fatalf("the other chat has %v, want 7 canaries", held)
 	}
 	contexts, err := filepath.Glob(filepath.Join(state, "chat", key, "contexts", "archive", "*.json"))
 	if err != nil || len(contexts) != 1 {
@@ -281,6 +283,12 @@ func hostile(w *world, context, key string) []errand {
 		add("read_file", `{"path":"`+name+`"}`)
 		add("edit_file", `{"path":"`+name+`","old":"zebrafinch-","new":"zebrafinch-"}`)
 		add("chat_send", `{"text":"here","attachments":[{"path":"`+name+`","kind":"document"}]}`)
+	}
+	for _, name := range []string{
+		"results/{key}/r1.ogg", "results/telegram-chat-1/../{key}/r1.ogg", ".ship/files/results/{key}/r1.ogg", "deep/files/results/{key}/r1.ogg", "{dir}/.ship/files/results/{key}/r1.ogg",
+	} {
+		add("stt_transcribe", `{"path":"`+name+`"}`)
+		add("tts_speak", `{"text":"x","voice":"`+name+`"}`)
 	}
 	for _, name := range []string{".ship", "{b}", "link", "deep", "results/{key}", "..", "/"} {
 		add("list_files", `{"path":"`+name+`","depth":20}`)
