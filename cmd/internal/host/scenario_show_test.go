@@ -55,6 +55,12 @@ func (s *scene) meddle(verb, rest string) error {
 		if !s.take(fields[0], strings.Join(fields[1:], " ")) {
 			return fmt.Errorf("not found")
 		}
+	case verb == "kept" && len(fields) == 1:
+		names := filesBelow(s.t, filepath.Join(s.p.dir, ".ship", "files"))
+		if len(names) == 0 {
+			return fmt.Errorf("nothing was kept")
+		}
+		s.vars[fields[0]] = names[len(names)-1]
 	case verb == "forbid" && len(fields) == 2:
 		chat, err := strconv.ParseInt(fields[1], 10, 64)
 		if fields[0] == "drafts" {
@@ -193,7 +199,7 @@ func (s *scene) showCall(c platformtest.Call, names map[spot]string) string {
 	}
 	for _, name := range []string{"file_name", "language_code", "action"} {
 		if v := p.Text(name); v != "" {
-			line += " " + v
+			line += " " + s.same(v)
 		}
 	}
 	if p.Text("parse_mode") == "HTML" {

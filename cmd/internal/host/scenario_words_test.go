@@ -45,6 +45,7 @@ import (
 //	forbid reactions|drafts CHAT
 //	pair WHO PLACE                  with the code that a start prints
 //	take NAME PATTERN               what the pattern finds in the bot's last message is $NAME
+//	kept NAME                       the last file that was kept is $NAME
 //	release GATE, await METHOD N, restart
 func (s *scene) do(verb, rest string) (happens bool, err error) {
 	switch verb {
