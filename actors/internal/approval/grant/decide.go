@@ -32,7 +32,7 @@ type walk struct {
 	used    int  // words of the rule
 	ended   bool // options, by --
 	options optionSet
-	names   protected
+	names   *protected
 }
 
 // covers says whether a rule covers a command.
@@ -40,7 +40,7 @@ func (p *Policy) covers(r Rule, cmd *command) bool {
 	if len(cmd.words) < len(r.Words) || cmd.word(0).text != r.Words[0] {
 		return false // as most rules do, if there are many
 	}
-	w := walk{rule: r, cmd: cmd, options: p.optionsOf(r.Words), names: p.protected}
+	w := walk{rule: r, cmd: cmd, options: p.optionsOf(r.Words), names: &p.protected}
 	for range min(2, len(r.Words)) {
 		if !w.takesRuleWord(cmd.word(w.at)) {
 			return false

@@ -11,17 +11,20 @@ import (
 type protected struct {
 	names    map[string]bool // folded
 	prefixes map[string]bool // folded, all of those without a dot in front
-	firsts   map[rune]bool   // what any of them may begin with in any case
+	firsts   [256]bool       // the first bytes that any of them may have in any case
 	longest  int             // of the names as they may be written, in bytes
 }
 
 func protect(names []string) protected {
-	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}, firsts: map[rune]bool{}}
+	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}}
 	for _, name := range names {
+		if name == "" {
+			continue // a fault that the policy reports
+		}
 		first, _ := utf8.DecodeRuneInString(name)
-		p.firsts[first] = true
+		p.firsts[name[0]] = true
 		for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
-			p.firsts[r] = true
+			p.firsts[string(r)[0]] = true
 		}
 		p.names[fold(name)] = true
 		p.longest = max(p.longest, utf8.UTFMax*utf8.RuneCountInString(name))
@@ -56,18 +59,17 @@ func appendFolded(to []byte, text string) []byte {
 }
 
 // has says whether a part is a protected name.
-func (p protected) has(part string) bool {
-	if len(part) > p.longest {
+func (p *protected) has(part string) bool {
+	if part == "" || len(part) > p.longest || !p.firsts[part[0]] {
 		return false
 	}
-	first, _ := utf8.DecodeRuneInString(part)
 	var buf [64]byte
-	return p.firsts[first] && p.names[string(appendFolded(buf[:0], part))]
+	return p.names[string(appendFolded(buf[:0], part))]
 }
 
 // begins says whether a protected name begins with a text. Names with a dot in front
 // need that dot spelled out.
-func (p protected) begins(prefix string) bool {
+func (p *protected) begins(prefix string) bool {
 	if len(p.prefixes) == 0 || len(prefix) > p.longest {
 		return false
 	}
@@ -77,8 +79,8 @@ func (p protected) begins(prefix string) bool {
 
 // allow says whether an operand that no rule spells out may be covered by its open
 // end: a relative path or a name that leads nowhere else.
-func (p protected) allow(w word) bool {
-	if !plainStart(w) || strings.Contains(w.text, "://") || strings.Contains(w.text, "::") {
+func (p *protected) allow(w word) bool {
+	if !plainStart(w) {
 		return false
 	}
 	start := 0
@@ -87,7 +89,8 @@ func (p protected) allow(w word) bool {
 		for end < len(w.text) && w.text[end] != '/' && w.text[end] != ':' {
 			end++
 		}
-		if !p.allowPart(w, start, end) {
+		rest := w.text[end:]
+		if strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "://") || !p.allowPart(w, start, end) {
 			return false
 		}
 		start = end + 1
@@ -98,10 +101,14 @@ func (p protected) allow(w word) bool {
 // plainStart holds the beginning of an operand against the rules: what may not
 // become an option, an absolute path, or a hidden name by a glob.
 func plainStart(w word) bool {
-	first, _ := utf8.DecodeRuneInString(w.text)
-	switch {
-	case w.text == "":
+	if w.text == "" {
 		return false
+	}
+	first := rune(w.text[0])
+	if first >= utf8.RuneSelf {
+		first, _ = utf8.DecodeRuneInString(w.text)
+	}
+	switch {
 	case unicode.IsLetter(first), first == '_', '0' <= first && first <= '9':
 		return true
 	case first == '.':
@@ -112,10 +119,13 @@ func plainStart(w word) bool {
 }
 
 // allowPart holds one part between slashes and colons against the rules.
-func (p protected) allowPart(w word, start, end int) bool {
+func (p *protected) allowPart(w word, start, end int) bool {
 	part := w.text[start:end]
 	if part == ".." || (len(part) >= 5 && strings.EqualFold(part[:5], ".env.")) {
 		return false
+	}
+	if w.static() {
+		return !p.has(part)
 	}
 	first, _ := slices.BinarySearch(w.globs, uint16(start)) //nolint:gosec // texts are shorter
 	if first == len(w.globs) || int(w.globs[first]) >= end {

@@ -38,7 +38,7 @@ type place struct {
 
 // word is the word with a number, from 0.
 func (c *command) word(i int) word {
-	w := c.words[i]
+	w := &c.words[i]
 	return word{text: c.out[w.from:w.to], globs: c.globs[w.globs:w.globsEnd], quoted: w.quoted, cut: w.cut}
 }
 
@@ -114,6 +114,14 @@ func bit(b bool) int {
 
 // peek is the next byte that counts: escaped newlines do not. 0 is the end.
 func (s *scanner) peek() byte {
+	if s.at < len(s.in) && s.in[s.at] != '\\' {
+		return s.in[s.at] // nearly always
+	}
+	return s.joined()
+}
+
+// joined is the next byte behind escaped newlines.
+func (s *scanner) joined() byte {
 	for s.at+1 < len(s.in) && s.in[s.at] == '\\' && s.in[s.at+1] == '\n' {
 		s.skip(s.at, s.at+2)
 		s.at += 2
