@@ -16,8 +16,9 @@ import (
 )
 
 // TestFeishuFakeJudged: the vendor's own library takes our fake for the service: it
-// gets tokens, sends, answers, streams a card, checks and decrypts an event, and
-// takes two events over its long connection, one of them in packets.
+// gets tokens, sends, answers, streams a card, brings files up and those of people
+// down, lists what was forwarded and what the app may, takes a message back, checks and
+// decrypts an event, and takes three events over its long connection, one in packets.
 func TestFeishuFakeJudged(t *testing.T) {
 	node := needNode(t)
 	need(t, filepath.Join("testdata", "e2e", "node_modules", "@larksuiteoapi", "node-sdk", "package.json"))
@@ -49,31 +50,52 @@ func TestFeishuFakeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	api.Mute(true) // the library comes later
+	var held []map[string]string
+	for kind, ask := range map[string]string{"image": "image", "file": "file"} {
+		id := api.SayFile("oc_1", "ou_1", kind, "a.bin", []byte("of "+kind), nil)
+		held = append(held, map[string]string{"message_id": id, "file_key": api.HeldKey(id), "type": ask, "text": "of " + kind})
+	}
+	files, err := json.Marshal(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forwarded := api.SayForwarded("oc_1", "ou_1", []platformtest.Forwarded{
+		{From: "ou_2", Kind: "text", Content: `{"text":"x"}`}, {From: "ou_3", Kind: "image", Content: `{"image_key":"img_v3_1"}`},
+	}, nil)
+	api.Mute(false)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "feishu.mjs")
 	cmd.Dir = filepath.Join("testdata", "e2e")
 	cmd.Env = append(os.Environ(), "FEISHU_URL="+api.URL(), "FEISHU_APP="+platformtest.FeishuApp, "FEISHU_SECRET="+api.Secret(),
-		"FEISHU_KEY="+api.EncryptKey(), "FEISHU_TOKEN="+api.VerificationToken(), "FEISHU_REQUEST="+string(request))
+		"FEISHU_KEY="+api.EncryptKey(), "FEISHU_TOKEN="+api.VerificationToken(), "FEISHU_REQUEST="+string(request),
+		"FEISHU_HELD="+string(files), "FEISHU_FORWARDED="+forwarded)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		if cancel(); t.Failed() && cmd.ProcessState == nil {
+			_ = cmd.Wait() // it was ended
+			t.Logf("the judge: %s", out.String())
+		}
+	})
 	// The library does not hear what comes before its first ping.
 	api.Await(t, "a ping of the library", func() bool { return api.Pings() > 0 })
 	api.Inject("im.message.receive_v1", event("om_2", "short"))
+	api.Recall("oc_1", "om_2", "message_owner")
 	api.Inject("im.message.receive_v1", event("om_3", strings.Repeat("long ", 300)+"end"))
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("the judge: %v\n%s", err, out.String())
 	}
-	for _, want := range []string{"heard posted", "heard short", "long end", "done"} {
+	for _, want := range []string{"heard posted", "heard short", "taken back om_2 in oc_1 by message_owner", "long end", "done"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %s", want, out.String())
 		}
 	}
-	if sent := api.Sent("oc_1"); len(sent) != 2 || sent[0].Text != "from the library" || sent[1].Parent != sent[0].ID {
+	if sent := api.Sent("oc_1"); len(sent) != 3 || sent[0].Text != "from the library" || sent[1].Kind != "image" || sent[2].Kind != "file" {
 		t.Errorf("sent %+v", sent)
 	}
 }

@@ -40,6 +40,7 @@ type feishuPush struct {
 	all    []*feishuEvent
 	tries  int
 	busy   int  // so many are being brought
+	mute   bool // no event is made
 	ahead  bool // the next one goes before the one before is answered
 }
 
@@ -105,6 +106,9 @@ func (a *FeishuAPI) Inject(kind string, event any) string {
 // inject is Inject with the lock held.
 func (a *FeishuAPI) inject(kind string, event any) string {
 	id := a.newID("")
+	if a.push.mute {
+		return id
+	}
 	e := &feishuEvent{id: id, body: a.eventBody(id, kind, event)}
 	a.push.all = append(a.push.all, e)
 	a.queue(e)
@@ -163,6 +167,13 @@ func (a *FeishuAPI) Advance(d time.Duration) {
 	for _, e := range due {
 		a.queue(e)
 	}
+}
+
+// Mute makes what people do no events, or makes it events again.
+func (a *FeishuAPI) Mute(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.mute = on
 }
 
 // Hurry brings every event that waits for another try, without moving the clock and as
