@@ -31,6 +31,7 @@ type Options struct {
 }
 
 // New makes the sandbox. It starts nothing; whether it contains anything, Check says.
+// The program has to call reexec.Main first of all.
 func New(o Options) *Sandbox {
 	if o.ABI == nil {
 		o.ABI = box.ABI
@@ -114,6 +115,9 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ 
 func withPins(child *box.Child, plan *box.Plan, argv []string, f *files) ([]string, error) {
 	if len(plan.Pins) == 0 {
 		return argv, nil
+	}
+	if len(os.Args) > 1 && os.Args[1] == jail.Starter {
+		return nil, fmt.Errorf("%w: this program does not call reexec.Main first of all", sandbox.ErrUnavailable)
 	}
 	if err := hold.Available(); err != nil {
 		return nil, err

@@ -46,8 +46,9 @@ func Main(m *testing.M, create func() Checker) {
 	os.Exit(m.Run())
 }
 
-// Need skips a test where a sandbox cannot be had, or fails if all is required.
-func Need(t *testing.T, s Checker) {
+// Need is a sandbox that can be had; a test is skipped where it cannot, or fails
+// if all is required.
+func Need(t *testing.T, s Checker) Checker {
 	t.Helper()
 	if err := s.Check(t.Context()); err != nil {
 		if os.Getenv("REQUIRE_ALL") == "1" {
@@ -55,11 +56,15 @@ func Need(t *testing.T, s Checker) {
 		}
 		t.Skipf("%v", err)
 	}
+	return s
 }
 
-// AsNobody runs tests again as a user without powers. Root is needed.
-func AsNobody(t *testing.T, pattern string) {
+// AsNobody runs all tests of a sandbox but itself again as a user without powers.
+// Root is needed.
+func AsNobody(t *testing.T, s Checker) {
 	t.Helper()
+	const pattern = "TestSB|TestAP|TestFiles|TestRefused|TestStreams"
+	t.Logf("%s, which root can have", s.Name())
 	if os.Getuid() != 0 {
 		t.Skip("it is a user without powers who runs this")
 	}
