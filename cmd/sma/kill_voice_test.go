@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
@@ -27,7 +29,7 @@ func TestP11KillsWhileTranscribing(t *testing.T) {
 	var sum tally
 	inWorlds(t, worlds(2, 3), few(6, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
-		w := newVoiceWorld(t, path, chats, random)
+		w := newVoiceWorld(t, path, chats, modeltest.NewFunc(acknowledge), random)
 		for range kills {
 			w.armed(t, time.Duration(random.Int64N(int64(8*time.Millisecond))), random.IntN(2) == 0, func() {
 				for n := range 2 + random.IntN(4) {
@@ -62,6 +64,82 @@ func TestP11KillsWhileTranscribing(t *testing.T) {
 	sum.report(t, "P11 voice")
 }
 
+// TestIO6KillsWhileSpeaking kills the process while its answers are spoken, and around
+// the sends of what was spoken. Every answer is heard; a kill leaves at most one copy,
+// and pays for at most one recording more.
+func TestIO6KillsWhileSpeaking(t *testing.T) {
+	var sum tally
+	inWorlds(t, worlds(2, 3), few(6, 100), func(t *testing.T, path string, random *rand.Rand, kills int) {
+		t.Helper()
+		w := newVoiceWorld(t, path, 1, modeltest.NewFunc(sayAloud), random)
+		for range kills {
+			delay := time.Duration(random.Int64N(int64(5 * time.Millisecond)))
+			say := func() { w.speak(1, false) }
+			if at := random.IntN(6); at < 2 {
+				w.armed(t, delay, at == 0, say)
+			} else {
+				voices := func(method string, _ map[string]any, _ []byte) bool { return method == "sendVoice" }
+				w.killAt(t, trap{at: phase(random.IntN(int(phases))), wants: voices, delay: delay}, say)
+			}
+			w.rest(t) // a run that is killed three times is given up
+		}
+		b := w.book(t, "telegram-chat-1")
+		b.balanced(t, "the chat", len(w.said[1]))
+		sent := map[string]int{} // by the name of the recording
+		for _, c := range w.api.Calls("sendVoice") {
+			if c.Code == http.StatusOK {
+				sent[c.Params.Text("file_name")]++
+			}
+		}
+		copies := -len(sent)
+		for _, n := range sent {
+			copies += n
+		}
+		heard := map[string]bool{}
+		for _, s := range w.service.Spoken() {
+			for _, id := range token.FindAllString(s.Input, -1) {
+				heard[id] = true
+			}
+		}
+		for _, words := range w.said[1] {
+			if !heard[token.FindString(words)] {
+				t.Errorf("nobody hears the answer to %q", words)
+				sum.add("lost", 1)
+			}
+		}
+		if copies > w.kills {
+			t.Errorf("%d copies after %d kills", copies, w.kills)
+			sum.add("doubled", copies-w.kills)
+		}
+		if paid := len(w.service.Spoken()) - len(sent); paid > w.kills {
+			t.Errorf("%d recordings more than were sent, after %d kills", paid, w.kills)
+		}
+		for _, s := range w.api.Sent(1) {
+			if s.Text != "" {
+				t.Errorf("the host wrote %q", s.Text)
+			}
+		}
+		sum.add("kills", w.kills)
+		sum.add("excused", copies)
+		sum.add("acknowledged", len(w.said[1]))
+	})
+	sum.report(t, "IO6 voice")
+}
+
+// sayAloud answers like acknowledge, with a voice message.
+func sayAloud(req model.Request) []model.Event {
+	var words strings.Builder
+	for _, e := range acknowledge(req) {
+		words.WriteString(e.Delta)
+	}
+	input, err := json.Marshal(map[string]any{"text": words.String(), "final": true})
+	if err != nil {
+		return nil
+	}
+	call := modeltest.Call{ID: fmt.Sprintf("speak-%d", len(req.Messages)), Name: "tts_speak", Input: string(input)}
+	return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
+}
+
 // voiceWorld is a world to kill with a service of speech.
 type voiceWorld struct {
 	*killWorld
@@ -72,10 +150,10 @@ type voiceWorld struct {
 	trap func() // fires with the next recording that is answered
 }
 
-func newVoiceWorld(t *testing.T, path string, chats int, random *rand.Rand) *voiceWorld {
+func newVoiceWorld(t *testing.T, path string, chats int, m model.Model, random *rand.Rand) *voiceWorld {
 	t.Helper()
-	w := &voiceWorld{killWorld: newKillWorld(t, path, chats, "direct", modeltest.NewFunc(acknowledge), random)}
-	w.service = speechtest.NewServer(t, func(audio []byte) string {
+	w := &voiceWorld{killWorld: newKillWorld(t, path, chats, "direct", m, random)}
+	spring := func() {
 		w.mu.Lock()
 		fire := w.trap
 		w.trap = nil
@@ -83,9 +161,13 @@ func newVoiceWorld(t *testing.T, path string, chats int, random *rand.Rand) *voi
 		if fire != nil {
 			fire()
 		}
+	}
+	w.service = speechtest.NewServer(t, func(audio []byte) string {
+		spring()
 		_, words, _ := bytes.Cut(audio, []byte("words:"))
 		return string(words)
 	})
+	w.service.OnSpeak(spring)
 	name := filepath.Join(w.telegramWorld.dir, "ship.json")
 	raw, err := os.ReadFile(name)
 	if err != nil {
@@ -95,7 +177,8 @@ func newVoiceWorld(t *testing.T, path string, chats int, random *rand.Rand) *voi
 	if err := json.Unmarshal(raw, &settings); err != nil {
 		t.Fatal(err)
 	}
-	settings["speech"] = map[string]any{"transcribe": map[string]any{"model": "whisper-1", "baseUrl": w.service.URL, "apiKey": w.service.Key}}
+	api := map[string]any{"model": "audio-1", "baseUrl": w.service.URL, "apiKey": w.service.Key}
+	settings["speech"] = map[string]any{"transcribe": api, "speak": api}
 	if raw, err = json.Marshal(settings); err != nil {
 		t.Fatal(err)
 	}

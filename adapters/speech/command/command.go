@@ -216,13 +216,13 @@ func (o Options) lookup() (string, error) {
 func (o Options) own(program string) []string {
 	var out []string
 	for _, file := range append([]string{program}, o.Argv[1:]...) {
-		real, err := filepath.EvalSymlinks(file)
-		if !filepath.IsAbs(file) || err != nil || ofSystem(real) || slices.Contains(out, real) {
+		target, err := filepath.EvalSymlinks(file)
+		if !filepath.IsAbs(file) || err != nil || ofSystem(target) || slices.Contains(out, target) {
 			continue
 		}
-		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() {
-			out = append(out, real)
-			if file != real {
+		if info, err := os.Stat(target); err == nil && info.Mode().IsRegular() {
+			out = append(out, target)
+			if file != target {
 				out = append(out, file)
 			}
 		}

@@ -58,6 +58,7 @@ type Server struct {
 	waiting int
 	most    int // at once
 	voice   []byte
+	spoke   func() // nil: nothing
 	life    context.Context //nolint:containedctx // ends what hangs
 }
 
@@ -297,8 +298,21 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	if s.fault(w, r) {
 		return
 	}
+	s.mu.Lock()
+	spoke := s.spoke
+	s.mu.Unlock()
+	if spoke != nil {
+		spoke()
+	}
 	w.Header().Set("Content-Type", "audio/ogg")
 	_, _ = w.Write(s.voice)
+}
+
+// OnSpeak is called before each recording is answered.
+func (s *Server) OnSpeak(call func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoke = call
 }
 
 // Ear is a transcriber by a function.
