@@ -238,6 +238,30 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		w.api.Say(chat, admin, "yes", w.addressed(chat))
 		eventually(t, "the command to run", func() bool { return want.done(w, "un") })
 	})
+	t.Run("grant", func(t *testing.T) {
+		chat := -w.newChat()
+		w.api.AddChat(platformtest.Chat{ID: chat, Type: "group", Title: "Friends"})
+		w.api.SetAdmins(chat, all...)
+		run := func(id string) {
+			w.model.tell(w.model.runs, id, want.call(w, id))
+			w.api.Say(chat, admin, "RUN-"+id+"-NOW", w.addressed(chat))
+		}
+		run("g1")
+		w.api.Await(t, "the request", func() bool { return strings.Contains(w.texts(chat), "ran-g1") })
+		w.api.Say(chat, admin, "allow `touch *` for 5 minutes", w.addressed(chat))
+		eventually(t, "the command to run", func() bool { return want.done(w, "g1") })
+		run("g2")
+		eventually(t, "another one to run", func() bool { return want.done(w, "g2") })
+		w.api.SetAdmins(chat)
+		w.h.admins.mu.Lock() // as a minute later
+		clear(w.h.admins.chats)
+		w.h.admins.mu.Unlock()
+		run("g3")
+		w.api.Await(t, "a request again", func() bool { return strings.Contains(w.texts(chat), "ran-g3") })
+		if want.done(w, "g3") {
+			t.Error("the grant of a former administrator counts")
+		}
+	})
 	t.Run("private", func(t *testing.T) {
 		chat := w.newChat()
 		request(t, chat, "pr")
