@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
@@ -17,10 +18,10 @@ func Benchmark(b *testing.B, s sandbox.Sandbox) {
 	b.Helper()
 	dir := b.TempDir()
 	script := filepath.Join(dir, "run")
-	many := "cat"
+	many := []string{"cat"}
 	for i := range 1000 {
 		name := fmt.Sprintf("f%d", i)
-		many += " " + name
+		many = append(many, name)
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			b.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func Benchmark(b *testing.B, s sandbox.Sandbox) {
 	}{
 		{"nothing", "", []string{"/bin/true"}},
 		{"script", "#!/bin/sh\n", []string{script}},
-		{"opens", many, []string{"/bin/sh", script}},
+		{"opens", strings.Join(many, " "), []string{"/bin/sh", script}},
 	} {
 		if err := os.WriteFile(script, []byte(of.text), 0o700); err != nil { //nolint:gosec // it is run
 			b.Fatal(err)

@@ -15,8 +15,14 @@ func tables() []table {
 		{
 			arch: unix.AUDIT_ARCH_X86_64,
 			calls: []call{
-				{unix.SYS_OPENAT, 0, 1, false}, {unix.SYS_OPEN, -1, 0, false}, {unix.SYS_CREAT, -1, 0, false}, {unix.SYS_OPENAT2, 0, 1, false},
-				{unix.SYS_OPEN_TREE, 0, 1, false}, {openTreeAttr, 0, 1, false}, {unix.SYS_EXECVE, -1, 0, true}, {unix.SYS_EXECVEAT, 0, 1, true},
+				{unix.SYS_OPENAT, 0, 1, false},
+				{unix.SYS_OPEN, -1, 0, false},
+				{unix.SYS_CREAT, -1, 0, false},
+				{unix.SYS_OPENAT2, 0, 1, false},
+				{unix.SYS_OPEN_TREE, 0, 1, false},
+				{openTreeAttr, 0, 1, false},
+				{unix.SYS_EXECVE, -1, 0, true},
+				{unix.SYS_EXECVEAT, 0, 1, true},
 			},
 			none:  []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_USELIB},
 			never: []uint32{unix.SYS_OPEN_BY_HANDLE_AT},

@@ -11,8 +11,12 @@ func tables() []table {
 	return []table{{
 		arch: unix.AUDIT_ARCH_AARCH64,
 		calls: []call{
-			{unix.SYS_OPENAT, 0, 1, false}, {unix.SYS_OPENAT2, 0, 1, false}, {unix.SYS_OPEN_TREE, 0, 1, false}, {openTreeAttr, 0, 1, false},
-			{unix.SYS_EXECVE, -1, 0, true}, {unix.SYS_EXECVEAT, 0, 1, true},
+			{unix.SYS_OPENAT, 0, 1, false},
+			{unix.SYS_OPENAT2, 0, 1, false},
+			{unix.SYS_OPEN_TREE, 0, 1, false},
+			{openTreeAttr, 0, 1, false},
+			{unix.SYS_EXECVE, -1, 0, true},
+			{unix.SYS_EXECVEAT, 0, 1, true},
 		},
 		none:  []uint32{unix.SYS_IO_URING_SETUP},
 		never: []uint32{unix.SYS_OPEN_BY_HANDLE_AT},

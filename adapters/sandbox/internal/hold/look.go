@@ -41,8 +41,8 @@ func (g *Guard) look(n *notice, c call, name string) bool {
 			return true
 		}
 	}
-	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", at))
-	return err != nil || named || g.names[path.Base(real)] || c.exec && !g.system(real)
+	target, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", at))
+	return err != nil || named || g.names[path.Base(target)] || c.exec && !g.system(target)
 }
 
 // open opens a name as the program sees it, to look at.
@@ -101,9 +101,9 @@ func beyondProcess(abs string) bool {
 }
 
 // system says whether a path lies in the system's folders.
-func (g *Guard) system(real string) bool {
+func (g *Guard) system(at string) bool {
 	for _, dir := range g.watch.System {
-		if real == dir || strings.HasPrefix(real, strings.TrimSuffix(dir, "/")+"/") {
+		if at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/") {
 			return true
 		}
 	}

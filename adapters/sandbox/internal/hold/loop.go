@@ -104,16 +104,11 @@ func (g *Guard) decide(n *notice) {
 		g.goOn(n)
 		return
 	}
-	g.held.Add(1)
-	go func() {
-		defer g.held.Done()
-		g.hold(n, name)
-	}()
+	g.held.Go(func() { g.hold(n, name) })
 }
 
 func errnoOf(err error) unix.Errno {
-	var errno unix.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
 		return errno
 	}
 	return unix.EIO

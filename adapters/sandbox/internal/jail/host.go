@@ -46,13 +46,9 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	if os.Args[0] == Name {
 		return nil, fmt.Errorf("%w: this program does not call reexec.Main first of all", sandbox.ErrUnavailable)
 	}
-	fromHost, toJail, err := os.Pipe()
+	fromHost, toJail, fromJail, toHost, err := pipes()
 	if err != nil {
-		return nil, fmt.Errorf("talk to the sandbox: %w", err)
-	}
-	fromJail, toHost, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("talk to the sandbox: %w", err), fromHost.Close(), toJail.Close())
+		return nil, err
 	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{Name}, Dir: "/", ExtraFiles: []*os.File{fromHost, toHost},
@@ -66,7 +62,8 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	c := &box.Child{Cmd: cmd, Group: plan == nil}
 	pins, err := withPins(c, plan)
 	if err != nil {
-		return nil, errors.Join(err, fromHost.Close(), toJail.Close(), fromJail.Close(), toHost.Close())
+		closeAll(fromHost, toHost, fromJail, toJail)
+		return nil, err
 	}
 	c.Close = func() {
 		_ = pins.Close()     // as below
@@ -110,6 +107,25 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 		return box.ExitOf(state), nil
 	}
 	return c, nil
+}
+
+// pipes are the two that the host and the process talk by.
+func pipes() (fromHost, toJail, fromJail, toHost *os.File, err error) {
+	if fromHost, toJail, err = os.Pipe(); err != nil {
+		return nil, nil, nil, nil, fmt.Errorf("talk to the sandbox: %w", err)
+	}
+	if fromJail, toHost, err = os.Pipe(); err != nil {
+		closeAll(fromHost, toJail)
+		return nil, nil, nil, nil, fmt.Errorf("talk to the sandbox: %w", err)
+	}
+	return fromHost, toJail, fromJail, toHost, nil
+}
+
+// closeAll closes what nothing is to be written to any longer. Nil is left out.
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
 }
 
 // withPins gives the process a socket to hand its calls over by, if it has pins:
