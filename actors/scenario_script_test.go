@@ -235,6 +235,9 @@ func (s *scenario) setting(rest string) error {
 		if strings.Contains(value, "pages") {
 			caps.MaxText, s.o.Chat.Files = 4096, &actortest.Files{}
 		}
+		if strings.Contains(value, "nofiles") {
+			caps.Files = []string{} // none, in place of all
+		}
 		if strings.Contains(value, "direct") {
 			caps.Outbox = false
 		}
