@@ -17,9 +17,9 @@ import (
 
 func TestNamesBehindProcesses(t *testing.T) {
 	tests := map[string]bool{
-		"/proc/self/cwd/run.sh": true, "/proc/1/root/work/run.sh": true, "/proc/self/fd/3/run.sh": true, "/dev/fd/3/run.sh": true, "/proc/thread-self/cwd/a/b": true,
-		"/proc/self/fd/3": false, "/dev/fd/63": false, "/proc/self/maps": false, "/proc/self/cwd": false, "/work/cwd/run.sh": false, "/proc/meminfo": false,
-		"/work/../proc/self/cwd/run.sh": true,
+		"/proc/self/cwd/run.sh": true, "/proc/1/root" + "/a/run.sh": true, "/proc/self/fd/3/run.sh": true, "/dev/fd/3/run.sh": true, "/proc/thread-self/cwd/a/b": true,
+		"/proc/self/fd/3": false, "/dev/fd/63": false, "/proc/self/maps": false, "/proc/self/cwd": false, "/a/cwd/run.sh": false, "/proc/meminfo": false,
+		"/a/../proc/self/cwd/run.sh": true,
 	}
 	for name, want := range tests {
 		if got := beyondProcess(name); got != want {
