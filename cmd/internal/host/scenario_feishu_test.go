@@ -1,0 +1,320 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Every file of testdata/feishu shows one behaviour of Feishu with a whole host: prose,
+// a script of what people do, and the calls that the open platform gets for it. The
+// words of a script, beside those of the model (see scenario_words_test.go), are:
+//
+//	set KEY VALUE                 a setting of adapters.feishu
+//	chat ID p2p|group|topic_group
+//	show files
+//	say WHO CHAT WORDS            @bot names the bot by its id
+//	send WHO CHAT image|file|audio|media|sticker NAME
+//	post WHO CHAT CONTENT         rich text; {image 0} and {image 1} are images
+//	forward WHO CHAT WORDS        by Eve first
+//	recall WHO#N
+//	press WHO CHAT BUTTON         of the newest message that has it
+//	repeat                        the service brings everything once more
+//	withhold SCOPE, fail PATH STATUS CODE [times=N]
+//	await PATH N                  calls
+//	release GATE
+func TestFeishuScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/feishu/*.txtar")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(strings.TrimSpace(string(archive.Comment))) < 40 {
+				t.Error("the scenario does not say what it shows")
+			}
+			parts := map[string]string{}
+			for _, f := range archive.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}}
+			s.flags = telegramFlags(s.p)
+			maps.Copy(s.flags, feishuFlags(s.api, "connection"))
+			s.flags["adapters.feishu.egress"] = "direct"
+			s.playFeishu(parts["script"])
+			got := map[string]string{"calls": s.showFeishuCalls(), "model": s.showRequests(), "fates": s.showFeishuFates()}
+			if s.folder {
+				got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
+			}
+			if *update {
+				s.rewrite(file, archive, got)
+				return
+			}
+			for _, name := range wanted {
+				if diff := cmp.Diff(lines(parts[name]), lines(got[name])); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// feishuScene is a script being played over Feishu.
+type feishuScene struct {
+	*scene
+
+	api *platformtest.FeishuAPI
+	ids map[string]string // of messages, by label: ann#1
+}
+
+func (s *feishuScene) playFeishu(script string) {
+	s.t.Helper()
+	for i, line := range strings.Split(script, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		if err := s.doFeishu(verb, strings.TrimSpace(rest)); err != nil {
+			s.t.Fatalf("line %d: %s: %v", i+1, line, err)
+		}
+		if s.h != nil {
+			s.restFeishu(line)
+		}
+	}
+	for _, err := range s.model.Faults() {
+		s.t.Errorf("the model: %v", err)
+	}
+}
+
+func (s *feishuScene) doFeishu(verb, rest string) error {
+	word, more, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "set":
+		s.flags["adapters.feishu."+word] = more
+	case "chat":
+		s.api.AddChat(word, more)
+		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
+	case "show":
+		s.folder = word == "files"
+	case "model":
+		return s.answer(rest)
+	case "release":
+		return s.release(rest)
+	case "await":
+		n, err := strconv.Atoi(more)
+		s.api.Await(s.t, rest, func() bool { return len(s.api.Calls(word)) >= n })
+		return err
+	case "withhold":
+		s.api.Withhold(true, word)
+	case "fail":
+		return s.failFeishu(word, strings.Fields(more))
+	default:
+		s.beginFeishu()
+		return s.happens(verb, word, more)
+	}
+	return nil
+}
+
+func (s *feishuScene) failFeishu(path string, words []string) error {
+	f := platformtest.FeishuFault{Path: path, Kind: platformtest.Refuse, Text: "scripted"}
+	for i, w := range words {
+		n, err := strconv.Atoi(strings.TrimPrefix(w, "times="))
+		if err != nil {
+			return err
+		}
+		switch i {
+		case 0:
+			f.Status = n
+		case 1:
+			f.Code = n
+		default:
+			f.N = n
+		}
+	}
+	s.api.Fail(f)
+	return nil
+}
+
+// happens is what somebody does.
+func (s *feishuScene) happens(verb, who, rest string) error {
+	chat, text, _ := strings.Cut(rest, " ")
+	from, more := "ou_"+who, map[string]any{}
+	label := func(id string) {
+		s.counts[who]++
+		s.ids[who+"#"+strconv.Itoa(s.counts[who])] = id
+	}
+	switch verb {
+	case "say":
+		if words, named := strings.CutPrefix(text, "@bot"); named {
+			raw, err := json.Marshal(map[string]string{"text": "@_user_1" + words})
+			if err != nil {
+				return err
+			}
+			more["content"], more["mentions"] = string(raw), []any{platformtest.Mention("@_user_1", platformtest.FeishuBot, "Sample")}
+		}
+		label(s.api.Say(chat, from, text, more))
+	case "send":
+		kind, name, _ := strings.Cut(text, " ")
+		label(s.api.SayFile(chat, from, kind, name, []byte("content of "+name), nil))
+	case "post":
+		label(s.api.SayPost(chat, from, text, [][]byte{[]byte("first"), []byte("second")}, nil))
+	case "forward":
+		raw, err := json.Marshal(map[string]string{"text": text})
+		if err != nil {
+			return err
+		}
+		label(s.api.SayForwarded(chat, from, []platformtest.Forwarded{{From: "ou_eve", Kind: "text", Content: string(raw)}}, nil))
+	case "recall":
+		id, ok := s.ids[who]
+		if !ok {
+			return fmt.Errorf("no message %s", who)
+		}
+		s.api.Recall(chat, id, "message_owner")
+	case "press":
+		return s.pressFeishu(chat, from, text)
+	case "repeat":
+		s.api.Repeat()
+	default:
+		return fmt.Errorf("no such word")
+	}
+	return nil
+}
+
+func (s *feishuScene) pressFeishu(chat, from, button string) error {
+	for _, m := range slices.Backward(s.api.Sent(chat)) {
+		for _, b := range s.api.Buttons(m.ID) {
+			if strings.Contains(b.Text, button) {
+				_, err := s.api.Press(s.t.Context(), chat, m.ID, from, b.Value, nil)
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("no button %s", button)
+}
+
+// beginFeishu starts the host with the first thing that happens.
+func (s *feishuScene) beginFeishu() {
+	s.t.Helper()
+	if s.h != nil {
+		return
+	}
+	env := "SMA_ADAPTERS_FEISHU_APP_SECRET=" + s.api.Secret() + "\nSMA_ADAPTERS_FEISHU_ENCRYPT_KEY=" + s.api.EncryptKey() + "\n"
+	if err := os.WriteFile(filepath.Join(s.p.dir, ".env"), []byte(env), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.h = s.p.start(s.t, Options{Model: s.model}, s.flags)
+	s.api.Await(s.t, "a connection", func() bool { open, _ := s.api.Links(); return open > 0 })
+}
+
+// restFeishu waits until everything has happened that needs nothing from outside.
+func (s *feishuScene) restFeishu(what string) {
+	s.t.Helper()
+	eventually(s.t, "rest after "+what, func() bool {
+		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() {
+			return false
+		}
+		held := s.held()
+		for _, key := range s.keys {
+			view, err := s.h.ports[nameFeishu].port.History(s.t.Context(), key)
+			if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// names are texts in lines.
+func (s *feishuScene) names(texts []string) string {
+	var out strings.Builder
+	for _, x := range texts {
+		fmt.Fprintln(&out, s.plain(x))
+	}
+	return out.String()
+}
+
+// plain takes out of a text what is another each time.
+func (s *feishuScene) plain(text string) string {
+	for label, id := range s.ids {
+		text = strings.ReplaceAll(text, id, "<"+label+">")
+	}
+	for _, r := range []struct{ pattern, by string }{
+		{`\b[A-Z0-9]{8}\b`, "<CODE>"}, {`om_x[0-9a-f]{32}`, "<message>"}, {`(img_v3_|file_v3_)[0-9a-f]{32}`, "$1<key>"}, {`/cards/7[0-9a-f]{32}`, "/cards/<card>"}, {`"7[0-9a-f]{32}"`, `"<card>"`},
+	} {
+		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
+	}
+	return s.same(text)
+}
+
+// showFeishuCalls are the calls with the members that matter.
+func (s *feishuScene) showFeishuCalls() string {
+	var rows []string
+	for _, c := range s.api.Calls("/open-apis/") {
+		if strings.Contains(c.Path, "/auth/") || strings.Contains(c.Path, "/bot/") {
+			continue
+		}
+		row := c.Method + " " + strings.TrimPrefix(c.Path, "/open-apis/")
+		for _, name := range []string{"receive_id", "msg_type", "content", "type", "settings", "image_type", "file_type", "file_name"} {
+			v, ok := c.Body[name].(string)
+			if name == "content" && strings.HasPrefix(v, "{") {
+				v = seen(v)
+			}
+			if ok {
+				row += " " + name + "=" + strconv.Quote(short(v))
+			}
+		}
+		if c.Code != 0 {
+			row += " => " + strconv.Itoa(c.Code)
+		}
+		rows = append(rows, s.plain(row))
+	}
+	return strings.Join(rows, "\n") + "\n"
+}
+
+// seen are the texts of a content, in order.
+func seen(content string) string {
+	var out []string
+	for _, m := range regexp.MustCompile(`"(?:text|content|href|image_key|file_key|card_id)":("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(content, -1) {
+		if text, err := strconv.Unquote(m[1]); err == nil {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " | ")
+}
+
+func (s *feishuScene) showFeishuFates() string {
+	var out strings.Builder
+	for _, key := range s.keys {
+		view, err := s.h.ports[nameFeishu].port.History(s.t.Context(), key)
+		if err != nil {
+			s.t.Error(err)
+			continue
+		}
+		fmt.Fprintf(&out, "%s: accepted %d", key, view.Counts.Accepted)
+		for _, fate := range slices.Sorted(maps.Keys(view.Counts.Fates)) {
+			if n := view.Counts.Fates[fate]; n > 0 {
+				fmt.Fprintf(&out, ", %s %d", fate, n)
+			}
+		}
+		fmt.Fprintln(&out)
+	}
+	return out.String()
+}
