@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path"
@@ -115,8 +116,11 @@ func Meet(ctx context.Context, socket *os.File, w Watch) (_ *Guard, err error) {
 func (g *Guard) listen() error {
 	word, control := make([]byte, 512), make([]byte, 256)
 	n, c, _, _, err := g.conn.ReadMsgUnix(word, control)
-	if err != nil || n == 0 {
-		return fmt.Errorf("meet the program: what was to start it ended: %w", errors.Join(err))
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err != nil {
+		return fmt.Errorf("meet the program: what was to start it ended: %w", err)
 	}
 	if word[0] != saysReady {
 		return fmt.Errorf("%w: %s", ErrUnsupported, word[1:n])
