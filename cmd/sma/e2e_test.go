@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,7 @@ func TestClient(t *testing.T) {
 	for _, sdk := range []string{clientSDK, clientSDKNext} {
 		for _, s := range scenarios {
 			t.Run(sdk+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
 				play(t, node, s.name, newWorld(t, s.demo, s.web), "SDK="+sdk)
 			})
 		}
@@ -66,23 +68,45 @@ func TestReactExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
-	browser := ""
+	browser := needBrowser(t)
+	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
+}
+
+// TestPage uses the host's own page in a real browser: commands, approvals in words
+// and by button, outputs in pages, in both languages. With PICTURES set to a folder,
+// pictures of it are left there.
+func TestPage(t *testing.T) {
+	node, browser := needNode(t), needBrowser(t)
+	for _, language := range []string{"en", "zh"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, false, "")
+			var text strings.Builder
+			for n := range 300 {
+				fmt.Fprintf(&text, "line %03d of a long file that is read to people in pages\n", n)
+			}
+			w.write("long.txt", text.String())
+			play(t, node, "page", w, "SDK="+clientSDK, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
+		})
+	}
+}
+
+// needBrowser returns the Chromium binary.
+func needBrowser(t *testing.T) string {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
-			browser = found
-			break
+			return found
 		}
 	}
-	if browser == "" {
-		missing(t, "no Chromium is installed")
-	}
-	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
+	missing(t, "no Chromium is installed")
+	return ""
 }
 
 // play runs one scenario in a world.
 func play(t *testing.T, node, scenario string, w *world, env ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "run.mjs", scenario)
 	cmd.Dir = filepath.Join("testdata", "e2e")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -13,7 +14,22 @@ import (
 // that they would run all of the tests in the place of a probe.
 func TestMain(m *testing.M) {
 	reexec.Main()
-	testscript.Main(m, map[string]func(){"sma": func() { os.Exit(run()) }})
+	testscript.Main(suite{m}, map[string]func(){"sma": func() { os.Exit(run()) }})
+}
+
+// suite is all tests, with a folder for the program that some of them build.
+type suite struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (s suite) Run() int {
+	dir, err := os.MkdirTemp("", "sma-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
+	buildFolder = dir
+	return s.M.Run()
 }
 
 // TestScripts runs the binary as people do; each script says first what it shows.

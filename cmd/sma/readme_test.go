@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -94,15 +96,26 @@ func TestReadmeInitAndRun(t *testing.T) {
 	}
 }
 
-// binary builds the program.
+// binary is the program as it is released, built once for all tests.
 func binary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sma")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
+
+// buildFolder holds the program; TestMain removes it.
+var buildFolder string
+
+var built = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(buildFolder, "sma")
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 // untilReady starts a host and returns the address of its page. The host is
 // stopped, with all it started, when the test ends.

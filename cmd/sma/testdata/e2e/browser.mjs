@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settled } from './lib.mjs';
 
-export async function openBrowser() {
+/** A browser with one page, of a person who reads a language. */
+export async function openBrowser(language = 'en-US') {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-chromium-'));
   const child = spawn(process.env.CHROMIUM, [
     '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
@@ -35,7 +36,9 @@ export async function openBrowser() {
   });
   const { targetId } = await call('Target.createTarget', { url: 'about:blank' });
   session = (await call('Target.attachToTarget', { targetId, flatten: true })).sessionId;
-  for (const domain of ['Runtime', 'Page']) await call(`${domain}.enable`);
+  for (const domain of ['Runtime', 'Page', 'Network']) await call(`${domain}.enable`);
+  const { userAgent } = await call('Browser.getVersion');
+  await call('Network.setUserAgentOverride', { userAgent, acceptLanguage: language });
 
   /** What an expression is worth in the page. */
   const evaluate = async expression => {
@@ -49,17 +52,24 @@ export async function openBrowser() {
     open: url => call('Page.navigate', { url }),
     /** Waits until an expression is true in the page; a navigation meanwhile is fine. */
     until: expression => settled(`the page: ${expression}`, (async () => {
-      while (!(await evaluate(`(() => { try { return !!(${expression}); } catch { return false; } })()`).catch(() => false)));
+      const look = `(() => { try { return !!(${expression}); } catch { return false; } })()`;
+      const watch = `(async () => { for (let n = 0; n < 20; n++) { if (${look}) return true; await new Promise(r => setTimeout(r, 50)); } })()`;
+      while (!(await evaluate(watch).catch(() => false)));
     })()),
-    /** Types into the one field of the page and presses Enter. */
-    async say(text) {
-      await evaluate(`document.querySelector('input').focus()`);
+    /** Types into a field of the page and presses Enter. */
+    async say(text, field = 'input') {
+      await evaluate(`document.querySelector('${field}').focus()`);
       await call('Input.insertText', { text });
       for (const type of ['keyDown', 'keyUp']) {
         await call('Input.dispatchKeyEvent', { type, key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' });
       }
     },
     click: label => evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent === ${JSON.stringify(label)}).click()`),
+    /** What people see, as a PNG. */
+    async picture() {
+      const { data } = await call('Page.captureScreenshot', { format: 'png' });
+      return Buffer.from(data, 'base64');
+    },
     async close() {
       const gone = new Promise(resolve => child.once('exit', resolve));
       child.kill('SIGKILL');

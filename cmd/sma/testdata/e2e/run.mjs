@@ -5,7 +5,7 @@ import { control, pending, valid } from './lib.mjs';
 const limit = setTimeout(() => {
   console.error(`timeout while waiting for ${pending()}`);
   process.exit(1);
-}, 30_000);
+}, 75_000);
 
 try {
   const { default: scenario } = await import(`./scenarios/${process.argv[2]}.mjs`);
