@@ -209,3 +209,20 @@ func TestOutputOfOthers(t *testing.T) {
 		}
 	})
 }
+
+// An order has no language of its own: it is answered in that of what was said before.
+func TestOrdersAreAnsweredInTheLanguageOfTheChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct{ words, want string }{{"hello", "Nothing is running"}, {"你好", "现在没有"}} {
+			w, _ := outputWorld(t, platform.Capabilities{Outbox: true, MaxText: 4096}, plain, "x")
+			w.Say(alice, "alice", tt.words)
+			w.Wait()
+			w.Say(alice, "alice", "/stop")
+			w.Wait()
+			texts := w.Platform.Texts(alice)
+			if got := texts[len(texts)-1]; !strings.Contains(got, tt.want) {
+				t.Errorf("after %q the order is answered %q, want %q", tt.words, got, tt.want)
+			}
+		}
+	})
+}

@@ -219,6 +219,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if msg.Command == "compact" {
 		folding = c.compactNow(ac)
 	}
+	chinese := c.inTheirWords(notice{"", "zh"}) != "" // before the words are archived
 	contexts := c.contextCommand(ac, msg, turn)
 	if c.state == nil {
 		c.refuse(ac, msg)
@@ -228,7 +229,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 		say = msg.Notice // the platform has obeyed already, for example a pairing code
 	} else if c.Commands != nil {
 		cmd := c.commandOf(msg, turn)
-		cmd.Compaction, cmd.Contexts = folding, contexts
+		cmd.Compaction, cmd.Contexts, cmd.Chinese = folding, contexts, chinese
 		if words, ok := c.Commands(cmd); ok {
 			say = words
 		}

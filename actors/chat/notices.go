@@ -2,6 +2,7 @@ package chat
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -140,7 +141,8 @@ func (c *chat) inTheirWords(n notice) string {
 	return n.en
 }
 
-// text is a notice in the language that people chose for the chat, else of a turn.
+// text is a notice in the language that people chose for the chat, else of a turn. An
+// order has none: it is that of what was said before.
 func (c *chat) text(n notice, t persistence.Turn) string {
 	switch c.language() {
 	case LanguageChinese:
@@ -148,7 +150,16 @@ func (c *chat) text(n notice, t persistence.Turn) string {
 	case LanguageEnglish:
 		return n.en
 	}
-	for _, r := range persistence.Text(t.Message) {
+	words := persistence.Text(t.Message)
+	if strings.HasPrefix(words, "/") || words == "" {
+		for _, before := range slices.Backward(c.state.History) {
+			if before.Role == uimessage.RoleUser {
+				words += persistence.Text(before.Message)
+				break
+			}
+		}
+	}
+	for _, r := range words {
 		if unicode.Is(unicode.Han, r) {
 			return n.zh
 		}

@@ -8,7 +8,7 @@ const el = (name, ...children) => {
 };
 
 // Lengths are bounded, so that no text takes longer than its size asks for.
-const inlinePattern = /(`+)([^`]|[^`][\s\S]{0,2000}?[^`])\1(?!`)|\*\*(?=\S)([\s\S]{0,2000}?\S)\*\*|\*(?=[^\s*])([^*]{0,2000}[^\s*])\*|\[([^\][]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>"'()（）。，]+[^\s<>"'()（）。，.,;:!?])/;
+const inlinePattern = /(`+)([^`]|[^`][\s\S]{0,2000}?[^`])\1(?!`)|\*\*(?=\S)([\s\S]{0,2000}?\S)\*\*|\*(?=[^\s*])([^*]{0,2000}[^\s*])\*|\[([^\][]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>"'()（）。，]+[^\s<>"'()（）。，.,;:!?])|\\([!-/:-@[-`{-~])/;
 
 export function link(url, text) {
   let parsed;
@@ -31,8 +31,9 @@ function inline(text, depth = 0) {
     const m = depth < 4 ? inlinePattern.exec(text) : null;
     if (!m) break;
     if (m.index > 0) out.push(text.slice(0, m.index));
-    const [whole, , code, strong, em, label, target, bare] = m;
-    if (code !== undefined) out.push(el('code', code));
+    const [whole, , code, strong, em, label, target, bare, escaped] = m;
+    if (escaped !== undefined) out.push(escaped);
+    else if (code !== undefined) out.push(el('code', code));
     else if (strong !== undefined) out.push(el('strong', ...inline(strong, depth + 1)));
     else if (em !== undefined) out.push(el('em', ...inline(em, depth + 1)));
     else if (label !== undefined) out.push(link(target, label) ?? whole);
