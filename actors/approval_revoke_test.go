@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,14 +109,14 @@ func TestAP5RevokingIsForPeopleOnly(t *testing.T) {
 type held struct {
 	*shell
 
-	judging, go_ chan struct{}
+	armed       atomic.Bool // the next judgement is held
+	judging, on chan struct{}
 }
 
 func (h *held) Judge(tool.Call) tool.Verdict {
-	select {
-	case h.judging <- struct{}{}:
-		<-h.go_
-	default: // nobody looks
+	if h.armed.CompareAndSwap(true, false) {
+		h.judging <- struct{}{}
+		<-h.on
 	}
 	return tool.Verdict{Decision: tool.Ask}
 }
@@ -125,7 +126,7 @@ func (h *held) Judge(tool.Call) tool.Verdict {
 func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(look(1), modeltest.Say("Clean."), look(2), look(3), modeltest.Say("Well."))
-		h := &held{shell: newShell(), judging: make(chan struct{}), go_: make(chan struct{})}
+		h := &held{shell: newShell(), judging: make(chan struct{}), on: make(chan struct{})}
 		w := newShellWorld(t, func(o *actortest.Options) {
 			o.Model, o.Tools = script, actortest.Tools(h)
 			o.Chat.MayDecide = func(chat.Claim) bool { return true }
@@ -134,13 +135,14 @@ func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
 		w.says("alice", "look")
 		w.says("alice", "allow git status for 30 minutes")
 		w.executed(1)
+		h.armed.Store(true)
 		w.Say(alice, "alice", "again")
 		<-h.judging // the run asks whether it is covered, and finds that it is
 		in := w.Inbound(alice, "alice", "/approvals revoke g1")
 		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; r.Err != nil {
 			t.Fatalf("answered %+v", r)
 		}
-		close(h.go_)
+		close(h.on)
 		w.Wait()
 		w.executed(1)
 		w.wantOpen(1) // the model asked anew
