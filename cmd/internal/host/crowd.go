@@ -14,12 +14,14 @@ const (
 )
 
 // crowd follows how many chats are active, to see when most of them have gone.
-type crowd struct{ most int }
+type crowd struct{ most, last int }
 
-// gone reports, once, that of a crowd less than a quarter is left.
+// gone reports, once, that of a crowd less than a quarter is left and that no more
+// are leaving just now.
 func (c *crowd) gone(active int) bool {
-	c.most = max(c.most, active)
-	if c.most-active < crowdLeast || active > c.most/4 {
+	leaving := active < c.last
+	c.most, c.last = max(c.most, active), active
+	if leaving || c.most-active < crowdLeast || active > c.most/4 {
 		return false
 	}
 	c.most = active
