@@ -22,11 +22,23 @@
 // Who is heard is decided by one pure function ([Options.Access], [Options.Groups]);
 // pairing people is the business of an [AccessStore].
 //
+// Messages of a chat are taken one at a time, in the order that the service brings
+// them. Files are handed out by [Platform.Download], by the message they are in; rich
+// text with images is one message, and so is what was forwarded together, whose words
+// the service is asked for. A message that was taken back is told to the core.
+//
 // Sending is one call per part: rich text, whose elements cannot be mistaken for
 // marks, or a card where there are buttons. Every call that makes a message carries
 // a uuid made of the part's id, so that one repeated within the hour makes no second
-// message. Errors say precisely what happened and hold neither secret nor token.
+// message. All parts answer what the first one answers: in a topic, what answers
+// nothing would begin another one. Errors say precisely what happened and hold neither
+// secret nor token.
+//
+// A text under way is written into a card, as often as the service lets all cards of
+// the app be written. Its end always has room. Where the service does not take it, the
+// card is closed and taken back, and the text comes as a message.
 //
 // Limits of the platform: events carry no names of people, so a sender is known by
-// its id; a bot is not told of edits; a message that was taken back stays.
+// its id; there is no event for a message that was edited; stickers, and files within
+// forwarded messages, are handed out to nobody.
 package feishu

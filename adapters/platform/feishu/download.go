@@ -134,7 +134,7 @@ func (c *client) file(ctx context.Context, r request) (io.ReadCloser, error) {
 		return nil, &callError{Call: r.path, Err: err}
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := c.http.Do(req)
+	resp, err := c.http.Do(req) //nolint:bodyclose // closed with the file
 	if err != nil {
 		body.end()
 		return nil, &callError{Call: r.path, Err: c.bare(err)}

@@ -20,7 +20,9 @@ import (
 )
 
 const (
-	linkTimeout = 10 * time.Second
+	// linkTimeout bounds the making of a connection, and each write: with the longest
+	// pause before, one is there within ten seconds after a network is.
+	linkTimeout = 4 * time.Second
 	// maxLink is how many events of one connection are worked on side by side.
 	maxLink = 128
 	// maxSplit is how many packets an event may come in, and maxPieces how many

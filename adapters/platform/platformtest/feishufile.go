@@ -3,6 +3,7 @@ package platformtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,9 +29,7 @@ func (a *FeishuAPI) SayFile(chat, from, kind, name string, data []byte, more map
 	if kind != "image" {
 		content["file_name"] = name
 	}
-	for k, v := range more {
-		content[k] = v
-	}
+	maps.Copy(content, more)
 	raw, err := json.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("tests send what JSON can hold: %v", err))
@@ -50,9 +49,7 @@ func (a *FeishuAPI) SayPost(chat, from, content string, images [][]byte, more ma
 		hold["image/"+key] = data
 	}
 	all := map[string]any{"message_type": "post", "content": content}
-	for k, v := range more {
-		all[k] = v
-	}
+	maps.Copy(all, more)
 	return a.sayHolding(chat, from, all, hold)
 }
 
@@ -84,9 +81,7 @@ type Forwarded struct {
 // SayForwarded makes somebody forward messages together.
 func (a *FeishuAPI) SayForwarded(chat, from string, messages []Forwarded, more map[string]any) string {
 	all := map[string]any{"message_type": "merge_forward", "content": "Merged and Forwarded Message"}
-	for k, v := range more {
-		all[k] = v
-	}
+	maps.Copy(all, more)
 	a.mu.Lock()
 	id := a.newID("om_u")
 	for i, m := range messages {
@@ -170,25 +165,25 @@ func (a *FeishuAPI) listScopes(*http.Request, map[string]any) (any, *feishuRefus
 
 // checkScope refuses a call for which the app has none of the scopes.
 func (a *FeishuAPI) checkScope(r *http.Request) *feishuRefusal {
-	var any []string
+	var anyOf []string
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/open-apis/cardkit/"):
-		any = []string{"cardkit:card:write"}
+		anyOf = []string{"cardkit:card:write"}
 	case r.Method == http.MethodPost && (strings.HasSuffix(path, "/images") || strings.HasSuffix(path, "/files")):
-		any = []string{"im:resource"}
+		anyOf = []string{"im:resource"}
 	case strings.Contains(path, "/resources/"):
-		any = []string{"im:message", "im:message:readonly"}
+		anyOf = []string{"im:message", "im:message:readonly"}
 	case r.Method == http.MethodPost && strings.Contains(path, "/im/v1/messages"):
-		any = []string{"im:message", "im:message:send_as_bot"}
+		anyOf = []string{"im:message", "im:message:send_as_bot"}
 	case strings.Contains(path, "/im/v1/messages"):
-		any = []string{"im:message", "im:message:readonly"}
+		anyOf = []string{"im:message", "im:message:readonly"}
 	}
-	if len(any) == 0 || slices.ContainsFunc(any, func(s string) bool { return slices.Contains(feishuScopes(), s) && !a.refused[s] }) {
+	if len(anyOf) == 0 || slices.ContainsFunc(anyOf, func(s string) bool { return slices.Contains(feishuScopes(), s) && !a.refused[s] }) {
 		return nil
 	}
 	return &feishuRefusal{
-		status: http.StatusBadRequest, code: 99991672, scopes: any,
-		text: "Access denied. One of the following scopes is required: [" + strings.Join(any, ", ") + "].",
+		status: http.StatusBadRequest, code: 99991672, scopes: anyOf,
+		text: "Access denied. One of the following scopes is required: [" + strings.Join(anyOf, ", ") + "].",
 	}
 }
 

@@ -1,0 +1,63 @@
+package feishu_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+)
+
+// TestIO13FeishuProxy: between the app and the service is a network that resets all
+// connections, or lets them open and dead. After it is well again the app connects
+// anew, and what was said meanwhile comes in order. With SOAK that takes ten seconds at
+// most.
+func TestIO13FeishuProxy(t *testing.T) {
+	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
+		t.Run(string(line), func(t *testing.T) {
+			api := platformtest.NewFeishuAPI(t)
+			proxy := platformtest.NewProxy(t, strings.TrimPrefix(api.URL(), "http://"))
+			b := &bench{api: api, log: &safeBuffer{}}
+			api.AddChat(private, "p2p")
+			b.make(t, true, func(o *feishu.Options) {
+				o.BaseURL, o.PingEvery = "http://"+proxy.Address(), 200*time.Millisecond
+			})
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			host.AwaitUp(t)
+			want := []string{api.Say(private, owner, "before", nil)}
+			host.AwaitTaken(t, 1)
+			api.Await(t, "it to be answered", func() bool { done, _, _ := api.Pushed(); return done == 1 })
+			_, made := api.Links()
+			proxy.Set(line)
+			host.Await(t, "the outage to be noticed", func() bool {
+				states := host.States()
+				return !states[len(states)-1].Up
+			})
+			proxy.Set(platformtest.Passing)
+			back := time.Now()
+			api.Await(t, "another connection", func() bool { _, n := api.Links(); return n > made })
+			host.AwaitUp(t)
+			took := time.Since(back)
+			t.Logf("soak: row=IO13 platform=feishu line=%s back_after=%v", line, took)
+			if os.Getenv("SOAK") != "" && took > 10*time.Second {
+				t.Errorf("back after %v", took)
+			}
+			for i := range 3 {
+				want = append(want, api.Say(private, owner, fmt.Sprint("after ", i), nil))
+			}
+			var got []string
+			for _, in := range host.AwaitTaken(t, len(want)) {
+				got = append(got, in.MessageID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("taken (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
