@@ -173,7 +173,11 @@ func TestRevokedByTheHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return got.(messages.GrantsRevoked)
+			answer, ok := got.(messages.GrantsRevoked)
+			if !ok {
+				t.Fatalf("answered %T", got)
+			}
+			return answer
 		}
 		for _, tt := range []struct {
 			name    string

@@ -166,10 +166,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.view(ac)
 	case messages.RewindChat:
 		c.rewind(ac, msg)
-	case messages.DecideApproval:
-		c.decideApproval(ac, msg)
-	case messages.RevokeGrants:
-		c.revokeGrants(ac, msg)
+	case messages.DecideApproval, messages.RevokeGrants:
+		c.aboutApprovals(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
 	case messages.EgressProgressed:
 		c.onEgressProgressed(ac, msg)

@@ -33,6 +33,17 @@ func (c *chat) counting() []persistence.Grant {
 	})
 }
 
+// aboutApprovals takes orders of people that come by other ways than words.
+func (c *chat) aboutApprovals(ac actor.Context, msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.DecideApproval:
+		c.decideApproval(ac, msg)
+	case messages.RevokeGrants:
+		c.revokeGrants(ac, msg)
+	default: // only these are about approvals
+	}
+}
+
 // revokeGrants takes grants back for the host.
 func (c *chat) revokeGrants(ac actor.Context, msg messages.RevokeGrants) {
 	gone, reason, err := c.revoke(ac, msg.By, false, msg.RequestID, msg.Numbers)

@@ -49,7 +49,7 @@ func TestAP5AdministratorsAreKnownForAMinute(t *testing.T) {
 		})
 		defer func() { _ = a.close(t.Context()) }()
 		pass := func(d time.Duration) {
-			time.Sleep(d)
+			<-time.After(d) // fake
 			synctest.Wait()
 		}
 		want := func(what string, has bool, asked int64) {
@@ -124,7 +124,7 @@ func TestAdministratorsAreAskedForOnce(t *testing.T) {
 		for range 50 {
 			go func() { _ = a.learn(t.Context(), friends) }()
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second) // fake
 		synctest.Wait()
 		if n := r.asked.Load(); n != 1 {
 			t.Errorf("asked %d times", n)
@@ -142,7 +142,7 @@ func TestAdministratorsAreAskedForOnce(t *testing.T) {
 		if err := a.close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(adminsHold)
+		<-time.After(adminsHold) // fake
 		if err := a.learn(t.Context(), friends); err == nil {
 			t.Error("a closed one asks")
 		}

@@ -47,8 +47,8 @@ func confirm(cmd *command) bool {
 // reads says whether a word consists of plain and quoted text and is the given one
 // without its quotes.
 func reads(w *syntax.Word, want string) bool {
-	ok := true
 	for _, part := range w.Parts {
+		var ok bool
 		switch part := part.(type) {
 		case *syntax.Lit:
 			want, ok = cutEscaped(want, part.Value, "")
