@@ -13,11 +13,12 @@ const taskBody = "the instructions of a task"
 // waysOfOthers are texts that come with somebody else's message, or by the clock.
 func waysOfOthers() []way {
 	eve := platformtest.User(9, "Eve")
-	answered := func(a attack, name string, value any) map[string]any {
+	of := func(from map[string]any, a attack, name string, value any) map[string]any {
 		return map[string]any{"reply_to_message": map[string]any{
-			"message_id": 5, "date": 1, "from": eve, "chat": map[string]any{"id": a.chat, "type": "private"}, name: value,
+			"message_id": 5, "date": 1, "from": from, "chat": map[string]any{"id": a.chat, "type": "private"}, name: value,
 		}}
 	}
+	answered := func(a attack, name string, value any) map[string]any { return of(eve, a, name, value) }
 	return []way{
 		{"what a group said before", nothing, func(t *testing.T, w *world, a attack) {
 			t.Helper()
@@ -45,9 +46,7 @@ func waysOfOthers() []way {
 			return more
 		})},
 		{"the name of who is answered", nothing, says("what does it say?", func(a attack) map[string]any {
-			more := answered(a, "text", "hm")
-			more["reply_to_message"].(map[string]any)["from"] = platformtest.User(9, a.order()) //nolint:errcheck,forcetypeassert // made just above
-			return more
+			return of(platformtest.User(9, a.order()), a, "text", "hm")
 		})},
 		{"the caption of a photo", nothing, says("", func(a attack) map[string]any {
 			return map[string]any{"caption": a.order(), "photo": []any{map[string]any{"file_id": "F3", "file_unique_id": "U3", "width": 1, "height": 1}}}
