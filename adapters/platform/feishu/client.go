@@ -22,6 +22,8 @@ const (
 	maxAnswer = 8 << 20
 	// callTimeout bounds a call beside the caller's context.
 	callTimeout = 30 * time.Second
+	// uploadTimeout bounds one that brings a file, which may be long and the line slow.
+	uploadTimeout = 5 * time.Minute
 	// tokenEarly is how long before its end a token is replaced.
 	tokenEarly = 5 * time.Minute
 )
@@ -96,7 +98,11 @@ func post[T any](ctx context.Context, c *client, method, path string, query url.
 // know any more is replaced once. Its errors are *apiError and *callError, and hold
 // neither secret nor token.
 func call[T any](ctx context.Context, c *client, r request) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	timeout := callTimeout
+	if r.kind != "" {
+		timeout = uploadTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, err := once[T](ctx, c, r)
 	if e, ok := errors.AsType[*apiError](err); ok && !r.open && isTokenStale(e) {

@@ -20,6 +20,8 @@ const (
 	maxForwards  = 100
 	maxForwarded = 32 << 10
 	maxForward   = 16 << 10
+	// forwardsTimeout bounds the question for them: the service waits three seconds.
+	forwardsTimeout = 2 * time.Second
 )
 
 // forward is a message that was forwarded with others.
@@ -52,7 +54,7 @@ type listed struct {
 // forwards asks for the messages that one holds: an event does not tell them. Nil:
 // they cannot be had now.
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
 	got, err := call[struct {
 		Data struct {
