@@ -71,7 +71,7 @@ type person struct {
 	language string
 }
 
-// place is a chat, or a topic of one.
+// spot is a chat, or a topic of one.
 type spot struct{ chat, topic int64 }
 
 // said is a message of a script, by whomever.
@@ -251,7 +251,7 @@ func (s *scene) label(who string, m said) {
 	s.spoken[who+"#"+strconv.Itoa(s.counts[who])] = m
 }
 
-// spokenBy finds a message by its label; those of the bot are counted as they are sent.
+// find finds a message by its label; those of the bot are counted as they are sent.
 func (s *scene) find(label string) (said, bool) {
 	if !strings.HasPrefix(label, "bot#") {
 		m, ok := s.spoken[label]

@@ -251,8 +251,8 @@ func from(p person) map[string]any {
 func entities(text string) []map[string]any {
 	var out []map[string]any
 	units := func(s string) int { return len(utf16.Encode([]rune(s))) }
-	if i := strings.Index(text, "@"+platformtest.BotName); i >= 0 && !strings.HasPrefix(text, "/") {
-		out = append(out, platformtest.Entity("mention", units(text[:i]), len(platformtest.BotName)+1))
+	if before, _, ok := strings.Cut(text, "@"+platformtest.BotName); ok && !strings.HasPrefix(text, "/") {
+		out = append(out, platformtest.Entity("mention", units(before), len(platformtest.BotName)+1))
 	}
 	if word, _, _ := strings.Cut(text, " "); strings.HasPrefix(word, "/") {
 		out = append(out, platformtest.Entity("bot_command", 0, units(word)))
