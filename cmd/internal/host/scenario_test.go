@@ -150,6 +150,7 @@ func (s *scene) play(script string) {
 			s.rest(line)
 		}
 	}
+	s.rest("the end")
 	for _, err := range s.model.Faults() {
 		s.t.Errorf("the model: %v", err)
 	}
