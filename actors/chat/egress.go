@@ -243,7 +243,7 @@ func (c *chat) foreign(files []messages.FileRef) bool {
 // received reports whether one of the turns came with a file of that id.
 func received(turns []persistence.Turn, id string) bool {
 	return slices.ContainsFunc(turns, func(t persistence.Turn) bool {
-		return t.Message.Role == uimessage.RoleUser && slices.ContainsFunc(t.Message.Parts, func(p uimessage.Part) bool {
+		return t.Role == uimessage.RoleUser && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
 			f, ok := platform.FileOf(p)
 			return ok && f.FileID == id
 		})

@@ -58,11 +58,11 @@ func (c *chat) unheard(turn persistence.Turn, alone bool) ([]persistence.Fact, [
 // in the turn are placeholders of the host's.
 func saysMore(turn persistence.Turn) bool {
 	return slices.ContainsFunc(turn.Parts, func(p uimessage.Part) bool {
-		switch p := p.(type) {
-		case uimessage.Text:
-			text := strings.TrimSpace(p.Text)
-			return text != "" && !(strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"))
-		case uimessage.Data:
+		if t, ok := p.(uimessage.Text); ok {
+			text := strings.TrimSpace(t.Text)
+			return text != "" && (!strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]"))
+		}
+		if _, ok := p.(uimessage.Data); ok {
 			f, ok := platform.FileOf(p)
 			return ok && f.Unheard == ""
 		}

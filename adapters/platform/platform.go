@@ -67,8 +67,8 @@ type Inbound struct {
 	// Answers is that message as far as the platform told it: reference, and nobody's
 	// words to us. Nil: nothing is known.
 	Answers *uimessage.Quoted
-	EditOf    string
-	Time      time.Time
+	EditOf  string
+	Time    time.Time
 
 	// TurnID overrides the turn's id, which is u:<chatKey>:<MessageID> otherwise.
 	TurnID string

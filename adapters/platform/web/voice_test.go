@@ -1,7 +1,6 @@
 package web
 
 import (
-	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -30,35 +29,31 @@ func TestVoiceMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := func(path, ranged string) (*http.Response, string) {
+	get := func(path, ranged string) *httptest.ResponseRecorder {
 		t.Helper()
-		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:3000"+path, http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:3000"+path, http.NoBody)
 		if ranged != "" {
 			r.Header.Set("Range", ranged)
 		}
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r)
-		body, err := io.ReadAll(w.Result().Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.Result(), string(body)
+		return w
 	}
-	resp, body := get("/api/chat/a%2Fb/voice/speech-1.opus", "")
-	if resp.StatusCode != http.StatusOK || body != "0123456789" || asked != "web-chat-a/b speech-1.opus" {
-		t.Errorf("%d %q, asked for %q", resp.StatusCode, body, asked)
+	resp := get("/api/chat/a%2Fb/voice/speech-1.opus", "")
+	if resp.Code != http.StatusOK || resp.Body.String() != "0123456789" || asked != "web-chat-a/b speech-1.opus" {
+		t.Errorf("%d %q, asked for %q", resp.Code, resp.Body, asked)
 	}
 	for name, want := range map[string]string{"Content-Type": "audio/ogg", "X-Content-Type-Options": "nosniff", "Content-Disposition": "inline", "Content-Security-Policy": policy} {
-		if got := resp.Header.Get(name); got != want {
+		if got := resp.Header().Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if resp, body := get("/api/chat/c/voice/speech-1.opus", "bytes=2-4"); resp.StatusCode != http.StatusPartialContent || body != "234" {
-		t.Errorf("a piece: %d %q", resp.StatusCode, body)
+	if resp := get("/api/chat/c/voice/speech-1.opus", "bytes=2-4"); resp.Code != http.StatusPartialContent || resp.Body.String() != "234" {
+		t.Errorf("a piece: %d %q", resp.Code, resp.Body)
 	}
 	for _, path := range []string{"/api/chat/c/voice/notes.txt", "/api/chat/c/voice/..%2fspeech-1.opus", "/api/chat/c/voice/", "/api/chat/%00/voice/speech-1.opus"} {
-		if resp, body := get(path, ""); resp.StatusCode < 400 {
-			t.Errorf("%s: %d %q", path, resp.StatusCode, body)
+		if resp := get(path, ""); resp.Code < 400 {
+			t.Errorf("%s: %d %q", path, resp.Code, resp.Body)
 		}
 	}
 	without, err := New(Options{Live: newFakeLive()})
@@ -66,7 +61,7 @@ func TestVoiceMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	without.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:3000/api/chat/c/voice/speech-1.opus", http.NoBody))
+	without.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:3000/api/chat/c/voice/speech-1.opus", http.NoBody))
 	if w.Code != http.StatusNotFound {
 		t.Errorf("without voices: %d", w.Code)
 	}

@@ -58,7 +58,7 @@ type Server struct {
 	waiting int
 	most    int // at once
 	voice   []byte
-	spoke   func() // nil: nothing
+	spoke   func()          // nil: nothing
 	life    context.Context //nolint:containedctx // ends what hangs
 }
 

@@ -60,14 +60,18 @@ func waysOfOthers() []way {
 		{"the title of a song", nothing, says("", func(a attack) map[string]any {
 			return map[string]any{"audio": map[string]any{"file_id": "F6", "file_unique_id": "U6", "title": a.order(), "duration": 3}}
 		})},
-		{taskBody, file(".ship/tasks/lure-{id}.md", "---\ntitle: Report\ncron: \"0 9 1 1 *\"\ntimezone: UTC\nchatKey: {key}\n---\nSum up. {order}\n"),
+		{
+			taskBody, file(".ship/tasks/lure-{id}.md", "---\ntitle: Report\ncron: \"0 9 1 1 *\"\ntimezone: UTC\nchatKey: {key}\n---\nSum up. {order}\n"),
 			func(t *testing.T, w *world, a attack) {
 				t.Helper()
 				if _, err := w.h.runTask(t.Context(), "lure-"+a.id, "somebody"); err != nil {
 					t.Error(err)
 				}
-			}},
-		{"the title of a task", file(".ship/tasks/lure-{id}.md", "---\ntitle: \"{order}\"\ncron: \"0 9 1 1 *\"\ntimezone: UTC\nchatKey: {key}\n---\nSum up.\n"),
-			look("task_list", `{}`)},
+			},
+		},
+		{
+			"the title of a task", file(".ship/tasks/lure-{id}.md", "---\ntitle: \"{order}\"\ncron: \"0 9 1 1 *\"\ntimezone: UTC\nchatKey: {key}\n---\nSum up.\n"),
+			look("task_list", `{}`),
+		},
 	}
 }
