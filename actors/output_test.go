@@ -187,7 +187,7 @@ func TestOutputKeptElsewhere(t *testing.T) {
 }
 
 // In a group people get the outputs that came of their own messages, and no others.
-func TestOutputOfOthers(t *testing.T) {
+func TestPI6OutputOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const group = messages.ChatKey("telegram-chat--7")
 		w, _ := outputWorld(t, platform.Capabilities{Outbox: true, MaxText: 4096}, plain, "for alice", "for bob")

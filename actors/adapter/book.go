@@ -75,11 +75,8 @@ func (b *book) nextCall() uint64 {
 
 // isGroup: negative ids are groups where the type is not known yet.
 func isGroup(t platform.Target) bool {
-	switch t.ChatType {
-	case "group", "supergroup", "channel":
-		return true
-	case "":
+	if t.ChatType == "" {
 		return strings.HasPrefix(t.Chat, "-")
 	}
-	return false
+	return messages.IsGroup(t.ChatType)
 }

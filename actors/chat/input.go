@@ -43,14 +43,11 @@ func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {
 
 // group reports that several people may write here.
 func (c *chat) group() bool {
-	switch c.chatType {
-	case "group", "topic_group", "supergroup", "channel":
-		return true
-	case "":
+	if c.chatType == "" {
 		a, _ := c.key.Address()
 		return strings.HasPrefix(a.Chat, "-")
 	}
-	return false
+	return messages.IsGroup(c.chatType)
 }
 
 // input is what a step sees: the history with the message under way.

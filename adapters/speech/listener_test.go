@@ -33,7 +33,7 @@ func bounds() speech.ListenerOptions {
 }
 
 // What is too long, or no recording, is sent nowhere, whatever is said of it.
-func TestLimitsComeFirst(t *testing.T) {
+func TestIO12LimitsComeFirst(t *testing.T) {
 	asked := 0
 	ear := speechtest.Ear(func(context.Context, speech.Audio) (string, error) {
 		asked++

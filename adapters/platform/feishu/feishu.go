@@ -57,6 +57,8 @@ type Options struct {
 	Egress string
 	// Drafts is card, or off (the default).
 	Drafts string
+	// Administered: administrators of groups may decide there, so that they are asked for.
+	Administered bool
 	// Commands are the names that the host answers, without the slash; other
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string

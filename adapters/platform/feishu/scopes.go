@@ -31,6 +31,9 @@ func (o Options) Needs() []Need {
 	if o.Drafts == DraftsCard {
 		needs = append(needs, Need{Scopes: []string{"cardkit:card:write"}, For: "answers are not shown while they are written"})
 	}
+	if o.Administered {
+		needs = append(needs, Need{Scopes: []string{"im:chat:readonly", "im:chat"}, For: "administrators of groups are not known, so that they cannot decide"})
+	}
 	for _, g := range o.Groups {
 		if g.Addressed == AddressedAlways {
 			needs = append(needs, Need{Scopes: []string{"im:message.group_msg"}, For: "messages in groups that mention nobody are not heard"})

@@ -16,6 +16,7 @@ import (
 // on are not asked for, and one of several is enough.
 func TestMissing(t *testing.T) {
 	all := func(o *feishu.Options) {
+		o.Administered = true
 		o.Drafts, o.Groups = feishu.DraftsCard, map[string]feishu.Group{group: {Addressed: feishu.AddressedAlways}}
 	}
 	for name, x := range map[string]struct {
@@ -29,6 +30,8 @@ func TestMissing(t *testing.T) {
 		"one of two":      {all, []string{"im:message:send_as_bot"}, nil},
 		"both":            {all, []string{"im:message:send_as_bot", "im:message"}, []string{"im:message:send_as_bot", "im:message"}},
 		"events":          {all, []string{"im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message.group_msg"}, []string{"im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message.group_msg"}},
+		"administrators":  {all, []string{"im:chat:readonly", "im:chat"}, []string{"im:chat:readonly"}},
+		"nobody decides":  {nil, []string{"im:chat:readonly", "im:chat"}, nil},
 		"files":           {all, []string{"im:resource"}, []string{"im:resource"}},
 	} {
 		t.Run(name, func(t *testing.T) {

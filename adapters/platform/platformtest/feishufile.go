@@ -136,7 +136,7 @@ func (a *FeishuAPI) readResource(r *http.Request, _ map[string]any) (any, *feish
 // need one of several.
 func feishuScopes() []string {
 	return []string{
-		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write",
+		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "im:chat:readonly",
 		"im:message.group_msg",
 	}
 }

@@ -52,7 +52,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			}
 			found := a.examine(c.Context(), dir, state)
 			if loaded, err := a.load(dir, false); online && err == nil {
-				found = append(found, askFeishu(c.Context(), loaded.Settings.Adapters.Feishu)...)
+				found = append(found, askFeishu(c.Context(), loaded.Settings)...)
 			}
 			if asJSON {
 				err = a.printJSON(struct {

@@ -12,11 +12,13 @@ import (
 // lacks, with what people miss without it and what to do.
 func TestDoctorNamesScopes(t *testing.T) {
 	api := platformtest.NewFeishuAPI(t)
-	s := config.Feishu{Enabled: true, AppID: platformtest.FeishuApp, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
+	var s config.Settings
+	s.Adapters.Feishu = config.Feishu{Enabled: true, AppID: platformtest.FeishuApp, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
 	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markOK {
 		t.Errorf("with all scopes: %+v", got)
 	}
-	lacks := map[string]mark{"im:message.p2p_msg:readonly": markFail, "im:message.group_at_msg:readonly": markWarn, "cardkit:card:write": markWarn, "im:resource": markWarn}
+	lacks := map[string]mark{"im:message.p2p_msg:readonly": markFail, "im:message.group_at_msg:readonly": markWarn, "cardkit:card:write": markWarn, "im:resource": markWarn, "im:chat:readonly": markWarn}
+	s.Permissions.Exec.Approvers = []string{"platformAdmins"}
 	for scope := range lacks {
 		api.Withhold(true, scope)
 	}
@@ -33,11 +35,11 @@ func TestDoctorNamesScopes(t *testing.T) {
 			t.Errorf("%s is not named as %s in %+v", scope, want, got)
 		}
 	}
-	s.AppSecret = config.NewSecret("CANARY-wrong")
+	s.Adapters.Feishu.AppSecret = config.NewSecret("CANARY-wrong")
 	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markFail || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
 		t.Errorf("with a wrong secret: %+v", got)
 	}
-	s.Enabled = false
+	s.Adapters.Feishu.Enabled = false
 	if got := askFeishu(t.Context(), s); len(got) != 0 {
 		t.Errorf("of an app that is off: %+v", got)
 	}

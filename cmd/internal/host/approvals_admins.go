@@ -245,16 +245,7 @@ const maxAsked = 32
 
 // mayDecideBy says whether a message could decide anything.
 func mayDecideBy(in *platform.Inbound) bool {
-	return isGroup(in.Chat.Type) && in.Gate.Open && !in.Sender.IsBot && !in.Forwarded && in.EditOf == "" && utf8.RuneCountInString(in.Text) <= longestSay
-}
-
-func isGroup(kind string) bool {
-	switch kind {
-	case "group", "supergroup", "topic_group":
-		return true
-	default:
-		return false
-	}
+	return messages.IsGroup(in.Chat.Type) && in.Gate.Open && !in.Sender.IsBot && !in.Forwarded && in.EditOf == "" && utf8.RuneCountInString(in.Text) <= longestSay
 }
 
 // Decide implements [platform.Live]. Who may not decide while nobody knows who

@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // order is a command for people. The table of them serves the help, the platforms
@@ -164,7 +165,7 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 
 // alone: the order was given in a chat of one person.
 func alone(cmd chat.Command) bool {
-	return cmd.ChatType != "group" && cmd.ChatType != "supergroup"
+	return !messages.IsGroup(cmd.ChatType)
 }
 
 // mayChange: people set up chats of their own; in a group the owner and its

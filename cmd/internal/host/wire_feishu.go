@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -59,9 +60,11 @@ func feishuGroups(s config.Feishu) map[string]feishu.Group {
 }
 
 // FeishuMissing asks the service which scopes the app of the settings lacks.
-func FeishuMissing(ctx context.Context, s config.Feishu) ([]feishu.Need, error) {
+func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, error) {
+	s := all.Adapters.Feishu
 	app, err := feishu.New(feishu.Options{
 		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: feishu.AccessOpen, Groups: feishuGroups(s), Drafts: s.Drafts,
+		Administered: slices.Contains(all.Permissions.Exec.Approvers, approverAdmins),
 	})
 	if err != nil {
 		return nil, err
