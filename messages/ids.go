@@ -95,13 +95,24 @@ func (k ChatKey) ThreadID(chatType string) string {
 		return a.Platform + ":topic:" + a.Chat + "/" + strconv.FormatInt(a.Topic, 10)
 	}
 	scope := "room"
-	switch chatType {
-	case "private", "p2p":
+	switch {
+	case chatType == "private", chatType == "p2p":
 		scope = "dm"
-	case "group", "supergroup":
-		scope = "group"
-	case "channel":
+	case chatType == "channel":
 		scope = "channel"
+	case IsGroup(chatType):
+		scope = "group"
 	}
 	return a.Platform + ":" + scope + ":" + a.Chat
+}
+
+// IsGroup reports whether several people may write in a chat of a type, which is the
+// platform's own word for it.
+func IsGroup(chatType string) bool {
+	switch chatType {
+	case "group", "supergroup", "topic_group", "channel":
+		return true
+	default:
+		return false
+	}
 }
