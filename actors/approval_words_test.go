@@ -81,6 +81,41 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// Where no outbox takes the host's words to people, they come with the receipt; a
+// program's words decide nothing.
+func TestWordsWithoutAnOutbox(t *testing.T) {
+	for _, tt := range []struct {
+		key          messages.ChatKey
+		says, answer string
+		want         uimessage.ToolState
+	}{
+		{"web-chat-w", "yes", "Approved", uimessage.ToolOutputAvailable},
+		{"web-chat-w", "同意", "已同意", uimessage.ToolOutputAvailable},
+		{"web-chat-w", "no", "Denied", uimessage.ToolOutputDenied},
+		{"web-chat-w", "yes, but", "", uimessage.ToolApprovalRequested},
+		{"cli-chat-w", "yes", "Approved", uimessage.ToolOutputAvailable},
+		{"api-chat-w", "yes", "", uimessage.ToolApprovalRequested},
+	} {
+		t.Run(string(tt.key)+" "+tt.says, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newApprovals(t, func(o *actortest.Options) { o.Platform = &actortest.Platform{} },
+					modeltest.CallTools(rm("c1", "a")), modeltest.Say("next"))
+				a.Say(tt.key, "alice", "go")
+				a.Wait()
+				said := a.Say(tt.key, "alice", tt.says)
+				a.Wait()
+				if !strings.HasPrefix(said.Answer, tt.answer) || (said.Answer == "") != (tt.answer == "") {
+					t.Errorf("the host says %q", said.Answer)
+				}
+				call, _ := a.View(tt.key).Messages[1].Parts[1].(uimessage.Tool)
+				if call.State != tt.want {
+					t.Errorf("the call is %s", call.State)
+				}
+			})
+		})
+	}
+}
+
 // Only people who are listed decide in a group, also by id.
 func TestGroupDecisionsByID(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")

@@ -24,13 +24,13 @@ func (c *chat) language() string {
 
 // canSay: an answer of the host to this message reaches its sender.
 func (c *chat) canSay(msg messages.AcceptIngress) bool {
-	return c.via.Outbox || msg.Verdict == messages.VerdictCommand
+	return c.via.Outbox || msg.Verdict == messages.VerdictCommand || c.takesWords()
 }
 
-// directly is what goes back with the receipt of a command: the words of the host,
-// where no outbox takes them to people.
+// directly is what goes back with the receipt: the words of the host, where no outbox
+// takes them to people.
 func (c *chat) directly(msg messages.AcceptIngress, say string) string {
-	if c.via.Outbox || msg.Verdict != messages.VerdictCommand {
+	if c.via.Outbox || !c.canSay(msg) {
 		return ""
 	}
 	return say

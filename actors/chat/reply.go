@@ -17,10 +17,11 @@ import (
 // maxReason is what is kept of a person's reason, in characters.
 const maxReason = 300
 
-// takesWords: where people have no buttons, words decide.
+// takesWords: people are here, so words decide, also where there are buttons. Programs
+// and tasks have no words of their own.
 func (c *chat) takesWords() bool {
 	a, ok := c.key.Address()
-	return ok && a.Platform != "web" && a.Platform != "api" && a.Platform != "task"
+	return ok && a.Platform != "api" && a.Platform != "task"
 }
 
 // decideInWords takes a message that decides requests; false: it is none, and goes

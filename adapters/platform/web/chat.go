@@ -80,7 +80,7 @@ type taken struct {
 	nothing  string // without a turn: id of the message that has nothing new
 	outcomes []messages.DecisionOutcome
 	late     bool
-	said     *hostAnswer // to a command; nil: it was none
+	said     *hostAnswer // to what was for the host alone; nil: it went to the chat
 	// goesOn follows the message that decisions continue; nil: none does.
 	goesOn *follower
 }
@@ -167,7 +167,10 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 	}
 	in := p.inbound(key, req.ID)
 	pl.fill(&in, req.Ingress)
-	turn, refusal := p.accept(ctx, in)
+	turn, answer, refusal := p.accept(ctx, in)
+	if answer != "" {
+		return taken{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal
+	}
 	return taken{turn: turn}, refusal
 }
 
@@ -214,23 +217,24 @@ func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
 	return text, rest
 }
 
-// accept hands one inbound over and returns its turn.
-func (p *Platform) accept(ctx context.Context, in platform.Inbound) (string, *problem) {
+// accept hands one inbound over and returns its turn, and the host's answer if it was
+// for the host alone.
+func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answer string, refusal *problem) {
 	results := p.live.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 {
-		return "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
+		return "", "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
 	}
 	res := results[0]
 	switch {
 	case res.Err != nil:
-		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
+		return "", "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+		return "", "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
 	case res.Duplicate:
 		turn, refusal := p.repeated(ctx, in)
-		return cmp.Or(turn, res.TurnID, in.TurnID), refusal
+		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
 	default:
-		return cmp.Or(res.TurnID, in.TurnID), nil
+		return cmp.Or(res.TurnID, in.TurnID), res.Answer, nil
 	}
 }
 

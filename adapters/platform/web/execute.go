@@ -110,7 +110,7 @@ func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult
 	if err != nil {
 		return nil, p.problem(ctx, in.ChatKey, "watch", err)
 	}
-	turn, refusal := p.accept(ctx, in)
+	turn, _, refusal := p.accept(ctx, in)
 	if refusal != nil {
 		return nil, refusal
 	}

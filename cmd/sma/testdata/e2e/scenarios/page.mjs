@@ -10,12 +10,12 @@ const { HOST_URL, PROJECT_DIR, PAGE_LANGUAGE, PICTURES } = process.env;
 const says = {
   en: {
     browser: 'en-US', placeholder: 'Write a message', hello: 'hello there', help: '/status - says how things are', hint: '/status: ',
-    idle: 'idle', none: 'Nothing is waiting', open: '#1', words: '/approve 1', obeyed: 'Approved.', approve: 'Approve', deny: 'Deny', denied: 'denied',
+    idle: 'idle', none: 'Nothing is waiting', open: '#1', words: 'yes', obeyed: 'Approved.', approve: 'Approve', deny: 'Deny', denied: 'denied',
     page: [['/output', 'page 1 of'], ['/output 1 2', 'page 2 of'], ['/output 9', 'There is no such output']], wrong: 'Write /output', fresh: 'We start afresh',
   },
   zh: {
     browser: 'zh-CN', placeholder: '输入消息', hello: '你好', help: '/status - 查看状态', hint: '/status: ',
-    idle: '空闲', none: '没有等待你决定的请求', open: '#1', words: '/approve 1', obeyed: '已同意', approve: '同意', deny: '拒绝', denied: '已拒绝',
+    idle: '空闲', none: '没有等待你决定的请求', open: '#1', words: '同意', obeyed: '已同意', approve: '同意', deny: '拒绝', denied: '已拒绝',
     page: [['/output', '第 1 页'], ['/output 1 2', '第 2 页'], ['/output 9', '没有这样的工具输出']], wrong: '发送 /output', fresh: '已开始新的对话',
   },
 }[PAGE_LANGUAGE];
@@ -90,7 +90,7 @@ async function use(page) {
   await picture('decided');
 
   const turns = outline(await history(id)).filter(line => line.startsWith('u:'));
-  assert.ok(!turns.some(line => /^u:(\/|approve|同意)/.test(line)), `a command is in the history: ${turns}`);
+  assert.ok(!turns.some(line => /^u:(\/|yes|同意)/.test(line)), `a command is in the history: ${turns}`);
 
   await page.say('/new', '#input'); // what is shown then is the new history, and the commands
   await page.until(`document.querySelector('#messages').innerText.includes(${JSON.stringify(says.fresh)}) && ![...document.querySelectorAll('#messages > li.user')].some(row => row.innerText.includes('long.txt'))`);
