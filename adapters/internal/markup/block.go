@@ -34,19 +34,40 @@ const (
 
 // position is where a block stands.
 type position struct {
-	quote int  // depth of quotes around it
-	blank bool // an empty line goes before it
+	quote  int         // depth of quotes around it
+	blank  bool        // an empty line goes before it
+	inside []container // what it stands in, outermost first
+	lead   int         // bytes at its start that stand in for its list: a marker, or an indent
+	indent int         // spaces that its further lines begin with, for the same reason
 }
+
+// container is a block with inner blocks.
+type container struct {
+	kind containerKind
+	n    int // number of an item; 0: none
+	id   int // tells neighbours apart
+}
+
+type containerKind uint8
+
+const (
+	inQuote containerKind = iota
+	inBullets
+	inNumbers
+	inItem
+)
 
 // leaf is a block without inner blocks. It is a value: cutting one makes two new ones.
 type leaf struct {
 	position
 	kind    leafKind
-	heading bool
-	spans   []span // of a text
-	lang    string // of code
-	code    string // without the last line end
-	size    int    // UTF-16 units of the plain rendering, without the gap before
+	heading int        // level; 0: none
+	rule    bool       // stands for a line across
+	spans   []span     // of a text
+	lang    string     // of code
+	code    string     // without the last line end
+	rows    []tableRow // of the table that the code shows
+	size    int        // UTF-16 units of the plain rendering, without the gap before
 }
 
 const (

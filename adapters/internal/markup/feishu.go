@@ -24,7 +24,7 @@ type postElement struct {
 // [Renderer.Split] does. Markup is the content of a message of the type post; it is
 // empty where that would be too long.
 func (r *Renderer) SplitFeishu(src string, lim Limits) []Part {
-	parts := r.split(src, lim, feishu)
+	parts := r.split(src, lim, feishu, nil)
 	for i := range parts {
 		if len(parts[i].Markup) > maxPost {
 			parts[i].Markup = ""

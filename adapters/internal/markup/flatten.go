@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,24 @@ type flattener struct {
 	pos    position
 	indent string // of every line but the first of a list item
 	marker string // of list items begun, for the next leaf
+	inside []container
+	made   int // containers so far
+}
+
+// enter says what the blocks to come stand in.
+func (b *flattener) enter(kind containerKind, n int) {
+	b.made++
+	b.inside = append(b.inside, container{kind: kind, n: n, id: b.made})
+}
+
+func (b *flattener) leave() { b.inside = b.inside[:len(b.inside)-1] }
+
+// here is where the next leaf stands. Containers are shared by no two leaves: the
+// stack goes on changing.
+func (b *flattener) here() position {
+	pos := b.pos
+	pos.inside, pos.indent = slices.Clone(b.inside), len(b.indent)
+	return pos
 }
 
 // children flattens the blocks in a block. The first child stands where its
@@ -47,19 +66,22 @@ func (b *flattener) block(n ast.Node) {
 		before := len(b.leaves)
 		b.emit(b.inlines(n, bold, ""))
 		for i := range b.leaves[before:] {
-			b.leaves[before+i].heading = true
+			b.leaves[before+i].heading = n.Level
 		}
 	case *ast.Paragraph, *ast.TextBlock:
 		b.emit(b.inlines(n, 0, ""))
 	case *ast.Blockquote:
 		b.flushMarker()
 		b.pos.quote++
+		b.enter(inQuote, 0)
 		b.children(n)
+		b.leave()
 		b.pos.quote--
 	case *ast.List:
 		b.list(n)
 	case *ast.ThematicBreak:
 		b.emit([]span{{text: rule}})
+		b.leaves[len(b.leaves)-1].rule = true
 	case *ast.FencedCodeBlock:
 		b.fenced(n)
 	case *ast.CodeBlock:
@@ -67,7 +89,11 @@ func (b *flattener) block(n ast.Node) {
 	case *ast.HTMLBlock:
 		b.emit([]span{{text: b.htmlBlock(n)}})
 	case *extast.Table:
-		b.emitCode("", b.table(n))
+		before, rows := len(b.leaves), b.rows(n)
+		b.emitCode("", table(rows))
+		if k := len(b.leaves) - 1; k >= before && b.leaves[k].kind == leafCode {
+			b.leaves[k].rows = rows
+		}
 	default:
 		b.unknown(n)
 	}
@@ -87,6 +113,12 @@ func (b *flattener) unknown(n ast.Node) {
 
 func (b *flattener) list(n *ast.List) {
 	number := n.Start
+	if n.IsOrdered() {
+		b.enter(inNumbers, 0)
+	} else {
+		b.enter(inBullets, 0)
+	}
+	defer b.leave()
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		if item.PreviousSibling() != nil {
 			b.pos.blank = item.HasBlankPreviousLines()
@@ -94,9 +126,13 @@ func (b *flattener) list(n *ast.List) {
 		mark := bullet
 		if n.IsOrdered() {
 			mark = strconv.Itoa(number) + string(rune(n.Marker)) + " "
+			b.enter(inItem, number)
 			number++
+		} else {
+			b.enter(inItem, 0)
 		}
 		b.item(item, mark)
+		b.leave()
 	}
 }
 
@@ -132,7 +168,9 @@ func (b *flattener) emit(spans []span) {
 		spans = append([]span{{text: head}}, spans...)
 	}
 	spans = trimEnd(merge(spans))
-	b.leaves = append(b.leaves, newText(spans, b.pos))
+	pos := b.here()
+	pos.lead = len(head)
+	b.leaves = append(b.leaves, newText(spans, pos))
 	b.pos.blank = false
 }
 
@@ -141,7 +179,7 @@ func (b *flattener) emitCode(lang, text string) {
 	if !visible(text) {
 		return
 	}
-	b.leaves = append(b.leaves, newCode(lang, text, b.pos))
+	b.leaves = append(b.leaves, newCode(lang, text, b.here()))
 	b.pos.blank = false
 }
 

@@ -18,15 +18,16 @@ const minLimit = 128
 type Part struct {
 	Text   string // plain
 	Markup string // of the place; empty when it would only repeat the text
+	Rich   string // of [Renderer.SplitRich]: a richer form; empty when there is none
 }
 
 // Split renders a text as Telegram HTML, in parts within the limits. Limits under
 // 128 count as 128. A text that shows nothing gives no parts.
 func (r *Renderer) Split(src string, lim Limits) []Part {
-	return r.split(src, lim, telegram)
+	return r.split(src, lim, telegram, nil)
 }
 
-func (r *Renderer) split(src string, lim Limits, write func([]leaf) string) []Part {
+func (r *Renderer) split(src string, lim Limits, write, more func([]leaf) string) []Part {
 	lim.Max = max(lim.Max, minLimit)
 	lim.Aim = min(max(lim.Aim, minLimit), lim.Max)
 	src = clean(src)
@@ -35,9 +36,14 @@ func (r *Renderer) split(src string, lim Limits, write func([]leaf) string) []Pa
 	}
 	var out []Part
 	for _, blocks := range pack(r.blocks(src), lim) {
-		if p := render(blocks, write); visible(p.Text) {
-			out = append(out, p)
+		p := render(blocks, write)
+		if !visible(p.Text) {
+			continue
 		}
+		if more != nil {
+			p.Rich = more(blocks)
+		}
+		out = append(out, p)
 	}
 	return out
 }
@@ -126,7 +132,7 @@ func (p *packer) add(l leaf) {
 // next begins a part with a block, and with the heading before it.
 func (p *packer) next(l leaf) {
 	var head *leaf
-	if k := len(p.cur) - 1; k > 0 && p.cur[k].heading && total([]leaf{p.cur[k], l}) <= p.lim.Aim {
+	if k := len(p.cur) - 1; k > 0 && p.cur[k].heading > 0 && total([]leaf{p.cur[k], l}) <= p.lim.Aim {
 		h := p.cur[k]
 		head, p.cur = &h, p.cur[:k]
 	}
@@ -158,7 +164,7 @@ func (p *packer) cut(l leaf) {
 func (l leaf) cut(room int) (head, rest leaf) {
 	room -= l.overhead()
 	pos := l.position
-	pos.blank = false
+	pos.blank, pos.lead = false, 0
 	if l.kind == leafCode {
 		i := cutAt(l.code, room, l.lineCost(), true)
 		return newCode(l.lang, strings.TrimRight(l.code[:i], "\n"), l.position),

@@ -13,26 +13,35 @@ import (
 // maxColumn is the widest column that is padded; wider cells run over.
 const maxColumn = 40
 
+// tableRow is one line of a table; the first is its head.
+type tableRow []cell
+
 // cell is one cell of a table.
 type cell struct {
-	text  string
+	spans []span
+	text  string // plain, on one line
 	width int
 	align extast.Alignment
 }
 
-// table lays a table out in columns.
-func (b *flattener) table(n *extast.Table) string {
-	var rows [][]cell
-	var widths []int
+func (b *flattener) rows(n *extast.Table) []tableRow {
+	var rows []tableRow
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
-		row := b.row(r)
+		rows = append(rows, b.row(r))
+	}
+	return rows
+}
+
+// table lays a table out in columns.
+func table(rows []tableRow) string {
+	var widths []int
+	for _, row := range rows {
 		for i, c := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
 			widths[i] = max(widths[i], min(c.width, maxColumn))
 		}
-		rows = append(rows, row)
 	}
 	var out strings.Builder
 	for i, row := range rows {
@@ -45,20 +54,21 @@ func (b *flattener) table(n *extast.Table) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-func (b *flattener) row(n ast.Node) []cell {
-	var row []cell
+func (b *flattener) row(n ast.Node) tableRow {
+	var row tableRow
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		t := strings.Join(strings.Fields(joined(b.inlines(c, 0, ""))), " ")
+		spans := b.inlines(c, 0, "")
+		t := strings.Join(strings.Fields(joined(spans)), " ")
 		align := extast.AlignNone
 		if tc, ok := c.(*extast.TableCell); ok {
 			align = tc.Alignment
 		}
-		row = append(row, cell{text: t, width: displayWidth(t), align: align})
+		row = append(row, cell{spans: spans, text: t, width: displayWidth(t), align: align})
 	}
 	return row
 }
 
-func line(row []cell, widths []int) string {
+func line(row tableRow, widths []int) string {
 	var out strings.Builder
 	for i, c := range row {
 		if i > 0 {

@@ -86,6 +86,7 @@ type BotAPI struct {
 	pending []queued
 	again   []queued // redelivered whatever the offset
 	gathers bool     // nothing is handed out
+	noRich  bool     // rich messages are not known
 	history map[int64]queued
 	nextID  int64
 	allowed []string
@@ -344,6 +345,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	switch c.Method {
 	case "sendMessage":
 		return a.send(c.Params, "text", 4096)
+	case "sendRichMessage":
+		return a.sendRich(c.Params)
 	case "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendVideo":
 		if c.Params.Text(strings.ToLower(strings.TrimPrefix(c.Method, "send"))) == "" {
 			return nil, badRequest("there is no file in the request")

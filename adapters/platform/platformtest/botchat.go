@@ -21,6 +21,7 @@ type Sent struct {
 	ID      int64
 	Topic   int64
 	Text    string // without markup
+	Rich    bool   // a rich message
 	ReplyTo int64
 	Edits   int
 	// Buttons are the rows below it, each as text and data, one after the other.
@@ -168,7 +169,16 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 	if no != nil {
 		return nil, no
 	}
-	text, no := readText(p, "text", 4096)
+	rich := !a.noRich && p.Text("rich_message") != "" // overlooked where it is not known
+	text, no := "", (*refused)(nil)
+	switch {
+	case rich && p.Text("text") != "":
+		no = badRequest("exactly one of text and rich_message must be used")
+	case rich:
+		text, no = readRich(p)
+	default:
+		text, no = readText(p, "text", 4096)
+	}
 	if no != nil {
 		return nil, no
 	}
@@ -181,14 +191,14 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 	for _, m := range c.sent {
 		switch {
 		case m.ID != id:
-		case m.Text == text:
+		case m.Text == text && m.Rich == rich:
 			return nil, badRequest("message is not modified: specified new message content and reply markup are exactly the same")
 		default:
 			buttons, no := readButtons(p)
 			if no != nil {
 				return nil, no
 			}
-			m.Text, m.Buttons = text, buttons // an edit without buttons takes them away
+			m.Text, m.Rich, m.Buttons = text, rich, buttons // an edit without buttons takes them away
 			m.Edits++
 			return map[string]any{"message_id": id, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
 		}

@@ -31,6 +31,8 @@ type htmlParser struct {
 	out  strings.Builder
 	open []string
 	tags map[string][]string
+	// outer is set for rich messages: which tags must stand right within which.
+	outer map[string][]string
 }
 
 // ParseHTML reads a text as the Bot API reads parse_mode HTML and returns what
@@ -81,7 +83,7 @@ func (p *htmlParser) next() error {
 func (p *htmlParser) reference(rest string) {
 	if end := strings.IndexByte(rest, ';'); end > 1 && end < 12 {
 		switch name := rest[1:end]; {
-		case name == "lt", name == "gt", name == "amp", name == "quot", name[0] == '#':
+		case name == "lt", name == "gt", name == "amp", name == "quot", name[0] == '#', p.outer != nil && name == "nbsp":
 			p.out.WriteString(html.UnescapeString(rest[:end+1]))
 			p.at += end + 1
 			return
@@ -106,6 +108,9 @@ func (p *htmlParser) endTag(name string) error {
 func (p *htmlParser) startTag(tag string) error {
 	name, attrs, _ := strings.Cut(tag, " ")
 	name = strings.ToLower(name)
+	if p.outer != nil {
+		name = strings.TrimSuffix(name, "/")
+	}
 	known, ok := p.tags[name]
 	if !ok {
 		return fail("Unsupported start tag %q at byte offset %d", name, p.at)
@@ -116,12 +121,16 @@ func (p *htmlParser) startTag(tag string) error {
 	if err := p.nesting(name); err != nil {
 		return err
 	}
+	if name == "br" || name == "hr" { // they have no end
+		p.out.WriteByte('\n')
+		return nil
+	}
 	p.open = append(p.open, name)
 	return nil
 }
 
 func (p *htmlParser) attributes(name, attrs string, known []string) error {
-	rest := regexp.MustCompile(`([a-z-]+)="[^"<]*"|expandable`).ReplaceAllStringFunc(attrs, func(a string) string {
+	rest := regexp.MustCompile(`([a-z-]+)="[^"<]*"|expandable|bordered`).ReplaceAllStringFunc(attrs, func(a string) string {
 		key, _, _ := strings.Cut(a, "=")
 		if slices.Contains(known, key) {
 			return ""
@@ -135,6 +144,9 @@ func (p *htmlParser) attributes(name, attrs string, known []string) error {
 }
 
 func (p *htmlParser) nesting(name string) error {
+	if p.outer != nil {
+		return p.richNesting(name)
+	}
 	for _, outer := range p.open {
 		language := outer == "pre" && name == "code" && p.open[len(p.open)-1] == "pre"
 		if !language && (outer == "code" || outer == "pre" || outer == name) {

@@ -1,0 +1,224 @@
+package markup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	extast "github.com/yuin/goldmark/extension/ast"
+)
+
+const (
+	// maxRichBlocks, maxRichDepth and maxRichColumns keep a part within what a rich
+	// message of Telegram may hold: 500 blocks, 16 levels, 20 columns.
+	maxRichBlocks  = 400
+	maxRichDepth   = 10
+	maxRichColumns = 20
+)
+
+// SplitRich is [Renderer.Split] with a rich form beside the markup of each part that
+// gains by one: the HTML of Telegram's rich messages, with headings, lists, rules
+// and tables.
+//
+// It is made of the tree, as all else here, and not of the Markdown as it was
+// written: what reads Markdown at the other end also reads HTML, pictures by address,
+// mentions and buttons in it, and what it takes for code is its own decision. Here
+// every character that people may have written is text, a picture is a link, and
+// the only addresses are those of links.
+func (r *Renderer) SplitRich(src string, lim Limits) []Part {
+	return r.split(src, lim, telegram, rich)
+}
+
+// rich renders blocks as a rich message; empty: it would show no more than the
+// text, or is more than such a message may hold.
+func rich(blocks []leaf) string {
+	if !slices.ContainsFunc(blocks, leaf.gains) || !slices.ContainsFunc(blocks, leaf.shown) {
+		return ""
+	}
+	w := &richWriter{}
+	for _, l := range blocks {
+		if len(l.inside) > maxRichDepth {
+			return ""
+		}
+		w.leaf(l)
+	}
+	w.leave(0)
+	if w.blocks > maxRichBlocks {
+		return ""
+	}
+	return w.out.String()
+}
+
+// gains tells whether a block is more than text in a rich message.
+func (l leaf) gains() bool { return l.rule || len(l.inside) > 0 || l.formatted() }
+
+// richWriter writes leaves and the containers that they stand in.
+type richWriter struct {
+	out    strings.Builder
+	open   []container
+	blocks int
+}
+
+func (w *richWriter) leaf(l leaf) {
+	shared := 0
+	for shared < min(len(w.open), len(l.inside)) && w.open[shared] == l.inside[shared] {
+		shared++
+	}
+	w.leave(shared)
+	first := shared < len(l.inside)
+	for _, c := range l.inside[shared:] {
+		w.enter(c)
+	}
+	w.blocks++
+	switch {
+	case l.rule:
+		w.out.WriteString("<hr/>")
+	case l.rows != nil && columns(l.rows) <= maxRichColumns:
+		w.table(l.rows)
+	case l.kind == leafCode:
+		telegramCode(&w.out, l)
+	default:
+		w.text(l, first)
+	}
+}
+
+func (w *richWriter) enter(c container) {
+	w.open = append(w.open, c)
+	w.blocks++
+	switch c.kind {
+	case inQuote:
+		w.out.WriteString("<blockquote>")
+	case inBullets:
+		w.out.WriteString("<ul>")
+	case inNumbers:
+		w.out.WriteString("<ol>")
+	case inItem:
+		w.out.WriteString("<li")
+		if c.n > 0 {
+			w.out.WriteString(` value="` + strconv.Itoa(c.n) + `"`)
+		}
+		w.out.WriteString(">")
+	}
+}
+
+// leave closes all containers but the outermost n.
+func (w *richWriter) leave(n int) {
+	for _, c := range slices.Backward(w.open[n:]) {
+		switch c.kind {
+		case inQuote:
+			w.out.WriteString("</blockquote>")
+		case inBullets:
+			w.out.WriteString("</ul>")
+		case inNumbers:
+			w.out.WriteString("</ol>")
+		case inItem:
+			w.out.WriteString("</li>")
+		}
+	}
+	w.open = w.open[:n]
+}
+
+// text writes a heading or a paragraph. The first text of an item or a quote stands bare.
+func (w *richWriter) text(l leaf, first bool) {
+	_, spans := cutSpans(l.spans, min(l.lead, len(joined(l.spans))))
+	tag := "p"
+	switch {
+	case !visible(joined(spans)):
+		return
+	case l.heading > 0:
+		tag = "h" + strconv.Itoa(min(l.heading, 6))
+	case first:
+		tag = ""
+	}
+	if tag != "" {
+		w.out.WriteString("<" + tag + ">")
+	}
+	for _, s := range spans {
+		if l.heading > 0 {
+			s.style &^= bold
+		}
+		w.span(s, l.indent)
+	}
+	if tag != "" {
+		w.out.WriteString("</" + tag + ">")
+	}
+}
+
+func (w *richWriter) span(s span, indent int) {
+	if s.style&aside != 0 {
+		return
+	}
+	tags := telegramTags(s)
+	if s.href != "" {
+		w.out.WriteString(`<a href="`)
+		escape(&w.out, s.href)
+		w.out.WriteString(`">`)
+	}
+	for _, t := range tags {
+		w.out.WriteString("<" + t + ">")
+	}
+	w.lines(s.text, indent)
+	for _, t := range slices.Backward(tags) {
+		w.out.WriteString("</" + t + ">")
+	}
+	if s.href != "" {
+		w.out.WriteString("</a>")
+	}
+}
+
+// lines writes text in which line ends and the spaces behind them keep their
+// meaning, but for those of a list's indent.
+func (w *richWriter) lines(text string, indent int) {
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			w.out.WriteString("<br>")
+			bare := strings.TrimLeft(line, " ")
+			spaces := max(0, len(line)-len(bare)-indent)
+			w.out.WriteString(strings.Repeat("&nbsp;", spaces))
+			line = bare
+		}
+		escape(&w.out, line)
+	}
+}
+
+func columns(rows []tableRow) int {
+	n := 0
+	for _, r := range rows {
+		n = max(n, len(r))
+	}
+	return n
+}
+
+func (w *richWriter) table(rows []tableRow) {
+	w.out.WriteString("<table bordered>")
+	for i, row := range rows {
+		w.blocks++
+		w.out.WriteString("<tr>")
+		for _, c := range row {
+			w.cell(c, i == 0)
+		}
+		w.out.WriteString("</tr>")
+	}
+	w.out.WriteString("</table>")
+}
+
+func (w *richWriter) cell(c cell, head bool) {
+	tag, attrs := "td", ""
+	if head {
+		tag = "th"
+	} else {
+		switch c.align {
+		case extast.AlignCenter:
+			attrs = ` align="center"`
+		case extast.AlignRight:
+			attrs = ` align="right"`
+		case extast.AlignLeft, extast.AlignNone:
+		}
+	}
+	w.out.WriteString("<" + tag + attrs + ">")
+	for _, s := range c.spans {
+		s.text = strings.ReplaceAll(s.text, "\n", " ")
+		w.span(s, 0)
+	}
+	w.out.WriteString("</" + tag + ">")
+}
