@@ -191,6 +191,7 @@ type Attachment struct {
 type Part struct {
 	Text       string // plain text, sent when the markup is refused
 	Markup     string // rendered; empty: none
+	Rich       string // rendered for a richer kind of message, where there is one; empty: none
 	ReplyTo    string
 	Attachment *Attachment
 	Asks       []messages.Ask

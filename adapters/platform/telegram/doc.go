@@ -24,6 +24,7 @@
 // pairing people is the business of an [AccessStore].
 //
 // Sending is one call per part: Telegram HTML, plain text when the server cannot
-// read it. Errors say precisely what happened and never hold the token. A wait
+// read it. With [Options.RichMessages] formatted texts go as rich messages first;
+// requests for approval, texts under way and captions do not. Errors say precisely what happened and never hold the token. A wait
 // that the server asks for is kept, over a restart too.
 package telegram

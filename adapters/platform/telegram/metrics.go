@@ -12,6 +12,7 @@ type metrics struct {
 	unread    prometheus.Counter
 	parked    prometheus.Gauge
 	plainText prometheus.Counter
+	notRich   prometheus.Counter
 	hooks     *prometheus.CounterVec // by answer
 }
 
@@ -30,6 +31,9 @@ func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
 		plainText: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "sma_telegram_markup_refused_total", Help: "Texts that were sent as plain text since their markup was refused.", ConstLabels: labels,
 		}),
+		notRich: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sma_telegram_rich_refused_total", Help: "Texts that were sent as usual since they were refused as rich messages.", ConstLabels: labels,
+		}),
 		hooks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_telegram_webhook_requests_total", Help: "Requests to the webhook, by answer.", ConstLabels: labels,
 		}, []string{"answer"}),
@@ -38,7 +42,7 @@ func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
 		return m, nil
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.polls, m.unread, m.parked, m.plainText, m.hooks} {
+	for _, c := range []prometheus.Collector{m.polls, m.unread, m.parked, m.plainText, m.notRich, m.hooks} {
 		errs = append(errs, reg.Register(c))
 	}
 	return m, errors.Join(errs...)

@@ -37,12 +37,16 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	if out.Draft {
 		text = head(text, maxDraft)
 	}
-	parts := p.texts(text, markup.Limits{Aim: aimText, Max: maxText})
+	split := p.markup.Split
+	if p.opts.RichMessages && !out.Draft && len(out.Asks) == 0 {
+		split = p.markup.SplitRich
+	}
+	parts := textParts(split(text, markup.Limits{Aim: aimText, Max: maxText}))
 	if out.Draft {
 		parts = parts[:min(1, len(parts))]
 	}
 	for _, a := range out.Attachments {
-		captions := p.texts(a.Caption, markup.Limits{Aim: aimCaption, Max: maxCaption})
+		captions := textParts(p.markup.Split(a.Caption, markup.Limits{Aim: aimCaption, Max: maxCaption}))
 		part := platform.Part{}
 		if len(captions) > 0 {
 			part, captions = captions[0], captions[1:]
@@ -57,11 +61,10 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	return parts
 }
 
-func (p *Platform) texts(src string, lim markup.Limits) []platform.Part {
-	split := p.markup.Split(src, lim)
+func textParts(split []markup.Part) []platform.Part {
 	parts := make([]platform.Part, len(split), len(split)+1)
 	for i, s := range split {
-		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup}
+		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup, Rich: s.Rich}
 	}
 	return parts
 }
@@ -87,13 +90,14 @@ type linkPreview struct {
 	Disabled bool `json:"is_disabled"`
 }
 
-// outgoing are the parameters of sendMessage, editMessageText and sendChatAction.
+// outgoing are the parameters of sendMessage, sendRichMessage, editMessageText and sendChatAction.
 type outgoing struct {
 	Chat        json.RawMessage  `json:"chat_id"`
 	Thread      int64            `json:"message_thread_id,omitempty"`
 	Message     int64            `json:"message_id,omitempty"`
 	Text        string           `json:"text,omitempty"`
 	ParseMode   models.ParseMode `json:"parse_mode,omitempty"`
+	Rich        *richMessage     `json:"rich_message,omitempty"`
 	Reply       *replyParameters `json:"reply_parameters,omitempty"`
 	LinkPreview *linkPreview     `json:"link_preview_options,omitempty"`
 	Action      string           `json:"action,omitempty"`
@@ -187,13 +191,23 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	return p.pauses.note(chat, err)
 }
 
-// posting sends a text with its markup, and without when the server refuses that.
+// posting sends a text as a rich message where it has that form, else with its
+// markup, and without when the server refuses that.
 func posting[T any](ctx context.Context, p *Platform, method string, out outgoing, part platform.Part) (T, error) {
 	if part.Text == "" && part.Markup == "" {
 		var none T
 		return none, &platform.Error{Reason: platform.SendRefused, Err: errNoText}
 	}
 	out.LinkPreview, out.Buttons = &linkPreview{Disabled: true}, buttons(part.Asks)
+	if part.Rich != "" && !p.noRich.Load() {
+		result, err := call[T](ctx, p.client, richMethod(method), out.rich(method, part.Rich))
+		if !p.richRefused(method, err) {
+			if err != nil {
+				err = sendError(err)
+			}
+			return result, err
+		}
+	}
 	out.Text = part.Text
 	if part.Markup != "" {
 		out.Text, out.ParseMode = part.Markup, models.ParseModeHTML

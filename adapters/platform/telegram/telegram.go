@@ -61,6 +61,9 @@ type Options struct {
 	Egress string
 	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
 	Drafts string
+	// RichMessages sends formatted texts as rich messages, with headings, lists and
+	// tables, where the server knows these.
+	RichMessages bool
 	// Reactions marks people's messages with what became of them.
 	Reactions bool
 	// Commands are the names that the host answers, without the slash; other
@@ -102,6 +105,7 @@ type Platform struct {
 	moves     *moves
 	noMarks   *refusals     // chats that want no reactions
 	noDrafts  *refusals     // chats that show no drafts
+	noRich    atomic.Bool   // the server knows no rich messages
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
 	announced atomic.Bool // the commands, to the service

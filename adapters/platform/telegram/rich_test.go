@@ -1,0 +1,273 @@
+package telegram_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func richBench(t *testing.T) *bench {
+	t.Helper()
+	return newBench(t, func(o *telegram.Options) { o.RichMessages = true })
+}
+
+// planned sends what a text is planned as, and returns the ids.
+func planned(t *testing.T, b *bench, out platform.Outbound) []string {
+	t.Helper()
+	var ids []string
+	for _, part := range b.bot.Plan(out) {
+		id, err := b.bot.Send(t.Context(), out.To, part)
+		if err != nil {
+			t.Fatalf("Send: %v", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// texts are the calls that carried a text, by method and text.
+func (b *bench) texts() []string {
+	var out []string
+	for _, c := range b.api.Calls("") {
+		if text := c.Params.Text("rich_message") + c.Params.Text("text"); text != "" {
+			out = append(out, c.Method+" "+text)
+		}
+	}
+	return out
+}
+
+func richHTML(html string) string {
+	html = strings.NewReplacer(`"`, `\"`, "<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(html)
+	return `{"html":"` + html + `","skip_entity_detection":true}`
+}
+
+func TestRichOnTheWire(t *testing.T) {
+	ask := messages.Ask{N: 1, ApprovalID: "ap1", Digest: "0123456789abcdef"}
+	cases := []struct {
+		name   string
+		out    platform.Outbound
+		method string
+		want   platformtest.Params
+	}{
+		{"markdown", platform.Outbound{To: target(private, 0), Text: "# A\n**b** @ann"}, "sendRichMessage", platformtest.Params{
+			"chat_id": "77", "rich_message": richHTML("<h1>A</h1><p><b>b</b> @ann</p>"),
+		}},
+		{"in a topic, as a reply", platform.Outbound{To: target(forum, 5), Text: "- x", ReplyTo: "12"}, "sendRichMessage", platformtest.Params{
+			"chat_id": "-10055", "message_thread_id": "5", "rich_message": richHTML("<ul><li>x</li></ul>"),
+			"reply_parameters": `{"allow_sending_without_reply":true,"message_id":12}`,
+		}},
+		{"picture", platform.Outbound{To: target(private, 0), Text: "![p](https://x.y/p.png)"}, "sendRichMessage", platformtest.Params{
+			"chat_id": "77", "rich_message": richHTML(`<p><a href="https://x.y/p.png">p</a></p>`),
+		}},
+		{"nothing to format", platform.Outbound{To: target(private, 0), Text: "See /help"}, "sendMessage", platformtest.Params{
+			"chat_id": "77", "text": "See /help", "link_preview_options": `{"is_disabled":true}`,
+		}},
+		{"request", platform.Outbound{To: target(private, 0), Text: "Run `ls`?", Asks: []messages.Ask{ask}}, "sendMessage", platformtest.Params{
+			"chat_id": "77", "text": "Run <code>ls</code>?", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
+			"reply_markup": `{"inline_keyboard":[[{"callback_data":"a:ap1:0123456789abcdef","text":"✅ #1"},{"callback_data":"d:ap1:0123456789abcdef","text":"❌ #1"}]]}`,
+		}},
+		{"text under way", platform.Outbound{To: target(private, 0), Text: "**b**", Draft: true}, "sendMessage", platformtest.Params{
+			"chat_id": "77", "text": "<b>b</b>", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := richBench(t)
+			planned(t, b, c.out)
+			calls := b.api.Calls("")
+			if len(calls) != 1 || calls[0].Method != c.method {
+				t.Fatalf("calls: %+v", calls)
+			}
+			got := platformtest.Params{}
+			for name := range calls[0].Params {
+				got[name] = calls[0].Params.Text(name)
+			}
+			if c.name == "request" {
+				delete(got, "reply_markup") // as ever: buttons_test.go
+				delete(c.want, "reply_markup")
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("parameters (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRichIsOffUnlessAskedFor(t *testing.T) {
+	b := newBench(t, nil)
+	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
+	if diff := cmp.Diff([]string{"sendMessage <b>b</b>"}, b.texts()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRichUnknown: a server that does not know rich messages is asked once, and every
+// text comes exactly once.
+func TestRichUnknown(t *testing.T) {
+	b := richBench(t)
+	b.api.WithoutRich()
+	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
+	planned(t, b, platform.Outbound{To: target(group, 0), Text: "**b**"})
+	want := []string{"sendRichMessage " + richHTML("<p><b>a</b></p>"), "sendMessage <b>a</b>", "sendMessage <b>b</b>"}
+	if diff := cmp.Diff(want, b.texts()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a"}, b.shown(target(private, 0))); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+}
+
+// TestRichRefused: what was refused as a rich message goes as usual, and plain if
+// need be; the next one is rich again.
+func TestRichRefused(t *testing.T) {
+	b := richBench(t)
+	b.api.Fail(platformtest.Fault{Method: "sendRichMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
+	b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
+	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
+	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
+	want := []string{
+		"sendRichMessage " + richHTML("<p><b>a</b></p>"), "sendMessage <b>a</b>", "sendMessage a",
+		"sendRichMessage " + richHTML("<p><b>b</b></p>"),
+	}
+	if diff := cmp.Diff(want, b.texts()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, b.shown(target(private, 0))); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+}
+
+// TestRichFailures: what is no refusal of the form is what it is for a text, and
+// nothing else is sent.
+func TestRichFailures(t *testing.T) {
+	cases := []struct {
+		name    string
+		fault   platformtest.Fault
+		reason  platform.SendReason
+		unknown bool
+		shown   int
+	}{
+		{"rate", platformtest.Fault{Kind: platformtest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 7}, platform.SendRate, false, 0},
+		{"broken", platformtest.Fault{Kind: platformtest.Refuse, Code: 500, Text: "Internal Server Error"}, platform.SendServer, false, 0},
+		{"cut before", platformtest.Fault{Kind: platformtest.ResetBefore}, platform.SendNetwork, true, 0},
+		{"cut after", platformtest.Fault{Kind: platformtest.ResetAfter}, platform.SendNetwork, true, 1},
+		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: 404}, platform.SendNetwork, true, 0},
+		{"blocked", platformtest.Fault{Kind: platformtest.Refuse, Code: 403, Text: "Forbidden: bot was blocked by the user"}, platform.SendForbidden, false, 0},
+		{"unknown chat", platformtest.Fault{Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: chat not found"}, platform.SendNotFound, false, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := richBench(t)
+			c.fault.Method = "sendRichMessage"
+			b.api.Fail(c.fault)
+			to := target(private, 0)
+			_, err := b.bot.Send(t.Context(), to, b.bot.Plan(platform.Outbound{To: to, Text: "**a**"})[0])
+			e, ok := errors.AsType[*platform.Error](err)
+			if !ok || e.Reason != c.reason || e.Unknown != c.unknown {
+				t.Errorf("got %#v", err)
+			}
+			if len(b.texts()) != 1 || len(b.shown(to)) != c.shown {
+				t.Errorf("sent %q, shown %q", b.texts(), b.shown(to))
+			}
+		})
+	}
+}
+
+// TestRichFollowsAMove: a group that became a supergroup gets the rich message there.
+func TestRichFollowsAMove(t *testing.T) {
+	b := richBench(t)
+	b.api.AddChat(platformtest.Chat{ID: -100777, Type: "supergroup", Title: "Group"})
+	b.api.Migrate(group, -100777)
+	planned(t, b, platform.Outbound{To: target(group, 0), Text: "**a**"})
+	if sent := b.api.Sent(-100777); len(sent) != 1 || !sent[0].Rich || len(b.texts()) != 2 {
+		t.Errorf("sent %+v by %q", sent, b.texts())
+	}
+}
+
+func TestRichEdits(t *testing.T) {
+	to := target(private, 0)
+	cases := []struct {
+		name  string
+		spoil func(*platformtest.BotAPI)
+		want  []string
+		rich  bool
+	}{
+		{"taken", nil, []string{"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText " + richHTML("<p><b>b</b></p>")}, true},
+		{"not known", (*platformtest.BotAPI).WithoutRich, []string{
+			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText <b>b</b>",
+		}, false},
+		{"refused", func(a *platformtest.BotAPI) {
+			a.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: MESSAGE_TYPE_INVALID"})
+		}, []string{
+			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText " + richHTML("<p><b>b</b></p>"),
+		}, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := richBench(t)
+			id := planned(t, b, platform.Outbound{To: to, Text: "a", Draft: true})[0]
+			if c.spoil != nil {
+				c.spoil(b.api)
+			}
+			part := b.bot.Plan(platform.Outbound{To: to, Text: "**b**"})[0]
+			for range 2 { // the second is unchanged, which is no error
+				if err := b.bot.Edit(t.Context(), to, id, part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(c.want, b.texts()[1:]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			sent := b.api.Sent(private)
+			if len(sent) != 1 || sent[0].Text != "b" || sent[0].Rich != c.rich {
+				t.Errorf("shown %+v", sent)
+			}
+		})
+	}
+}
+
+// TestPI7RichMessages: a rich message brings no picture, no mention and no button of
+// the model's, whatever it writes, and an edit shows no preview.
+func TestPI7RichMessages(t *testing.T) {
+	words := []string{
+		"**x** ![p](https://evil.example/p.png)", "**x**\n\n![](https://evil.example/p.png \"t\")", "**x** <img src=\"https://evil.example/p.png\"/>",
+		"**x**\n\n<figure><img src=\"https://evil.example/p.png\"/></figure>", "**x** [ann](tg://user?id=7)", "**x** @ann #tag /stop",
+		"**x** <a href=\"tg://user?id=7\">ann</a>", "**x** <tg-button type=\"callback_data\" data=\"a:1\">ok</tg-button>", "**x** ![e](tg://emoji?id=5)",
+		"```\ncode\n```\n![](https://evil.example/p.png)", "**x** \\![p](https://evil.example/p.png)", "[![p](https://evil.example/p.png)](https://evil.example)",
+		"| a |\n|---|\n| ![p](https://evil.example/p.png) <tg-map lat=\"1\"/> |",
+	}
+	b := richBench(t)
+	to := target(private, 0)
+	for _, w := range words {
+		id := planned(t, b, platform.Outbound{To: to, Text: w})[0]
+		if err := b.bot.Edit(t.Context(), to, id, b.bot.Plan(platform.Outbound{To: to, Text: w + " **edited**"})[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := b.api.Calls("")
+	if len(calls) != 2*len(words) {
+		t.Errorf("%d calls for %d texts: something was refused", len(calls), len(words))
+	}
+	for _, c := range calls {
+		html := c.Params.Text("rich_message")
+		for _, tag := range []string{"img", "video", "audio", "figure", "tg-", `a href=\"tg`} {
+			if strings.Contains(html, `\u003c`+tag) {
+				t.Errorf("%s holds %s: %s", c.Method, tag, html)
+			}
+		}
+		if !strings.Contains(html, `"skip_entity_detection":true`) {
+			t.Errorf("%s lets the service look for mentions: %s", c.Method, html)
+		}
+		if c.Method == "editMessageText" && c.Params.Text("link_preview_options") != `{"is_disabled":true}` {
+			t.Errorf("an edit with previews: %v", c.Params)
+		}
+	}
+}
