@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,15 +22,15 @@ import (
 // a script of what people do, and the calls that the open platform gets for it. The
 // words of a script, beside those of the model (see scenario_words_test.go), are:
 //
-//	set KEY VALUE                 a setting of adapters.feishu
+//	set KEY VALUE                 a setting; a key without a dot is one of adapters.feishu
 //	chat ID p2p|group|topic_group
 //	show files
 //	say WHO CHAT WORDS            @bot names the bot by its id
-//	send WHO CHAT image|file|audio|media|sticker NAME
+//	send WHO CHAT image|file|audio|media|sticker NAME    of audio, which is a voice: its length
 //	post WHO CHAT CONTENT         rich text; {image 0} and {image 1} are images
 //	forward WHO CHAT WORDS        by Eve first
 //	recall WHO#N
-//	press WHO CHAT BUTTON         of the newest message that has it
+//	press WHO CHAT BUTTON         of the newest message that has it, or had it
 //	repeat                        the service brings everything once more
 //	withhold SCOPE, fail PATH STATUS CODE [times=N]
 //	await PATH N                  calls
@@ -54,12 +53,12 @@ func TestFeishuScenarios(t *testing.T) {
 			for _, f := range archive.Files {
 				parts[f.Name] = string(f.Data)
 			}
-			s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}}
+			s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}, offered: map[string][]platformtest.FeishuButton{}}
 			s.flags = telegramFlags(s.p)
 			maps.Copy(s.flags, feishuFlags(s.api, "connection"))
 			s.flags["adapters.feishu.egress"] = "direct"
 			s.playFeishu(parts["script"])
-			got := map[string]string{"calls": s.showFeishuCalls(), "model": s.showRequests(), "fates": s.showFeishuFates()}
+			got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFeishuFates()}
 			if s.folder {
 				got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
 			}
@@ -82,6 +81,9 @@ type feishuScene struct {
 
 	api *platformtest.FeishuAPI
 	ids map[string]string // of messages, by label: ann#1
+
+	offered map[string][]platformtest.FeishuButton // that a message has had, by its id
+	answers []string                               // to presses of buttons
 }
 
 func (s *feishuScene) playFeishu(script string) {
@@ -102,20 +104,26 @@ func (s *feishuScene) playFeishu(script string) {
 	for _, err := range s.model.Faults() {
 		s.t.Errorf("the model: %v", err)
 	}
+	if n := s.model.Left(); n > 0 {
+		s.t.Errorf("%d answers of the model are left", n)
+	}
 }
 
 func (s *feishuScene) doFeishu(verb, rest string) error {
 	word, more, _ := strings.Cut(rest, " ")
 	switch verb {
 	case "set":
-		s.flags["adapters.feishu."+word] = more
+		if !strings.Contains(word, ".") {
+			word = "adapters.feishu." + word
+		}
+		s.flags[word] = more
 	case "chat":
 		s.api.AddChat(word, more)
 		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
 	case "show":
 		s.folder = word == "files"
-	case "model":
-		return s.answer(rest)
+	case "model", "hears", "speaks":
+		return s.prepare(verb, rest)
 	case "release":
 		return s.release(rest)
 	case "await":
@@ -173,7 +181,15 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		label(s.api.Say(chat, from, text, more))
 	case "send":
 		kind, name, _ := strings.Cut(text, " ")
-		label(s.api.SayFile(chat, from, kind, name, []byte("content of "+name), nil))
+		content := []byte("content of " + name)
+		if kind == "audio" {
+			says, sound, err := length(name)
+			if err != nil {
+				return err
+			}
+			name, content, more["duration"] = "", sound, 1000*says
+		}
+		label(s.api.SayFile(chat, from, kind, name, content, more))
 	case "post":
 		label(s.api.SayPost(chat, from, text, [][]byte{[]byte("first"), []byte("second")}, nil))
 	case "forward":
@@ -200,14 +216,29 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 
 func (s *feishuScene) pressFeishu(chat, from, button string) error {
 	for _, m := range slices.Backward(s.api.Sent(chat)) {
-		for _, b := range s.api.Buttons(m.ID) {
+		if len(s.offered[m.ID]) == 0 {
+			s.offered[m.ID] = s.api.Buttons(m.ID)
+		}
+		for _, b := range s.offered[m.ID] {
 			if strings.Contains(b.Text, button) {
-				_, err := s.api.Press(s.t.Context(), chat, m.ID, from, b.Value, nil)
+				answer, err := s.api.Press(s.t.Context(), chat, m.ID, from, b.Value, nil)
+				s.answers = append(s.answers, from+" "+showAnswer(answer))
 				return err
 			}
 		}
 	}
 	return fmt.Errorf("no button %s", button)
+}
+
+// showAnswer is what the answer to a button shows: to who pressed, and to all in the
+// place of the message.
+func showAnswer(answer map[string]any) string {
+	toast, _ := answer["toast"].(map[string]any)
+	text, _ := toast["content"].(string)
+	if card, err := json.Marshal(answer["card"]); err == nil && answer["card"] != nil {
+		text += " card=" + strconv.Quote(short(seen(string(card))))
+	}
+	return text
 }
 
 // beginFeishu starts the host with the first thing that happens.
@@ -216,10 +247,7 @@ func (s *feishuScene) beginFeishu() {
 	if s.h != nil {
 		return
 	}
-	env := "SMA_ADAPTERS_FEISHU_APP_SECRET=" + s.api.Secret() + "\nSMA_ADAPTERS_FEISHU_ENCRYPT_KEY=" + s.api.EncryptKey() + "\n"
-	if err := os.WriteFile(filepath.Join(s.p.dir, ".env"), []byte(env), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	s.secrets("SMA_ADAPTERS_FEISHU_APP_SECRET="+s.api.Secret(), "SMA_ADAPTERS_FEISHU_ENCRYPT_KEY="+s.api.EncryptKey())
 	s.h = s.p.start(s.t, Options{Model: s.model}, s.flags)
 	s.api.Await(s.t, "a connection", func() bool { open, _ := s.api.Links(); return open > 0 })
 }
@@ -272,7 +300,7 @@ func (s *feishuScene) showFeishuCalls() string {
 			continue
 		}
 		row := c.Method + " " + strings.TrimPrefix(c.Path, "/open-apis/")
-		for _, name := range []string{"receive_id", "msg_type", "content", "type", "settings", "image_type", "file_type", "file_name"} {
+		for _, name := range []string{"receive_id", "msg_type", "content", "type", "settings", "image_type", "file_type", "file_name", "duration"} {
 			v, ok := c.Body[name].(string)
 			if name == "content" && strings.HasPrefix(v, "{") {
 				v = seen(v)

@@ -95,7 +95,7 @@ func quiet() []string {
 
 // show is what came of a script, in the form of the wanted parts.
 func (s *scene) show(script string) map[string]string {
-	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "model": s.showRequests(), "fates": s.showFates()}
+	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates()}
 	if s.folder {
 		var names strings.Builder
 		for _, name := range filesBelow(s.t, filepath.Join(s.p.dir, ".ship", "files")) {
@@ -118,6 +118,7 @@ func (s *scene) same(text string) string {
 		{`about \d+ tokens`, "about <n> tokens"},
 		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
 		{`file-[0-9a-f]{16}`, "file-<id>"},
+		{`speech-[0-9a-f]{24}`, "speech-<id>"},
 		{`(request|run) [a-z0-9_]{10,}`, "$1 <id>"},
 		{`(results/)[^/]+/`, "$1<chat>/"},
 	} {
@@ -202,6 +203,9 @@ func (s *scene) showCall(c platformtest.Call, names map[spot]string) string {
 			line += " " + s.same(v)
 		}
 	}
+	if v := p.Text("duration"); v != "" {
+		line += " " + v + " s"
+	}
 	if p.Text("parse_mode") == "HTML" {
 		line += " html"
 	}
@@ -210,6 +214,7 @@ func (s *scene) showCall(c platformtest.Call, names map[spot]string) string {
 			line += " " + strconv.Quote(short(s.same(v)))
 		}
 	}
+	line += showRich(s.same(p.Text("rich_message")))
 	if p.Text("show_alert") == "true" {
 		line += " alert"
 	}

@@ -22,8 +22,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the wanted parts of the scenarios")
 
 // The wanted parts of a scenario: the calls that the service got, the reactions among
-// them, which wait for nobody, by message; what the model was asked, what became of the messages, and the files that were kept.
-var wanted = []string{"calls", "marks", "model", "fates", "files"}
+// them, which wait for nobody, by message; answers to buttons that are no calls; what a
+// service for audio and the model were asked, what became of the messages, and the files that were kept.
+var wanted = []string{"calls", "marks", "answers", "audio", "model", "fates", "files"}
 
 // Every file of testdata/telegram shows one behaviour with a whole host: prose, a
 // script of what people do, and the calls that the Bot API gets for it. See
@@ -107,14 +108,15 @@ type scene struct {
 	gathers bool                  // what people do is held back
 	buttons map[string][][]string // that a message has had
 	folder  bool                  // the files that were kept are shown
+	sounds  *sounds               // nil: there is no service for audio
 }
 
-// gate holds a step of the model back.
+// gate holds a step of the model back, or a transcript.
 type gate struct {
-	name string
-	step int // the number of the step
-	open chan struct{}
-	done bool
+	name    string
+	reached func() bool // it is at the gate, or beyond it
+	open    chan struct{}
+	done    bool
 }
 
 func newScene(t *testing.T) *scene {
@@ -165,6 +167,7 @@ func (s *scene) begin() {
 	if s.h != nil {
 		return
 	}
+	s.secrets()
 	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
 	if err := s.h.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
@@ -211,10 +214,9 @@ func (s *scene) answered(method string) []platformtest.Call {
 	return slices.DeleteFunc(s.p.api.Calls(method), func(c platformtest.Call) bool { return c.Code == 0 })
 }
 
-// held tells whether the model is at a gate.
+// held tells whether the model, or the service for audio, is at a gate.
 func (s *scene) held() bool {
-	played := len(s.model.Requests())
-	return slices.ContainsFunc(s.gates, func(g *gate) bool { return !g.done && g.step < played })
+	return slices.ContainsFunc(s.gates, func(g *gate) bool { return !g.done && g.reached() })
 }
 
 // spot reads a place: 1, or -5/7 for a topic.

@@ -35,7 +35,7 @@ import (
 //
 //	say WHO PLACE WORDS [JSON]      JSON adds members to the message of the update
 //	reply WHO LABEL WORDS [JSON]    an answer to a message
-//	send WHO PLACE KIND NAME [album=ID] [CAPTION]
+//	send WHO PLACE KIND NAME [album=ID] [CAPTION]   of a voice: its length (scenario_voice_test.go)
 //	edit WHO LABEL WORDS
 //	press WHO LABEL BUTTON          a button that shows these words, or showed them
 //	gather, scatter                 what people do between them comes at once
@@ -49,7 +49,7 @@ import (
 //	release GATE, await METHOD N, restart
 func (s *scene) do(verb, rest string) (happens bool, err error) {
 	switch verb {
-	case "set", "write", "chat", "person", "show", "hide", "model":
+	case "set", "write", "chat", "person", "show", "hide", "model", "hears", "speaks":
 		return false, s.prepare(verb, rest)
 	}
 	s.begin()
@@ -118,6 +118,10 @@ func (s *scene) prepare(verb, rest string) error {
 		s.hidden = append(s.hidden, word)
 	case "model":
 		return s.answer(rest)
+	case "hears":
+		return s.hears(rest)
+	case "speaks":
+		return s.audio("speak", "tts-1")
 	case "chat":
 		return s.addChat(word, more)
 	}
@@ -201,7 +205,8 @@ func (s *scene) answer(rest string) error {
 
 // gate makes the gate of the step that is about to be added.
 func (s *scene) gate(name string) <-chan struct{} {
-	g := &gate{name: name, step: len(s.model.Requests()) + s.model.Left(), open: make(chan struct{})}
+	step := len(s.model.Requests()) + s.model.Left()
+	g := &gate{name: name, reached: func() bool { return step < len(s.model.Requests()) }, open: make(chan struct{})}
 	s.gates = append(s.gates, g)
 	return g.open
 }
@@ -320,7 +325,14 @@ func (s *scene) send(rest string) error {
 		album, caption, _ = strings.Cut(album, " ")
 		more["media_group_id"] = album
 	}
-	file := s.p.api.AddFile(fmt.Sprintf("file-%s-%d", kind, s.counts[who]), []byte("content of "+name))
+	content, says := []byte("content of "+name), 0
+	if kind == "voice" {
+		if says, content, err = length(name); err != nil {
+			return err
+		}
+	}
+	id := fmt.Sprintf("file-%s-%s-%d", kind, who, s.counts[who])
+	file := s.p.api.AddFileAs(id, "documents/"+id, int64(len(content)), content) // under a path of its own
 	more["text"], more["caption"] = nil, nil
 	if caption != "" {
 		more["caption"] = caption
@@ -335,6 +347,9 @@ func (s *scene) send(rest string) error {
 	case "sticker":
 		file["emoji"] = name
 		more["sticker"] = file
+	case "voice":
+		file["duration"] = says
+		more["voice"] = file
 	default:
 		file["file_name"] = name
 		more[kind] = file
