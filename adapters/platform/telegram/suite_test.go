@@ -57,6 +57,23 @@ func TestSuiteOfAPlainBot(t *testing.T) {
 	})
 }
 
+// TestSuiteWithRichMessages: one that sends formatted texts as rich messages, to a
+// server that knows them and to one that does not.
+func TestSuiteWithRichMessages(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		t.Run("known "+strconv.FormatBool(known), func(t *testing.T) {
+			platformtest.Run(t, func(t *testing.T) platformtest.Harness {
+				t.Helper()
+				b := newBench(t, func(o *telegram.Options) { o.Groups, o.RichMessages = telegram.GroupsAll, true })
+				if !known {
+					b.api.WithoutRich()
+				}
+				return b.harness()
+			})
+		})
+	}
+}
+
 func (b *bench) harness() platformtest.Harness {
 	topic := target(forum, 5)
 	return platformtest.Harness{
