@@ -343,10 +343,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch c.Method {
-	case "sendMessage":
-		return a.send(c.Params, "text", 4096)
-	case "sendRichMessage":
-		return a.sendRich(c.Params)
+	case "sendMessage", "sendRichMessage":
+		return a.sendText(c)
 	case "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendVideo":
 		if c.Params.Text(strings.ToLower(strings.TrimPrefix(c.Method, "send"))) == "" {
 			return nil, badRequest("there is no file in the request")

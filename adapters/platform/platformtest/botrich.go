@@ -113,6 +113,14 @@ func readRich(p Params) (string, *refused) {
 	return text, nil
 }
 
+// sendText is called with the lock held.
+func (a *BotAPI) sendText(c *Call) (any, *refused) {
+	if c.Method == "sendRichMessage" {
+		return a.sendRich(c.Params)
+	}
+	return a.send(c.Params, "text", 4096)
+}
+
 // sendRich is called with the lock held.
 func (a *BotAPI) sendRich(p Params) (any, *refused) {
 	if a.noRich {
