@@ -111,7 +111,7 @@ func checkRich(tb testing.TB, r *Renderer, src string, lim Limits) {
 	}
 }
 
-func FuzzSplitRich(f *testing.F) {
+func FuzzRich(f *testing.F) {
 	for _, s := range []string{
 		"# a\n- b\n  1. c\n> d\n\n| a | b |\n|--|--|\n| ![x](https://y) | <img src=https://y> |", "- - - a\n\n  ```\n  x\n", "<tg-button data=\"x\">", "> - ---\n> - a<br>b",
 		"1) a\n   ![](tg://user?id=1)", "**a\n**b<b>", "||x|| $$y$$ [^1]: ![z](http://w \"t\")",
