@@ -26,7 +26,7 @@ type Telegram struct {
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
 	// FollowUpMinutes count for words alone that read as if they went on.
-	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it, with a question or words that read so; 0: never."`
+	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it, with a question or words that read so; 0: never. 10 is a good length."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 
 	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`

@@ -40,7 +40,7 @@ func Default() Settings {
 		Limits:      Limits{ActiveChats: 10000, FileMB: 20},
 		Permissions: Permissions{Exec: Exec{Sandbox: "auto", Network: "off", Approvers: []string{"owner"}}},
 		Adapters: Adapters{
-			Telegram: Telegram{BaseURL: "https://api.telegram.org", Access: AccessPaired, Groups: GroupsMention, RateLimit: RateLimitStandard, Egress: EgressTool, Drafts: "edit", FollowUpMinutes: 10, Webhook: Hook{Listen: "127.0.0.1:8443"}},
+			Telegram: Telegram{BaseURL: "https://api.telegram.org", Access: AccessPaired, Groups: GroupsMention, RateLimit: RateLimitStandard, Egress: EgressTool, Drafts: "edit", Webhook: Hook{Listen: "127.0.0.1:8443"}},
 			Feishu:   Feishu{BaseURL: "https://open.feishu.cn", Receive: "connection", Webhook: FeishuHook{Listen: "127.0.0.1:8445", Path: "/feishu"}, Access: AccessPaired, RateLimit: RateLimit{PerSecond: 50, PerChatPerSecond: 5}, Egress: EgressTool, Drafts: "card"},
 			Web:      Web{Enabled: true, Listen: "127.0.0.1:3000", Egress: EgressDirect},
 			CLI:      CLI{Enabled: true, Egress: EgressDirect},
