@@ -24,7 +24,7 @@ func (m mapper) answered(msg *message) *uimessage.Quoted {
 	r, id := msg.ReplyTo, msg.replyTo()
 	out := &uimessage.Quoted{MessageID: id}
 	if id != "" {
-		out.Text = cmp.Or(r.Text, r.Caption)
+		out.Text = cmp.Or(r.Text, r.Caption, string(r.Rich))
 		if out.Text == "" {
 			out.Text = firstText(r.parts())
 		}

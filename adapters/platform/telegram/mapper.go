@@ -81,6 +81,10 @@ func (m mapper) message(msg *message, edit bool) mapped {
 			in.Parts = in.Parts[:1] // what it stands for; the picture is of no use
 		}
 	}
+	if text == "" && len(in.Parts) == 0 {
+		text = string(msg.Rich)
+		in.Text = text
+	}
 	out := mapped{in: in, facts: facts{
 		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
 		goesOn: !edit && m.goesOn(msg, text, entities),

@@ -71,6 +71,7 @@ type replied struct {
 	SenderChat   *chat           `json:"sender_chat"`
 	Text         string          `json:"text"`
 	Caption      string          `json:"caption"`
+	Rich         richWords       `json:"rich_message"`
 	TopicCreated json.RawMessage `json:"forum_topic_created,omitempty"`
 	media
 }
@@ -90,6 +91,8 @@ type message struct {
 	Entities        []entity `json:"entities"`
 	Caption         string   `json:"caption"`
 	CaptionEntities []entity `json:"caption_entities"`
+	// Rich are the words of a message that has neither text nor caption.
+	Rich richWords `json:"rich_message"`
 	// ForwardOrigin and ViaBot say that the words are not the sender's own.
 	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is written down
 	ViaBot        *user           `json:"via_bot"`
