@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,7 +152,7 @@ func decided(w notices.Words, d messages.Decision, out messages.DecisionOutcome,
 		}
 		return "success", w.DeniedToast, namedLine(mark("denied"), by.ID)
 	case messages.DecisionAlready:
-		return "info", w.AlreadyDecided, line(mark(out.Answer) + out.By)
+		return "info", w.AlreadyDecided, namedLine(mark(out.Answer), strings.TrimPrefix(out.By, "feishu-"))
 	case messages.DecisionExpired:
 		return "warning", w.ExpiredRequest, line("⌛")
 	case messages.DecisionForbidden:
