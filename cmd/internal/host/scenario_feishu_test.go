@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -36,43 +33,19 @@ import (
 //	await PATH N                  calls
 //	release GATE
 func TestFeishuScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/feishu/*.txtar")
-	if err != nil || len(files) < 8 {
-		t.Fatalf("%d scenarios, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(strings.TrimSpace(string(archive.Comment))) < 40 {
-				t.Error("the scenario does not say what it shows")
-			}
-			parts := map[string]string{}
-			for _, f := range archive.Files {
-				parts[f.Name] = string(f.Data)
-			}
-			s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}, offered: map[string][]platformtest.FeishuButton{}}
-			s.flags = telegramFlags(s.p)
-			maps.Copy(s.flags, feishuFlags(s.api, "connection"))
-			s.flags["adapters.feishu.egress"] = "direct"
-			s.playFeishu(parts["script"])
-			got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFeishuFates()}
-			if s.folder {
-				got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
-			}
-			if *update {
-				s.rewrite(file, archive, got)
-				return
-			}
-			for _, name := range wanted {
-				if diff := cmp.Diff(lines(parts[name]), lines(got[name])); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
-			}
-		})
-	}
+	eachScenario(t, "testdata/feishu/*.txtar", 8, func(t *testing.T, script string) (*scene, map[string]string) {
+		t.Helper()
+		s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}, offered: map[string][]platformtest.FeishuButton{}}
+		s.flags = telegramFlags(s.p)
+		maps.Copy(s.flags, feishuFlags(s.api, "connection"))
+		s.flags["adapters.feishu.egress"] = "direct"
+		s.playFeishu(script)
+		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFeishuFates()}
+		if s.folder {
+			got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
+		}
+		return s.scene, got
+	})
 }
 
 // feishuScene is a script being played over Feishu.

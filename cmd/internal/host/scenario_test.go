@@ -30,8 +30,20 @@ var wanted = []string{"calls", "marks", "answers", "audio", "model", "fates", "f
 // script of what people do, and the calls that the Bot API gets for it. See
 // scenario_words_test.go for the words of a script.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/telegram/*.txtar")
-	if err != nil || len(files) < 20 {
+	eachScenario(t, "testdata/telegram/*.txtar", 20, func(t *testing.T, script string) (*scene, map[string]string) {
+		t.Helper()
+		s := newScene(t)
+		s.play(script)
+		return s, s.show(script)
+	})
+}
+
+// eachScenario plays files and holds what came of them against what they want. There
+// are at least so many.
+func eachScenario(t *testing.T, pattern string, least int, play func(t *testing.T, script string) (*scene, map[string]string)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) < least {
 		t.Fatalf("%d scenarios, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -47,9 +59,7 @@ func TestScenarios(t *testing.T) {
 			for _, f := range archive.Files {
 				parts[f.Name] = string(f.Data)
 			}
-			s := newScene(t)
-			s.play(parts["script"])
-			got := s.show(parts["script"])
+			s, got := play(t, parts["script"])
 			if *update {
 				s.rewrite(file, archive, got)
 				return
