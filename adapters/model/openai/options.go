@@ -125,16 +125,20 @@ func setDefault[T ~int | ~int64](v *T, def T) {
 	}
 }
 
+// manyCalls is how many connections without a call are kept: as many as a host has
+// calls under way, or a crowd would dial anew for each.
+const manyCalls = 512
+
 // NewTransport returns a transport for many streams at once. It has no timeout
 // that could end a healthy one.
 func NewTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
+		DialContext:           dialBodies(dialer.DialContext),
 		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          512,
-		MaxIdleConnsPerHost:   128,
+		MaxIdleConns:          manyCalls,
+		MaxIdleConnsPerHost:   manyCalls,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
