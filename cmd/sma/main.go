@@ -41,6 +41,9 @@ func run() int {
 	host.SmallRegistry()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	demo, err := fs.Sub(demoProject, "demo")
 	if err != nil { // Unreachable: the folder is embedded

@@ -21,7 +21,7 @@ type Options struct {
 	Stderr io.Writer
 	// Env looks a variable up, usually os.LookupEnv.
 	Env func(name string) (string, bool)
-	// Signals are SIGINT and SIGTERM; nil: none come.
+	// Signals are SIGINT, SIGTERM and SIGHUP; nil: none come.
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.
 	Exit func(code int)
@@ -33,6 +33,7 @@ type Options struct {
 // after a signal.
 func Run(ctx context.Context, o Options) int {
 	a := &app{Options: o}
+	a.signals.terminal = isTerminal(o.Stderr)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go a.signals.follow(ctx, o.Signals, cancel, o.Exit)

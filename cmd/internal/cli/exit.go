@@ -20,7 +20,7 @@ const (
 	CodeCredential  = 4   // a key or token was refused
 	CodeUnreachable = 5   // a service cannot be reached, a port is taken
 	CodeRunning     = 6   // another process works on the same state
-	CodeInterrupted = 130 // Ctrl-C
+	CodeInterrupted = 130 // Ctrl-C; other signals are 128 and their number, too
 )
 
 // Failure is an error for people.
@@ -52,14 +52,14 @@ func codeOf(err error) int {
 	if err == nil {
 		return CodeOK
 	}
-	if f, ok := errors.AsType[*Failure](err); ok {
-		return f.Code
-	}
-	if s, ok := errors.AsType[Signal](err); ok {
-		if s.Signal == syscall.SIGTERM {
-			return CodeOK
+	if s, ok := errors.AsType[Signal](err); ok { // whatever else failed, failed for it
+		if n, ok := s.Signal.(syscall.Signal); ok {
+			return 128 + int(n)
 		}
 		return CodeInterrupted
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f.Code
 	}
 	if errors.Is(err, context.Canceled) {
 		return CodeInterrupted

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,9 @@ func (a *app) serve(ctx context.Context, dir, state string, also map[string]stri
 		Reload: func() (*config.Loaded, error) { return a.loadWith(dir, also) },
 	})
 	if err := h.Start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return orderly(context.Cause(ctx))
+		}
 		return fromHost(err)
 	}
 	summary, err := h.Summary(ctx)
@@ -56,7 +60,16 @@ func (a *app) serve(ctx context.Context, dir, state string, also map[string]stri
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
 		log.Warn("not everything stopped in time; nothing that was accepted is lost", "error", err)
 	}
-	return context.Cause(ctx)
+	return orderly(context.Cause(ctx))
+}
+
+// orderly is nil if a host was asked to end, and has: by SIGTERM, or by a terminal
+// that was closed. Ctrl-C has an exit code of its own, as everywhere.
+func orderly(cause error) error {
+	if s, ok := errors.AsType[Signal](cause); ok && (s.Signal == syscall.SIGTERM || s.Signal == syscall.SIGHUP) {
+		return nil
+	}
+	return cause
 }
 
 // fromHost turns a failure of the host into one of a command.

@@ -4,13 +4,17 @@ import (
 	"context"
 	"os"
 	"sync/atomic"
+	"syscall"
 )
 
 // signals turns what the system says into what commands hear. The first signal
 // ends the context, with a [Signal] as its cause; the second ends the process at
 // once, which loses nothing that was accepted. A command may take Ctrl-C itself.
+// SIGHUP counts where a person sits at a terminal, which is closed then. A service
+// is sent it to read its settings, which a host does by itself: it goes on.
 type signals struct {
-	taken atomic.Pointer[chan os.Signal]
+	taken    atomic.Pointer[chan os.Signal]
+	terminal bool
 }
 
 // follow acts on signals until ctx ends.
@@ -22,15 +26,18 @@ func (s *signals) follow(ctx context.Context, in <-chan os.Signal, cancel contex
 			if !asked {
 				return
 			}
-			if _, ok := <-in; ok && exit != nil {
-				exit(CodeInterrupted)
+			for sig := range in {
+				if sig != syscall.SIGHUP && exit != nil {
+					exit(CodeInterrupted)
+					return
+				}
 			}
 			return
 		case sig, ok := <-in:
 			switch {
 			case !ok:
 				return
-			case sig == os.Interrupt && s.hand(sig):
+			case sig == os.Interrupt && s.hand(sig), sig == syscall.SIGHUP && !s.terminal:
 			default:
 				asked = true
 				cancel(Signal{sig})

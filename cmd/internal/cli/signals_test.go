@@ -15,12 +15,36 @@ func TestFirstSignalAsksSecondForces(t *testing.T) {
 	go s.follow(ctx, in, cancel, func(code int) { exited <- code })
 	in <- syscall.SIGTERM
 	<-ctx.Done()
-	if err := context.Cause(ctx); codeOf(err) != CodeOK || err.Error() != "received terminated" {
-		t.Errorf("cause = %v with code %d, want an orderly end", err, codeOf(err))
+	if err := context.Cause(ctx); orderly(err) != nil || err.Error() != "received terminated" {
+		t.Errorf("cause = %v, want an orderly end", err)
 	}
 	in <- os.Interrupt
 	if code := <-exited; code != CodeInterrupted {
 		t.Errorf("exit code = %d, want %d", code, CodeInterrupted)
+	}
+}
+
+func TestHangups(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in := make(chan os.Signal)
+	service := signals{}
+	go service.follow(ctx, in, cancel, nil)
+	in <- syscall.SIGHUP
+	in <- syscall.SIGHUP // taken only after the first one was looked at
+	if err := ctx.Err(); err != nil {
+		t.Errorf("a service that is sent SIGHUP ends: %v", err)
+	}
+	cancel(nil)
+
+	ctx, cancel = context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	in = make(chan os.Signal)
+	person := signals{terminal: true}
+	go person.follow(ctx, in, cancel, nil)
+	in <- syscall.SIGHUP
+	<-ctx.Done()
+	if err := orderly(context.Cause(ctx)); err != nil {
+		t.Errorf("a terminal that was closed ends the host with %v", err)
 	}
 }
 
@@ -57,8 +81,12 @@ func TestCodes(t *testing.T) {
 		{"a plain error", errors.New("x"), CodeFailed},
 		{"a failure inside others", errors.Join(errors.New("x"), &Failure{Code: CodeRunning}), CodeRunning},
 		{"canceled", context.Canceled, CodeInterrupted},
-		{"SIGTERM", Signal{syscall.SIGTERM}, CodeOK},
+		{"SIGTERM", Signal{syscall.SIGTERM}, 143},
 		{"SIGINT", Signal{os.Interrupt}, CodeInterrupted},
+		{"a failure because of a signal", &Failure{Code: CodeFailed, Why: Signal{os.Interrupt}}, CodeInterrupted},
+		{"a host that SIGTERM ended", orderly(Signal{syscall.SIGTERM}), CodeOK},
+		{"a host whose terminal was closed", orderly(Signal{syscall.SIGHUP}), CodeOK},
+		{"a host that Ctrl-C ended", orderly(Signal{os.Interrupt}), CodeInterrupted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
