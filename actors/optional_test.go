@@ -118,7 +118,7 @@ func TestDraftBesideIsRefused(t *testing.T) {
 		}
 		close(release)
 		w.Wait()
-		if sent := s.Sent(); len(sent) != 1 || sent[0].Edits == 0 {
+		if sent := s.Sent(); len(sent) != 1 || sent[0].Text != "half of" {
 			t.Errorf("in the end: %+v", sent)
 		}
 	})

@@ -18,8 +18,11 @@ type draftShown struct {
 	key  messages.ChatKey
 	call uint64
 	row  messages.RowID
-	id   string // empty: it failed, or is no message
+	id   string         // empty: it failed, or is no message
+	part *platform.Part // that the message shows now; nil: not known
 	err  error
+	at   time.Time // when the call was counted
+	idle bool      // there was nothing to show that people do not see already: no call was made
 	// beside: it was shown beside the messages, by a [platform.Drafter].
 	beside bool
 }
@@ -41,7 +44,7 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	l := a.lane(msg.ChatKey, msg.ChatType)
 	if l.draft == nil || l.draft.row != msg.Row {
 		if l.draft != nil {
-			l.placeholder(l.draft.row, l.draft.id)
+			l.placeholder(l.draft.row, l.draft.id, l.draft.part)
 		}
 		l.draft = &draft{row: msg.Row, at: msg.ReplyTo, id: msg.DraftID}
 	}
@@ -83,24 +86,29 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	}
 	d.next, d.last, d.shown = now.Add(every), d.text, now
 	out := platform.Outbound{To: l.target, Text: d.text, ReplyTo: d.at, Draft: true}
-	shown := draftShown{key: l.key, call: l.call, row: d.row, id: d.id, beside: beside}
+	shown, stands := draftShown{key: l.key, call: l.call, row: d.row, id: d.id, beside: beside, at: now}, d.part
 	ctx, sender, editor, drafter, target := a.ctx, a.sender, a.editor, a.drafter, l.target
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
 		defer cancel()
 		parts := sender.Plan(out)
-		if len(parts) == 0 {
+		switch {
+		case len(parts) == 0:
+			shown.idle = true
 			return shown
-		}
-		if beside {
+		case beside:
 			shown.err = drafter.Draft(ctx, target, partID(shown.row), parts[0])
 			return shown
-		}
-		if shown.id != "" {
+		case shown.id == "":
+			shown.id, shown.err = sender.Send(ctx, target, parts[0])
+		case same(stands, parts[0]): // it grew beyond what one message shows, or by what nobody sees
+			shown.idle = true
+		default:
 			shown.err = editor.Edit(ctx, target, shown.id, parts[0])
-			return shown
 		}
-		shown.id, shown.err = sender.Send(ctx, target, parts[0])
+		if shown.err == nil {
+			shown.part = &parts[0]
+		}
 		return shown
 	}, func(pipe.Panicked) any { return shown })
 }
@@ -111,12 +119,20 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 		return
 	}
 	now := time.Now()
-	l.over(now)
+	if msg.idle {
+		l.back(msg.at)
+		a.limits.all.back(msg.at)
+	} else {
+		l.over(now)
+	}
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
 		a.told(l, e, now)
 		if e.Unknown && msg.id == "" && !msg.beside {
 			l.doubtful(msg.row)
 		}
+	}
+	if l.draft != nil && l.draft.row == msg.row && !msg.idle {
+		l.draft.part = msg.part
 	}
 	if l.draft != nil && l.draft.row == msg.row && l.draft.id == "" && msg.id != "" {
 		l.draft.id = msg.id
@@ -127,7 +143,7 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	if errors.Is(msg.err, platform.ErrNoDraft) && l.draft != nil && l.draft.row == msg.row {
 		l.draft.last, l.draft.next = "", now // it is shown in a message instead
 	}
-	l.placeholder(msg.row, msg.id)
+	l.placeholder(msg.row, msg.id, msg.part)
 	a.pump(ac, l)
 }
 
@@ -146,10 +162,10 @@ func (l *lane) doubtful(row messages.RowID) {
 
 // placeholder hands the placeholder of a row that waits in the lane over to it,
 // when the draft of the next one takes its place.
-func (l *lane) placeholder(row messages.RowID, id string) {
+func (l *lane) placeholder(row messages.RowID, id string, part *platform.Part) {
 	for _, j := range l.queue {
-		if j.row.Row == row && j.row.DraftID == "" {
-			j.row.DraftID = id
+		if j.row.Row == row && (j.row.DraftID == "" || j.row.DraftID == id) {
+			j.row.DraftID, j.stands = id, part
 		}
 	}
 }

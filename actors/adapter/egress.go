@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,7 +46,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 		a.tell(ac, l)
 		return
 	}
-	j := &job{row: msg, sent: msg.Sent}
+	j := &job{row: msg, sent: slices.Clone(msg.Sent)}
 	if l.draft != nil && l.draft.row == msg.Row {
 		j.unknown = l.draft.unknown
 	}
@@ -108,7 +109,7 @@ func (a *adapter) send(l *lane, j *job, now time.Time) {
 	a.limits.all.note(now)
 	s := sending{adapter: a, to: l.target, part: j.parts[len(j.sent)], probe: j.unsure}
 	if len(j.sent) == 0 && a.editor != nil && s.part.Attachment == nil {
-		s.draftID = l.draftOf(j.row)
+		s.draftID, _ = l.draftOf(j)
 	}
 	done, ctx := partSent{key: l.key, call: l.call}, a.ctx
 	a.home.Go(func() any {
@@ -186,15 +187,20 @@ func (a *adapter) partSent(ac actor.Context, msg partSent) {
 		a.sendFailed(ac, l, j, msg.err)
 		return
 	}
-	j.arrived(msg.id)
 	a.limits.sent()
+	a.arrived(ac, l, j, msg.id)
+}
+
+// arrived goes on behind a part that people see: the chat hears of it before anything else.
+func (a *adapter) arrived(ac actor.Context, l *lane, j *job, id string) {
+	j.arrived(id)
 	a.Metrics.sent(a.Platform.Name(), "ok")
 	if len(j.sent) == len(j.parts) {
 		a.delivered(ac, l)
 		return
 	}
 	l.kept = &receipt{parts: len(j.sent), progressed: messages.EgressProgressed{
-		ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, MessageID: msg.id,
+		ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, MessageID: id,
 	}}
 	a.tell(ac, l)
 }

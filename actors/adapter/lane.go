@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -42,9 +43,11 @@ type lane struct {
 type job struct {
 	row     messages.Deliver
 	parts   []platform.Part // nil until planned
+	stands  *platform.Part  // that the placeholder of row.DraftID shows; nil: not known
 	sent    []string
 	tries   int
-	failing time.Time // since when; zero: not
+	failing time.Time // since when nobody is reached; zero: not
+	refused int       // how often the service answered with a failure of its own
 	unsure  bool      // the last send may have arrived: ask whether anybody is there before the next
 	unknown int       // how many sends may have arrived, without an answer
 	strikes int
@@ -56,7 +59,8 @@ type draft struct {
 	at   string // what it answers; empty: nothing
 	id   string // of the message; empty: not sent yet
 	text string
-	last string // as shown
+	last string         // as shown
+	part *platform.Part // that the message shows; nil: not known
 	next time.Time
 	// shown is when a draft that is no message was shown last, and repeats how often
 	// it was only kept alive since its text changed.
@@ -95,12 +99,34 @@ func (l *lane) over(now time.Time) {
 	l.group.over(now)
 }
 
-// draftOf is the placeholder that a row replaces; empty: none.
-func (l *lane) draftOf(row messages.Deliver) string {
-	if l.draft != nil && l.draft.row == row.Row && l.draft.id != "" {
-		return l.draft.id
+// back takes back what was noted, since no call was made.
+func (l *lane) back(at time.Time) {
+	l.chat.back(at)
+	l.group.back(at)
+}
+
+// draftOf is the placeholder that a row replaces, and what it shows; empty: none.
+func (l *lane) draftOf(j *job) (string, *platform.Part) {
+	if l.draft != nil && l.draft.row == j.row.Row && l.draft.id != "" {
+		return l.draft.id, l.draft.part
 	}
-	return row.DraftID
+	return j.row.DraftID, j.stands
+}
+
+// shown is the placeholder that shows all of a row's first part already; empty: none
+// does, as far as is known.
+func (l *lane) shown(j *job) string {
+	if id, part := l.draftOf(j); len(j.sent) == 0 && id != "" && same(part, j.parts[0]) {
+		return id
+	}
+	return ""
+}
+
+// same reports whether a message that shows one part would look no other with the
+// next. A platform that marks drafts as such wants to hear of their end.
+func same(shown *platform.Part, next platform.Part) bool {
+	return shown != nil && shown.Text == next.Text && shown.Markup == next.Markup && shown.Rich == next.Rich &&
+		shown.Attachment == nil && next.Attachment == nil && slices.Equal(shown.Asks, next.Asks) && !shown.Draft && !next.Draft
 }
 
 // retry decides what becomes of a failed send: the wait before the next try, or

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -81,6 +82,13 @@ func (w *window) note(now time.Time) {
 func (w *window) over(now time.Time) {
 	if n := len(w.at); n > 0 && now.After(w.at[n-1]) {
 		w.at[n-1] = now
+	}
+}
+
+// back takes an event back that did not come to pass.
+func (w *window) back(at time.Time) {
+	if i := slices.IndexFunc(w.at, at.Equal); i >= 0 {
+		w.at = slices.Delete(w.at, i, i+1)
 	}
 }
 

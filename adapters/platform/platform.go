@@ -198,5 +198,8 @@ type Part struct {
 	// ID names the part for ever, where the message has one: what a platform needs
 	// to send it once however often it is tried. Optional to fill in.
 	ID    string
-	Draft bool // of an unfinished text
+	// Draft marks a part of an unfinished text, where the platform has to know: it may
+	// leave such a part out, and hears of the finished one in any case. Of a draft that is
+	// not marked so the core makes no edit which would change nothing.
+	Draft bool
 }
