@@ -1,6 +1,8 @@
 package markup
 
 import (
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -91,9 +93,9 @@ func (b *flattener) rawHTML(n *ast.RawHTML) string {
 // link makes a link of a node's text. A link that may not be one, or that is too
 // long, is followed by its address in parentheses.
 func (b *flattener) link(n ast.Node, dest, fallback string, st style) []span {
-	url := string(util.URLEscape([]byte(dest), true))
-	href := url
-	if !linkable(url) {
+	address := string(util.URLEscape([]byte(dest), true))
+	href := address
+	if !linkable(address) {
 		href = ""
 	}
 	out := b.inlines(n, st, href)
@@ -103,7 +105,7 @@ func (b *flattener) link(n ast.Node, dest, fallback string, st style) []span {
 	if !visible(joined(out)) {
 		return []span{{text: b.resolve([]byte(dest)), style: st, href: href}}
 	}
-	if dest == "" || sameAddress(joined(out), url) {
+	if dest == "" || sameAddress(joined(out), address) {
 		return out
 	}
 	note := span{text: " (" + b.resolve([]byte(dest)) + ")", style: st}
@@ -122,20 +124,33 @@ func (b *flattener) autoLink(n *ast.AutoLink, st style) []span {
 	return []span{{text: label, style: st, href: href}}
 }
 
-// linkable tells addresses that every place may follow.
-func linkable(url string) bool {
-	if len(url) > maxHref {
+// linkable tells addresses that every place may follow. Telegram silently drops a link
+// whose host has no dot, as localhost, or is not well formed; what stands before an @ is
+// there to mislead people. Such addresses are shown.
+func linkable(address string) bool {
+	if len(address) > maxHref {
 		return false
 	}
-	scheme, rest, ok := strings.Cut(url, "://")
-	return ok && rest != "" && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil || !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https") {
+		return false
+	}
+	host, port, hasPort := strings.Cut(u.Host, ":")
+	if n, err := strconv.Atoi(port); hasPort && (err != nil || n < 1 || n > 65535) {
+		return false
+	}
+	return strings.Contains(host, ".") && host != "." && !strings.ContainsFunc(host, notInHost)
+}
+
+func notInHost(r rune) bool {
+	return r < 0x80 && r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
 // sameAddress tells whether a link's text says its address.
-func sameAddress(label, url string) bool {
+func sameAddress(label, address string) bool {
 	label = strings.TrimSpace(label)
 	for _, head := range []string{"", "http://", "https://", "mailto:"} {
-		if strings.EqualFold(head+label, url) || strings.EqualFold(head+label+"/", url) {
+		if strings.EqualFold(head+label, address) || strings.EqualFold(head+label+"/", address) {
 			return true
 		}
 	}

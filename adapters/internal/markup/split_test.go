@@ -42,6 +42,12 @@ func TestSplitRenders(t *testing.T) {
 		{"script link", "[x](javascript:alert(1))", "x (javascript:alert(1))", ""},
 		{"local link", "[read](docs/a.md)", "read (docs/a.md)", ""},
 		{"bare link", "see https://go.dev now", "see https://go.dev now", "see <a href=\"https://go.dev\">https://go.dev</a> now"},
+		{"link to this machine", "[the page](http://localhost:3000/x)", "the page (http://localhost:3000/x)", ""},
+		{"link to an address", "[x](http://127.0.0.1:3000/) [y](http://[::1]/)", "x (http://127.0.0.1:3000/) y (http://[::1]/)", "<a href=\"http://127.0.0.1:3000/\">x</a> y (http://[::1]/)"},
+		{"link with a port that is none", "[x](http://a.b:99999/)", "x (http://a.b:99999/)", ""},
+		{"link to an odd host", "[x](http://a\".b/) [y](http://./)", "x (http://a\".b/) y (http://./)", ""},
+		{"link that misleads", "[x](http://bank.example@evil.example/)", "x (http://bank.example@evil.example/)", ""},
+		{"link in another script", "[x](http://пример.рф)", "x (http://пример.рф)", "<a href=\"http://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D1%80%D1%84\">x</a>"},
 		{"mail", "mail a@b.example", "mail a@b.example", ""},
 		{"image", "![a cat](https://x.y/c.png)", "a cat (https://x.y/c.png)", "<a href=\"https://x.y/c.png\">a cat</a>"},
 		{"image without text", "![](https://x.y/c.png)", "image (https://x.y/c.png)", "<a href=\"https://x.y/c.png\">image</a>"},
@@ -51,6 +57,7 @@ func TestSplitRenders(t *testing.T) {
 		{"rule", "a\n\n---\n\nb", "a\n\n——————\n\nb", ""},
 		{"control", "a\x1b[31mb\x00\r\nc&#27;d **e**", "a[31mb\ncd e", "a[31mb\ncd <b>e</b>"},
 		{"nothing", " \n\t\u200b", "", ""},
+		{"nothing but empty cells", "\u2800\u2800\n\ufffc", "", ""},
 	}
 	r := New()
 	for _, c := range cases {
@@ -204,7 +211,7 @@ func after(s, w string) (string, bool) {
 
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{
-		"# A\n\n- x **y** `z`\n\n> q\n\n```go\nf()\n```", "| a | b |\n|--|--|\n| one | two | three |", "[x](http://y) ![](z)",
+		"# A\n\n- x **y** `z`\n\n> q\n\n```go\nf()\n```", "| a | b |\n|--|--|\n| one | two | three |", "[x](http://y) ![](z)", "[x](HTTP://a.b:080/?q#f) [y](https://a.b:0/) [z](http://a_b.c%41/) [0](https://0.0: )",
 		"> - 1. `a`\n>   > b", strings.Repeat("- ", 70) + "deep", "**a _b ~~c** d_ e~~", strings.Repeat("é😀", 100), "<b>x</b>\n<div>\n\nfoo",
 	} {
 		f.Add(s, 128)

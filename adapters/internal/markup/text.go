@@ -63,10 +63,12 @@ func isControl(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
-// visible tells whether a text shows anything.
+// visible tells whether a text shows anything. Telegram takes an empty braille cell and
+// the place of an object for spaces, too, and refuses a text of spaces.
 func visible(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.IsSpace(r) && unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+		return !unicode.IsSpace(r) && unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
+			r != '\u2800' && r != '\ufffc'
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,8 +38,8 @@ type htmlParser struct {
 
 // ParseHTML reads a text as the Bot API reads parse_mode HTML and returns what
 // people see. It is stricter than the server: attributes that the server does
-// not know, nested quotes, and markup within code are errors too, as there they
-// silently lose their meaning.
+// not know, nested quotes, markup within code and links that it drops are errors too,
+// as there they silently lose their meaning.
 func ParseHTML(src string) (string, error) {
 	p := &htmlParser{src: src, tags: htmlTags()}
 	for p.at < len(p.src) {
@@ -140,7 +141,21 @@ func (p *htmlParser) attributes(name, attrs string, known []string) error {
 	if strings.TrimSpace(rest) != "" {
 		return fail("Bad attributes %q of tag %q at byte offset %d", attrs, name, p.at)
 	}
+	if to, ok := strings.CutPrefix(strings.TrimSpace(attrs), `href="`); ok && !followed(html.UnescapeString(strings.TrimSuffix(to, `"`))) {
+		return fail("Link %s at byte offset %d would lose its address", to, p.at)
+	}
 	return nil
+}
+
+// followed tells whether the server keeps a link: its host has a dot or is in brackets,
+// its port is one, and nothing odd stands in either.
+func followed(address string) bool {
+	m := regexp.MustCompile(`^(?i:https?)://(?:[^/?#@]*@)?(\[[0-9a-fA-F:.]+\]|(?:[\w.!$,~*'();&+=\-]|%[0-9a-fA-F]{2}|[^\x00-\x7f])+)(?::0*(\d{1,5}))?(?:[/?#]|$)`).FindStringSubmatch(address)
+	if m == nil || m[1] == "." || m[1][0] != '[' && !strings.Contains(m[1], ".") {
+		return false
+	}
+	port, err := strconv.Atoi(m[2])
+	return m[2] == "" || err == nil && port > 0 && port < 1<<16
 }
 
 func (p *htmlParser) nesting(name string) error {
