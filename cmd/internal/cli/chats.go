@@ -132,7 +132,43 @@ type explained struct {
 	Turns   int                       `json:"turns"`
 	Waiting int                       `json:"waiting"`
 	Counts  platform.Counts           `json:"counts"`
+	Open    []openTurn                `json:"open"`
 	Ledger  []persistence.LedgerEntry `json:"ledger"`
+}
+
+// openTurn is a message that has no fate yet.
+type openTurn struct {
+	ID       string    `json:"id"`
+	At       time.Time `json:"at"`
+	UserID   string    `json:"userId,omitempty"`
+	Username string    `json:"username,omitempty"`
+	Text     string    `json:"text"`
+	// Waiting: the model has not read it; otherwise a run works on it.
+	Waiting bool `json:"waiting,omitempty"`
+}
+
+// openTurns are the messages behind the last run that has ended, and those that wait.
+func openTurns(doc host.ChatDocument) []openTurn {
+	out := []openTurn{}
+	add := func(m uimessage.Message, waiting bool) {
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
+		out = append(out, openTurn{
+			ID: m.ID, At: time.UnixMilli(meta.TS), UserID: meta.UserID, Username: meta.Username, Text: persistence.Text(m), Waiting: waiting,
+		})
+	}
+	for _, m := range doc.Messages {
+		meta, _ := uimessage.DecodeMetadata(m.Metadata)
+		switch {
+		case m.Role == uimessage.RoleUser:
+			add(m, false)
+		case meta.Result != "" || meta.Kind == uimessage.KindSummary:
+			out = out[:0]
+		}
+	}
+	for _, m := range doc.Waiting {
+		add(m, true)
+	}
+	return out
 }
 
 func (a *app) chatsShowCmd() *cobra.Command {
@@ -140,8 +176,13 @@ func (a *app) chatsShowCmd() *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
-		Example: "  sma chats show telegram-chat-42\n  sma chats show -- telegram-chat--1001234567890 --last 50",
+		Long: "Writes how many messages came in and what became of them, then the last lines of the chat's ledger, which are\n" +
+			"written when a run has ended, and the messages that are open.",
+		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
 		RunE: func(c *cobra.Command, args []string) error {
+			if last < 0 {
+				return &Failure{Code: CodeUsage, What: "--last wants a number from 0 on", Help: c.CommandPath() + " --help"}
+			}
 			return a.withChats(c.Context(), func(s source, state string) error {
 				doc, err := s.read(c.Context(), args[0])
 				if err != nil {
@@ -151,10 +192,7 @@ func (a *app) chatsShowCmd() *cobra.Command {
 				if err != nil {
 					return &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
 				}
-				out := explained{
-					ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
-					Counts: doc.Counts, Ledger: slices.Concat([]persistence.LedgerEntry{}, ledger),
-				}
+				out := explainChat(doc, ledger)
 				if asJSON {
 					return a.printJSON(out)
 				}
@@ -167,7 +205,15 @@ func (a *app) chatsShowCmd() *cobra.Command {
 	return cmd
 }
 
-// text writes the chat for people: the conservation of its ingresses, then the ledger.
+func explainChat(doc host.ChatDocument, ledger []persistence.LedgerEntry) explained {
+	return explained{
+		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
+		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]persistence.LedgerEntry{}, ledger...),
+	}
+}
+
+// text writes the chat for people: the conservation of its ingresses, then the ledger
+// and what is open.
 func (e explained) text() string {
 	var out strings.Builder
 	doing := "at rest"
@@ -189,7 +235,15 @@ func (e explained) text() string {
 		if l.Step > 0 && l.Fate == persistence.FateMerged {
 			fate += fmt.Sprintf(" from step %d of run %s", l.Step, l.RunID)
 		}
-		fmt.Fprintf(&out, "%s  %-3s  %s  %s  %s\n", at, l.Dir, cmp.Or(l.Username, l.UserID, "host"), fate, oneLine(l.Text, 80))
+		fmt.Fprintf(&out, "%s  %-3s  %s  %s  %s\n", at, l.Dir, oneLine(cmp.Or(l.Username, l.UserID, "host"), 64), fate, oneLine(l.Text, 80))
+	}
+	for _, t := range e.Open {
+		state := "open"
+		if t.Waiting {
+			state = "open, waiting"
+		}
+		at := t.At.Local().Format("2006-01-02 15:04:05")
+		fmt.Fprintf(&out, "%s  in   %s  %s  %s\n", at, oneLine(cmp.Or(t.Username, t.UserID, "host"), 64), state, oneLine(t.Text, 80))
 	}
 	return out.String()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,11 +106,16 @@ func (a *app) check() (checked, error) {
 	if err != nil {
 		return checked{}, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err}
 	}
-	out := checked{OK: true, Findings: slices.Concat([]config.Finding{}, loaded.Findings, servers)}
+	return checkOf(loaded.Findings, servers), nil
+}
+
+// checkOf is the verdict on the findings of ship.json and of mcp.json.
+func checkOf(settings, servers []config.Finding) checked {
+	out := checked{OK: true, Findings: append(append([]config.Finding{}, settings...), servers...)}
 	for _, f := range out.Findings {
 		out.OK = out.OK && f.Severity != config.Error
 	}
-	return out, nil
+	return out
 }
 
 func (c checked) text() string {
