@@ -54,6 +54,7 @@ type chat struct {
 	via        Adapter // how the chat's people are reached
 
 	chatType, title string // as last seen
+	lastSystem      string // text of the last request; empty: there was none
 
 	watchers map[string]*actor.PID
 	asks     map[persistence.RowKey][]ask

@@ -62,7 +62,7 @@ func (c *chat) compactIfLong(ac actor.Context) {
 	if c.state == nil || c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
 		return
 	}
-	if c.compaction.size.tokens(c.state.History, c.system()) > c.MaxTokens {
+	if c.compaction.size.tokens(c.state.History, c.systemSoFar()) > c.MaxTokens {
 		c.compact(ac, messages.CauseThreshold)
 	}
 }

@@ -15,6 +15,15 @@ func (c *chat) system() string {
 	return prompt.System(facts, docs)
 }
 
+// systemSoFar is the system text of the last request: documents are read once a run,
+// at its begin.
+func (c *chat) systemSoFar() string {
+	if c.lastSystem == "" {
+		return c.system()
+	}
+	return c.lastSystem
+}
+
 // documents are what the system text is made of, and the tools that the loaded
 // skills leave; nil: all.
 func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {

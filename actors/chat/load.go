@@ -135,7 +135,7 @@ func (c *chat) forget() {
 	c.tell()
 	c.Metrics.forgot(c.told)
 	c.told = told{}
-	c.state, c.cache = nil, nil
+	c.state, c.cache, c.lastSystem = nil, nil, ""
 	c.noFetching()
 	c.compaction.forget()
 	clear(c.delayed)

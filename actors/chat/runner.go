@@ -162,8 +162,9 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 	}
 	facts, docs, only := c.documents()
 	c.run.facts, c.run.docs, c.run.pinned = facts, docs, c.state.Pinned
+	c.lastSystem = prompt.System(facts, docs)
 	start := messages.StartRun{
-		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: prompt.System(facts, docs), Only: only,
+		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: c.lastSystem, Only: only,
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: asking(c.run.before.Parts), Approved: c.approvedCalls(), Grants: c.live(), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compaction != nil,

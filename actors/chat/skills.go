@@ -109,7 +109,8 @@ func (c *chat) reloaded() (system string, only []string) {
 	}
 	s := c.skills(c.Documents(c.key))
 	r.pinned, r.docs.Skills, r.docs.Loaded = c.state.Pinned, s.overview, s.loaded
-	return prompt.System(r.facts, r.docs), s.only
+	c.lastSystem = prompt.System(r.facts, r.docs)
+	return c.lastSystem, s.only
 }
 
 // needed are the pinned skills that messages still speak of: a person or the model
