@@ -12,6 +12,7 @@ import (
 // journal that this version cannot follow; the state is then unusable.
 func (s *State) Apply(r Record) error {
 	s.N = max(s.N, r.N)
+	s.facts++
 	if s.Run != nil {
 		s.Run.Last = r.TS
 	}
@@ -64,6 +65,9 @@ func (s *State) Apply(r Record) error {
 // applyRun takes a fact of the run under way. Facts of another run are leftovers
 // of a fold and are passed over.
 func (s *State) applyRun(r Record) error {
+	if f, ok := r.Fact.(ToolFinished); ok && r.N > s.counted {
+		s.pin(f.Skill) // the meta file has it, and the run may be over: the history never says
+	}
 	run := s.Run
 	if run == nil {
 		if f, ok := r.Fact.(TurnsMerged); ok {
@@ -90,7 +94,6 @@ func (s *State) applyRun(r Record) error {
 			if f.Switch.Kind != "" {
 				run.Switch = f.Switch
 			}
-			s.pin(f.Skill)
 		}
 	case TurnsMerged:
 		if f.RunID == run.ID {

@@ -33,7 +33,7 @@ func (s *State) UnfoldedLedger() []LedgerEntry { return s.ledger }
 
 // Folded tells the state that its fold is durable.
 func (s *State) Folded() {
-	s.stored, s.dirty, s.ledger = len(s.History), nil, nil
+	s.stored, s.dirty, s.ledger, s.facts = len(s.History), nil, nil, 0
 	s.counted = s.N
 }
 

@@ -49,7 +49,7 @@ func TestPin(t *testing.T) {
 }
 
 // An order is a part of its call's outcome: it is there after a crash when that is,
-// and a run that is over does not give it again.
+// and of what the meta file holds already nothing is given again.
 func TestPinIsReplayed(t *testing.T) {
 	call := uimessage.Tool{Name: "skills_load", ToolCallID: "c1", State: uimessage.ToolInputAvailable, Input: []byte(`{"name":"pdf"}`)}
 	done := call
@@ -83,8 +83,8 @@ func TestPinIsReplayed(t *testing.T) {
 		}
 	}
 	over := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Metadata: uimessage.Metadata{RunID: "r1", Result: string(ResultDone)}.Append(nil)}
-	s, err := Replay(Snapshot{History: []uimessage.Message{over}, Journal: journal, Meta: Meta{Version: MetaVersion}})
+	s, err := Replay(Snapshot{History: []uimessage.Message{over}, Journal: journal, Meta: Meta{Version: MetaVersion, N: 3}})
 	if err != nil || len(s.Pinned) != 0 {
-		t.Errorf("of a run that is over: pinned %v, %v", s.Pinned, err)
+		t.Errorf("of a run that the meta file knows: pinned %v, %v", s.Pinned, err)
 	}
 }

@@ -64,8 +64,9 @@ type State struct {
 	turns     map[string]struct{} // ids of History and Lane
 	ended     map[string]bool     // runs that the history file holds the end of; on replay only
 	counts    Counts
-	counted   int64 // counts hold the ledger as far as this record
+	counted   int64 // the meta file, and with it counts, hold the facts as far as this record
 	ledger    []LedgerEntry
+	facts     int // in the journal, beyond what the last fold left there
 	stumbles  []Stumble
 	chained   int64               // arrival number that Depth is of
 	stored    int                 // how many of History the history file holds
@@ -189,11 +190,10 @@ func (s *State) AppendOpen(turns ...Turn) {
 	s.stored = len(s.History)
 }
 
-// Clean reports whether nothing waits to be folded, so that an idle turn may go
-// straight to the history.
+// Clean reports whether the journal is empty, so that an idle turn may go straight
+// to the history. What a fold leaves in it is owed, put aside or a stumble.
 func (s *State) Clean() bool {
-	return s.Run == nil && len(s.Lane) == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 &&
-		len(s.ledger) == 0 && len(s.dirty) == 0 && s.stored == len(s.History)
+	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0
 }
 
 // Open are the turns without a fate: those behind the last assistant turn that

@@ -3,6 +3,9 @@ package persistence
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -60,5 +63,75 @@ func TestEndsOpen(t *testing.T) {
 		if got := s.EndsOpen(n); got != want {
 			t.Errorf("EndsOpen(%d) = %t, want %t", n, got, want)
 		}
+	}
+}
+
+// A skill that a run loaded stays loaded when a fold moved the run's end out, and
+// the process died before the meta file and the journal were written.
+func TestUncutFoldKeepsPins(t *testing.T) {
+	user := said("u1", 1)
+	live, err := Replay(Snapshot{History: []uimessage.Message{user}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := live.Meta()
+	call := func(id string) uimessage.Tool {
+		return uimessage.Tool{ToolCallID: id, Name: "skills_load", State: uimessage.ToolOutputAvailable, Input: []byte(`{}`), Output: []byte(`1`)}
+	}
+	var journal []Record
+	for _, f := range []Fact{
+		RunStarted{RunID: "r", MessageID: "a1", Attempt: 1},
+		StepResponded{RunID: "r", MessageID: "a1", Step: 1, Parts: []uimessage.Part{call("c1"), call("c2"), call("c3")}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c1"), Skill: messages.SkillOrder{Name: "one", Digest: "d1"}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c2"), Skill: messages.SkillOrder{Name: "two", Digest: "d2"}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c3"), Skill: messages.SkillOrder{Name: "one"}}, // away again
+		RunFinished{RunID: "r", Message: answered("a1", "r", "done"), Result: ResultDone, Fates: []Settled{{TurnID: "u1", Fate: FateAnswered}}},
+	} {
+		records := live.Next(1, f)
+		journal = append(journal, records...)
+		if err := live.Apply(records[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fold := live.Fold(1)
+	history := append([]uimessage.Message{user}, fold.History...)
+	for name, meta := range map[string]Meta{"before the meta file": old, "before the cut": fold.Meta} {
+		again, err := Replay(Snapshot{History: history, Journal: journal, Meta: meta, LedgerN: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(live.Pins(), again.Pins()); diff != "" || len(live.Pins()) != 1 {
+			t.Errorf("%s: pins (-live +again):\n%s", name, diff)
+		}
+	}
+}
+
+// What was put aside and dropped leaves facts in the journal, although nothing of
+// them is left to fold: no turn may go past them into the history.
+func TestDroppedTurnIsNotClean(t *testing.T) {
+	s, err := Replay(Snapshot{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(f Fact) {
+		t.Helper()
+		if err := s.Apply(s.Next(1, f)[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(TurnParked{Turn: said("u1", 1), Ingress: &Ingress{ID: "i1", Seq: 1}})
+	s.Fold(1)
+	s.Folded()
+	if s.Clean() {
+		t.Error("clean although the journal keeps what was put aside")
+	}
+	take(TurnUnparked{TurnID: "u1", Outcome: EgressDropped})
+	if s.Clean() {
+		t.Error("clean with facts in the journal")
+	}
+	s.Fold(1)
+	s.Folded()
+	if !s.Clean() {
+		t.Error("not clean with an empty journal")
 	}
 }

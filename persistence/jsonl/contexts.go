@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -67,7 +68,11 @@ func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn
 
 // contextItems is the index as far as it is there, completed from the contexts.
 func (s *Store) contextItems(ctx context.Context, dir string) ([]persistence.ContextItem, error) {
-	entries, err := s.fs.ReadDir(path.Join(dir, contextsDir))
+	var entries []fs.DirEntry
+	err := s.files.once(ctx, func() (err error) {
+		entries, err = s.fs.ReadDir(path.Join(dir, contextsDir))
+		return err
+	})
 	if isMissing(err) {
 		return nil, nil
 	}

@@ -49,21 +49,25 @@ type handle struct {
 
 // use calls fn with the file, opening it with flag if it is not open.
 func (d *descriptors) use(ctx context.Context, h *handle, flag int, fn func(vfs.File) error) error {
-	h.mu.Lock()
-	if h.file == nil {
-		if err := d.open(ctx, h, flag); err != nil {
-			h.mu.Unlock()
-			return err
-		}
-	}
-	h.used.Store(true)
-	err := fn(h.file)
-	h.mu.Unlock()
+	err := d.alone(ctx, h, flag, fn)
 	if d.waiting.Load() > 0 && h.mu.TryLock() {
 		d.closeLocked(h)
 		h.mu.Unlock()
 	}
 	return err
+}
+
+// alone calls fn while the file is in use. After a panic it is not.
+func (d *descriptors) alone(ctx context.Context, h *handle, flag int, fn func(vfs.File) error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.file == nil {
+		if err := d.open(ctx, h, flag); err != nil {
+			return err
+		}
+	}
+	h.used.Store(true)
+	return fn(h.file)
 }
 
 func (d *descriptors) open(ctx context.Context, h *handle, flag int) error {
@@ -128,7 +132,7 @@ func (d *descriptors) once(ctx context.Context, fn func() error) error {
 }
 
 // temporary calls fn with a file that is closed afterwards.
-func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn func(vfs.File) error) error {
+func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn func(vfs.File) error) (err error) {
 	if err := d.take(ctx); err != nil {
 		return err
 	}
@@ -137,7 +141,8 @@ func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn f
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(f), f.Close())
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return fn(f)
 }
 
 // take gets the right to open one descriptor.

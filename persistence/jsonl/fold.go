@@ -57,6 +57,9 @@ func (f *folding) undo(ctx context.Context, err error) error {
 	}
 	c := f.chat
 	c.loaded = false // what was noted about the files is not so
+	if len(f.fold.Rest) > 0 {
+		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next fold writes over it
+	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
 			return fmt.Errorf("undo: %w, after: %v", rest, err) //nolint:errorlint // it must not pass for undone

@@ -169,15 +169,18 @@ func numbered(raw []byte) []byte {
 	if raw[0] != '{' || raw[len(raw)-1] != '}' {
 		return nil
 	}
-	if _, _, ok := trailingSeq(raw[:len(raw)-1]); !ok {
+	open := bytes.TrimRight(raw[:len(raw)-1], " \t\r\n")
+	_, _, ok := trailingSeq(open)
+	if !ok {
 		if meta, err := uimessage.DecodeMetadata(raw); err == nil && meta.Seq > 0 {
 			raw = meta.Append(nil) // with the number as its last member
+			open = raw[:len(raw)-1]
+			_, _, ok = trailingSeq(open)
 		}
 	}
-	open := bytes.TrimRight(raw[:len(raw)-1], " \t\r\n")
-	out := make([]byte, 0, len(raw)+len(seqKey)+len(sumKey)+sumSize+8)
+	out := make([]byte, 0, len(open)+len(seqKey)+len(sumKey)+sumSize+8)
 	out = append(out, open...)
-	if _, _, ok := trailingSeq(open); !ok {
+	if !ok {
 		if len(open) > 1 {
 			out = append(out, ',')
 		}

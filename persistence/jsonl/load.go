@@ -218,23 +218,31 @@ func (x *index) set(id string, off int64, n int) (i int, isNew bool) {
 		x.places[i].off, x.places[i].n = off, n
 		return i, false
 	}
-	i = len(x.places)
-	x.byID[id] = i
+	x.add(id, off, n)
+	return len(x.places) - 1, true
+}
+
+// add notes the line of a message that was not seen before.
+func (x *index) add(id string, off int64, n int) {
+	x.byID[id] = len(x.places)
 	x.places = append(x.places, place{id: id, off: off, n: n})
-	return i, true
 }
 
 // added is a line in a buffer.
 type added struct {
 	id    string
 	at, n int
+	isNew bool // the history has no message of that id
 }
 
 // turnLines appends the lines of turns to a buffer, but for those that the
 // history already holds byte for byte.
 func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Message) ([]added, error) {
 	var lines []added
-	here := map[string]bool{}
+	var here map[string]bool // the ids among the lines
+	if len(turns) > 1 {
+		here = map[string]bool{}
+	}
 	for _, m := range turns {
 		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 			return nil, errNoTurn
@@ -242,8 +250,9 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 		at := len(buf.b) + 1
 		buf.b = appendTurn(append(buf.b, joint), m)
 		line := buf.b[at : len(buf.b)-1]
+		i, seen := c.index.byID[m.ID]
 		same := false
-		if i, ok := c.index.byID[m.ID]; ok && !here[m.ID] {
+		if seen && !here[m.ID] {
 			var err error
 			if same, err = c.holds(ctx, c.index.places[i], line); err != nil {
 				return nil, err
@@ -253,8 +262,10 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 			buf.b = buf.b[:at-1]
 			continue
 		}
-		here[m.ID] = true
-		lines = append(lines, added{id: m.ID, at: at, n: len(line)})
+		lines = append(lines, added{id: m.ID, at: at, n: len(line), isNew: !seen && !here[m.ID]})
+		if here != nil {
+			here[m.ID] = true
+		}
 	}
 	return lines, nil
 }
@@ -286,7 +297,11 @@ func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
 	}
 	base := c.history.size - int64(len(b))
 	for _, l := range lines {
-		c.index.set(l.id, base+int64(l.at), l.n)
+		if off := base + int64(l.at); l.isNew {
+			c.index.add(l.id, off, l.n)
+		} else {
+			c.index.set(l.id, off, l.n)
+		}
 	}
 	return nil
 }

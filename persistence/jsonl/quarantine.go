@@ -34,7 +34,9 @@ func (c *chat) setAside(ctx context.Context, file string, r region, word string)
 		}
 		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.off, sum))
 		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.n {
-			return c.store.files.temporary(ctx, name, os.O_RDWR, vfs.File.Datasync)
+			if is, err := c.forceCopy(ctx, name, r.n, sum); is || err != nil {
+				return err
+			}
 		}
 		isNew = true
 		return c.writeTemp(ctx, name, func(w *fileWriter) error {
@@ -53,6 +55,19 @@ func (c *chat) setAside(ctx context.Context, file string, r region, word string)
 		c.store.metrics.quarantine.Inc()
 	}
 	return path.Base(name), nil
+}
+
+// forceCopy forces what is at the place of a copy, if it is that copy: a power cut
+// may have left its size without its bytes.
+func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
+	err = c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
+		have, err := copyRange(io.Discard, f, 0, n)
+		if is = err == nil && have == sum; !is {
+			return nil // it is written anew
+		}
+		return f.Datasync()
+	})
+	return is, err
 }
 
 // flat is a file's path below the chat's folder as one name.

@@ -69,11 +69,16 @@ func (c *chat) checkRewrite(r persistence.Rewrite) error {
 
 // replaceHistory writes the new history beside the old one and then lets it
 // take its name.
-func (c *chat) replaceHistory(ctx context.Context, r persistence.Rewrite) error {
+func (c *chat) replaceHistory(ctx context.Context, r persistence.Rewrite) (err error) {
 	name := c.history.h.name
 	var after index
 	var size int64
-	err := c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
+	defer func() {
+		if isUndone(err) {
+			_ = c.store.fs.Remove(name + tempSuffix) // it takes up space until the next one at most
+		}
+	}()
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
 		after, err = c.rewritten(ctx, w, r)
 		size = w.size()
 		return err

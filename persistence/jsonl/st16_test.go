@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,8 +19,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// st16Chats is how many write at once.
-const st16Chats = 64
+const (
+	// st16Chats is how many write at once.
+	st16Chats = 64
+	// st16Processors is how many the program uses at the least: a thread that waits
+	// for the disk keeps its own for a moment.
+	st16Processors = 8
+)
 
 // st16 are the two ways to make as many bytes durable: through the store, and
 // written and forced to as many files by hand.
@@ -36,6 +42,8 @@ type st16 struct {
 
 func newST16(tb testing.TB) *st16 {
 	tb.Helper()
+	before := runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), st16Processors))
+	tb.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	dir := tb.TempDir()
 	s, err := Open(Options{Dir: filepath.Join(dir, "state")})
 	if err != nil {

@@ -155,12 +155,21 @@ func (s *Store) prepare() error {
 	if err := s.lock(); err != nil {
 		return err
 	}
-	for _, name := range []string{chatsDir, openDir} {
-		if err := s.mkdirAll(path.Join(s.dir, name)); err != nil {
-			return errors.Join(err, s.unlock())
-		}
+	if err := s.makeFolders(); err != nil {
+		return errors.Join(err, s.unlock())
 	}
 	return nil
+}
+
+// makeFolders makes the folders below the store's own. Their names are forced even
+// if they are there: who made them may have been killed before it could.
+func (s *Store) makeFolders() error {
+	for _, name := range []string{chatsDir, openDir} {
+		if _, err := s.mkdir(path.Join(s.dir, name)); err != nil {
+			return err
+		}
+	}
+	return s.fs.SyncDir(s.dir)
 }
 
 // lock takes the folder's lock, waiting as long as the options say.
@@ -188,7 +197,8 @@ func (s *Store) lock() error {
 	}
 }
 
-// mkdirAll makes a folder and those above it, durably.
+// mkdirAll makes a folder and those above it, durably. As with [Store.makeFolders],
+// one that is there may not be durable yet.
 func (s *Store) mkdirAll(dir string) error {
 	made, err := s.mkdir(dir)
 	if isMissing(err) && path.Dir(dir) != dir {
@@ -197,10 +207,14 @@ func (s *Store) mkdirAll(dir string) error {
 		}
 		made, err = s.mkdir(dir)
 	}
-	if err != nil || !made {
+	if err != nil {
 		return err
 	}
-	return s.fs.SyncDir(path.Dir(dir))
+	err = s.fs.SyncDir(path.Dir(dir))
+	if !made && errors.Is(err, fs.ErrPermission) {
+		return nil // somebody else made it there, and forced it or did not
+	}
+	return err
 }
 
 // mkdir makes one folder. That it is there already is fine, unless it is
