@@ -1,13 +1,16 @@
 // The chat page: one reader follows the chat that is shown, and what people
 // write goes to the host at once, also while it answers.
 import { apply, fresh } from './reduce.js';
+import { copy } from './copy.js';
 import { label, t } from './text.js';
 import { Row, button, el } from './view.js';
 import * as wire from './wire.js';
 import { remember, remembered } from './store.js';
 
 const $ = (id) => document.getElementById(id);
-const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], decided: new Map() };
+const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], decided: new Map(), shown: '' };
+// A keyboard on the screen covers half of it, and has no other key for a new line.
+const touch = matchMedia('(hover: none) and (pointer: coarse)');
 
 // ---- rows ----
 
@@ -32,6 +35,7 @@ function clear() {
   $('messages').replaceChildren();
   state.running = false;
   state.lastRun = '';
+  state.shown = '';
 }
 
 const nearEnd = () => $('log').scrollHeight - $('log').scrollTop - $('log').clientHeight < 120;
@@ -47,6 +51,7 @@ function keepEnd(change) {
 function running(is) {
   if (is !== state.running) $('state').textContent = is ? t.answering : t.ready;
   state.running = is;
+  if (!is && document.activeElement === $('stop')) $('input').focus(); // what is hidden has no focus
   $('stop').hidden = !is;
   $('log').setAttribute('aria-busy', String(is));
   $('messages').classList.toggle('running', is);
@@ -60,7 +65,7 @@ function offers() {
   for (const row of rows) {
     const m = row.message;
     const list = [];
-    if (m.role === 'assistant' && row.text()) list.push([t.copy, () => navigator.clipboard?.writeText(row.text())]);
+    if (m.role === 'assistant' && row.text()) list.push([t.copy, (e) => copy(row.text(), e.currentTarget)]);
     if (!state.running && m.role === 'assistant' && row === last && !row.local && m.metadata?.kind !== 'summary') list.push([t.regenerate, () => again(m.id)]);
     if (!state.running && m.role === 'user' && !row.local) list.push([t.edit, () => beginEdit(row)]);
     row.offer(list);
@@ -71,6 +76,10 @@ function offers() {
 
 const kinds = {
   view(v) {
+    // A connection that was made anew tells what is shown already: then nothing moves.
+    const told = JSON.stringify([v.messages, v.waiting]);
+    if (told === state.shown) return running(v.running || v.waiting.length > 0);
+    const top = $('log').scrollTop;
     const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command');
     clear();
     for (const m of v.messages) put(m);
@@ -83,7 +92,8 @@ const kinds = {
     }
     $('empty').hidden = state.rows.size > 0;
     running(v.running || v.waiting.length > 0);
-    toEnd();
+    $('log').scrollTop = top; // who reads further up goes on there
+    state.shown = told;
   },
   start(f) {
     const goesOn = f.runId && f.runId === state.lastRun && f.sees?.length > 0 && !f.replay;
@@ -185,6 +195,7 @@ async function follow(id) {
         if (reader.signal.aborted) return;
         tries = 0;
         link('');
+        if (event.kind !== 'view') state.shown = '';
         keepEnd(() => kinds[event.kind]?.(event));
       }
       if (state.running) pause = 200;
@@ -249,11 +260,14 @@ const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.t
 const wording = (e) => (e.code === 'network' ? t.offline : t.problem[e.code] ?? `${t.problem.other}: ${e.message}`);
 
 async function cutAndAsk(body) {
+  const id = state.id;
   try {
-    await wire.post(state.id, body);
-    follow(state.id);
+    await wire.post(id, body);
+    if (id === state.id) follow(id);
+    return true;
   } catch (e) {
     link(wording(e));
+    return false;
   }
 }
 
@@ -265,6 +279,7 @@ async function decide(row, part, approved) {
   const id = part.approval.id;
   state.decided.set(id, approved);
   row.draw();
+  if (document.activeElement === document.body) $('input').focus({ preventScroll: true }); // the button is gone
   const call = { type: 'dynamic-tool', toolName: part.toolName ?? part.type.replace(/^tool-/, ''), toolCallId: part.toolCallId, input: part.input ?? {} };
   const message = { id: row.message.id, role: 'assistant', parts: [{ ...call, state: 'approval-responded', approval: { id, approved } }] };
   try {
@@ -300,8 +315,19 @@ function submit() {
   $('input').value = '';
   endEdit();
   grow();
-  if (edit) cutAndAsk({ trigger: 'submit-message', messageId: edit, message: { id: edit, role: 'user', parts: [{ type: 'text', text }] } });
+  if (edit) replace(edit, text);
   else say(text);
+}
+
+// replace sends an edited message. What the host does not take is there to be sent again.
+async function replace(id, text) {
+  const chat = state.id;
+  const taken = await cutAndAsk({ trigger: 'submit-message', messageId: id, message: { id, role: 'user', parts: [{ type: 'text', text }] } });
+  const row = state.rows.get(id);
+  if (taken || chat !== state.id || !row || $('input').value) return;
+  beginEdit(row);
+  $('input').value = text;
+  grow();
 }
 
 // hints lists the commands that the input may become.
@@ -321,14 +347,20 @@ function grow() {
 
 // ---- chats ----
 
-const route = () => decodeURIComponent(location.hash.match(/^#\/c\/(.+)$/)?.[1] ?? '');
+function route() {
+  try {
+    return decodeURIComponent(location.hash.match(/^#\/c\/(.+)$/)?.[1] ?? '');
+  } catch {
+    return ''; // somebody's typing error: a new chat
+  }
+}
 
 function open(id) {
   if (!id) {
     id = crypto.randomUUID?.() ?? `c${Date.now()}`;
     history.replaceState(null, '', `#/c/${id}`);
   }
-  if (id === state.id) return;
+  if (id === state.id) return menu(false);
   state.id = id;
   clear();
   endEdit();
@@ -338,7 +370,7 @@ function open(id) {
   drawChats();
   menu(false);
   follow(id);
-  $('input').focus();
+  if (!touch.matches) $('input').focus();
 }
 
 async function refreshChats() {
@@ -364,8 +396,10 @@ function drawChats() {
 }
 
 function menu(shown) {
+  if (shown === document.body.classList.contains('side')) return;
   document.body.classList.toggle('side', shown);
   $('menu').setAttribute('aria-expanded', String(shown));
+  (shown ? $('new') : $('menu')).focus();
 }
 
 // ---- start ----
@@ -389,7 +423,7 @@ function wireUp() {
   $('composer').addEventListener('submit', (e) => { e.preventDefault(); submit(); });
   $('input').addEventListener('input', grow);
   $('input').addEventListener('keydown', (e) => {
-    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {
+    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229 && !touch.matches) {
       e.preventDefault();
       submit();
     } else if (e.key === 'Escape' && state.edit) {
@@ -401,6 +435,9 @@ function wireUp() {
   $('stop').addEventListener('click', () => wire.stop(state.id).catch((e) => link(wording(e))));
   $('new').addEventListener('click', () => { location.hash = `#/c/${crypto.randomUUID?.() ?? `c${Date.now()}`}`; });
   $('menu').addEventListener('click', () => menu(!document.body.classList.contains('side')));
+  document.addEventListener('click', (e) => { // anywhere else, and on the chat that is shown already
+    if (!$('menu').contains(e.target) && (!$('side').contains(e.target) || e.target.closest('[aria-current]'))) menu(false);
+  });
   $('filter').addEventListener('input', drawChats);
   window.addEventListener('hashchange', () => open(route()));
   document.addEventListener('keydown', (e) => {

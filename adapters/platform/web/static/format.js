@@ -1,6 +1,9 @@
 // A small reader of Markdown that makes elements, never HTML text: paragraphs,
 // headings, lists, tables, quotes, code, bold, italics and links to http and https.
 
+import { copy } from './copy.js';
+import { t } from './text.js';
+
 const el = (name, ...children) => {
   const e = document.createElement(name);
   e.append(...children);
@@ -48,6 +51,8 @@ const bullet = /^(\s{0,8})([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const heading = /^(#{1,6})\s+(.*?)#*$/;
 const ruler = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const fence = /^\s{0,3}(```+|~~~+)\s*([\w+#.-]*)/;
+const fenceInList = /^(\s{1,12})(```+|~~~+)\s*([\w+#.-]*)/;
+const rule = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 
 // format returns a fragment for a finished text.
 export function format(text) {
@@ -59,6 +64,9 @@ export function format(text) {
     const code = fence.exec(line);
     if (code) {
       i = fenced(out, lines, i + 1, code);
+    } else if (line.length < 200 && rule.test(line)) {
+      out.append(el('hr'));
+      i++;
     } else if (heading.test(line)) {
       const [, marks, words] = heading.exec(line);
       out.append(el(`h${Math.min(6, marks.length + 2)}`, ...inline(words.trim())));
@@ -85,13 +93,21 @@ export function format(text) {
   return out;
 }
 
-function fenced(out, lines, i, [, marks, name]) {
+// fenced takes lines of code, without the indentation that their fence has.
+function fenced(out, lines, i, [, marks, name], indent = 0) {
   const start = i;
   while (i < lines.length && !(lines[i].trim().startsWith(marks) && !lines[i].trim().slice(marks.length).replaceAll(marks[0], ''))) i++;
-  const pre = el('pre', el('code', lines.slice(start, i).join('\n')));
+  const text = lines.slice(start, i).map((l) => l.slice(Math.min(indent, l.length - l.trimStart().length))).join('\n');
+  const pre = el('pre', el('code', text));
   if (name) pre.dataset.name = name;
   pre.tabIndex = 0;
-  out.append(pre);
+  const take = el('button', t.copy);
+  take.type = 'button';
+  take.className = 'plain';
+  take.addEventListener('click', () => copy(text, take));
+  const box = el('div', pre, take);
+  box.className = 'code';
+  out.append(box);
   return i + 1;
 }
 
@@ -115,6 +131,11 @@ function table(out, lines, i) {
 function list(out, lines, i) {
   const stack = [];
   for (; i < lines.length; i++) {
+    const code = stack.length ? fenceInList.exec(lines[i]) : null;
+    if (code) {
+      i = fenced(stack.at(-1).item, lines, i + 1, code.slice(1), code[1].length) - 1;
+      continue;
+    }
     const m = bullet.exec(lines[i]);
     if (!m) {
       if (lines[i].trim() && /^\s{2,}/.test(lines[i]) && stack.length) {

@@ -36,19 +36,38 @@ export function post(id, body) {
   });
 }
 
+// The host says something every ten seconds; who is silent for longer is gone,
+// though no browser may have noticed.
+const silence = 35_000;
+
 // events yields everything that happens in a chat, beginning with its view. It
 // returns when the host ends the stream and throws when the connection breaks.
 export async function* events(id, signal) {
-  const res = await ask(at(id, '/events'), { signal, cache: 'no-store' });
-  const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop();
-    for (const line of lines) {
-      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6));
+  const quiet = new AbortController();
+  const left = () => quiet.abort();
+  signal.addEventListener('abort', left, { once: true });
+  let timer;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(left, silence);
+  };
+  heard();
+  try {
+    const res = await ask(at(id, '/events'), { signal: quiet.signal, cache: 'no-store' });
+    const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      heard();
+      const lines = (rest + value).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        if (line.startsWith('data: ')) yield JSON.parse(line.slice(6));
+      }
     }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', left);
   }
 }

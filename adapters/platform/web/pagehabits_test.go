@@ -1,0 +1,184 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// phone makes the page as narrow as a phone, with fingers for pointers.
+func (b *browser) phone() {
+	b.t.Helper()
+	b.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true, "maxTouchPoints": 1}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true}, nil)
+}
+
+func TestPageMenuOnAPhone(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	b.phone()
+	s.live.chat(key).history = longChat(1)
+	b.open(s.URL + "/#/c/c1")
+	b.until(`document.querySelectorAll('.msg').length === 2`)
+	for _, way := range []string{
+		`document.elementFromPoint(380, 400).click()`,
+		`document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))`,
+		`document.querySelector('#chats a[aria-current]').click()`,
+		`document.getElementById('menu').click()`,
+	} {
+		b.eval(`document.getElementById('menu').click()`)
+		b.until(`document.body.classList.contains('side') && document.activeElement.id === 'new'`)
+		b.eval(`(() => { if (!document.querySelector('#chats a')) { const a = document.createElement('a'); a.href = location.hash; a.setAttribute('aria-current', 'page'); document.getElementById('chats').append(a); } })()`)
+		b.eval("%s", way)
+		b.until(`!document.body.classList.contains('side') && document.getElementById('menu').getAttribute('aria-expanded') === 'false' && document.activeElement.id === 'menu'`)
+	}
+	wantQuiet(t, b)
+}
+
+// The enter key of a screen's keyboard makes a new line: it has no other one for that.
+func TestPageWritesLinesOnAPhone(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	b.phone()
+	b.open(s.URL + "/#/c/c1")
+	if got := b.eval(`document.activeElement.id`); got == "input" {
+		t.Error("a chat that is opened brings up the keyboard")
+	}
+	b.say("one")
+	b.until(`document.getElementById('input').value === 'one\n'`)
+	b.eval(`document.getElementById('send').click()`)
+	if in := s.live.next(t); in.Text != "one" {
+		t.Errorf("got %q", in.Text)
+	}
+}
+
+func TestPageTakesAnyAddress(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	b.open(s.URL + "/#/c/%")
+	b.until(`location.hash.length > 20`)
+	b.say("hello")
+	if in := s.live.next(t); in.Text != "hello" {
+		t.Errorf("got %q", in.Text)
+	}
+	wantQuiet(t, b)
+}
+
+// Words that the host does not take are there to be sent again.
+func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	s.live.chat(key).history = longChat(1)
+	b.open(s.URL + "/#/c/c1")
+	b.until(`document.querySelectorAll('.msg').length === 2`)
+	b.eval(`document.querySelector('.msg.user .acts button').click()`)
+	s.live.mu.Lock()
+	s.live.acceptErr = platform.ErrUnavailable
+	s.live.mu.Unlock()
+	b.say("much better words")
+	b.until(`!document.getElementById('link').hidden`)
+	b.until(`document.getElementById('input').value === 'much better words' && !document.getElementById('mode').hidden`)
+}
+
+// A connection that is made anew moves nothing of what somebody reads.
+func TestPageKeepsItsPlace(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	s.live.chat(key).history = longChat(40)
+	b.open(s.URL + "/#/c/c1")
+	b.until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
+	b.eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
+	s.live.watched(t, key)
+	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // who comes back at once takes its time
+	s.live.dropWatchers(key)
+	s.live.watched(t, key)
+	// What comes behind the view is shown.
+	s.live.mu.Lock()
+	s.live.send(s.live.chat(key), platform.Frame{Kind: platform.FrameEvent, ChatKey: key, Event: platform.Event{Name: "compaction"}})
+	s.live.mu.Unlock()
+	b.until(`document.querySelector('.line')`)
+	if got := b.eval(`document.getElementById('log').scrollTop + ' ' + document.querySelector('.msg').marked`); got != "500 true" {
+		t.Errorf("after the same view: got %s, want 500 true", got)
+	}
+	s.live.mu.Lock()
+	s.live.chat(key).history = append(longChat(40), uimessage.Message{ID: "new", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "from elsewhere"}}})
+	s.live.mu.Unlock()
+	s.live.dropWatchers(key)
+	b.until(`document.querySelectorAll('.msg').length === 81`)
+	if got := b.eval(`document.getElementById('log').scrollTop`); got != "500" {
+		t.Errorf("after a longer view: got %s, want 500", got)
+	}
+	wantQuiet(t, b)
+}
+
+// A host that says nothing for longer than its heartbeats is gone, although the
+// connection seems to be there.
+func TestPageNoticesASilentHost(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, func(o *Options) { o.Heartbeat = time.Hour })
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{
+		"source": `{ const usual = setTimeout; window.setTimeout = (f, ms, ...more) => usual(f, ms > 30000 ? 200 : ms, ...more); }`,
+	}, nil)
+	b.open(s.URL + "/#/c/c1")
+	for range 3 {
+		s.live.watched(t, key)
+	}
+}
+
+// Whoever works with the keyboard is never left on what is gone.
+func TestPageKeepsTheFocus(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	s.live.ask(asking("c1", "ap-c1"))
+	b.open(s.URL + "/#/c/d")
+	b.until(`document.querySelectorAll('.asks').length === 1`)
+	b.eval(`(() => { const x = document.querySelector('.decide .approve'); x.focus(); x.click(); })()`)
+	b.until(`document.activeElement.id === 'input'`)
+	b.eval(`(() => { location.hash = '#/c/c1'; })()`)
+	b.say("go on")
+	s.live.next(t)
+	s.live.start(key, "r1", "a1")
+	b.until(`!document.getElementById('stop').hidden`)
+	b.eval(`document.getElementById('stop').focus()`)
+	s.live.end(key, true, "stopped")
+	b.until(`document.getElementById('stop').hidden && document.activeElement.id === 'input'`)
+}
+
+func TestPageFormats(t *testing.T) {
+	_, b := openPage(t)
+	for _, tt := range []struct{ name, text, want string }{
+		{"code in a list", "1. Run:\n   ```sh\n   make\n     all\n   ```\n2. Look", `<ol start="1"><li>Run:<pre data-name="sh"><code>make\n  all</code></pre></li><li>Look</li></ol>`},
+		{"code below a bullet", "- a\n  ```\n  x\n  ```\n- b", `<ul><li>a<pre><code>x</code></pre></li><li>b</li></ul>`},
+		{"code that never ends", "- a\n  ```\n  x", `<ul><li>a<pre><code>x</code></pre></li></ul>`},
+		{"code of its own", "```go\n\tx\n```\nafter", "<pre data-name=\"go\"><code>\tx</code></pre><p>after</p>"},
+		{"a rule", "a\n\n---\n\nb\n\n* * *", `<p>a</p><hr><p>b</p><hr>`},
+		{"no rule", "--\n\n- - x", `<p>--</p><ul><li>- x</li></ul>`},
+	} {
+		got := b.eval(`import('/static/format.js').then(({ format }) => { const box = document.createElement('div'); box.append(format(%q)); for (const e of box.querySelectorAll('.code')) { e.lastChild.remove(); e.replaceWith(e.firstChild); } for (const e of box.querySelectorAll('[tabindex]')) e.removeAttribute('tabindex'); return box.innerHTML; })`, tt.text)
+		if want := strings.ReplaceAll(tt.want, `\n`, "\n"); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, want)
+		}
+	}
+	// Copied are the bytes of the code, and the button says so.
+	b.eval(`import('/static/format.js').then(({ format }) => { document.querySelector('main').append(format('` + "```\\na  b\\n\\n c\\n```" + `')); Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText: async (s) => { window.copied = s; } } }); document.querySelector('.code button').click(); })`)
+	b.until(`window.copied === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Copied'`)
+	// Pages without TLS have no clipboard: there is another way, and it may fail.
+	b.eval(`(() => { Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }); document.execCommand = () => { window.selected = document.activeElement.value; return false; }; document.querySelector('.code button').click(); })()`)
+	b.until(`window.selected === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Not copied' && !document.querySelector('textarea.hidden')`)
+	wantQuiet(t, b)
+}
+
+// longChat is a history of n questions with their answers.
+func longChat(n int) []uimessage.Message {
+	var out []uimessage.Message
+	for i := range n {
+		out = append(out,
+			uimessage.Message{ID: fmt.Sprintf("u%d", i), Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "why?"}}},
+			uimessage.Message{ID: fmt.Sprintf("a%d", i), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "because of this,\n\nthat,\n\nand more"}}})
+	}
+	return out
+}
