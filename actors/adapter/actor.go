@@ -67,11 +67,15 @@ func (a *adapter) Receive(ac actor.Context) {
 	case *actor.Started:
 		a.started(ac)
 	case *actor.Restarting:
-		a.closeWatches()
+		for id := range a.watches {
+			a.closeWatch(ac, id)
+		}
 		return // the next incarnation wants to know what this one was at
 	case *actor.Stopping:
 		a.cancel()
-		a.closeWatches()
+		for id := range a.watches {
+			a.endWatch(id)
+		}
 	case messages.ToAdapter:
 		a.command(ac, msg)
 	case watchOpened:
@@ -151,11 +155,5 @@ func (a *adapter) strike(ac actor.Context, l *lane) {
 	}
 	if l.queue[0].strikes++; l.queue[0].strikes >= maxStrikes {
 		a.fail(ac, l, "panic")
-	}
-}
-
-func (a *adapter) closeWatches() {
-	for id := range a.watches {
-		a.endWatch(id)
 	}
 }

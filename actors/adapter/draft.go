@@ -125,6 +125,9 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	} else {
 		l.over(now)
 	}
+	if msg.err == nil && !msg.idle {
+		a.limits.sent()
+	}
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
 		a.told(l, e, now)
 		if e.Unknown && msg.id == "" && !msg.beside {

@@ -208,9 +208,7 @@ func (a *adapter) arrived(ac actor.Context, l *lane, j *job, id string) {
 func (a *adapter) delivered(ac actor.Context, l *lane) {
 	j := l.queue[0]
 	l.queue = l.queue[1:]
-	if l.draft != nil && l.draft.row == j.row.Row {
-		l.draft = nil
-	}
+	l.endDraft(j)
 	l.kept = &receipt{parts: len(j.sent), whole: true, delivered: messages.EgressDelivered{
 		ChatKey: l.key, Row: j.row.Row, Receipts: j.sent, Maybe: j.unknown > 0,
 	}}
@@ -257,13 +255,17 @@ func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
 	if until := now.Add(e.RetryAfter); until.After(l.after) {
 		l.after, l.away = until, false
 	}
-	if a.limits.refused(l.key, now, e.RetryAfter) {
-		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", e.RetryAfter.String())
+	if e.Remembered {
+		return // the service said so once, of this chat
+	}
+	if wait := a.limits.refused(l.key, now, e.RetryAfter); wait > 0 {
+		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", wait.String())
 	}
 }
 
 func (a *adapter) fail(ac actor.Context, l *lane, reason string) {
 	j := l.queue[0]
 	l.queue = l.queue[1:]
+	l.endDraft(j)
 	ac.Send(a.Router, messages.EgressFailed{ChatKey: l.key, Row: j.row.Row, Reason: reason, Tries: j.tries})
 }

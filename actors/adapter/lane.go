@@ -47,7 +47,7 @@ type job struct {
 	sent    []string
 	tries   int
 	failing time.Time // since when nobody is reached; zero: not
-	refused int       // how often the service answered with a failure of its own
+	broken  int       // how often the service answered with a failure of its own
 	unsure  bool      // the last send may have arrived: ask whether anybody is there before the next
 	unknown int       // how many sends may have arrived, without an answer
 	strikes int
@@ -105,6 +105,13 @@ func (l *lane) back(at time.Time) {
 	l.group.back(at)
 }
 
+// endDraft: a row is over, and so is the text under way that became it.
+func (l *lane) endDraft(j *job) {
+	if l.draft != nil && l.draft.row == j.row.Row {
+		l.draft = nil
+	}
+}
+
 // draftOf is the placeholder that a row replaces, and what it shows; empty: none.
 func (l *lane) draftOf(j *job) (string, *platform.Part) {
 	if l.draft != nil && l.draft.row == j.row.Row && l.draft.id != "" {
@@ -138,19 +145,21 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 	if !e.Retryable || j.unknown >= maxUnknown {
 		return 0, false
 	}
-	if j.failing.IsZero() {
-		j.failing = now
-	}
 	j.tries++
-	switch {
-	case e.Reason == platform.SendRate:
-		j.tries = 0 // the service told when; that is no failure of the row
-	case e.Reason == platform.SendNetwork:
+	switch e.Reason {
+	case platform.SendRate: // the service told when; that is no failure of the row
+		j.tries, j.broken, j.failing = 0, 0, time.Time{}
+	case platform.SendNetwork:
+		if j.failing.IsZero() {
+			j.failing = now
+		}
 		if now.Sub(j.failing) > maxOutage {
 			return 0, false
 		}
-	case j.tries >= maxTries:
-		return 0, false
+	default: // also at the end of an outage, whose tries do not count here
+		if j.broken++; j.broken >= maxTries {
+			return 0, false
+		}
 	}
 	wait := min(longestRetry, firstRetry<<min(j.tries, 5))
 	return max(e.RetryAfter, jitter(wait)), true
@@ -159,7 +168,7 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 // arrived notes a part that is with the platform.
 func (j *job) arrived(id string) {
 	j.sent = append(j.sent, id)
-	j.tries, j.failing, j.unsure = 0, time.Time{}, false
+	j.tries, j.broken, j.failing, j.unsure = 0, 0, time.Time{}, false
 }
 
 // fullJitter is a random part of d, at least a tenth of it.

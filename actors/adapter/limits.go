@@ -20,8 +20,11 @@ const (
 type limits struct {
 	all   window
 	until time.Time // nobody sends before
-	told  map[messages.ChatKey]time.Time
+	told  map[messages.ChatKey]told
 }
+
+// told is that a chat was told to wait.
+type told struct{ at, until time.Time }
 
 // wait is how long the account has to wait.
 func (l *limits) wait(now time.Time) time.Duration { return max(l.until.Sub(now), l.all.wait(now)) }
@@ -29,26 +32,31 @@ func (l *limits) wait(now time.Time) time.Duration { return max(l.until.Sub(now)
 // sent notes that the service took something.
 func (l *limits) sent() { clear(l.told) }
 
-// refused notes that the service told a chat to wait. It reports whether all
-// chats are to wait as long.
-func (l *limits) refused(key messages.ChatKey, now time.Time, wait time.Duration) bool {
+// refused notes that the service told a chat to wait. It returns how long all chats
+// are to wait now, if that is news: as long as the chat that may send first, since one
+// of them may have a long wait of its own.
+func (l *limits) refused(key messages.ChatKey, now time.Time, wait time.Duration) time.Duration {
 	if l.told == nil {
-		l.told = map[messages.ChatKey]time.Time{}
+		l.told = map[messages.ChatKey]told{}
 	}
-	for k, at := range l.told {
-		if now.Sub(at) > floodWithin {
+	l.told[key] = told{now, now.Add(wait)}
+	first := now.Add(wait)
+	for k, t := range l.told {
+		switch {
+		case now.Sub(t.at) > floodWithin:
 			delete(l.told, k)
+		case t.until.Before(first):
+			first = t.until
 		}
 	}
-	l.told[key] = now
 	if len(l.told) < floodChats {
-		return false
+		return 0
 	}
-	if until := now.Add(wait); until.After(l.until) {
-		l.until = until
+	if first.After(l.until) {
+		l.until = first
 	}
 	clear(l.told)
-	return true
+	return max(0, l.until.Sub(now))
 }
 
 // window is an exact sliding window: at most N events in any stretch of Per.

@@ -17,7 +17,7 @@ import (
 func TestRetryMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		j, now := &job{}, time.UnixMilli(0)
-		failures, unknown, over := 0, 0, false // failures since the last part, but for rates
+		failures, unknown, over := 0, 0, false // failures of the service since the last part or rate
 		since := time.Time{}
 		rt.Repeat(map[string]func(*rapid.T){
 			"arrives": func(t *rapid.T) {
@@ -43,11 +43,15 @@ func TestRetryMachine(t *testing.T) {
 					Unknown:    rapid.Bool().Draw(t, "unknown"), Err: errors.New("simulated"),
 				}
 				e.Retryable = e.Reason != platform.SendForbidden
-				if since.IsZero() {
-					since = now
-				}
-				if failures++; e.Reason == platform.SendRate {
-					failures = 0
+				switch e.Reason {
+				case platform.SendRate:
+					failures, since = 0, time.Time{}
+				case platform.SendNetwork:
+					if since.IsZero() {
+						since = now
+					}
+				default:
+					failures++
 				}
 				if e.Unknown {
 					unknown++

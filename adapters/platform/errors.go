@@ -37,6 +37,8 @@ type Error struct {
 	Retryable  bool
 	Unknown    bool // it may have been sent
 	RetryAfter time.Duration
+	// Remembered: the service was not asked, since the time that it named once is not over.
+	Remembered bool
 	// NewChat is the chat's new id of SendMigrated.
 	NewChat string
 	Err     error

@@ -58,7 +58,7 @@ func (p *pauses) check(chat string) error {
 		delete(p.until, chat)
 		return nil
 	}
-	return &platform.Error{Reason: platform.SendRate, Retryable: true, RetryAfter: left, Err: errPaused}
+	return &platform.Error{Reason: platform.SendRate, Retryable: true, Remembered: true, RetryAfter: left, Err: errPaused}
 }
 
 // note takes a wait out of the error of a send, which it returns.

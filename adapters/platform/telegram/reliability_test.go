@@ -105,6 +105,9 @@ func TestIO14Telegram(t *testing.T) {
 		if e, ok := errors.AsType[*platform.Error](send()); !ok || e.RetryAfter != 30*time.Second {
 			t.Errorf("before %v the wait is %+v", jump, e)
 		}
+		if e, ok := errors.AsType[*platform.Error](send()); !ok || !e.Remembered || e.Reason != platform.SendRate {
+			t.Errorf("before %v the wait is not remembered: %+v", jump, e)
+		}
 		ahead.Add(int64(jump))
 		if g := say("and then?", nil); g.Open {
 			violations++

@@ -1,0 +1,170 @@
+package adapter_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// failing makes the calls of a platform fail with these, one after another; nil succeeds.
+func failing(with ...*platform.Error) func(string, int) error {
+	return func(_ string, n int) error {
+		if n > len(with) || with[n-1] == nil {
+			return nil
+		}
+		return with[n-1]
+	}
+}
+
+func failure(reason platform.SendReason, after time.Duration) *platform.Error {
+	retryable := reason == platform.SendRate || reason == platform.SendNetwork || reason == platform.SendServer
+	return &platform.Error{Reason: reason, Retryable: retryable, RetryAfter: after, Err: errors.New("simulated")}
+}
+
+// A draft ends with its row: what was not shown of it in time is not shown behind an
+// answer that was refused.
+func TestDraftOfARefusedAnswerIsNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		row := messages.RowID{MessageID: "a1", N: 1}
+		fake := &actortest.Platform{
+			Caps: platform.Capabilities{Outbox: true, Drafts: true},
+			Fail: failing(failure(platform.SendRate, 5*time.Second), failure(platform.SendRefused, 0)),
+		}
+		s := newStage(t, adapter.Options{Platform: fake})
+		s.send(
+			messages.ShowDraft{ChatKey: oneChat, Row: row, Text: "half"},
+			messages.ShowDraft{ChatKey: oneChat, Row: row, Text: "half of"},
+			messages.Deliver{ChatKey: oneChat, Row: row, Text: "all of it"},
+		)
+		<-time.After(time.Minute)
+		if got := fake.Texts(oneChat); len(got) > 0 {
+			t.Errorf("people see %q", got)
+		}
+		want := []any{messages.EgressFailed{ChatKey: oneChat, Row: row, Reason: string(platform.SendRefused)}}
+		if diff := cmp.Diff(want, s.chats.all()); diff != "" {
+			t.Errorf("the chat was told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestIO13FailuresAtTheEndOfAnOutage: a service that comes back answers with failures
+// of its own at first. Those are tried again, however long nobody was reached before.
+func TestIO13FailuresAtTheEndOfAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var with []*platform.Error
+		for range 30 {
+			with = append(with, failure(platform.SendNetwork, 0))
+		}
+		for range 3 {
+			with = append(with, failure(platform.SendServer, 0))
+		}
+		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(with...)}
+		s := newStage(t, adapter.Options{Platform: fake})
+		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
+		<-time.After(20 * time.Minute)
+		if diff := cmp.Diff([]string{"here"}, fake.Texts(oneChat)); diff != "" {
+			t.Errorf("people see (-want +got):\n%s; the chat was told %+v", diff, s.chats.all())
+		}
+	})
+}
+
+// TestIO7LongWaits: a wait of more than a day is waited out, and a failure of the
+// network behind it is the first one.
+func TestIO7LongWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(
+			failure(platform.SendNetwork, 0), failure(platform.SendRate, 25*time.Hour), failure(platform.SendNetwork, 0),
+		)}
+		s := newStage(t, adapter.Options{Platform: fake})
+		begun := time.Now()
+		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
+		<-time.After(begun.Add(25*time.Hour - time.Second).Sub(time.Now()))
+		if got := fake.Texts(oneChat); len(got) > 0 {
+			t.Errorf("too early: %q", got)
+		}
+		<-time.After(time.Hour)
+		if diff := cmp.Diff([]string{"here"}, fake.Texts(oneChat)); diff != "" {
+			t.Errorf("people see (-want +got):\n%s; the chat was told %+v", diff, s.chats.all())
+		}
+	})
+}
+
+// TestIO7OthersGoOn: what one chat has to wait holds nobody else up. That many are told
+// at once may be meant for the account, which then waits as long as the first of them;
+// what a platform only remembers of such waits, as after a restart, is no news at all.
+func TestIO7OthersGoOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		told *platform.Error // the chats but the last one, which hears of an hour
+		want time.Duration   // that somebody else waits at most
+	}{
+		"told":       {failure(platform.SendRate, 10*time.Second), 10 * time.Second},
+		"remembered": {&platform.Error{Reason: platform.SendRate, Retryable: true, Remembered: true, RetryAfter: time.Hour, Err: errors.New("simulated")}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hour := failure(platform.SendRate, time.Hour)
+				hour.Remembered = c.told.Remembered
+				fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(c.told, c.told, c.told, c.told, hour)}
+				s := newStage(t, adapter.Options{Platform: fake})
+				for i := range 6 {
+					key := messages.ChatKey(fmt.Sprint("telegram-chat-", i+1))
+					s.send(messages.Deliver{ChatKey: key, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
+				}
+				<-time.After(c.want)
+				synctest.Wait()
+				if diff := cmp.Diff([]string{"here"}, fake.Texts("telegram-chat-6")); diff != "" {
+					t.Errorf("the chat that was told nothing sees (-want +got):\n%s", diff)
+				}
+				<-time.After(50 * time.Minute)
+				if got := fake.Texts("telegram-chat-5"); len(got) > 0 {
+					t.Errorf("sent within the hour: %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A panic of the actor ends the watches of its readers, and the chats hear so: nothing
+// is made for nobody.
+func TestWatchesEndWithAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(failure(platform.SendServer, 0))}
+		s := newStage(t, adapter.Options{Platform: fake, Jitter: func() func(time.Duration) time.Duration {
+			n := 0
+			return func(d time.Duration) time.Duration {
+				if n++; n == 1 {
+					panic("simulated")
+				}
+				return d
+			}
+		}()})
+		port := adapter.NewPort(s.system, s.router, s.pid, adapter.PortOptions{Platform: "telegram"})
+		frames, err := port.Watch(t.Context(), oneChat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
+		<-time.After(time.Minute)
+		if _, open := <-frames; open {
+			t.Error("the reader is not let go")
+		}
+		unwatched := 0
+		for _, msg := range s.chats.all() {
+			if _, ok := msg.(messages.UnwatchChat); ok {
+				unwatched++
+			}
+		}
+		if diff := cmp.Diff([]string{"here"}, fake.Texts(oneChat)); diff != "" || unwatched != 1 {
+			t.Errorf("the chat heard %d times that nobody watches; people see (-want +got):\n%s", unwatched, diff)
+		}
+	})
+}
