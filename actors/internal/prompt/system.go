@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -165,6 +166,9 @@ func quoteLines(text string) string {
 
 // newlines makes every kind of line end the plain one.
 func newlines(text string) string {
+	if !containsOne(text, "\r", "\v", "\f", "\u0085", "\u2028", "\u2029") {
+		return text
+	}
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n",
 		"\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 }
@@ -180,15 +184,23 @@ func oneLine(texts []string) []string {
 	return out
 }
 
-// inert keeps a text from opening or closing a section: tags like ours that stand
-// in it lose their bracket, also those that only look like one.
+// ourTags are tags like ours, also those that only look like one.
+var ourTags = regexp.MustCompile(`(?i)[<\x{FF1C}\x{FE64}]([\s\p{Z}\p{C}]*[/\x{FF0F}]?[\s\p{Z}\p{C}]*(?:runtime|profile|profile_other|` +
+	`chat_memory|project_memory|user_memory|agent|manners|skills?|guard)\b)`)
+
+// inert keeps a text from opening or closing a section: such tags that stand in it
+// lose their bracket.
 func inert(text string) string {
-	if !strings.ContainsAny(text, "<\uFF1C\uFE64") {
+	if !containsOne(text, "<", "\uFF1C", "\uFE64") {
 		return text
 	}
-	ours := regexp.MustCompile(`(?i)[<\x{FF1C}\x{FE64}]([\s\p{Z}\p{C}]*[/\x{FF0F}]?[\s\p{Z}\p{C}]*(?:runtime|profile|profile_other|` +
-		`chat_memory|project_memory|user_memory|agent|manners|skills?|guard)\b)`)
-	return ours.ReplaceAllString(text, "&lt;$1")
+	return ourTags.ReplaceAllString(text, "&lt;$1")
+}
+
+// containsOne reports that one of the words is in the text. For a long text it is
+// faster than one look at each of its characters.
+func containsOne(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // quote is a text as a JSON string in one line.
