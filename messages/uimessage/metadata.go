@@ -198,8 +198,39 @@ func (r *reader) metadataText(m *Metadata, k, v []byte) bool {
 	if field == nil {
 		return false
 	}
-	r.Str(string(k), v, field)
+	if text, ok := text(v); ok {
+		*field = text
+	} else {
+		r.Fail(string(k), "want a string")
+	}
 	return true
+}
+
+// text reads a string. Words that most turns have are not allocated for each.
+func text(v []byte) (string, bool) {
+	switch string(v) {
+	case `"normal"`:
+		return string(KindNormal), true
+	case `"ingress"`:
+		return string(SourceIngress), true
+	case `"egress"`:
+		return string(SourceEgress), true
+	case `"answered"`:
+		return string(FateAnswered), true
+	case `"done"`:
+		return "done", true
+	case `"private"`:
+		return "private", true
+	case `"group"`:
+		return "group", true
+	case `"supergroup"`:
+		return "supergroup", true
+	case `"telegram"`:
+		return "telegram", true
+	case `"feishu"`:
+		return "feishu", true
+	}
+	return rawjson.Unquote(v)
 }
 
 func (r *reader) metadataValue(m *Metadata, k, v []byte) bool {
@@ -234,7 +265,7 @@ func (r *reader) sourceRange(v []byte) *SourceRange {
 		r.Fail("sourceRange", "want an object")
 		return nil
 	}
-	at := reader{rawjson.Reader{Path: rawjson.Join(r.Path, "sourceRange")}}
+	var at reader
 	var s SourceRange
 	for k, v := range rawjson.Members(v) {
 		switch string(k) {
@@ -249,7 +280,7 @@ func (r *reader) sourceRange(v []byte) *SourceRange {
 		}
 	}
 	if at.Err != nil {
-		r.Err = at.Err
+		r.Err = rawjson.Within(rawjson.Join(r.Path, "sourceRange"), at.Err)
 		return nil
 	}
 	return &s
@@ -262,10 +293,10 @@ func (r *reader) fates(v []byte) []FateRecord {
 	}
 	var list []FateRecord
 	for i, e := range rawjson.Elements(v) {
-		at := reader{rawjson.Reader{Path: rawjson.Join(r.Path, rawjson.Index("fates", i))}}
+		var at reader
 		f := at.fate(e)
 		if at.Err != nil {
-			r.Err = at.Err
+			r.Err = rawjson.Within(rawjson.Join(r.Path, rawjson.Index("fates", i)), at.Err)
 			return nil
 		}
 		list = append(list, f)
@@ -276,7 +307,7 @@ func (r *reader) fates(v []byte) []FateRecord {
 func (r *reader) fate(v []byte) FateRecord {
 	var f FateRecord
 	if rawjson.KindOf(v) != rawjson.Object {
-		r.Err = &DecodeError{Path: r.Path, Reason: "want an object"}
+		r.Err = &DecodeError{Reason: "want an object"}
 		return f
 	}
 	for k, v := range rawjson.Members(v) {
@@ -284,7 +315,10 @@ func (r *reader) fate(v []byte) FateRecord {
 		case "id":
 			r.Str("id", v, &f.ID)
 		case "fate":
-			r.Str("fate", v, (*string)(&f.Fate))
+			word, ok := text(v)
+			if f.Fate = Fate(word); !ok {
+				r.Fail("fate", "want a string")
+			}
 		case "runId":
 			r.Str("runId", v, &f.RunID)
 		case "step":
@@ -303,7 +337,7 @@ func (r *reader) usage(v []byte) *Usage {
 		r.Fail("usage", "want an object")
 		return nil
 	}
-	at := reader{rawjson.Reader{Path: rawjson.Join(r.Path, "usage")}}
+	var at reader
 	var u Usage
 	for k, v := range rawjson.Members(v) {
 		switch string(k) {
@@ -322,7 +356,7 @@ func (r *reader) usage(v []byte) *Usage {
 		}
 	}
 	if at.Err != nil {
-		r.Err = at.Err
+		r.Err = rawjson.Within(rawjson.Join(r.Path, "usage"), at.Err)
 		return nil
 	}
 	return &u
