@@ -115,6 +115,43 @@ func TestPageKeepsItsPlace(t *testing.T) {
 	wantQuiet(t, b)
 }
 
+// What somebody cuts and asks anew in one window is cut in the others.
+func TestPageFollowsAnEditElsewhere(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, nil)
+	s.live.seed(key, "u1", "a1", "u2", "a2")
+	s.live.onAccept = s.live.echo
+	b.open(s.URL + "/#/c/c1")
+	b.until(`document.querySelectorAll('.msg').length === 4`)
+	s.do(t, "POST", "/api/chat", `{"id":"c1","messageId":"u1","message":{"id":"u1","role":"user","parts":[{"type":"text","text":"better"}]}}`, "Prefer", "respond-async").close()
+	b.until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
+	s.do(t, "POST", "/api/chat", `{"id":"c1","trigger":"regenerate-message","messages":[]}`, "Prefer", "respond-async").close()
+	b.until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
+	wantQuiet(t, b)
+}
+
+// A turn that waits is shown so, also to who comes later.
+func TestPageShowsWhatWaits(t *testing.T) {
+	s, b := openPage(t)
+	b.say("first")
+	s.live.next(t)
+	s.live.start(key, "r1", "a1")
+	b.say("second")
+	s.live.next(t)
+	b.call("Page.reload", nil, nil)
+	b.until(`document.querySelector('.msg.user.waiting .body')?.textContent === 'second' && document.querySelector('.live')`)
+	s.live.end(key, true, "done")
+	b.until(`!document.querySelector('.live')`)
+	if got := b.eval(`document.getElementById('stop').hidden`); got != "false" {
+		t.Error("the page takes the chat for idle although a turn waits")
+	}
+	s.live.start(key, "r2", "a2")
+	s.live.say(key, "Both.")
+	s.live.end(key, true, "done")
+	b.until(`document.getElementById('stop').hidden && document.querySelectorAll('.msg').length === 4 && !document.querySelector('.waiting')`)
+	wantQuiet(t, b)
+}
+
 // A host that says nothing for longer than its heartbeats is gone, although the
 // connection seems to be there.
 func TestPageNoticesASilentHost(t *testing.T) {

@@ -84,7 +84,11 @@ const kinds = {
     clear();
     for (const m of v.messages) put(m);
     for (const m of v.messages) fates(m);
-    for (const m of v.waiting) put(m).status(t.waiting);
+    for (const m of v.waiting) {
+      const row = put(m);
+      row.status(t.waiting);
+      row.element.classList.add('waiting');
+    }
     for (const row of mine) {
       if (state.rows.has(row.message.id)) continue;
       state.rows.set(row.message.id, row);
@@ -96,6 +100,7 @@ const kinds = {
     state.shown = told;
   },
   start(f) {
+    if (!f.replay && f.sees?.some(answeredBefore)) return follow(state.id);
     const goesOn = f.runId && f.runId === state.lastRun && f.sees?.length > 0 && !f.replay;
     state.lastRun = f.runId ?? '';
     for (const turn of f.turns ?? []) if (!state.rows.has(turn.id)) put(turn);
@@ -149,6 +154,15 @@ const kinds = {
     if (f.event.name === 'approval') setTimeout(() => { if (!state.running) follow(state.id); }, 300);
   },
 };
+
+// answeredBefore tells that a turn is answered once more: somebody has cut the history
+// there, and perhaps changed its words, in another window.
+function answeredBefore(id) {
+  const rows = [...state.rows.values()].filter((r) => r.local !== 'command');
+  const at = rows.findIndex((r) => r.message.id === id);
+  return at >= 0 && rows.slice(at + 1).some((r) => r.message.role === 'assistant' && !r.element.classList.contains('live')
+    && rows[at].element.compareDocumentPosition(r.element) & Node.DOCUMENT_POSITION_FOLLOWING);
+}
 
 function settle(ids) {
   for (const id of ids ?? []) state.rows.get(id)?.element.classList.remove('waiting');
