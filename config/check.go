@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,6 +24,23 @@ func (l *loader) check() {
 	l.warnLiterals()
 	l.warnOpenness()
 	l.warnSkillPaths()
+	l.reportIdle()
+}
+
+// reportIdle reports keys that are accepted and that nothing reads yet. Who sets a
+// limit must not believe that it holds.
+func (l *loader) reportIdle() {
+	for _, key := range slices.Sorted(maps.Keys(l.origins)) {
+		name := key[strings.LastIndexByte(key, '.')+1:]
+		model := strings.HasPrefix(key, "llm.models.")
+		limit, ok := keyAt(settingsValue(&l.settings), key)
+		switch {
+		case strings.HasPrefix(key, "budget.") && ok && !limit.value.IsZero():
+			l.warn(key, "has no effect yet: nothing stops at it; set a limit where the model is paid for")
+		case model && (strings.HasPrefix(name, "usdPerM") || name == "encoding"):
+			l.warn(key, "has no effect yet; leave it out")
+		}
+	}
 }
 
 // place is where to look for a key, at least the file it would stand in.

@@ -179,6 +179,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 		return
 	}
 	before := len(m.findings)
+	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
 	e := &expander{dir: m.Dir, lookup: m.lookup}
 	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
@@ -190,6 +191,8 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	s := m.made(key, name, fields, member.Value)
 	if i := slices.IndexFunc(m.findings[min(before, len(m.findings)):], func(f Finding) bool { return f.Severity == Error }); i >= 0 {
 		s.Off = m.findings[before+i].String()
+	} else if m.failed {
+		s.Off = "it has faults, which are not shown: mcp.json has more findings than that"
 	}
 	if fields.Disabled {
 		s.Off = "disabled in mcp.json"

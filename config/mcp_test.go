@@ -181,3 +181,25 @@ func FuzzLoadMCP(f *testing.F) {
 		}
 	})
 }
+
+// A file with more findings than are kept still turns off each server with a fault.
+func TestLoadMCPManyFindings(t *testing.T) {
+	var servers []string
+	for i := range 40 {
+		args := strings.TrimSuffix(strings.Repeat(`"${A_WORD}",`, 10), ",")
+		servers = append(servers, fmt.Sprintf(`"s%d": {"command": "x", "args": [%s]}`, i, args))
+	}
+	servers = append(servers, `"z": {"command": "x", "timeoutS": -1}`)
+	got, _, err := loadMCP(t, `{"servers": {`+strings.Join(servers, ",")+`}}`, map[string]string{"A_WORD": "w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Findings) != maxFindings {
+		t.Errorf("%d findings, want %d", len(got.Findings), maxFindings)
+	}
+	for _, s := range got.Servers {
+		if (s.Off != "") != (s.Name == "z") {
+			t.Errorf("server %s is off: %q", s.Name, s.Off)
+		}
+	}
+}

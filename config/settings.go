@@ -21,7 +21,7 @@ type Settings struct {
 	Permissions Permissions     `json:"permissions" jsonschema_description:"What tools may do."`
 	Adapters    Adapters        `json:"adapters" jsonschema_description:"The places where people chat."`
 	Speech      Speech          `json:"speech" jsonschema_description:"Voice messages."`
-	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits, reserved before a model call and settled after it."`
+	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits. They have no effect yet."`
 	Metrics     Metrics         `json:"metrics" jsonschema_description:"The metrics endpoint."`
 	Log         Log             `json:"log" jsonschema_description:"The log of the process."`
 }
@@ -58,10 +58,10 @@ type ModelSettings struct {
 	TokensParam     string   `json:"tokensParam,omitempty" jsonschema:"enum=max_tokens,enum=max_completion_tokens" jsonschema_description:"The request field in which the API wants maxOutputTokens."`
 	Temperature     *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2" jsonschema_description:"Sampling temperature; unset leaves it to the model."`
 	ReasoningEffort string   `json:"reasoningEffort,omitempty" jsonschema:"enum=none,enum=minimal,enum=low,enum=medium,enum=high,enum=xhigh" jsonschema_description:"How long the model thinks; unset leaves it to the model."`
-	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name."`
-	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars."`
-	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache."`
-	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million output tokens in US dollars."`
+	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name. No effect yet."`
+	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars. No effect yet."`
+	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache. No effect yet."`
+	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million output tokens in US dollars. No effect yet."`
 }
 
 // ContextSettings is the block context of ship.json.
@@ -151,14 +151,15 @@ type Exec struct {
 	Approvers []string `json:"approvers,omitempty" jsonschema_description:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
 }
 
-// Budget limits spending. Days are those of the project's time zone.
+// Budget limits spending. Days are those of the project's time zone. Nothing reads it
+// yet, which [Load] says of every key that is set.
 type Budget struct {
-	RunTokens        Limit   `json:"runTokens" jsonschema_description:"Tokens of one run."`
-	ChatTokensPerDay Limit   `json:"chatTokensPerDay" jsonschema_description:"Tokens of one chat per day."`
-	HostTokensPerDay Limit   `json:"hostTokensPerDay" jsonschema_description:"Tokens of all chats per day."`
-	USDPerRun        Dollars `json:"usdPerRun" jsonschema_description:"US dollars of one run; needs the prices of the model in llm.models."`
-	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" jsonschema_description:"US dollars of one chat per day; needs prices."`
-	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" jsonschema_description:"US dollars of all chats per day; needs prices."`
+	RunTokens        Limit   `json:"runTokens" jsonschema_description:"Tokens of one run. No effect yet."`
+	ChatTokensPerDay Limit   `json:"chatTokensPerDay" jsonschema_description:"Tokens of one chat per day. No effect yet."`
+	HostTokensPerDay Limit   `json:"hostTokensPerDay" jsonschema_description:"Tokens of all chats per day. No effect yet."`
+	USDPerRun        Dollars `json:"usdPerRun" jsonschema_description:"US dollars of one run; needs the prices of the model in llm.models. No effect yet."`
+	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" jsonschema_description:"US dollars of one chat per day; needs prices. No effect yet."`
+	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" jsonschema_description:"US dollars of all chats per day; needs prices. No effect yet."`
 }
 
 // Metrics configures the metrics listener.
