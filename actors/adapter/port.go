@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -18,6 +20,10 @@ import (
 // acceptDeadline bounds how long a chat may take to make a turn durable. It
 // covers an activation from the store under load.
 const acceptDeadline = 60 * time.Second
+
+// lastWords is how much longer an answer is waited for once the caller's context has
+// ended: a platform that stops must not wait for a chat that hangs, and most are quick.
+const lastWords = time.Second
 
 // Port is what a platform is given: [platform.Host] and [platform.Live] on top
 // of the actors. It is safe for concurrent use.
@@ -60,18 +66,48 @@ func (p *Port) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 	for i := range in {
 		futures[i] = p.root.RequestFuture(p.router, command(in[i]), acceptDeadline)
 	}
-	out := make([]platform.Result, len(in))
-	for i, f := range futures {
-		out[i] = accepted(ctx, f)
-		p.opts.Metrics.ingress(p.opts.Platform, in[i], out[i])
+	out, ok := inTime(ctx, func() []platform.Result {
+		out := make([]platform.Result, len(in))
+		for i, f := range futures {
+			out[i] = accepted(f)
+			p.opts.Metrics.ingress(p.opts.Platform, in[i], out[i])
+		}
+		return out
+	})
+	if !ok { // what is taken all the same is known when it comes again
+		out = slices.Repeat([]platform.Result{{Err: errors.Join(platform.ErrUnavailable, ctx.Err())}}, len(in))
 	}
 	return out
 }
 
-func accepted(ctx context.Context, f *actor.Future) platform.Result {
+// inTime is what work gives; false: ctx has ended, and it takes longer than [lastWords].
+func inTime[T any](ctx context.Context, work func() T) (out T, ok bool) {
+	done := make(chan T, 1)
+	pipe.Home{}.Go(func() any {
+		done <- work()
+		return nil
+	}, func(pipe.Panicked) any {
+		close(done)
+		return nil
+	})
+	select {
+	case out, ok = <-done:
+		return out, ok
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case out, ok = <-done:
+	case <-timer.C:
+	}
+	return out, ok
+}
+
+func accepted(f *actor.Future) platform.Result {
 	reply, err := f.Result()
 	if err != nil {
-		return platform.Result{Err: errors.Join(platform.ErrUnavailable, ctx.Err(), err)}
+		return platform.Result{Err: errors.Join(platform.ErrUnavailable, err)}
 	}
 	switch r := reply.(type) {
 	case messages.IngressAccepted:
@@ -196,9 +232,24 @@ func (p *Port) ask(ctx context.Context, question messages.Addressed) (any, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reply, err := p.root.RequestFuture(p.router, question, acceptDeadline).Result()
-	if err != nil {
-		return nil, errors.Join(platform.ErrUnavailable, err)
+	return p.reply(ctx, p.root.RequestFuture(p.router, question, acceptDeadline))
+}
+
+// reply is what comes of a question.
+func (*Port) reply(ctx context.Context, f *actor.Future) (any, error) {
+	type answer struct {
+		reply any
+		err   error
 	}
-	return reply, nil
+	a, ok := inTime(ctx, func() answer {
+		reply, err := f.Result()
+		return answer{reply, err}
+	})
+	switch {
+	case !ok:
+		return nil, errors.Join(platform.ErrUnavailable, ctx.Err())
+	case a.err != nil:
+		return nil, errors.Join(platform.ErrUnavailable, a.err)
+	}
+	return a.reply, nil
 }

@@ -3,7 +3,6 @@ package adapter
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -62,8 +61,9 @@ func (p *Port) Watch(ctx context.Context, key messages.ChatKey) (<-chan platform
 		return nil, err
 	}
 	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer), behind: &behind{}}}
-	if _, err := p.root.RequestFuture(p.adapter, w, acceptDeadline).Result(); err != nil {
-		return nil, errors.Join(platform.ErrUnavailable, err)
+	if _, err := p.reply(ctx, p.root.RequestFuture(p.adapter, w, acceptDeadline)); err != nil {
+		p.root.Send(p.adapter, watchClosed{w.id}) // it may open yet
+		return nil, err
 	}
 	context.AfterFunc(ctx, func() { p.root.Send(p.adapter, watchClosed{w.id}) })
 	return w.frames, nil
