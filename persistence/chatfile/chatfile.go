@@ -7,19 +7,21 @@ package chatfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
+
+// maxBytes is the longest file that is read; all of them are small.
+const maxBytes = 64 << 20
 
 // Store implements [persistence.FileStore].
 type Store struct {
-	dir func(messages.ChatKey) (string, error)
+	dir  func(messages.ChatKey) (string, error)
+	disk wholefile.Disk
 }
 
 var _ persistence.FileStore = (*Store)(nil)
@@ -44,10 +46,7 @@ func (s *Store) ReadFile(_ context.Context, key messages.ChatKey, name string) (
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	data, err := wholefile.Read(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of %s: %w", name, key, err)
 	}
@@ -61,51 +60,12 @@ func (s *Store) WriteFile(_ context.Context, key messages.ChatKey, name string, 
 		return err
 	}
 	if len(content) == 0 {
-		err = remove(path)
+		err = s.disk.Remove(path)
 	} else {
-		err = replace(path, content)
+		err = s.disk.Write(path, content)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s of %s: %w", name, key, err)
 	}
 	return nil
-}
-
-func remove(path string) error {
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return errors.Join(err, syncDir(filepath.Dir(path)))
-}
-
-func replace(path string, content []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	fresh := path + ".new"
-	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

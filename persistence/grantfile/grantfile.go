@@ -7,21 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
-// version of the files.
-const version = 1
+const (
+	// version of the files.
+	version = 1
+	// maxBytes is the longest file that is read: thousands of grants.
+	maxBytes = 8 << 20
+)
 
 var errVersion = errors.New("written by a newer version")
 
 // Store implements [persistence.GrantStore].
 type Store struct {
 	dir  string
+	disk wholefile.Disk
 	name func(messages.ChatKey) (string, error)
 }
 
@@ -52,12 +57,9 @@ func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.G
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
+	data, err := wholefile.Read(path, maxBytes)
+	if err != nil || data == nil {
+		return nil, wrapped("read grants", err)
 	}
 	var f file
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -79,35 +81,47 @@ func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.G
 // Chats are the chats that have grants, or had some, in the order of their files. A
 // file that cannot be read is an error, and the others are listed all the same.
 func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list grants: %w", err)
-	}
 	var keys []messages.ChatKey
 	var faults []error
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	// Long names go on in folders.
+	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case path == s.dir && errors.Is(err, fs.ErrNotExist):
+			return filepath.SkipAll
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			faults = append(faults, fmt.Errorf("list grants: %w", err))
+		case !e.IsDir() && filepath.Ext(path) == ".json": // all others a crash cut short
+			key, err := s.chatOf(path)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("read grants of %s: %w", filepath.Base(path), err))
+				return nil
+			}
+			keys = append(keys, key)
 		}
-		path := filepath.Join(s.dir, e.Name())
-		if filepath.Ext(path) != ".json" {
-			continue // of a save that a crash cut short
-		}
-		var f file
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &f)
-		}
-		if want, nameErr := s.path(f.ChatKey); err == nil && (nameErr != nil || want != path) {
-			err = errors.New("it is called otherwise than its chat")
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("read grants of %s: %w", filepath.Base(path), err))
-			continue
-		}
-		keys = append(keys, f.ChatKey)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return keys, errors.Join(faults...)
+}
+
+// chatOf is the chat that a file says it belongs to.
+func (s *Store) chatOf(path string) (messages.ChatKey, error) {
+	var f file
+	data, err := wholefile.Read(path, maxBytes)
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		return "", err
+	}
+	if want, err := s.path(f.ChatKey); err != nil || want != path {
+		return "", errors.New("it is called otherwise than its chat")
+	}
+	return f.ChatKey, nil
 }
 
 // SaveGrants implements [persistence.GrantStore].
@@ -120,49 +134,12 @@ func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []per
 	if err != nil {
 		return fmt.Errorf("save grants of %s: %w", key, err) // Unreachable: grants encode
 	}
-	if err := makeDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("save grants of %s: %w", key, err)
-	}
-	if err := writeSynced(path+".new", data); err != nil {
-		return fmt.Errorf("save grants of %s: %w", key, err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("save grants of %s: %w", key, err)
-	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("save grants of %s: %w", key, err)
-	}
-	return nil
+	return wrapped("save grants of "+string(key), s.disk.Write(path, append(data, '\n')))
 }
 
-// makeDir makes the folder, and forces that it is there.
-func makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
+func wrapped(what string, err error) error {
+	if err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	// Its parent may be new as well.
-	return errors.Join(syncDir(filepath.Dir(dir)), syncDir(filepath.Dir(filepath.Dir(dir))))
-}
-
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return fmt.Errorf("%s: %w", what, err)
 }

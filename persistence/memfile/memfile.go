@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,10 +13,16 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
-// maxName is the longest name of a person's file.
-const maxName = 200
+const (
+	// maxName is the longest name of a person's file.
+	maxName = 200
+	// maxRead is the longest file that is read: people may have written more than
+	// would be added to.
+	maxRead = 4 * persistence.MaxMemory
+)
 
 // Options of a store.
 type Options struct {
@@ -32,9 +36,8 @@ type Options struct {
 // first change only.
 type Store struct {
 	opts Options
+	disk wholefile.Disk
 	mu   sync.Mutex // held with the lock file
-	// step hears of every step of a change, and may end it as a crash would.
-	step func(name string) error
 }
 
 // New makes a store.
@@ -42,7 +45,7 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{opts: o, step: func(string) error { return nil }}
+	return &Store{opts: o}
 }
 
 // Path is the file of a memory.
@@ -124,7 +127,7 @@ func (s *Store) change(ctx context.Context, place persistence.MemoryPlace, work 
 		return err
 	}
 	name := filepath.Join(s.opts.State, "memory", ".lock")
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	if err := s.disk.MakeDir(filepath.Dir(name)); err != nil {
 		return fmt.Errorf("change a memory: %w", err)
 	}
 	lock := flock.New(name, flock.SetPermissions(0o600))
@@ -142,67 +145,12 @@ func (s *Store) put(file, text string) error {
 	if len(text) > persistence.MaxMemory {
 		return persistence.ErrMemoryFull
 	}
-	dir := filepath.Dir(file)
-	if err := makeDir(dir); err != nil {
-		return err
-	}
-	name := filepath.Base(file)
-	if err := s.step("write " + name); err != nil {
-		return err
-	}
-	fresh := file + ".new"
-	if err := writeSynced(fresh, text); err != nil {
-		return err
-	}
-	if err := s.step("rename " + name); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, file); err != nil {
-		return err
-	}
-	if err := syncDir(dir); err != nil {
-		return err
-	}
-	return s.step("done " + name)
-}
-
-// makeDir makes a folder, and forces that it is there.
-func makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(dir))
-}
-
-func writeSynced(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return s.disk.Write(file, []byte(text))
 }
 
 // read is a text; what is not there is empty.
 func read(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
+	text, err := wholefile.Read(file, maxRead)
 	if err != nil {
 		return "", fmt.Errorf("read a memory: %w", err)
 	}

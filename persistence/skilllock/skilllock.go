@@ -14,16 +14,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
 const (
@@ -36,6 +34,7 @@ const (
 // Store implements [persistence.SkillStore].
 type Store struct {
 	state string
+	disk  wholefile.Disk
 	mu    sync.Mutex // held with the lock file
 }
 
@@ -63,18 +62,12 @@ func (s *Store) read() (file, error) {
 	fail := func(why any) (file, error) {
 		return file{}, fmt.Errorf("%w: %s: %v; repair the file or remove it, and every skill asks again", persistence.ErrSkillLock, s.Path(), why)
 	}
-	info, err := os.Stat(s.Path())
+	raw, err := wholefile.Read(s.Path(), maxBytes)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return file{Version: version}, nil
 	case err != nil:
 		return fail(err)
-	case !info.Mode().IsRegular() || info.Size() > maxBytes:
-		return fail("it is no file of ours")
-	}
-	raw, err := os.ReadFile(s.Path())
-	if err != nil {
-		return fail(err)
+	case raw == nil:
+		return file{Version: version}, nil
 	}
 	var f file
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -127,7 +120,7 @@ func (s *Store) change(ctx context.Context, work func([]persistence.SkillApprova
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.state, 0o700); err != nil {
+	if err := s.disk.MakeDir(s.state); err != nil {
 		return fmt.Errorf("change the agreements to skills: %w", err)
 	}
 	lock := flock.New(filepath.Join(s.state, ".skills.lock.lock"), flock.SetPermissions(0o600))
@@ -148,19 +141,8 @@ func (s *Store) change(ctx context.Context, work func([]persistence.SkillApprova
 	if err != nil { // Unreachable: strings and times
 		return fmt.Errorf("change the agreements to skills: %w", err)
 	}
-	if err := s.write(append(raw, '\n')); err != nil {
+	if err := s.disk.Write(s.Path(), append(raw, '\n')); err != nil {
 		return fmt.Errorf("change the agreements to skills: %w", err)
 	}
 	return nil
-}
-
-func (s *Store) write(raw []byte) error {
-	if err := renameio.WriteFile(s.Path(), raw, 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
-		return err
-	}
-	dir, err := os.Open(s.state)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

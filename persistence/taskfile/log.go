@@ -1,7 +1,6 @@
 package taskfile
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,15 +11,15 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
 const (
 	version = 1
-	// maxLine is the longest record that is read.
+	// maxLine is the longest record that is read, maxLog the longest file.
 	maxLine = 1 << 20
+	maxLog  = 1 << 30
 	// keepPerTask is how many settled fires of a task are remembered: more than there
 	// are minutes in a day, so that a clock that was put back repeats none.
 	keepPerTask = 2000
@@ -31,46 +30,77 @@ const (
 // Log implements [persistence.FireLog]. One process has it open.
 type Log struct {
 	path  string
+	disk  wholefile.Disk
 	mu    sync.Mutex
 	file  *os.File // nil: nothing was written yet
 	torn  bool     // the file does not end with a line
 	lines int      // since it was opened
+	// forced says that what can be read is on the disk. Somebody who was killed may have
+	// written the end of it.
+	forced bool
+	// lost says that it could not be forced: what is read now may be in memory only, and
+	// forcing it again would write nothing.
+	lost bool
 }
 
 // NewLog is the log of a state folder. It makes it with the first record only.
 func NewLog(state string) *Log { return &Log{path: filepath.Join(state, "schedule", "fires.jsonl")} }
 
-// Fires implements [persistence.FireLog].
+// Fires implements [persistence.FireLog]. What it tells of is durable.
 func (l *Log) Fires(context.Context) ([]persistence.Fire, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.settle(); err != nil {
+		return nil, err
+	}
 	fires, _, err := l.read()
 	return fires, err
 }
 
+// settle makes what can be read durable.
+func (l *Log) settle() error {
+	if l.lost {
+		fires, _, err := l.read()
+		if err == nil {
+			err = l.rewrite(fires)
+		}
+		l.lost, l.forced = err != nil, err == nil
+		return err
+	}
+	if l.forced {
+		return nil
+	}
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = l.disk.Do(wholefile.StepForce, l.path, f.Sync)
+		l.lost = err != nil
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("force the log of fires: %w", err)
+	}
+	l.forced = true
+	return nil
+}
+
 // read reads what is whole. torn: the file does not end with a line.
 func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
-	raw, err := os.ReadFile(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
+	raw, err := wholefile.Read(l.path, maxLog)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the log of fires: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
+	for line := range bytes.Lines(raw) {
 		var f persistence.Fire
-		if json.Unmarshal(lines.Bytes(), &f) != nil || f.Task == "" {
+		if len(line) > maxLine || json.Unmarshal(line, &f) != nil || f.Task == "" {
 			continue // cut by a crash, or no line of ours
 		}
 		if f.V > version {
 			return nil, false, fmt.Errorf("%s was written by a newer version of this program", l.path)
 		}
 		fires = append(fires, f)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, false, fmt.Errorf("read the log of fires: %w", err)
 	}
 	return fires, len(raw) > 0 && raw[len(raw)-1] != '\n', nil
 }
@@ -94,11 +124,7 @@ func (l *Log) AddFires(_ context.Context, fires ...persistence.Fire) error {
 		}
 		out = append(append(out, raw...), '\n')
 	}
-	_, err := l.file.Write(out)
-	if err == nil {
-		err = l.file.Sync()
-	}
-	if err != nil {
+	if err := l.write(out); err != nil {
 		// Nothing is believed: the next one opens the file anew and begins a line.
 		err = errors.Join(err, l.file.Close())
 		l.file = nil
@@ -116,14 +142,32 @@ func (l *Log) AddFires(_ context.Context, fires ...persistence.Fire) error {
 	return nil
 }
 
+// write adds lines and forces them.
+func (l *Log) write(lines []byte) error {
+	l.forced = false
+	err := l.disk.Do(wholefile.StepWrite, l.path, func() error {
+		_, err := l.file.Write(lines)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = l.disk.Do(wholefile.StepForce, l.path, l.file.Sync)
+	l.forced, l.lost = err == nil, err != nil
+	return err
+}
+
 // open opens the file for the first record, without what nobody asks for any more.
 func (l *Log) open() error {
 	if l.file != nil {
 		return nil
 	}
 	dir := filepath.Dir(l.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := l.disk.MakeDir(dir); err != nil {
 		return fmt.Errorf("open the log of fires: %w", err)
+	}
+	if err := l.settle(); err != nil {
+		return err
 	}
 	fires, torn, err := l.read()
 	if err != nil {
@@ -135,14 +179,18 @@ func (l *Log) open() error {
 		}
 		torn = false
 	}
-	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	var file *os.File
+	err = l.disk.Do(wholefile.StepOpen, l.path, func() (err error) {
+		file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("open the log of fires: %w", err)
 	}
-	if err := syncDir(dir); err != nil {
-		return errors.Join(err, file.Close())
+	if err := l.disk.SyncDir(dir); err != nil {
+		return errors.Join(fmt.Errorf("open the log of fires: %w", err), file.Close())
 	}
-	l.file, l.torn = file, torn
+	l.file, l.torn, l.forced = file, torn, true
 	return nil
 }
 
@@ -156,10 +204,10 @@ func (l *Log) rewrite(fires []persistence.Fire) error {
 		}
 		out.Write(append(raw, '\n'))
 	}
-	if err := renameio.WriteFile(l.path, out.Bytes(), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+	if err := l.disk.Write(l.path, out.Bytes()); err != nil {
 		return fmt.Errorf("rewrite the log of fires: %w", err)
 	}
-	return syncDir(filepath.Dir(l.path))
+	return nil
 }
 
 // recent leaves out what a settled fire needs no more, and all but the newest fires

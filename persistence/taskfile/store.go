@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
 const (
@@ -30,6 +30,7 @@ const (
 type Store struct {
 	state string
 	home  *time.Location
+	disk  wholefile.Disk
 	mu    sync.Mutex // held with the lock file
 }
 
@@ -173,14 +174,13 @@ func (s *Store) RemoveTask(ctx context.Context, id string) error {
 		if err := s.named(id); err != nil {
 			return err
 		}
-		err := os.Remove(s.Path(id))
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %s", persistence.ErrTask, id)
 		}
-		if err != nil {
+		if err := s.disk.Remove(s.Path(id)); err != nil {
 			return fmt.Errorf("remove a task: %w", err)
 		}
-		return syncDir(s.Dir())
+		return nil
 	})
 }
 
@@ -193,10 +193,10 @@ func (*Store) named(id string) error {
 }
 
 func (s *Store) write(id string, raw []byte) error {
-	if err := renameio.WriteFile(s.Path(id), raw, 0o600, renameio.WithStaticPermissions(0o600), renameio.WithTempDir(s.Dir())); err != nil {
+	if err := s.disk.Write(s.Path(id), raw); err != nil {
 		return fmt.Errorf("write a task: %w", err)
 	}
-	return syncDir(s.Dir())
+	return nil
 }
 
 // change works on the folder, alone in all processes.
@@ -206,7 +206,7 @@ func (s *Store) change(ctx context.Context, work func() error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {
+	if err := s.disk.MakeDir(s.Dir()); err != nil {
 		return fmt.Errorf("change the tasks: %w", err)
 	}
 	lock := flock.New(filepath.Join(s.state, ".tasks.lock"), flock.SetPermissions(0o600))
@@ -215,13 +215,4 @@ func (s *Store) change(ctx context.Context, work func() error) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	return work()
-}
-
-// syncDir makes a change of names durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("force %s: %w", dir, err)
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -1,0 +1,60 @@
+package chatfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+const faultKey, faultName = messages.ChatKey("web-chat-1"), "pages.json"
+
+func on(disk wholefile.Disk, state string) *Store {
+	s := New(func(key messages.ChatKey) (string, error) { return filepath.Join(state, "chat", string(key)), nil })
+	s.disk = disk
+	return s
+}
+
+func TestST19EveryStepOfAChatsFileFails(t *testing.T) {
+	write := func(content string) func(wholefile.Disk, string) error {
+		return func(disk wholefile.Disk, state string) error {
+			return on(disk, state).WriteFile(t.Context(), faultKey, faultName, []byte(content))
+		}
+	}
+	look := func(state string) (string, error) {
+		b, err := on(wholefile.Disk{}, state).ReadFile(t.Context(), faultKey, faultName)
+		return string(b), err
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: write("old"), Change: write("new"), Look: look, Old: "old", New: "new"})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: write("new"), Look: look, Old: "", New: "new",
+	})
+}
+
+func TestFoldersOfChatsFilesAreForced(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	var r wholefiletest.Recorder
+	if err := on(r.Disk(), state).WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	r.Forced(t, state, filepath.Join(state, "chat"), filepath.Join(state, "chat", string(faultKey)))
+}
+
+func TestEndlessFile(t *testing.T) {
+	state := t.TempDir()
+	s := on(wholefile.Disk{}, state)
+	if err := s.WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	path, err := s.FilePath(faultKey, faultName)
+	if err := errors.Join(err, os.Truncate(path, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReadFile(t.Context(), faultKey, faultName); !errors.Is(err, wholefile.ErrTooLong) {
+		t.Errorf("read: %v, want %v", err, wholefile.ErrTooLong)
+	}
+}

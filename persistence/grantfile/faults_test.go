@@ -1,0 +1,60 @@
+package grantfile
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+func TestST19EveryStepOfAGrantFails(t *testing.T) {
+	save := func(id string) func(wholefile.Disk, string) error {
+		return func(disk wholefile.Disk, state string) error {
+			s := New(filepath.Join(state, "approvals", "grants"), name)
+			s.disk = disk
+			return s.SaveGrants(t.Context(), alice, []persistence.Grant{{ID: id}})
+		}
+	}
+	look := func(state string) (string, error) {
+		list, err := New(filepath.Join(state, "approvals", "grants"), name).Grants(t.Context(), alice)
+		if len(list) == 0 {
+			return "", err
+		}
+		return list[0].ID, err
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: save("1"), Change: save("2"), Look: look, Old: "1", New: "2"})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: save("1"), Look: look, Old: "", New: "1",
+	})
+}
+
+// The file of a long key lies in folders below: its grants are listed and taken back
+// like all others.
+func TestGrantsOfALongKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "grants")
+	nested := func(key messages.ChatKey) (string, error) {
+		if len(key) > 200 {
+			return string(key[:200]) + "~/" + string(key[200:]), nil
+		}
+		return string(key), nil
+	}
+	long := messages.ChatKey("web-chat-" + strings.Repeat("x", 250))
+	s := New(dir, nested)
+	var r wholefiletest.Recorder
+	s.disk = r.Disk()
+	for _, key := range []messages.ChatKey{alice, long} {
+		if err := s.SaveGrants(t.Context(), key, []persistence.Grant{{ID: "1"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := s.Chats(t.Context())
+	if slices.Sort(keys); err != nil || !slices.Equal(keys, []messages.ChatKey{alice, long}) {
+		t.Errorf("chats: %v, %v", keys, err)
+	}
+	r.Forced(t, dir, filepath.Join(dir, string(long[:200])+"~"))
+}

@@ -1,0 +1,102 @@
+package wholefile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+func TestST19EveryStepFails(t *testing.T) {
+	file := func(state string) string { return filepath.Join(state, "a", "b", "file") }
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("old")) },
+		Change:  func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
+		Look: func(state string) (string, error) {
+			b, err := wholefile.Read(file(state), 10)
+			return string(b), err
+		},
+		Old: "old", New: "new",
+	})
+	wholefiletest.EachFails(t, wholefiletest.Case{ // the first time, with its folders
+		Prepare: func(wholefile.Disk, string) error { return nil },
+		Change:  func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
+		Look: func(state string) (string, error) {
+			b, err := wholefile.Read(file(state), 10)
+			return string(b), err
+		},
+		Old: "", New: "new",
+	})
+}
+
+func TestFoldersAreForced(t *testing.T) {
+	root := t.TempDir()
+	var r wholefiletest.Recorder
+	if err := r.Disk().Write(filepath.Join(root, "a/b/file"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	r.Forced(t, filepath.Join(root, "a"), filepath.Join(root, "a/b"))
+	for path, want := range map[string]os.FileMode{"a": 0o700, "a/b": 0o700, "a/b/file": 0o600} {
+		if info, err := os.Stat(filepath.Join(root, path)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want mode %v", path, info, err, want)
+		}
+	}
+}
+
+func TestReadIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	long, pipe := filepath.Join(dir, "long"), filepath.Join(dir, "pipe")
+	if err := os.WriteFile(long, []byte(strings.Repeat("x", 11)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := wholefile.Read(long, 11); err != nil || len(b) != 11 {
+		t.Errorf("as long as it may be: %d bytes, %v", len(b), err)
+	}
+	if _, err := wholefile.Read(long, 10); !errors.Is(err, wholefile.ErrTooLong) {
+		t.Errorf("one byte more: %v, want %v", err, wholefile.ErrTooLong)
+	}
+	if b, err := wholefile.Read(filepath.Join(dir, "none"), 10); err != nil || b != nil {
+		t.Errorf("a file that is not there: %q, %v", b, err)
+	}
+	for _, path := range []string{pipe, dir} {
+		if _, err := wholefile.Read(path, 10); err == nil {
+			t.Errorf("%s was read", path)
+		}
+	}
+}
+
+func TestRemove(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	var disk wholefile.Disk
+	if err := disk.Write(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := disk.Remove(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(file); !os.IsNotExist(err) {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
+// A folder that something else is in the place of is refused.
+func TestNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	var disk wholefile.Disk
+	if err := disk.Write(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.Write(filepath.Join(file, "x"), nil); err == nil {
+		t.Error("a file was a folder")
+	}
+}

@@ -1,0 +1,132 @@
+// Package wholefiletest lets every step of a store's change fail, one after the other.
+package wholefiletest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+)
+
+// Case is a store and one change of it. All members are required.
+type Case struct {
+	// Prepare puts the old content into a state folder.
+	Prepare func(disk wholefile.Disk, state string) error
+	// Change is the change; done again, it still leads to the new content.
+	Change func(disk wholefile.Disk, state string) error
+	// Look is what somebody reads who opens the folder anew.
+	Look func(state string) (string, error)
+	// Old and New are what Look may find.
+	Old, New string
+}
+
+// EachFails runs the change with each of its steps failing, with a full disk and with
+// a broken one: it is told of, what is read is the old or the new content, and doing
+// it again leads to the new one. Nothing half written is left.
+func EachFails(t *testing.T, c Case) {
+	t.Helper()
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
+		n := 1
+		for c.failing(t, n, fault) {
+			n++
+		}
+		if n < 5 { // open, write, force, rename, force the folder
+			t.Fatalf("the change had %d steps", n-1)
+		}
+		t.Logf("%v at each of %d steps", fault, n-1)
+	}
+}
+
+// failing lets the n-th step fail; false: there is none.
+func (c Case) failing(t *testing.T, n int, fault error) bool {
+	t.Helper()
+	state := filepath.Join(t.TempDir(), "state")
+	if err := c.Prepare(wholefile.Disk{}, state); err != nil {
+		t.Fatal(err)
+	}
+	at, failed := 0, ""
+	err := c.Change(wholefile.Disk{Fault: func(step wholefile.Step, path string) error {
+		if at++; at != n {
+			return nil
+		}
+		failed = fmt.Sprintf("%v at step %d, %s %s", fault, n, step, filepath.Base(path))
+		return fault
+	}}, state)
+	if failed == "" {
+		if err != nil {
+			t.Fatalf("without a fault: %v", err)
+		}
+		return false
+	}
+	if !errors.Is(err, fault) {
+		t.Errorf("%s: the change says %v", failed, err)
+	}
+	c.look(t, state, failed, c.Old, c.New)
+	leftovers(t, state, failed)
+	if err := c.Change(wholefile.Disk{}, state); err != nil {
+		t.Errorf("%s: and again: %v", failed, err)
+	}
+	c.look(t, state, failed+", and again", c.New)
+	return true
+}
+
+func (c Case) look(t *testing.T, state, where string, legal ...string) {
+	t.Helper()
+	got, err := c.Look(state)
+	if err != nil {
+		t.Errorf("%s: %v", where, err)
+		return
+	}
+	for _, want := range legal {
+		if got == want {
+			return
+		}
+	}
+	t.Errorf("%s: found %q, want one of %q", where, got, legal)
+}
+
+func leftovers(t *testing.T, state, where string) {
+	t.Helper()
+	err := filepath.WalkDir(state, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, ".new") {
+			t.Errorf("%s: it left %s", where, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Recorder keeps the steps that were done, in their order: force folder x.
+type Recorder struct{ steps []string }
+
+// Disk is one whose steps are recorded.
+func (r *Recorder) Disk() wholefile.Disk {
+	return wholefile.Disk{Fault: func(step wholefile.Step, path string) error {
+		r.steps = append(r.steps, string(step)+" "+path)
+		return nil
+	}}
+}
+
+// Forced fails the test where a folder below the state folder, or the folder itself,
+// was made and its name was not forced behind that.
+func (r *Recorder) Forced(t *testing.T, made ...string) {
+	t.Helper()
+	for _, dir := range made {
+		want, seen := string(wholefile.StepSyncDir)+" "+filepath.Dir(dir), false
+		begun := false
+		for _, step := range r.steps {
+			begun = begun || step == string(wholefile.StepMakeDir)+" "+dir
+			seen = seen || begun && step == want
+		}
+		if !seen {
+			t.Errorf("%s was not made and forced; steps: %q", dir, r.steps)
+		}
+	}
+}

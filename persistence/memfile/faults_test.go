@@ -1,0 +1,81 @@
+package memfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+func TestST19EveryStepOfAMemoryFails(t *testing.T) {
+	const key, old, both = "cli-chat-a", "- 2026-07-01 old [t1]\n|t1", "- 2026-07-01 old [t1]\n- 2026-07-01 new [t9]\n|t9"
+	on := func(disk wholefile.Disk, state string) *Store {
+		s := open(t, state)
+		s.disk = disk
+		return s
+	}
+	add := func(words, turn string) func(wholefile.Disk, string) error {
+		return func(disk wholefile.Disk, state string) error {
+			_, err := on(disk, state).AddExtracted(t.Context(), key, persistence.MemoryMark{TurnID: turn}, fact(words, turn))
+			return err
+		}
+	}
+	look := func(state string) (string, error) {
+		s := open(t, state)
+		text, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{Chat: key})
+		mark, markErr := s.Extracted(t.Context(), key)
+		return text + "|" + mark.TurnID, errors.Join(err, markErr)
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: add("old", "t1"), Change: add("new", "t9"), Look: look, Old: old, New: both})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add("old", "t1"), Look: look, Old: "|", New: old,
+	})
+	replaced := false
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: add("old", "t1"),
+		Change: func(disk wholefile.Disk, state string) error {
+			err := on(disk, state).ReplaceMemory(t.Context(), persistence.MemoryPlace{Chat: key}, "- 2026-07-01 old [t1]\n", "short\n", true)
+			if errors.Is(err, persistence.ErrMemoryChanged) {
+				replaced = true // the one before did it, and could not force the folder
+				return nil
+			}
+			return err
+		},
+		Look: look, Old: old, New: "short\n|t1",
+	})
+	if !replaced {
+		t.Error("no fault came behind the rename")
+	}
+}
+
+func TestFoldersOfMemoriesAreForced(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	s := open(t, state)
+	var r wholefiletest.Recorder
+	s.disk = r.Disk()
+	for _, place := range []persistence.MemoryPlace{{}, {User: "cli-1"}, {Chat: "cli-chat-a"}} {
+		if _, err := s.AddMemory(t.Context(), place, fact("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Forced(t, state, filepath.Join(state, "memory"), filepath.Join(state, "memory/users"), filepath.Join(state, "chat/cli-chat-a/memory"))
+}
+
+// A memory that somebody made endless is not read into memory.
+func TestEndlessMemory(t *testing.T) {
+	state := t.TempDir()
+	s := open(t, state)
+	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(state, "memory/project.md"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{}); !errors.Is(err, wholefile.ErrTooLong) {
+		t.Errorf("read: %v, want %v", err, wholefile.ErrTooLong)
+	}
+}

@@ -1,0 +1,41 @@
+package skilllock
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+func TestST19EveryStepOfAnAgreementFails(t *testing.T) {
+	approve := func(digest string) func(wholefile.Disk, string) error {
+		return func(disk wholefile.Disk, state string) error {
+			s := New(state)
+			s.disk = disk
+			return s.ApproveSkill(t.Context(), approval("a", digest))
+		}
+	}
+	look := func(state string) (string, error) {
+		list, err := New(state).SkillApprovals(t.Context())
+		if len(list) == 0 {
+			return "", err
+		}
+		return list[0].Digest, err
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: approve("1"), Change: approve("2"), Look: look, Old: "1", New: "2"})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: approve("1"), Look: look, Old: "", New: "1",
+	})
+}
+
+func TestTheFolderIsForced(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	s := New(state)
+	var r wholefiletest.Recorder
+	s.disk = r.Disk()
+	if err := s.ApproveSkill(t.Context(), approval("a", "1")); err != nil {
+		t.Fatal(err)
+	}
+	r.Forced(t, state)
+}

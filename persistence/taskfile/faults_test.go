@@ -1,0 +1,176 @@
+package taskfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+)
+
+func on(disk wholefile.Disk, state string) *Store {
+	s := New(state, time.UTC)
+	s.disk = disk
+	return s
+}
+
+func logOn(disk wholefile.Disk, state string) *Log {
+	l := NewLog(state)
+	l.disk = disk
+	return l
+}
+
+func TestST19EveryStepOfATaskFails(t *testing.T) {
+	status := func(state string) (string, error) {
+		tasks, problems, err := New(state, time.UTC).Tasks(t.Context())
+		if err != nil || len(problems) > 0 {
+			return "", errors.Join(err, fmt.Errorf("problems: %v", problems))
+		}
+		var out []string
+		for _, task := range tasks {
+			out = append(out, task.ID+" "+string(task.Status))
+		}
+		return strings.Join(out, ", "), nil
+	}
+	add := func(disk wholefile.Disk, state string) error {
+		err := on(disk, state).AddTask(t.Context(), task("a"))
+		if errors.Is(err, persistence.ErrTaskExists) {
+			return nil // as it was done before
+		}
+		return err
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add, Look: status, Old: "", New: "a active",
+	})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: add,
+		Change: func(disk wholefile.Disk, state string) error {
+			return on(disk, state).SetTaskStatus(t.Context(), "a", persistence.TaskPaused)
+		},
+		Look: status, Old: "a active", New: "a paused",
+	})
+}
+
+// A record is there or not; after an error it may be there, and written again it
+// is there twice, which its id tells.
+func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
+	add := func(is persistence.FireIs) func(wholefile.Disk, string) error {
+		return func(disk wholefile.Disk, state string) error {
+			l := logOn(disk, state)
+			return errors.Join(l.AddFires(t.Context(), fire(is, 1)), l.Close())
+		}
+	}
+	kinds := func(state string) (string, error) {
+		l := NewLog(state)
+		fires, err := l.Fires(t.Context())
+		var out []string
+		for _, f := range fires {
+			out = append(out, string(f.Is))
+		}
+		return strings.Join(slices.Compact(out), ", "), errors.Join(err, l.Close())
+	}
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: add(persistence.FireStarted), Change: add(persistence.FireEnded), Look: kinds, Old: "started", New: "started, ended",
+	})
+	wholefiletest.EachFails(t, wholefiletest.Case{
+		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add(persistence.FireStarted), Look: kinds, Old: "", New: "started",
+	})
+}
+
+// What a force has failed to write is not believed when it is read from memory: all
+// of it is written anew before anybody hears of it.
+func TestST8FireLogAfterAFailedForce(t *testing.T) {
+	l := NewLog(t.TempDir())
+	var steps []wholefile.Step
+	failing := false
+	l.disk.Fault = func(step wholefile.Step, _ string) error {
+		steps = append(steps, step)
+		if failing && step == wholefile.StepForce {
+			return syscall.EIO
+		}
+		return nil
+	}
+	if err := l.AddFires(t.Context(), fire(persistence.FireStarted, 1)); err != nil {
+		t.Fatal(err)
+	}
+	failing = true
+	if err := l.AddFires(t.Context(), fire(persistence.FireEnded, 1)); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a force that failed: %v", err)
+	}
+	if fires, err := l.Fires(t.Context()); !errors.Is(err, syscall.EIO) {
+		t.Errorf("while nothing can be forced: %v, %v", fires, err)
+	}
+	failing, steps = false, nil
+	fires, err := l.Fires(t.Context())
+	if err != nil || len(fires) != 2 {
+		t.Errorf("%d records, %v; want 2", len(fires), err)
+	}
+	for _, want := range []wholefile.Step{wholefile.StepWrite, wholefile.StepForce, wholefile.StepRename} {
+		if !slices.Contains(steps, want) {
+			t.Errorf("before they were told of there was no %q: %q", want, steps)
+		}
+	}
+}
+
+// What a process that was killed has left is forced before anybody hears of it.
+func TestFireLogOfAKilledProcess(t *testing.T) {
+	state := t.TempDir()
+	before := NewLog(state)
+	if err := errors.Join(before.AddFires(t.Context(), fire(persistence.FireStarted, 1)), before.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var steps []wholefile.Step
+	l := logOn(wholefile.Disk{Fault: func(step wholefile.Step, _ string) error {
+		steps = append(steps, step)
+		return nil
+	}}, state)
+	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 1 {
+		t.Fatalf("%v, %v", fires, err)
+	}
+	if !slices.Equal(steps, []wholefile.Step{wholefile.StepForce}) {
+		t.Errorf("steps: %q", steps)
+	}
+}
+
+// One line without an end takes the log's other records away from nobody.
+func TestFireLogWithAnEndlessLine(t *testing.T) {
+	l := NewLog(t.TempDir())
+	if err := errors.Join(l.AddFires(t.Context(), fire(persistence.FireStarted, 1)), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(make([]byte, maxLine+1)) // NUL bytes, as a power cut leaves them
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.AddFires(t.Context(), fire(persistence.FireEnded, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 2 {
+		t.Errorf("%d records, %v; want 2", len(fires), err)
+	}
+}
+
+func TestFoldersOfTasksAreForced(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	var r wholefiletest.Recorder
+	if err := on(r.Disk(), state).AddTask(t.Context(), task("a")); err != nil {
+		t.Fatal(err)
+	}
+	l := logOn(r.Disk(), state)
+	if err := errors.Join(l.AddFires(t.Context(), fire(persistence.FireStarted, 1)), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r.Forced(t, state, filepath.Join(state, "tasks"), filepath.Join(state, "schedule"))
+}
