@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -73,7 +74,7 @@ type run struct {
 	memo  *model.Memo
 	start messages.StartRun
 	loop  *loop.Loop
-	specs []tool.Spec
+	offer []model.ToolSpec // the tools, as the model reads them
 	home  pipe.Home
 	chat  *actor.PID
 
@@ -225,18 +226,25 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 		ErrorText: errorText,
 		Metadata:  r.metadata,
 	}
+	tools := make([]tool.Tool, 0, len(msg.Tools)) // as they are now, whatever comes of them during the run
+	check, asks := r.Tools.Validate, func(c loop.Call) bool {
+		i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == c.Name })
+		return i >= 0 && r.asks(tools[i], c)
+	}
+	c.Tools, r.offer = make([]loop.Tool, 0, len(msg.Tools)), make([]model.ToolSpec, 0, len(msg.Tools))
 	for _, name := range msg.Tools {
 		t, ok := r.Tools.Find(name)
 		if !ok {
 			continue
 		}
 		spec := t.Spec()
-		r.specs = append(r.specs, spec)
-		c.Tools = append(c.Tools, loop.Tool{
-			Name: spec.Name, CallName: r.Tools.WireName(spec.Name), Title: spec.Title,
-			Check: func(in json.RawMessage) error { return r.Tools.Validate(spec.Name, in) },
-			Asks:  func(c loop.Call) bool { return r.asks(t, c) },
-		})
+		wire := r.Tools.WireName(spec.Name)
+		tools = append(tools, t)
+		r.offer = append(r.offer, model.ToolSpec{Name: wire, Description: spec.Description, InputSchema: spec.InputSchema})
+		c.Tools = append(c.Tools, loop.Tool{Name: spec.Name, CallName: wire, Title: spec.Title, Check: check, Asks: asks})
+	}
+	if len(c.Tools) == 0 {
+		c.Tools = nil // a model that calls one is told that there are none
 	}
 	return c
 }

@@ -53,13 +53,9 @@ func (r *run) acquire(ac actor.Context) {
 }
 
 func (r *run) request() model.Request {
-	req := model.Request{
-		ID: r.start.RequestID, System: r.start.System, Messages: r.trim.Apply(r.input.Messages), MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
+	return model.Request{
+		ID: r.start.RequestID, System: r.start.System, Messages: r.trim.Apply(r.input.Messages), Tools: r.offer, MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
 	}
-	for _, s := range r.specs {
-		req.Tools = append(req.Tools, model.ToolSpec{Name: r.Tools.WireName(s.Name), Description: s.Description, InputSchema: s.InputSchema})
-	}
-	return req
 }
 
 // ask makes the model call.

@@ -52,7 +52,7 @@ func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call, error
 	}
 	var calls []Call
 	for _, a := range approved {
-		if t := l.tools[a.call.Name]; t.Client {
+		if t, _ := l.tool(a.call.Name); t.Client {
 			continue
 		}
 		l.step.calls = append(l.step.calls, &callState{call: a.call, before: true})
@@ -122,7 +122,7 @@ func (l *Loop) revalidate(list []answer) (approved, denied, invalid []answer, er
 		if err := l.verify(a); err != nil {
 			return nil, nil, nil, err
 		}
-		t, known := l.tools[a.call.Name]
+		t, known := l.tool(a.call.Name)
 		if known && !t.Client {
 			if err := l.recheck(t, a); err != nil {
 				a.call.Err = &InvalidInputError{Tool: a.call.Name, Err: err}
@@ -163,7 +163,7 @@ func (l *Loop) recheck(t Tool, a answer) error {
 		input = shown
 	}
 	if t.Check != nil {
-		if err := t.Check(input); err != nil {
+		if err := t.Check(t.Name, input); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func TestContinuedMessage(t *testing.T) {
 		{"of a user", "user", []uimessage.Part{ok}, nil, nil},
 	}
 	asks := func(loop.Call) bool { return true }
-	check := func(in json.RawMessage) error {
+	check := func(_ string, in json.RawMessage) error {
 		if string(in) == `{"bad":1}` {
 			return errors.New("bad")
 		}

@@ -157,7 +157,7 @@ func (l *Loop) toolResult(out []uistream.Chunk, ev model.Event) []uistream.Chunk
 		res = json.RawMessage("null")
 	}
 	l.record(result{call: call, output: res, failed: r.IsError})
-	meta, dynamic := l.tools[ev.ToolName].Metadata, l.dynamic(ev.ToolName, flag(ev.Dynamic))
+	meta, dynamic := l.toolMetadata(ev.ToolName), l.dynamic(ev.ToolName, flag(ev.Dynamic))
 	if r.IsError {
 		return l.emit(out, kindToolError, uistream.ToolOutputError{
 			ToolCallID: ev.ID, ErrorText: stringOrJSON(res), ProviderExecuted: uimessage.Some(true),
@@ -184,7 +184,7 @@ func (l *Loop) parse(ev model.Event) Call {
 	case !known:
 		c.Err = &NoSuchToolError{Tool: ev.ToolName, Available: l.available()}
 	case t.Check != nil && bad == nil:
-		if err := t.Check(input); err != nil {
+		if err := t.Check(t.Name, input); err != nil {
 			c.Err = &InvalidInputError{Tool: ev.ToolName, Err: err}
 		}
 	}

@@ -57,8 +57,9 @@ type Tool struct {
 	Dynamic bool
 	// Client tools have no code here: their calls wait for an output from outside.
 	Client bool
-	// Check says why an input, which is valid JSON, does not fit; nil takes all.
-	Check func(input json.RawMessage) error
+	// Check says why an input of the tool, which is valid JSON, does not fit; nil
+	// takes all.
+	Check func(tool string, input json.RawMessage) error
 	// Asks says that a call needs a person's approval; nil never asks.
 	Asks func(Call) bool
 	// ModelOutput says how an output is put to the model; nil means as it is.

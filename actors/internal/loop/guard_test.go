@@ -13,7 +13,7 @@ import (
 // guarded runs steps, each a list of calls "tool input", until the loop stops.
 func guarded(t *testing.T, g loop.Guards, steps ...[]string) (int, loop.Decision, int) {
 	t.Helper()
-	strict := loop.Tool{Name: "strict", Check: func(json.RawMessage) error { return errors.New("never fits") }}
+	strict := loop.Tool{Name: "strict", Check: func(string, json.RawMessage) error { return errors.New("never fits") }}
 	r, _ := start(t, loop.Config{Guards: g, Tools: []loop.Tool{{Name: "a"}, {Name: "b"}, strict}})
 	executed := 0
 	for i, calls := range steps {

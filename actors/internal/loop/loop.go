@@ -11,8 +11,7 @@ import (
 
 // Loop is the state of one run's step loop.
 type Loop struct {
-	cfg   Config
-	tools map[string]Tool
+	cfg Config
 
 	textIDs      idReserver
 	reasoningIDs idReserver
@@ -62,10 +61,7 @@ type callState struct {
 
 // New makes the loop of one run.
 func New(cfg Config) *Loop {
-	l := &Loop{cfg: cfg, tools: make(map[string]Tool, len(cfg.Tools))}
-	for _, t := range cfg.Tools {
-		l.tools[t.Name] = t
-	}
+	l := &Loop{cfg: cfg}
 	l.guard.limits = cfg.Guards
 	l.newStep()
 	return l
@@ -131,7 +127,7 @@ func (l *Loop) ToolOutput(callID string, output json.RawMessage, preliminary boo
 	chunk := uistream.ToolOutputAvailable{
 		ToolCallID: callID, Output: output,
 		ProviderMetadata: c.call.ProviderMetadata,
-		ToolMetadata:     l.tools[c.call.Name].Metadata,
+		ToolMetadata:     l.toolMetadata(c.call.Name),
 		Dynamic:          l.dynamic(c.call.Name, uimessage.Optional[bool]{}),
 	}
 	if preliminary {
@@ -159,7 +155,7 @@ func (l *Loop) toolError(c Call, err error) uistream.ToolOutputError {
 	return uistream.ToolOutputError{
 		ToolCallID: c.ID, ErrorText: l.errorText(err),
 		ProviderMetadata: c.ProviderMetadata,
-		ToolMetadata:     l.tools[c.Name].Metadata,
+		ToolMetadata:     l.toolMetadata(c.Name),
 		Dynamic:          l.dynamic(c.Name, uimessage.Optional[bool]{}),
 	}
 }
@@ -336,7 +332,7 @@ func (l *Loop) errorText(err error) string {
 // dynamic is the member of a chunk that says whether its tool is a dynamic one;
 // calls of tools that are not known say it themselves.
 func (l *Loop) dynamic(tool string, said uimessage.Optional[bool]) uimessage.Optional[bool] {
-	t, known := l.tools[tool]
+	t, known := l.tool(tool)
 	switch {
 	case !known:
 		return said
@@ -347,9 +343,25 @@ func (l *Loop) dynamic(tool string, said uimessage.Optional[bool]) uimessage.Opt
 	}
 }
 
+// tool is a tool of the run. They are looked through: most runs call none, and there
+// are not many.
+func (l *Loop) tool(name string) (Tool, bool) {
+	for _, t := range slices.Backward(l.cfg.Tools) {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+func (l *Loop) toolMetadata(name string) json.RawMessage {
+	t, _ := l.tool(name)
+	return t.Metadata
+}
+
 // active is the tool if the model may call it.
 func (l *Loop) active(name string) (Tool, bool) {
-	t, ok := l.tools[name]
+	t, ok := l.tool(name)
 	if ok && l.cfg.ActiveTools != nil {
 		ok = slices.Contains(l.cfg.ActiveTools, name)
 	}

@@ -263,7 +263,7 @@ func TestErrorEndsTheRun(t *testing.T) {
 }
 
 func TestInputs(t *testing.T) {
-	needsA := func(in json.RawMessage) error {
+	needsA := func(_ string, in json.RawMessage) error {
 		if !strings.Contains(string(in), `"a"`) {
 			return errors.New("a is missing")
 		}

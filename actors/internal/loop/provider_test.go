@@ -96,7 +96,7 @@ func (s *server) validated(messages []uimessage.Message) ([]uimessage.Message, *
 			if v == nil {
 				v = json.RawMessage("null")
 			}
-			return check(v)
+			return check(t.name, v)
 		}}
 	}
 	list, err := uimessage.Validate(encode(s.t, messages), opts)

@@ -454,7 +454,7 @@ func (n namedTool) engineTool(t *testing.T) loop.Tool {
 	}
 	out := loop.Tool{
 		Name: n.name, Title: n.spec.Title, Metadata: n.spec.Metadata, Dynamic: n.spec.Dynamic,
-		Client: n.spec.Execute == nil, Check: schema.Validate,
+		Client: n.spec.Execute == nil, Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },
 	}
 	if n.spec.ToModelOutput != nil {
 		out.ModelOutput = n.spec.modelOutput
