@@ -46,6 +46,8 @@ var (
 const (
 	// maxText is the largest content that a call may write or edit, in bytes.
 	maxText = 1 << 20
+	// maxPath is the longest path that a call may name, in bytes.
+	maxPath = 4096
 	// maxFile is the largest file that is read, in bytes.
 	maxFile = 64 << 20
 	// room is how much JSON the contents of one result may take, so that the whole
@@ -90,8 +92,11 @@ func (w *Workspace) Tools() []tool.Tool {
 
 // local is a path of the model below the project, with slashes.
 func (w *Workspace) local(path string) (string, error) {
-	if path == "" {
+	switch {
+	case path == "":
 		return ".", nil
+	case len(path) > maxPath:
+		return "", fmt.Errorf("%w: a path has at most %d bytes", tool.ErrInput, maxPath)
 	}
 	if filepath.IsAbs(path) {
 		rel, err := filepath.Rel(w.opts.Dir, path)

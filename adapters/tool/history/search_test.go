@@ -55,7 +55,7 @@ func TestSearch(t *testing.T) {
 		},
 		{
 			name: "nothing", input: `{"query":"x"}`, asked: history.Query{Text: "x", Limit: 8, NotRequest: "r9"},
-			want: `{"note":"Nothing in this chat holds these words.","results":[]}`,
+			want: `{"note":"Nothing in this chat holds these words. A word finds longer ones that begin with it, but no other forms: try other words.","results":[]}`,
 		},
 		{name: "failed", input: `{"query":"x"}`, asked: history.Query{Text: "x", Limit: 8, NotRequest: "r9"}, err: context.Canceled, wantErr: context.Canceled},
 		{name: "no query", input: `{}`, wantErr: tool.ErrInput},

@@ -133,6 +133,9 @@ func New(o Options) (*Shell, error) {
 
 // Tools are the tools. Without a sandbox there is exec_shell alone, which says so.
 func (s *Shell) Tools() []tool.Tool {
+	if s.unavailable() != "" {
+		return []tool.Tool{&Exec{s}}
+	}
 	return []tool.Tool{&Exec{s}, &Status{s}, &Read{s}, &Write{s}, &Stop{s}}
 }
 
