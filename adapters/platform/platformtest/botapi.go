@@ -99,6 +99,8 @@ type BotAPI struct {
 	faults  []*Fault
 	calls   []*Call
 	files   map[string]*botFile
+	pressed map[string]bool // buttons whose press waits for its answer
+	largest int             // upload, in bytes
 }
 
 // queued is an update that was not confirmed.
@@ -122,7 +124,7 @@ func NewBotAPI(tb testing.TB) *BotAPI {
 }
 
 func newBotAPI() *BotAPI {
-	return &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000}
+	return &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000, pressed: map[string]bool{}, largest: maxUpload}
 }
 
 // URL is the root to give to a platform.
@@ -300,6 +302,9 @@ func readForm(r *http.Request, p Params) error {
 	}
 }
 
+// chatActions are what a bot can be seen doing.
+const chatActions = "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker find_location record_video_note upload_video_note"
+
 // setCommands checks a list of commands as the service does.
 func setCommands(p Params) (any, *refused) {
 	var list []struct{ Command, Description string }
@@ -346,8 +351,8 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	case "sendMessage", "sendRichMessage":
 		return a.sendText(c)
 	case "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendVideo":
-		if c.Params.Text(strings.ToLower(strings.TrimPrefix(c.Method, "send"))) == "" {
-			return nil, badRequest("there is no file in the request")
+		if no := a.checkUpload(strings.ToLower(strings.TrimPrefix(c.Method, "send")), c.Params); no != nil {
+			return nil, no
 		}
 		return a.send(c.Params, "caption", 1024)
 	case "editMessageText":
@@ -361,17 +366,17 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	case "editMessageReplyMarkup":
 		return a.editButtons(c.Params)
 	case "answerCallbackQuery":
-		if c.Params.Text("callback_query_id") == "" {
-			return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
-		}
-		return true, nil
+		return a.answerPress(c.Params)
 	case "getChatAdministrators":
 		return a.administrators(c.Params)
 	case "sendChatAction":
+		if !slices.Contains(strings.Fields(chatActions), c.Params.Text("action")) {
+			return nil, badRequest("wrong parameter action in request")
+		}
 		_, no := a.chatFor(c.Params)
 		return no == nil, no
 	}
-	return nil, &refused{code: http.StatusNotFound, text: "Not Found"}
+	return nil, &refused{code: http.StatusNotFound, text: "Not Found: method not found"}
 }
 
 // SetWebhook sets a webhook, as another program with the token would.
@@ -397,5 +402,8 @@ func (a *BotAPI) Pending() int {
 }
 
 func (a *BotAPI) isAllowed(kind string) bool {
-	return len(a.allowed) == 0 || slices.Contains(a.allowed, kind)
+	if len(a.allowed) == 0 { // all but what has to be asked for
+		return !slices.Contains([]string{"chat_member", "message_reaction", "message_reaction_count"}, kind)
+	}
+	return slices.Contains(a.allowed, kind)
 }

@@ -2,11 +2,15 @@ package platformtest
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
-// maxButton is the longest data of a button, in bytes.
-const maxButton = 64
+const (
+	maxButton = 64  // the longest data of a button, in bytes
+	maxToast  = 200 // the longest answer to a press, in characters
+)
 
 // readButtons reads the inline keyboard of a call, if it has one.
 func readButtons(p Params) ([][]string, *refused) {
@@ -48,13 +52,35 @@ func (a *BotAPI) editButtons(p Params) (any, *refused) {
 	if no != nil {
 		return nil, no
 	}
-	for _, m := range c.sent {
-		if m.ID == p.Int("message_id") {
-			m.Buttons = buttons
-			return map[string]any{"message_id": m.ID, "date": 1, "chat": c.object(), "text": m.Text}, nil
-		}
+	m, no := c.mine(p.Int("message_id"))
+	switch {
+	case no != nil:
+		return nil, no
+	case slices.EqualFunc(m.Buttons, buttons, slices.Equal):
+		return nil, notModified()
 	}
-	return nil, badRequest("message to edit not found")
+	m.Buttons = buttons
+	return map[string]any{"message_id": m.ID, "date": 1, "chat": c.object(), "text": m.Text}, nil
+}
+
+// answerPress is called with the lock held. A press is answered once, and soon.
+func (a *BotAPI) answerPress(p Params) (any, *refused) {
+	switch id := p.Text("callback_query_id"); {
+	case !a.pressed[id]:
+		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
+	case utf8.RuneCountInString(p.Text("text")) > maxToast:
+		return nil, badRequest("MESSAGE_TOO_LONG")
+	default:
+		delete(a.pressed, id)
+		return true, nil
+	}
+}
+
+// ForgetPresses makes all presses so far too old to be answered.
+func (a *BotAPI) ForgetPresses() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.pressed)
 }
 
 // Press makes somebody press a button, known by its data, below a message of the bot.
@@ -81,7 +107,9 @@ func (a *BotAPI) Press(chat, from, message int64, data string, more map[string]a
 		m["reply_markup"] = map[string]any{"inline_keyboard": rows}
 	}
 	a.nextMsg++
-	press := map[string]any{"id": "press-" + strconv.FormatInt(a.nextMsg, 10), "from": User(from, "Ann"), "message": m, "chat_instance": "1", "data": data}
+	id := strconv.FormatInt(a.nextMsg<<32, 10)
+	a.pressed[id] = true
+	press := map[string]any{"id": id, "from": User(from, "Ann"), "message": m, "chat_instance": "1", "data": data}
 	a.mu.Unlock()
 	for name, v := range more {
 		if press[name] = v; v == nil {

@@ -37,13 +37,14 @@ type botChat struct {
 	admins []Admin
 	ids    []int64 // of all messages
 	sent   []*Sent
+	forms  map[int64]string // of sent: the text with the markup that it came with
 }
 
 // AddChat makes a chat known.
 func (a *BotAPI) AddChat(c Chat) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.chats[c.ID] = &botChat{Chat: c}
+	a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}}
 }
 
 // Block keeps the bot from writing into a chat: people blocked it, or removed it.
@@ -96,9 +97,18 @@ func (a *BotAPI) chatFor(p Params) (*botChat, *refused) {
 	return c, c.closed
 }
 
+// maxForm is the longest text with its markup, in bytes.
+const maxForm = 1 << 15
+
 // readText applies the parse mode and the limits.
 func readText(p Params, field string, limit int) (string, *refused) {
 	text := p.Text(field)
+	switch {
+	case text == "" && field == "text":
+		return "", badRequest("message text is empty")
+	case len(text) > maxForm:
+		return "", badRequest("text is too long")
+	}
 	switch p.Text("parse_mode") {
 	case "":
 	case "HTML":
@@ -111,13 +121,22 @@ func readText(p Params, field string, limit int) (string, *refused) {
 		return "", badRequest("unsupported parse_mode")
 	}
 	text = strings.TrimSpace(text)
+	long := len(utf16.Encode([]rune(text))) > limit
 	switch {
-	case text == "" && field == "text":
-		return "", badRequest("message text is empty")
-	case len(utf16.Encode([]rune(text))) > limit:
+	case showsNothing(text) && field == "text":
+		return "", badRequest("text must be non-empty")
+	case long && field == "caption":
+		return "", badRequest("message caption is too long")
+	case long:
 		return "", badRequest("message is too long")
 	}
 	return text, nil
+}
+
+// showsNothing tells texts that the service takes for empty.
+func showsNothing(text string) bool {
+	return strings.Trim(text, " \n\t\r\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f"+
+		"\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc") == ""
 }
 
 func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
@@ -151,12 +170,15 @@ func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
 		return nil, no
 	}
 	m := &Sent{ID: a.newMessageID(c), Topic: topic, Text: text, ReplyTo: to, Buttons: buttons}
-	c.sent = append(c.sent, m)
+	c.sent, c.forms[m.ID] = append(c.sent, m), form(p, field)
 	return map[string]any{
 		"message_id": m.ID, "date": 1, "chat": c.object(), "text": text,
 		"from": map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample"},
 	}, nil
 }
+
+// form is what two texts are alike by.
+func form(p Params, field string) string { return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message") }
 
 func (a *BotAPI) newMessageID(c *botChat) int64 {
 	a.nextMsg++
@@ -187,21 +209,35 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 			return nil, no
 		}
 	}
-	id := p.Int("message_id")
+	buttons, no := readButtons(p)
+	if no != nil {
+		return nil, no
+	}
+	m, no := c.mine(p.Int("message_id"))
+	switch {
+	case no != nil:
+		return nil, no
+	case c.forms[m.ID] == form(p, "text") && slices.EqualFunc(m.Buttons, buttons, slices.Equal):
+		return nil, notModified()
+	}
+	m.Text, m.Rich, m.Buttons, c.forms[m.ID] = text, rich, buttons, form(p, "text") // an edit without buttons takes them away
+	m.Edits++
+	return map[string]any{"message_id": m.ID, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
+}
+
+// mine finds a message that the bot may edit.
+func (c *botChat) mine(id int64) (*Sent, *refused) {
 	for _, m := range c.sent {
-		switch {
-		case m.ID != id:
-		case m.Text == text && m.Rich == rich:
-			return nil, badRequest("message is not modified: specified new message content and reply markup are exactly the same")
-		default:
-			buttons, no := readButtons(p)
-			if no != nil {
-				return nil, no
-			}
-			m.Text, m.Rich, m.Buttons = text, rich, buttons // an edit without buttons takes them away
-			m.Edits++
-			return map[string]any{"message_id": id, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
+		if m.ID == id {
+			return m, nil
 		}
 	}
+	if slices.Contains(c.ids, id) {
+		return nil, badRequest("message can't be edited")
+	}
 	return nil, badRequest("message to edit not found")
+}
+
+func notModified() *refused {
+	return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 }

@@ -2,12 +2,53 @@ package platformtest
 
 import (
 	"fmt"
+	"image"
+	_ "image/jpeg" // what photos come as
+	_ "image/png"
 	"net/http"
 	"strings"
 )
 
-// maxBotFile is the largest file that bots may have, in bytes.
-const maxBotFile = 20 << 20
+const (
+	maxBotFile = 20 << 20 // the largest file that bots may have, in bytes
+	maxUpload  = 50 << 20 // the largest that they may send
+	maxPhoto   = 10 << 20 // the largest that they may send as a photo
+	maxSides   = 10_000   // both sides of a photo together
+	maxRatio   = 20       // of its sides
+)
+
+// LargestUpload makes the fake take no more than n bytes.
+func (a *BotAPI) LargestUpload(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.largest = n
+}
+
+// checkUpload looks at a file that came along; the lock is held. What has no name is
+// the id of a file that is known.
+func (a *BotAPI) checkUpload(kind string, p Params) *refused {
+	content, uploaded := p.Text(kind), p.Text("file_name") != ""
+	switch {
+	case uploaded && len(content) > a.largest:
+		return &refused{code: http.StatusRequestEntityTooLarge, text: "Request Entity Too Large"}
+	case uploaded && content == "":
+		return badRequest("file must be non-empty")
+	case content == "":
+		return badRequest("there is no %s in the request", kind)
+	case !uploaded || kind != "photo":
+		return nil
+	case len(content) > maxPhoto:
+		return badRequest("file of size %d bytes is too big for a photo; the maximum size is %d bytes", len(content), maxPhoto)
+	}
+	size, _, err := image.DecodeConfig(strings.NewReader(content))
+	switch long, short := max(size.Width, size.Height), min(size.Width, size.Height); {
+	case err != nil:
+		return badRequest("IMAGE_PROCESS_FAILED")
+	case long+short > maxSides || long > maxRatio*short:
+		return badRequest("PHOTO_INVALID_DIMENSIONS")
+	}
+	return nil
+}
 
 // botFile is a file that people sent.
 type botFile struct {

@@ -18,6 +18,8 @@ func (a *BotAPI) setWebhook(p Params) (any, *refused) {
 	switch {
 	case !strings.HasPrefix(p.Text("url"), "https://"):
 		return nil, badRequest("bad webhook: An HTTPS URL must be provided for webhook")
+	case !regexp.MustCompile(`^https://[^/?#:]+(:(443|80|88|8443))?([/?#]|$)`).MatchString(p.Text("url")):
+		return nil, badRequest("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
 	case secret != "" && !regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`).MatchString(secret):
 		return nil, badRequest("secret token contains unallowed characters")
 	}

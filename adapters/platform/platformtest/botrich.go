@@ -143,7 +143,8 @@ func (a *BotAPI) sendRich(p Params) (any, *refused) {
 	if no == nil {
 		m := sent.(map[string]any) //nolint:forcetypeassert,errcheck // made by send
 		c := a.chats[p.Int("chat_id")]
-		c.sent[len(c.sent)-1].Rich = true
+		last := c.sent[len(c.sent)-1]
+		last.Rich, c.forms[last.ID] = true, form(p, "text")
 		delete(m, "text")
 		m["rich_message"] = map[string]any{"blocks": []any{map[string]any{"type": "paragraph", "text": fmt.Sprint(text)}}}
 	}

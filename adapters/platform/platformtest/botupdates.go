@@ -146,10 +146,12 @@ func (a *BotAPI) getUpdates(ctx context.Context, p Params) (any, *refused) {
 	mine := make(chan struct{})
 	a.poller = mine
 	a.confirm(p.Int("offset"))
-	a.allowed = nil
-	if raw := p.Text("allowed_updates"); raw != "" && json.Unmarshal([]byte(raw), &a.allowed) != nil {
-		a.mu.Unlock()
-		return nil, badRequest("can't parse allowed_updates")
+	if raw := p.Text("allowed_updates"); raw != "" { // else what was said last holds
+		a.allowed = nil
+		if json.Unmarshal([]byte(raw), &a.allowed) != nil {
+			a.mu.Unlock()
+			return nil, badRequest("can't parse allowed_updates")
+		}
 	}
 	a.mu.Unlock()
 	a.signal() // what was confirmed just now may be what a test waits for

@@ -18,7 +18,7 @@ import (
 func TestParseHTML(t *testing.T) {
 	cases := []struct{ name, src, want, fails string }{
 		{"text", "a &lt;b&gt; &amp;&quot;&#33; & &nbsp;", `a <b> &"! & &nbsp;`, ""},
-		{"tags", `<b>a<i>b</i></b> <a href="https://x?a&amp;b">c</a><pre><code class="language-go">d</code></pre>`, "ab cd", ""},
+		{"tags", `<b>a<i>b</i></b> <a href="https://x.y?a&amp;b">c</a><pre><code class="language-go">d</code></pre>`, "ab cd", ""},
 		{"quote", "<blockquote expandable>a</blockquote>", "a", ""},
 		{"unknown tag", "<p>a</p>", "", "Unsupported start tag"},
 		{"not escaped", "a < b", "", "Unclosed start tag"},
@@ -27,6 +27,7 @@ func TestParseHTML(t *testing.T) {
 		{"crossed", "<b><i>a</b></i>", "", "Unmatched end tag"},
 		{"bold in code", "<code><b>a</b></code>", "", "within"},
 		{"quote in quote", "<blockquote><blockquote>a</blockquote></blockquote>", "", "within"},
+		{"link that is dropped", `<a href="http://localhost/">a</a>`, "", "lose its address"},
 		{"odd attribute", `<b onclick="x">a</b>`, "", "Bad attributes"},
 	}
 	for _, c := range cases {
@@ -61,16 +62,24 @@ func post(ctx context.Context, t *testing.T, root, method, body string) (int, ma
 
 func TestBotAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
 	cases := []struct{ name, method, body, says string }{
-		{"unknown method", "sendNothing", `{}`, "Not Found"},
+		{"unknown method", "sendNothing", `{}`, "Not Found: method not found"},
 		{"unknown chat", "sendMessage", `{"chat_id":9,"text":"x"}`, "chat not found"},
-		{"empty", "sendMessage", `{"chat_id":1,"text":" "}`, "message text is empty"},
+		{"empty", "sendMessage", `{"chat_id":1,"text":""}`, "message text is empty"},
+		{"blank", "sendMessage", `{"chat_id":1,"text":" \u2800\u200b"}`, "text must be non-empty"},
+		{"long markup", "sendMessage", `{"chat_id":1,"text":"` + strings.Repeat("<b>x</b>", 4097) + `","parse_mode":"HTML"}`, "text is too long"},
 		{"too long", "sendMessage", `{"chat_id":1,"text":"` + strings.Repeat("😀", 2049) + `"}`, "message is too long"},
 		{"bad markup", "sendMessage", `{"chat_id":1,"text":"<p>","parse_mode":"HTML"}`, "can't parse entities"},
 		{"unknown mode", "sendMessage", `{"chat_id":1,"text":"x","parse_mode":"Fancy"}`, "unsupported parse_mode"},
 		{"unknown topic", "sendMessage", `{"chat_id":-2,"text":"x","message_thread_id":8}`, "message thread not found"},
 		{"general topic by id", "sendMessage", `{"chat_id":-2,"text":"x","message_thread_id":1}`, "message thread not found"},
 		{"unknown reply", "sendMessage", `{"chat_id":1,"text":"x","reply_parameters":{"message_id":5}}`, "message to be replied not found"},
-		{"unchanged edit", "editMessageText", `{"chat_id":1,"message_id":101,"text":"<b>old</b>","parse_mode":"HTML"}`, "message is not modified"},
+		{"unchanged edit", "editMessageText", `{"chat_id":1,"message_id":101,"text":"old"}`, "message is not modified"},
+		{"unchanged buttons", "editMessageReplyMarkup", `{"chat_id":1,"message_id":101}`, "message is not modified"},
+		{"edit of somebody's words", "editMessageText", `{"chat_id":1,"message_id":102,"text":"x"}`, "message can't be edited"},
+		{"answer to no press", "answerCallbackQuery", `{"callback_query_id":"12345"}`, "query is too old"},
+		{"no file", "sendDocument", `{"chat_id":1}`, "there is no document in the request"},
+		{"odd action", "sendChatAction", `{"chat_id":1,"action":"thinking"}`, "wrong parameter action"},
+		{"port of a webhook", "setWebhook", `{"url":"https://a.example:8080/x"}`, "only on ports"},
 		{"edit of nothing", "editMessageText", `{"chat_id":1,"message_id":55,"text":"x"}`, "message to edit not found"},
 		{"limit", "getUpdates", `{"limit":101,"allowed_updates":[]}`, "out of range"},
 	}
@@ -83,6 +92,7 @@ func TestBotAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
 			if code, _ := post(t.Context(), t, root, "sendMessage", `{"chat_id":1,"text":"old"}`); code != http.StatusOK {
 				t.Fatalf("code %d", code)
 			}
+			api.Say(1, 1, "hello", nil)
 			code, got := post(t.Context(), t, root, c.method, c.body)
 			if says, _ := got["description"].(string); code == http.StatusOK || !strings.Contains(says, c.says) {
 				t.Errorf("%d %v", code, got)

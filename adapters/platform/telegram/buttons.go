@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -236,7 +237,9 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 		}
 		k.Rows = append(k.Rows, row)
 	}
-	p.showKeyboard(ctx, c, k)
+	if !slices.EqualFunc(k.Rows, c.Message.Keyboard.Rows, slices.Equal) { // else it is shown already
+		p.showKeyboard(ctx, c, k)
+	}
 }
 
 // showKeyboard puts other buttons below the message whose button was pressed.

@@ -50,7 +50,7 @@ func refusal(e *apiError) *platform.Error {
 		out.Reason, out.Retryable = platform.SendServer, true
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusNotFound:
 		out.Reason = platform.SendAuth
-	case e.Code == http.StatusForbidden, says(e, "not enough rights", "have no rights", "chat_write_forbidden", "topic_closed",
+	case e.Code == http.StatusForbidden, says(e, "not enough rights", "have no rights", "have no write access", "chat_write_forbidden", "topic_closed",
 		"need administrator rights", "chat_restricted", "user_is_blocked", "chat_send_"):
 		out.Reason = platform.SendForbidden
 	case says(e, "chat not found", "thread not found", "topic_deleted", "message to edit not found", "message_id_invalid",
@@ -71,10 +71,11 @@ func says(e *apiError, words ...string) bool {
 	return false
 }
 
-// isMarkupRefused tells that the server cannot read the markup; nothing was sent.
+// isMarkupRefused tells that the server cannot read the markup, or that the text is too
+// long with it: texts may have 32 KiB of that. Nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
-	return ok && e.Code == http.StatusBadRequest && says(e, "can't parse entities", "entity_bounds_invalid", "entities_too_long", "entity_text_invalid")
+	return ok && e.Code == http.StatusBadRequest && says(e, "can't parse entities", "text is too long", "entity_", "entities_")
 }
 
 func isUnchanged(err error) bool {

@@ -21,6 +21,7 @@ type mapped struct {
 	in       platform.Inbound
 	facts    facts
 	language string
+	msg      *message
 }
 
 // mapper makes inbounds of updates. It is pure but for the random request id.
@@ -85,7 +86,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		text = string(msg.Rich)
 		in.Text = text
 	}
-	out := mapped{in: in, facts: facts{
+	out := mapped{in: in, msg: msg, facts: facts{
 		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
 		goesOn: !edit && m.goesOn(msg, text, entities),
 	}}

@@ -11,6 +11,12 @@ import (
 // maxFileName is the longest file name that is passed on, in runes.
 const maxFileName = 100
 
+// A checklist has at most maxTasks tasks of maxTask characters; the service allows no more.
+const (
+	maxTasks = 30
+	maxTask  = 300
+)
+
 // maxFileID is the longest id of a file, in bytes. The service's own are about 90.
 const maxFileID = 512
 
@@ -95,10 +101,29 @@ func (m *media) other() string {
 		return placeholder("poll", tidy(m.Poll.Question, 300))
 	case m.Dice != nil:
 		return placeholder("dice", tidy(m.Dice.Emoji, maxFileName), strconv.Itoa(m.Dice.Value))
+	case m.Checklist != nil:
+		return m.checklist()
+	case m.Game != nil:
+		return placeholder("game", tidy(m.Game.Title, maxFileName))
+	case m.Invoice != nil:
+		return placeholder("invoice", tidy(m.Invoice.Title, maxFileName))
+	case len(m.PaidMedia) > 0:
+		return placeholder("paid media")
+	case len(m.Giveaway) > 0:
+		return placeholder("giveaway")
 	case len(m.Story) > 0:
 		return placeholder("story")
 	}
 	return ""
+}
+
+// checklist is a list of things to do, each on its line.
+func (m *media) checklist() string {
+	lines := []string{placeholder("checklist", tidy(m.Checklist.Title, maxTask))}
+	for _, t := range m.Checklist.Tasks[:min(len(m.Checklist.Tasks), maxTasks)] {
+		lines = append(lines, "- "+tidy(t.Text, maxTask))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // placeholder stands for what is not text, as in [document a.pdf].

@@ -174,6 +174,9 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 	if ok {
 		in = p.admit(ctx, x)
 	}
+	if ok && in.Gate.Open && p.versions.same(x.msg, in.Kind == platform.KindEdit) {
+		in.Gate = ignored(reasonUnchanged)
+	}
 	return in, ok
 }
 

@@ -16,13 +16,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
-// uploadTimeout bounds an upload beside the caller's context.
-const uploadTimeout = 5 * time.Minute
+const (
+	// uploadTimeout bounds an upload beside the caller's context.
+	uploadTimeout = 5 * time.Minute
+	// maxUpload is the largest file that the service takes of a bot, and maxOwnUpload
+	// the largest that a Bot API server of one's own takes, in bytes.
+	maxUpload    = 50 << 20
+	maxOwnUpload = 2000 << 20
+)
+
+var errTooLarge = errors.New("the file is larger than the service takes of a bot")
 
 // sendFile sends an attachment with its caption.
 func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
 	send := func(caption string, mode models.ParseMode) (*models.Message, error) {
-		file, done, err := open(*part.Attachment)
+		file, done, err := p.open(*part.Attachment)
 		if err != nil {
 			return nil, &platform.Error{Reason: platform.SendRefused, Err: err}
 		}
@@ -41,6 +49,13 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 	if err != nil && part.Attachment.Spoken != "" && isVoiceForbidden(err) {
 		return p.inWriting(ctx, to, part)
 	}
+	if isNoPhoto(*part.Attachment, err) {
+		p.log.Info("a picture is none that the service shows; it is sent as a document", "error", err)
+		whole := *part.Attachment
+		whole.Kind = platform.FileDocument
+		part.Attachment = &whole
+		return p.sendFile(ctx, to, part)
+	}
 	if _, ok := errors.AsType[*platform.Error](err); ok {
 		return "", err
 	}
@@ -50,8 +65,16 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 	return strconv.Itoa(sent.ID), nil
 }
 
+// isNoPhoto: the service shows pictures up to 10 MB whose sides are no more than 10,000
+// together and whose one side is at most twenty times the other. Any file is a document.
+func isNoPhoto(a platform.Attachment, err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && a.Kind == "photo" && a.Path != "" && e.Code == http.StatusBadRequest && refusal(e).Reason == platform.SendRefused &&
+		says(e, "photo", "image_process_failed")
+}
+
 // open makes an input of an attachment. Only the file's own name is told, never its path.
-func open(a platform.Attachment) (models.InputFile, func(), error) {
+func (p *Platform) open(a platform.Attachment) (models.InputFile, func(), error) {
 	if a.FileID != "" {
 		return &models.InputFileString{Data: a.FileID}, func() {}, nil
 	}
@@ -61,6 +84,14 @@ func open(a platform.Attachment) (models.InputFile, func(), error) {
 	f, err := os.Open(a.Path)
 	if err != nil {
 		return nil, nil, err
+	}
+	most := int64(maxOwnUpload)
+	if strings.TrimRight(p.opts.BaseURL, "/") == defaultBaseURL {
+		most = maxUpload
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > most { // the answer would be a connection that breaks
+		_ = f.Close()
+		return nil, nil, errTooLarge
 	}
 	return &models.InputFileUpload{Filename: uploadName(a), Data: f}, func() { _ = f.Close() }, nil
 }
@@ -136,6 +167,8 @@ func (p *Platform) libraryError(err error, how *httpcall.Progress) error {
 		refused.Code = http.StatusUnauthorized
 	case errors.Is(err, bot.ErrorNotFound):
 		refused.Code = http.StatusNotFound
+	case strings.Contains(err.Error(), "Request Entity Too Large"): // as JSON, or as a page of the proxy in front
+		refused.Code, refused.Description = http.StatusRequestEntityTooLarge, errTooLarge.Error()
 	case strings.HasPrefix(err.Error(), "error response from telegram"):
 		refused.Code = http.StatusInternalServerError
 	default:

@@ -101,6 +101,7 @@ type Platform struct {
 	commands  map[string]bool
 	door      *door.Door
 	follows   *follows
+	versions  *versions
 	pauses    *pauses
 	moves     *moves
 	noMarks   *refusals     // chats that want no reactions
@@ -162,7 +163,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
-	p.noMarks, p.noDrafts = newRefusals(o.Now), newRefusals(o.Now)
+	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), newVersions()
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}

@@ -146,7 +146,21 @@ type media struct {
 		Emoji string `json:"emoji"`
 		Value int    `json:"value"`
 	} `json:"dice"`
-	Story json.RawMessage `json:"story,omitempty"` // empty, not null, when it is written down
+	Checklist *struct {
+		Title string `json:"title"`
+		Tasks []struct {
+			Text string `json:"text"`
+		} `json:"tasks"`
+	} `json:"checklist"`
+	Game *struct {
+		Title string `json:"title"`
+	} `json:"game"`
+	Invoice *struct {
+		Title string `json:"title"`
+	} `json:"invoice"`
+	PaidMedia json.RawMessage `json:"paid_media,omitempty"`
+	Giveaway  json.RawMessage `json:"giveaway,omitempty"`
+	Story     json.RawMessage `json:"story,omitempty"` // empty, not null, when it is written down
 }
 
 // decodeUpdates reads a batch. Updates that cannot be read are left out and

@@ -76,6 +76,7 @@ func gateWords() map[string][2]string {
 		"anonymous":         {"it was sent in the name of a chat, so that nobody can be asked for.", "它以群的名义匿名发送，无法确认发送者。"},
 		"channel":           {"it is a post of a channel.", "它是频道消息。"},
 		"service":           {"it is a notice of the platform, without words.", "它是平台的系统消息，没有文字。"},
+		"unchanged":         {"that edit changed nothing that I can see.", "这次编辑没有改变我能看到的内容。"},
 		"live_location":     {"it is the next place of a shared location.", "它是共享位置的更新。"},
 		"other_bot":         {"it was a command for another bot.", "它是发给另一个机器人的命令。"},
 		"lane_full":         {"too many messages were waiting here.", "等待处理的消息太多。"},

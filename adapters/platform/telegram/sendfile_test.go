@@ -1,0 +1,159 @@
+package telegram_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+// picture writes a file of w to h dots.
+func picture(t *testing.T, w, h int) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
+		t.Fatal(err)
+	}
+	return written(t, "picture.png", out.Bytes())
+}
+
+func written(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A picture that the service does not show goes as a document, with its caption; one
+// that may not be sent does not.
+func TestPicturesThatAreNone(t *testing.T) {
+	for _, c := range []struct {
+		name, path, text string
+		methods          []string
+		reason           platform.SendReason
+	}{
+		{"usual", picture(t, 40, 30), "", []string{"sendPhoto"}, ""},
+		{"too tall", picture(t, 10, 201), "", []string{"sendPhoto", "sendDocument"}, ""},
+		{"too large", picture(t, 5001, 5000), "", []string{"sendPhoto", "sendDocument"}, ""},
+		{"no picture", written(t, "x.svg", []byte("<svg/>")), "", []string{"sendPhoto", "sendDocument"}, ""},
+		{"too many bytes", picture(t, 1, 1), "Bad Request: file of size 10485761 bytes is too big for a photo; the maximum size is 10485760 bytes", []string{"sendPhoto", "sendDocument"}, ""},
+		{"not allowed", picture(t, 1, 1), "Bad Request: not enough rights to send photos to the chat", []string{"sendPhoto"}, platform.SendForbidden},
+		{"empty", written(t, "e.png", nil), "", []string{"sendPhoto"}, platform.SendRefused},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, nil)
+			if c.text != "" {
+				b.api.Fail(platformtest.Fault{Method: "sendPhoto", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: c.text})
+			}
+			part := b.bot.Plan(platform.Outbound{ReplyTo: "3", Attachments: []platform.Attachment{{Path: c.path, Kind: "photo", Caption: "**so**"}}})[0]
+			_, err := b.bot.Send(t.Context(), target(forum, 5), part)
+			if e, _ := errors.AsType[*platform.Error](err); (err != nil) != (c.reason != "") || e != nil && e.Reason != c.reason {
+				t.Errorf("got %v", err)
+			}
+			var methods []string
+			for _, call := range b.api.Calls("") {
+				methods = append(methods, call.Method)
+				if p := call.Params; p.Text("caption") != "<b>so</b>" || p.Text("message_thread_id") != "5" || p.Text("reply_parameters") == "" {
+					t.Errorf("%s %v", call.Method, p.Text("caption"))
+				}
+			}
+			if diff := cmp.Diff(c.methods, methods); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A file that is too large is not tried again: the same would come of it.
+func TestFilesThatAreTooLarge(t *testing.T) {
+	part := platform.Part{Attachment: &platform.Attachment{Path: written(t, "a.bin", make([]byte, 2000)), Kind: "document"}}
+	for name, page := range map[string]bool{"told as an answer": false, "told by a proxy": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(o *telegram.Options) {
+				if page {
+					o.HTTPClient = &http.Client{Transport: tooLarge{}}
+				}
+			})
+			b.api.LargestUpload(1999)
+			_, err := b.bot.Send(t.Context(), target(private, 0), part)
+			e, ok := errors.AsType[*platform.Error](err)
+			if !ok || e.Reason != platform.SendRefused || e.Retryable || e.Unknown || !strings.Contains(err.Error(), "larger than") {
+				t.Errorf("got %#v", err)
+			}
+		})
+	}
+	t.Run("known before", func(t *testing.T) {
+		big := written(t, "big.bin", nil)
+		if err := os.Truncate(big, 50<<20+1); err != nil {
+			t.Fatal(err)
+		}
+		b := newBench(t, func(o *telegram.Options) { o.BaseURL, o.HTTPClient = "", &http.Client{Transport: tooLarge{}} })
+		_, err := b.bot.Send(t.Context(), target(private, 0), platform.Part{Attachment: &platform.Attachment{Path: big, Kind: "video"}})
+		if e, ok := errors.AsType[*platform.Error](err); !ok || e.Reason != platform.SendRefused || e.Retryable {
+			t.Errorf("got %#v", err)
+		}
+	})
+}
+
+// tooLarge is a proxy in front of the service.
+type tooLarge struct{}
+
+func (tooLarge) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+	page := "<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n</html>"
+	return &http.Response{StatusCode: http.StatusRequestEntityTooLarge, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
+}
+
+// A text is sent without its markup when it is too long with it: what people see is
+// within the limit.
+func TestMarkupThatMakesATextTooLong(t *testing.T) {
+	b := newBench(t, nil)
+	parts := b.bot.Plan(platform.Outbound{Text: strings.Repeat("`\"` ***~~\"~~***\n", 800)})
+	if n := len(parts[0].Markup); n <= 1<<15 {
+		t.Fatalf("the markup has %d bytes, which proves nothing", n)
+	}
+	id, err := b.bot.Send(t.Context(), target(private, 0), parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.bot.Edit(t.Context(), target(private, 0), id, platform.Part{Text: "x", Markup: strings.Repeat("<b></b>", 5000) + "x"}); err != nil {
+		t.Error(err)
+	}
+	if got := b.api.Sent(private); len(got) != 1 || got[0].Text != "x" || got[0].Edits != 1 {
+		t.Errorf("people see %+v", got)
+	}
+}
+
+// An edit that makes the same words bold is one.
+func TestAnEditOfTheFormAlone(t *testing.T) {
+	b := newBench(t, nil)
+	to := target(private, 0)
+	id, err := b.bot.Send(t.Context(), to, platform.Part{Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // once more it changes nothing, and is no error
+		if err := b.bot.Edit(t.Context(), to, id, platform.Part{Text: "x", Markup: "<b>x</b>"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := b.api.Sent(private); got[0].Edits != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
