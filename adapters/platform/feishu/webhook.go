@@ -15,6 +15,8 @@ import (
 	"time"
 
 	larkevent "github.com/larksuite/oapi-sdk-go/v3/event"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
@@ -70,9 +72,11 @@ func (r *receiver) serveHook(ctx context.Context) error {
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.p.log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	ahead := unused.Of(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(w.Listener) }()
 	defer func() {
+		ahead.Close()
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
 		defer cancel()
 		if server.Shutdown(stop) != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
@@ -69,6 +70,7 @@ func (p *Platform) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(p.opts.Logger.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+	ahead := unused.Of(srv)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ln) }()
 	select {
@@ -77,6 +79,7 @@ func (p *Platform) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	p.Close()
+	ahead.Close()
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	if err := srv.Shutdown(down); err != nil {

@@ -1,0 +1,40 @@
+package web_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+)
+
+// Browsers connect ahead of time. Who has asked for nothing is not waited for.
+func TestShutdownWaitsForNobodyWhoAskedNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := web.New(web.Options{Live: platformtest.NewLive()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		pipe, ended := platformtest.NewPipe(t), make(chan error, 1)
+		go func() { ended <- p.Serve(ctx, pipe) }()
+		for range 3 {
+			conn, err := pipe.Dial(ctx, "tcp", "web.invalid:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close() //nolint:errcheck // the server has closed it
+		}
+		synctest.Wait()
+		began := time.Now() // simulated: nothing here depends on the machine
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if took := time.Since(began); took > 500*time.Millisecond {
+			t.Errorf("the server waited %v for connections that nobody used", took)
+		}
+	})
+}
