@@ -137,6 +137,9 @@ func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
+		if size > maxWhole {
+			return fmt.Errorf("%s: %w", path.Base(name), errTooLong)
+		}
 		b = make([]byte, size)
 		return readFull(f, b, 0)
 	})

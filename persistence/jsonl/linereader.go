@@ -3,6 +3,7 @@ package jsonl
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -10,8 +11,15 @@ import (
 // exactly its own size.
 const window = 256 << 10
 
-// lineReader reads the lines of a file, of any length. What it returns is valid
-// until the next call.
+// maxWhole is the longest line, and the longest file that is one document. Nothing of
+// ours is near it. A file that says it is longer, as one with a broken size or a hole
+// does, takes its chat down and not the process, which would not have the memory.
+const maxWhole = 1 << 30
+
+var errTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
+
+// lineReader reads the lines of a file, of any length up to maxWhole. What it
+// returns is valid until the next call.
 type lineReader struct {
 	file io.ReaderAt
 	size int64 // where to stop
@@ -68,6 +76,9 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 	off = r.off
 	length, at := int64(-1), off+int64(len(r.buf))
 	for at < r.size && length < 0 {
+		if at-off > maxWhole {
+			return nil, off, false, fmt.Errorf("line at %d: %w", off, errTooLong)
+		}
 		r.buf = r.buf[:min(int64(cap(r.buf)), r.size-at)]
 		if err := readFull(r.file, r.buf, at); err != nil {
 			return nil, off, false, err

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,5 +70,26 @@ func TestST9FullRewriteLeavesNothing(t *testing.T) {
 		left, err := filepath.Glob(b.file("messages/*" + tempSuffix))
 		must(t, err)
 		equal(t, "temporary files", 0, len(left))
+	}
+}
+
+// A file with a size that no memory holds, as a broken one may say it has, ends
+// neither the process nor the other chats.
+func TestST13EndlessFile(t *testing.T) {
+	names := []string{metaName, historyName}
+	if soak() { // a gibibyte is read of each
+		names = append(names, journalName, ledgerName, metaLogName)
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
+			b := newBench(t, Options{})
+			b.spoil(t, name, []byte("{"))
+			must(t, os.Truncate(b.file(name), 1<<42))
+			c := b.chat(t)
+			defer func() { must(t, c.Close()) }()
+			if _, err := c.Load(t.Context()); !errors.Is(err, errTooLong) {
+				t.Errorf("load: %v, want %v", err, errTooLong)
+			}
+		})
 	}
 }
