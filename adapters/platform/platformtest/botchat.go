@@ -178,7 +178,9 @@ func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
 }
 
 // form is what two texts are alike by.
-func form(p Params, field string) string { return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message") }
+func form(p Params, field string) string {
+	return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message")
+}
 
 func (a *BotAPI) newMessageID(c *botChat) int64 {
 	a.nextMsg++

@@ -25,12 +25,20 @@ func TestVersions(t *testing.T) {
 		}},
 		{"never seen before", []step{{edited + `101,"text":"a"}`, false}, {edited + `102,"text":"a"}`, true}}},
 		{"brought twice", []step{
-			{said + `"text":"a"}`, false}, {said + `"text":"a"}`, false}, {edited + `101,"text":"a"}`, true}, {edited + `101,"text":"a"}`, true},
-			{edited + `102,"text":"b"}`, false}, {edited + `102,"text":"b"}`, false},
+			{said + `"text":"a"}`, false},
+			{said + `"text":"a"}`, false},
+			{edited + `101,"text":"a"}`, true},
+			{edited + `101,"text":"a"}`, true},
+			{edited + `102,"text":"b"}`, false},
+			{edited + `102,"text":"b"}`, false},
 		}},
 		{"after a look ahead", []step{
-			{said + `"text":"a"}`, false}, {edited + `101,"text":"b"}`, false}, {edited + `102,"text":"b"}`, true},
-			{said + `"text":"a"}`, false}, {edited + `101,"text":"b"}`, false}, {edited + `102,"text":"b"}`, true},
+			{said + `"text":"a"}`, false},
+			{edited + `101,"text":"b"}`, false},
+			{edited + `102,"text":"b"}`, true},
+			{said + `"text":"a"}`, false},
+			{edited + `101,"text":"b"}`, false},
+			{edited + `102,"text":"b"}`, true},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
