@@ -203,8 +203,11 @@ func (s *scheduler) begun(ac actor.Context, f persistence.Fire) {
 }
 
 // write makes records durable and takes them into the book, in this order. After an
-// error nobody knows what the log has: it is read anew.
+// error nobody knows what the log has: it is read anew, before anything else is written.
 func (s *scheduler) write(fires ...persistence.Fire) bool {
+	if s.book == nil {
+		return false
+	}
 	if err := s.Log.AddFires(context.Background(), fires...); err != nil {
 		s.log.Error("the log of fires cannot be written; what is due waits", "error", err)
 		s.book = nil
