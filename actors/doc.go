@@ -133,6 +133,7 @@
 // they hold, shards tell the router with ShardLoad, and the router orders Shed when
 // the host holds too much. WakeChat makes a chat go on
 // after a start. Drain goes from the host through router and shards to the
-// chats, Drained comes back when what was under way has ended. StatsQuery and
+// chats, Drained comes back when what was under way has ended; then to the adapters,
+// which begin no other send whose receipt nobody would keep. StatsQuery and
 // StatsReply count.
 package actors

@@ -104,3 +104,4 @@ func (ShowTyping) toAdapter()     {}
 func (ShowMark) toAdapter()       {}
 func (ChatProgressed) toAdapter() {}
 func (WatchEnded) toAdapter()     {}
+func (Drain) toAdapter()          {}

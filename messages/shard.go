@@ -48,7 +48,8 @@ type Shed struct {
 }
 
 // Drain tells router, shards and chats that the host stops: take nothing new,
-// finish or journal what is under way, and answer [Drained].
+// finish or journal what is under way, and answer [Drained]. Adapters are told after
+// them: begin no other call, and answer once the chats know of those under way.
 type Drain struct{}
 
 // Drained answers [Drain].

@@ -104,6 +104,7 @@ func (a *adapter) Receive(ac actor.Context) {
 		stray.Report(ac)
 	}
 	a.at = nil
+	a.drained(ac)
 }
 
 func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
@@ -122,7 +123,24 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 		a.progress(ac, msg)
 	case messages.WatchEnded:
 		a.endWatch(msg.WatchID)
+	case messages.Drain:
+		a.closing, a.drainer = true, ac.Sender()
 	}
+}
+
+// drained answers when no call is under way and no receipt, so that what people see
+// is what the chats know.
+func (a *adapter) drained(ac actor.Context) {
+	if a.drainer == nil {
+		return
+	}
+	for _, l := range a.lanes {
+		if l.call != 0 || l.kept != nil {
+			return
+		}
+	}
+	ac.Send(a.drainer, messages.Drained{})
+	a.drainer = nil
 }
 
 // started begins, or goes on where a panic left off. Calls under way go on and

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -22,6 +24,9 @@ type book struct {
 	at    *lane // that Receive is busy with; left behind by a panic
 	calls uint64
 	back  time.Time // when the platform was last said to work
+
+	closing bool       // the host stops: no call begins any more
+	drainer *actor.PID // who waits for those under way; nil: nobody
 
 	limits limits
 	marks  marks

@@ -90,7 +90,7 @@ func (m *marks) take(now time.Time, held func(messages.ChatKey) bool) (messages.
 
 // pumpMarks shows the next mark, if nobody could want the room for an answer.
 func (a *adapter) pumpMarks(ac actor.Context) {
-	if a.marks.busy || len(a.marks.queue) == 0 {
+	if a.marks.busy || len(a.marks.queue) == 0 || a.closing {
 		return
 	}
 	now := time.Now()

@@ -22,7 +22,7 @@ type reachable struct{}
 
 // pump begins the lane's next call, if nothing holds it back.
 func (a *adapter) pump(ac actor.Context, l *lane) {
-	if l == nil || !l.free() {
+	if l == nil || !l.free() || a.closing {
 		return
 	}
 	now := time.Now()
@@ -75,7 +75,7 @@ func (a *adapter) onDue(ac actor.Context, msg due) {
 
 // armLine comes back to the line when the account's limits allow the next send.
 func (a *adapter) armLine(ac actor.Context, now time.Time) {
-	if a.lined || len(a.line) == 0 {
+	if a.lined || len(a.line) == 0 || a.closing {
 		return
 	}
 	a.lined = true
@@ -87,7 +87,7 @@ func (a *adapter) armLine(ac actor.Context, now time.Time) {
 func (a *adapter) onLineDue(ac actor.Context) {
 	a.lined = false
 	now := time.Now()
-	for len(a.line) > 0 && a.limits.wait(now) == 0 {
+	for len(a.line) > 0 && a.limits.wait(now) == 0 && !a.closing {
 		l := a.line[0]
 		a.line[0] = nil
 		a.line, l.inLine, a.at = a.line[1:], false, l

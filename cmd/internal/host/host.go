@@ -28,6 +28,8 @@ import (
 const (
 	// drainFor is how long runs and egress may take to end after a stop.
 	drainFor = 5 * time.Second
+	// sendsFor is how long sends that are under way after that may take.
+	sendsFor = time.Second
 	// stopWithin bounds everything else of a stop.
 	stopWithin = 4 * time.Second
 )

@@ -136,6 +136,7 @@ func (h *Host) stopActors(ctx context.Context) error {
 	if _, ok := drained.(messages.Drained); err != nil || !ok {
 		h.log.Info("not everything has ended; it goes on with the next start")
 	}
+	h.endSends(ctx)
 	_, err = await(ctx, root.StopFuture(h.router))
 	for _, p := range h.ports {
 		_, stopErr := await(ctx, root.StopFuture(p.pid))
@@ -144,6 +145,23 @@ func (h *Host) stopActors(ctx context.Context) error {
 	h.system.Shutdown()
 	h.workers.close()
 	return err
+}
+
+// endSends lets no platform begin another send, and waits a little for those under way:
+// a receipt that comes when the chats are gone is lost, and people would see it twice.
+func (h *Host) endSends(ctx context.Context) {
+	root := h.system.Root
+	ctx, cancel := context.WithTimeout(ctx, sendsFor)
+	defer cancel()
+	asked := map[string]*actor.Future{} // the web's are one
+	for _, p := range h.ports {
+		if asked[p.pid.Id] == nil {
+			asked[p.pid.Id] = root.RequestFuture(p.pid, messages.Drain{}, sendsFor)
+		}
+	}
+	for _, f := range asked {
+		_, _ = await(ctx, f) // what is still under way is marked as unsure
+	}
 }
 
 // wake tells the chats that were not at rest to go on.
