@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,10 +83,8 @@ func (c Case) look(t *testing.T, state, where string, legal ...string) {
 		t.Errorf("%s: %v", where, err)
 		return
 	}
-	for _, want := range legal {
-		if got == want {
-			return
-		}
+	if slices.Contains(legal, got) {
+		return
 	}
 	t.Errorf("%s: found %q, want one of %q", where, got, legal)
 }
