@@ -21,6 +21,7 @@ GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 VULN_VERSION  := v1.1.4
 BENCH_DIR     ?=
+DEMO_DIR      ?= $(BIN)/demo
 SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
@@ -58,7 +59,7 @@ build: go-present
 demo: go-present
 	@echo "Building. The first build takes a minute or two; the packages go by as they are done." >&2
 	@CGO_ENABLED=0 $(GO) build -v -trimpath -ldflags '-s -w' -o $(BIN)/sma ./cmd/sma
-	@exec $(BIN)/sma demo $(DEMO_FLAGS)
+	@exec $(BIN)/sma demo $(DEMO_DIR) $(DEMO_FLAGS)
 
 # The tests of the AI SDK's clients need its npm packages; without npm they are skipped.
 npm:

@@ -69,8 +69,8 @@ func TestReadmeTest(t *testing.T) {
 }
 
 func TestReadmeDemo(t *testing.T) {
-	flags := "--state-dir " + filepath.Join(t.TempDir(), "state") + " --set adapters.web.listen=127.0.0.1:0 --set metrics.listen=off"
-	cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "demo", "DEMO_FLAGS="+flags)
+	flags := "--set adapters.web.listen=127.0.0.1:0 --set metrics.listen=off"
+	cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "demo", "DEMO_DIR="+filepath.Join(t.TempDir(), "demo"), "DEMO_FLAGS="+flags)
 	page := untilReady(t, cmd)
 	if got := get(t, page); !strings.Contains(got, "<title>") {
 		t.Errorf("the page is\n%.300s", got)

@@ -6,7 +6,7 @@ port=${PORT:-3917}
 state=$(mktemp -d)
 profile=$(mktemp -d)
 go build -o "$state/sma" ./cmd/sma
-"$state/sma" demo --state-dir "$state/state" --set "adapters.web.listen=127.0.0.1:$port" --set metrics.listen=off 2>"$state/log" &
+"$state/sma" demo "$state/demo" --set "adapters.web.listen=127.0.0.1:$port" --set metrics.listen=off 2>"$state/log" &
 host=$!
 trap 'kill "$host"; wait "$host" || true; rm -rf "$state" "$profile"' EXIT
 for _ in $(seq 100); do curl -fs "http://127.0.0.1:$port/livez" >/dev/null && break; read -rt 0.1 <> <(:) || true; done

@@ -48,7 +48,7 @@ func (a *app) withChats(ctx context.Context, work func(s source, state string) e
 	case err == nil:
 		return work(s, state)
 	case !errors.Is(err, errNotRunning):
-		return &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+		return noAnswer(err)
 	}
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
 		return work(s, state) // nothing was ever kept; reading makes no folder
@@ -114,6 +114,9 @@ func (a *app) chatsListCmd() *cobra.Command {
 					}{lines})
 				}
 				var out strings.Builder
+				if len(lines) == 0 {
+					out.WriteString("there are no chats\n")
+				}
 				for _, l := range lines {
 					fmt.Fprintf(&out, "%s  %s\n", l.UpdatedAt.Local().Format("2006-01-02 15:04"), l.ChatKey)
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,18 +23,31 @@ var errNotRunning = errors.New("no host is running here")
 var errNoChat = errors.New("there is no such chat")
 
 // control asks the host that runs on a state folder.
-type control struct{ http *http.Client }
+type control struct {
+	http   *http.Client
+	socket string // where it listens
+}
 
 func newControl(state string) control {
-	return control{&http.Client{
+	socket := host.SocketPath(state)
+	return control{socket: socket, http: &http.Client{
 		Timeout: 30 * time.Second,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return terminal.Dial(ctx, host.SocketPath(state))
+				return terminal.Dial(ctx, socket)
 			},
 		},
 	}}
+}
+
+// noAnswer is for people: there may be a host, and it cannot be asked.
+func noAnswer(err error) error {
+	f := &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err, Help: "sma doctor"}
+	if errors.Is(err, fs.ErrPermission) {
+		f.Help = "the same as the user whom the host runs as"
+	}
+	return f
 }
 
 func (c control) status(ctx context.Context) (host.Status, error) {
@@ -65,6 +79,9 @@ func (c control) do(req *http.Request, into any) error {
 	resp, err := c.http.Do(req)
 	if errors.Is(err, terminal.ErrNotRunning) {
 		return errNotRunning
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok { // the rest says the same again
+		return fmt.Errorf("%s: %w", c.socket, op.Err)
 	}
 	if err != nil {
 		return fmt.Errorf("ask the host: %w", err)

@@ -14,12 +14,12 @@ import (
 func (a *app) demoCmd() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Try it in the browser, without key or account", Args: cobra.NoArgs,
+		Use: "demo [dir]", Short: "Try it in the browser, without key or account", Args: cobra.MaximumNArgs(1),
 		Long: "Starts the built-in demo project with the demo model on this machine only. Nothing is sent\n" +
-			"anywhere. Its files go away with it, unless --state-dir says where to keep them.",
-		Example: "  sma demo\n  sma demo --listen 127.0.0.1:3001",
-		RunE: func(c *cobra.Command, _ []string) error {
-			err := a.demo(c.Context(), listen)
+			"anywhere. Its files go away with it, unless a folder to keep them in is named.",
+		Example: "  sma demo\n  sma demo ./demo     keeps its chats; in another terminal: sma chat -C ./demo\n  sma demo --listen 127.0.0.1:3001",
+		RunE: func(c *cobra.Command, args []string) error {
+			err := a.demo(c.Context(), args, listen)
 			if f, ok := errors.AsType[*Failure](err); ok && f.Code == CodeUnreachable {
 				f.Help = "sma demo --listen 127.0.0.1:3001"
 			}
@@ -30,26 +30,27 @@ func (a *app) demoCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) demo(ctx context.Context, listen string) error {
-	base := a.stateDir
-	if base == "" {
+func (a *app) demo(ctx context.Context, args []string, listen string) error {
+	a.Env = func(string) (string, bool) { return "", false } // keys of this machine are none of its business
+	dir := ""
+	if len(args) == 0 {
 		temp, err := os.MkdirTemp("", "sma-demo-")
 		if err != nil {
 			return &Failure{Code: CodeFailed, What: "no folder for the demo can be made", Why: err}
 		}
 		defer func() { _ = os.RemoveAll(temp) }() // of no use to anybody
-		base = temp
+		dir = temp
+	} else {
+		dir = args[0]
 	}
-	base, err := filepath.Abs(base)
-	if err != nil {
-		return &Failure{Code: CodeFailed, What: "the demo's folder cannot be found", Why: err}
-	}
-	dir := filepath.Join(base, "project")
 	if err := a.unpackDemo(dir); err != nil {
 		return &Failure{Code: CodeFailed, What: "the demo project cannot be written", Why: err}
 	}
-	a.Env = func(string) (string, bool) { return "", false } // keys of this machine are none of its business
-	return a.serve(ctx, dir, filepath.Join(base, "state"), map[string]string{
+	dir, state, err := a.folders([]string{dir})
+	if err != nil {
+		return err
+	}
+	return a.serve(ctx, dir, state, map[string]string{
 		"llm.provider": "demo", "adapters.web.listen": listen, "adapters.telegram.enabled": "false",
 	})
 }

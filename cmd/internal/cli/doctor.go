@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
@@ -43,7 +47,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	var asJSON, online bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
-		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it.\nWith --online it asks the services too, for example which scopes a Feishu app lacks.",
+		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it. With --online\nit asks the services too: whether the model's API takes the key and knows the model, whether Telegram takes the\ntoken, which scopes a Feishu app lacks. That costs nothing.",
 		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, state, err := a.folders(nil)
@@ -52,7 +56,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			}
 			found := a.examine(c.Context(), dir, state)
 			if loaded, err := a.load(dir, false); online && err == nil {
-				found = append(found, askFeishu(c.Context(), loaded.Settings)...)
+				found = append(found, askServices(c.Context(), loaded.Settings)...)
 			}
 			if asJSON {
 				err = a.printJSON(struct {
@@ -91,11 +95,12 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	loaded, settings := a.checkSettings(dir)
 	out = append(out, settings...)
 	out = append(out, checkState(state)...)
-	out = append(out, checkDisk(dir))
+	out = append(out, checkDisk(state))
+	alive, running := checkHost(ctx, state)
+	out = append(out, running...)
 	if loaded == nil {
 		return out
 	}
-	alive := running(ctx, state)
 	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
 	out = append(out, checkTelegram(loaded.Settings, state)...)
 	out = append(out, checkFeishu(loaded.Settings)...)
@@ -105,24 +110,51 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(dir, state, loaded)...)
+	if alive {
+		return out // its addresses are its own, whatever the settings say now
+	}
 	if s.Adapters.Web.Enabled {
-		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail, alive))
+		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail))
 	}
 	if s.Metrics.Listen != config.Off {
-		out = append(out, checkAddress(ctx, "metrics", s.Metrics.Listen, "set metrics.listen to another address or to off", markWarn, alive))
+		out = append(out, checkAddress(ctx, "metrics", s.Metrics.Listen, "set metrics.listen to another address or to off", markWarn))
 	}
 	return out
 }
 
-func checkAgent(dir string) finding {
-	info, err := os.Stat(filepath.Join(dir, "Agent.md"))
+// checkHost asks the host that runs, if one does, how it and its platforms do.
+func checkHost(ctx context.Context, state string) (alive bool, out []finding) {
+	const name = "host"
+	s, err := newControl(state).status(ctx)
 	switch {
+	case errors.Is(err, errNotRunning):
+		return false, []finding{{name, markOK, "none runs", ""}}
 	case err != nil:
+		return false, []finding{{name, markFail, "it does not answer: " + err.Error(), ""}}
+	}
+	out = []finding{{name, markOK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), ""}}
+	if len(s.Restart) > 0 {
+		out = append(out, finding{name, markWarn, "settings have changed that it does not use yet: " + strings.Join(s.Restart, ", "), "start it again"})
+	}
+	for _, p := range s.Platforms {
+		if p.On && !p.Up {
+			out = append(out, finding{name, markFail, p.Name + " is down: " + cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"})
+		}
+	}
+	return true, out
+}
+
+func checkAgent(dir string) finding {
+	text, err := os.ReadFile(filepath.Join(dir, "Agent.md"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return finding{"project", markFail, "Agent.md cannot be read: " + errText(err), "sma init " + dir}
-	case info.Size() == 0:
+	case err != nil:
+		return finding{"project", markFail, "Agent.md cannot be read: " + errText(err), "make it a file that this user can read"}
+	case len(bytes.TrimSpace(text)) == 0:
 		return finding{"project", markWarn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is"}
 	default:
-		return finding{"project", markOK, "Agent.md, " + sizeText(info.Size()), ""}
+		return finding{"project", markOK, "Agent.md, " + sizeText(int64(len(text))), ""}
 	}
 }
 
@@ -155,7 +187,11 @@ func (a *app) checkSettings(dir string) (*config.Loaded, []finding) {
 func checkState(state string) []finding {
 	info, err := os.Lstat(state)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
+		up := existing(state)
+		if err := unix.Access(up, unix.W_OK|unix.X_OK); err != nil {
+			return []finding{{"state", markFail, state + " cannot be made: " + up + ": " + err.Error(), "let this user write there, or name another place with --state-dir"}}
+		}
 		return []finding{{"state", markOK, state + " is made by the first start", ""}}
 	case err != nil:
 		return []finding{{"state", markFail, errText(err), ""}}
@@ -175,12 +211,25 @@ func checkState(state string) []finding {
 	return []finding{{"state", markOK, state + " can be written", ""}}
 }
 
-func checkDisk(dir string) finding {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
+// existing is a path, or the nearest folder above it that there is.
+func existing(path string) string {
+	for {
+		_, err := os.Stat(path)
+		up := filepath.Dir(path)
+		if err == nil || up == path {
+			return path
+		}
+		path = up
+	}
+}
+
+// checkDisk looks at the disk that the state is on, or will be.
+func checkDisk(state string) finding {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(existing(state), &disk); err != nil {
 		return finding{"disk", markWarn, "the free space is unknown: " + errText(err), ""}
 	}
-	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // the types differ between systems
+	free := int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
 	if free < minFree {
 		return finding{"disk", markWarn, sizeText(free) + " left: chats stop being taken in when it is full", "make room"}
 	}
@@ -249,11 +298,8 @@ func checkSandbox(ctx context.Context, setting string) finding {
 	return finding{"sandbox", markOK, name + " contains a probe", ""}
 }
 
-// checkAddress tries to listen. The address of a host that runs is its own.
-func checkAddress(ctx context.Context, group, address, fix string, taken mark, alive bool) finding {
-	if alive {
-		return finding{group, markOK, address + ", in use by the running host", ""}
-	}
+// checkAddress tries to listen.
+func checkAddress(ctx context.Context, group, address, fix string, taken mark) finding {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	switch {

@@ -241,7 +241,7 @@ func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
 	case errors.Is(err, errNotRunning):
 		return mcp.Look(p.servers, p.store, nil), nil
 	case err != nil:
-		return nil, &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+		return nil, noAnswer(err)
 	default:
 		return out, nil
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,9 @@ func (a *app) pairCmd() *cobra.Command {
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.checkBot(bot); err != nil {
+				return err
+			}
 			return a.withAccess(func(state string, people *access.Store) error {
 				return a.pairOwner(c.Context(), state, people, bot, asJSON)
 			})
@@ -49,6 +54,32 @@ func (a *app) withAccess(work func(state string, people *access.Store) error) er
 		return err
 	}
 	return &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
+}
+
+// checkBot refuses a bot that nobody could send a code to, and tells of one that is off.
+func (a *app) checkBot(bot string) error {
+	dir, err := a.project(nil)
+	if err != nil {
+		return err
+	}
+	loaded, err := a.load(dir, false)
+	if err != nil {
+		return err
+	}
+	adapters := loaded.Settings.Adapters
+	on := map[string]bool{"telegram": adapters.Telegram.Enabled, "feishu": adapters.Feishu.Enabled}
+	for name := range adapters.Telegram.Accounts {
+		on["telegram@"+name] = adapters.Telegram.Enabled
+	}
+	enabled, known := on[bot]
+	switch {
+	case !known:
+		names := strings.Join(slices.Sorted(maps.Keys(on)), ", ")
+		return &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no bot %q; there are %s", bot, names), Help: "sma pair --help"}
+	case !enabled:
+		a.say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", bot)
+	}
+	return nil
 }
 
 // paired is the JSON of pair.
@@ -161,6 +192,9 @@ func accountText(account access.Account) string {
 		if c.For != nil {
 			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, oneLine(c.For.Name, 60))
 		}
+	}
+	if out.Len() == 0 {
+		out.WriteString("nobody was let in yet\n")
 	}
 	return out.String()
 }

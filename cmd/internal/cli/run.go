@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +57,7 @@ func (a *app) serve(ctx context.Context, dir, state string, also map[string]stri
 	if err != nil {
 		log.Warn("the owner's pairing code cannot be made", "error", err)
 	}
-	a.say("%s", readyBlock(summary))
+	a.say("%s", readyBlock(summary, a.again(dir, state)))
 	<-ctx.Done()
 	log.Info("stopping", "cause", context.Cause(ctx).Error())
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
@@ -93,8 +96,32 @@ func fromHost(err error) error {
 	return &Failure{Code: code, What: f.What, Why: f.Why, Help: f.Help}
 }
 
-// readyBlock tells people where everything is and what to do next.
-func readyBlock(s host.Summary) string {
+// again are the flags with which other commands, typed where this one was, find the
+// same project.
+func (a *app) again(dir, state string) string {
+	out := ""
+	if here, err := os.Getwd(); err != nil || here != dir {
+		out = " -C " + shellWord(dir)
+	}
+	if state != filepath.Join(dir, ".ship") {
+		out += " --state-dir " + shellWord(state)
+	}
+	return out
+}
+
+// shellWord is a word that a shell takes as it is.
+func shellWord(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%,", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// readyBlock tells people where everything is and what to do next. again are the
+// flags that other commands need.
+func readyBlock(s host.Summary, again string) string {
 	var out strings.Builder
 	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
 	fmt.Fprintf(&out, "%s is ready\n", s.Project)
@@ -110,6 +137,8 @@ func readyBlock(s host.Summary) string {
 			row(p.Name, "off: "+p.Note)
 		case p.Name == "web":
 			row(p.Name, s.Web)
+		case p.Name == "cli":
+			row(p.Name, "on, sma chat"+again)
 		case p.Note == "":
 			row(p.Name, "on")
 		default:

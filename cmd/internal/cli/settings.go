@@ -42,7 +42,7 @@ func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*conf
 	if err == nil {
 		return loaded, nil
 	}
-	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + dir}
+	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + shellWord(dir)}
 }
 
 // warn lists the findings that stop nothing.

@@ -29,7 +29,7 @@ func (a *app) statusCmd() *cobra.Command {
 				s, err = host.Status{State: stateStopped}, nil
 			}
 			if err != nil {
-				return &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err}
+				return noAnswer(err)
 			}
 			return a.showStatus(s, asJSON, probe)
 		},
@@ -78,7 +78,10 @@ func statusText(s host.Status) string {
 			row("", strings.Join(p.Can, ", "))
 		}
 	}
-	row("chats", fmt.Sprintf("%d in memory", s.Chats.Active))
+	row("chats", fmt.Sprintf("%d in memory, %d at work", s.Chats.Active, s.Chats.Running))
+	if s.Metrics != "" {
+		row("metrics", "http://"+s.Metrics+"/metrics")
+	}
 	if len(s.Restart) > 0 {
 		row("restart", "needed for "+strings.Join(s.Restart, ", "))
 	}

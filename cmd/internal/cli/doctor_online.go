@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// maxAnswer bounds what is read of a service's answer.
+const maxAnswer = 4 << 20
+
+// askServices asks what the settings name: the model's API, Telegram and Feishu. No
+// question costs anything or changes anything.
+func askServices(ctx context.Context, s config.Settings) []finding {
+	out := askModel(ctx, s.LLM)
+	out = append(out, askTelegram(ctx, s.Adapters.Telegram)...)
+	return append(out, askFeishu(ctx, s)...)
+}
+
+// askModel asks for the list of models, which tells whether the key counts.
+func askModel(ctx context.Context, llm config.LLM) []finding {
+	const name = "model"
+	if llm.Provider == config.ProviderDemo {
+		return nil
+	}
+	header := http.Header{}
+	if !llm.APIKey.IsZero() {
+		header.Set("Authorization", "Bearer "+llm.APIKey.Reveal())
+	}
+	if llm.Provider == config.ProviderAnthropic {
+		header.Set("X-Api-Key", llm.APIKey.Reveal())
+		header.Set("Anthropic-Version", "2023-06-01")
+	}
+	status, body, err := ask(ctx, http.DefaultTransport, strings.TrimRight(llm.BaseURL, "/")+"/models", header)
+	switch {
+	case err != nil:
+		return []finding{{name, markFail, llm.BaseURL + " cannot be reached: " + err.Error(), "check llm.baseUrl and the network"}}
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return []finding{{name, markFail, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey"}}
+	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
+		return []finding{{name, markWarn, fmt.Sprintf("%s answers %d now", llm.BaseURL, status), "wait, or see the provider's own status page"}}
+	case status != http.StatusOK:
+		return []finding{{name, markOK, fmt.Sprintf("%s answers, and has no list of models (%d)", llm.BaseURL, status), ""}}
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || len(list.Data) == 0 {
+		return []finding{{name, markOK, llm.BaseURL + " answers", ""}}
+	}
+	for _, m := range list.Data {
+		if m.ID == llm.Model {
+			return []finding{{name, markOK, llm.BaseURL + " takes the key and has " + llm.Model, ""}}
+		}
+	}
+	return []finding{{name, markWarn, llm.BaseURL + " takes the key, but does not list " + llm.Model, "check llm.model; some services do not list all they have"}}
+}
+
+// askTelegram asks who the bots are.
+func askTelegram(ctx context.Context, t config.Telegram) []finding {
+	if !t.Enabled {
+		return nil
+	}
+	transport := http.RoundTripper(http.DefaultTransport)
+	if address, err := url.Parse(t.Proxy); err == nil && t.Proxy != "" {
+		transport = &http.Transport{Proxy: http.ProxyURL(address)}
+	}
+	out := []finding{askBot(ctx, transport, t.BaseURL, "telegram", t.BotToken)}
+	for _, name := range slices.Sorted(maps.Keys(t.Accounts)) {
+		out = append(out, askBot(ctx, transport, t.BaseURL, "telegram@"+name, t.Accounts[name].BotToken))
+	}
+	return out
+}
+
+func askBot(ctx context.Context, via http.RoundTripper, root, name string, token config.Secret) finding {
+	status, body, err := ask(ctx, via, strings.TrimRight(root, "/")+"/bot"+token.Reveal()+"/getMe", nil)
+	var who struct {
+		Result struct{ Username string }
+	}
+	switch {
+	case err != nil:
+		return finding{name, markFail, root + " cannot be reached: " + err.Error(), "check the network, adapters.telegram.proxy and HTTPS_PROXY"}
+	case status == http.StatusUnauthorized || status == http.StatusNotFound:
+		return finding{name, markFail, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather"}
+	case status != http.StatusOK || json.Unmarshal(body, &who) != nil:
+		return finding{name, markWarn, fmt.Sprintf("%s answers %d now", root, status), "try again in a minute"}
+	}
+	return finding{name, markOK, "the token is that of @" + oneLine(who.Result.Username, 64), ""}
+}
+
+// ask sends one GET. Its error never holds the address, which may have a token in it.
+func ask(ctx context.Context, via http.RoundTripper, address string, header http.Header) (status int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, nil, errors.New("that is no address")
+	}
+	maps.Copy(req.Header, header)
+	client := http.Client{Transport: via, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return 0, nil, u.Err
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // read as far as it is needed
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return resp.StatusCode, body, err
+}
