@@ -35,6 +35,10 @@ func NewSandbox(setting string) *Sandbox {
 	return &Sandbox{setting: setting, choices: sandboxes(setting)}
 }
 
+// Known says that there is one for this system and setting at all, whether or not it
+// works here.
+func (s *Sandbox) Known() bool { return len(s.choices) > 0 }
+
 // Name implements sandbox.Sandbox: the setting, until one was chosen.
 func (s *Sandbox) Name() string {
 	s.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
@@ -14,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -22,7 +24,9 @@ type toolbox struct {
 	set   *toolSet
 	files string           // whole results are kept below it
 	ears  *speech.Listener // nil: voice messages stay files
-	log   *slog.Logger
+	// skilled says that there are skills, which the system text then lists.
+	skilled func() bool
+	log     *slog.Logger
 }
 
 // newTools makes the tools. Their schemas are compiled when they are needed.
@@ -39,7 +43,11 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools = append(tools, h.fileTools(files)...)
 	tools = append(tools, h.taskTools()...)
 	box := NewSandbox(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
-	commands, err := h.shellTools(files, box, "")
+	runs, why := sandbox.Sandbox(box), ""
+	if !box.Known() {
+		runs, why = nil, "there is none for this system"
+	}
+	commands, err := h.shellTools(files, runs, why)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +66,27 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
 	h.startMCP(set, tools, box, "")
-	return &toolbox{set: set, files: files, ears: spoken.ears, log: h.opts.Logger.With("component", "tools")}, nil
+	return &toolbox{
+		set: set, files: files, ears: spoken.ears, skilled: func() bool { return len(h.skills.Current().Skills) > 0 },
+		log: h.opts.Logger.With("component", "tools"),
+	}, nil
 }
 
-// names are the tools offered to a chat.
+// names are the tools offered to a run. Those that could do nothing are left out, by
+// what is set up and never by what a chat does, so that requests go on beginning with
+// the same bytes: the tools for skills come and go with the list of skills, which
+// changes the system text anyway.
 func (b *toolbox) names(_ messages.ChatKey, toolEgress bool) []string {
-	return slices.DeleteFunc(b.set.Names(), func(name string) bool { return name == chattools.SendName && !toolEgress })
+	skilled := b.skilled()
+	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
+		switch name {
+		case chattools.SendName:
+			return !toolEgress
+		case skill.ListName, skill.LoadName:
+			return !skilled
+		}
+		return false
+	})
 }
 
 // Find implements run.Tools.

@@ -1,0 +1,183 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+)
+
+// firstRequest is what a chat's first words have a model read.
+func firstRequest(t *testing.T, p *project, flags map[string]string) model.Request {
+	t.Helper()
+	all := telegramFlags(p)
+	maps.Copy(all, flags)
+	script := modeltest.NewScript(modeltest.Say("hello"))
+	p.start(t, Options{Model: script}, all)
+	p.api.Say(1, 1, "hello", nil)
+	p.api.Await(t, "the answer", func() bool { return len(p.texts()) > 0 })
+	return script.Requests()[0]
+}
+
+func offered(req model.Request) []string {
+	var out []string
+	for _, spec := range req.Tools {
+		out = append(out, spec.Name)
+	}
+	return out
+}
+
+// sizes are the bytes of a request's tools and of its system text, as services get them.
+func sizes(t *testing.T, req model.Request) (tools, system int) {
+	t.Helper()
+	encoded := func(v any) int {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		return b.Len() - 1 // the line feed
+	}
+	list := []any{}
+	for _, spec := range req.Tools {
+		list = append(list, map[string]any{"type": "function", "function": map[string]any{
+			"name": spec.Name, "description": spec.Description, "parameters": spec.InputSchema,
+		}})
+	}
+	return encoded(list), encoded(req.System)
+}
+
+// Everybody pays for every byte of the tools and of the system text with every step of
+// every chat. A tool that outgrows this has to be said in fewer words, or to replace
+// another one.
+func TestRequestsCarryLittle(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		project       func(t *testing.T, p *project)
+		flags         map[string]string
+		tools, system int // at most
+	}{
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_500, 2_500},
+		{"everything", func(t *testing.T, p *project) {
+			speechSettings(t, p, speechtest.NewServer(t, nil), "")
+			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 15_900, 3_200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			if tt.project != nil {
+				tt.project(t, p)
+			}
+			req := firstRequest(t, p, tt.flags)
+			tools, system := sizes(t, req)
+			t.Logf("%d tools of %d bytes, a system text of %d", len(req.Tools), tools, system)
+			if tools > tt.tools || system > tt.system {
+				t.Errorf("%d tools of %d bytes, a system text of %d; want at most %d and %d", len(req.Tools), tools, system, tt.tools, tt.system)
+			}
+			for _, spec := range req.Tools {
+				if len(spec.Description) < 20 {
+					t.Errorf("%s says too little: %q", spec.Name, spec.Description)
+				}
+				strict(t, spec.Name, spec.InputSchema)
+			}
+		})
+	}
+}
+
+// strict wants every object of a schema to name all that may be in it.
+func strict(t *testing.T, name string, schema json.RawMessage) {
+	t.Helper()
+	var s struct {
+		Type       any
+		Enum       []any
+		Properties map[string]json.RawMessage
+		Required   []string
+		Additional *bool `json:"additionalProperties"`
+		Items      json.RawMessage
+	}
+	if err := json.Unmarshal(schema, &s); err != nil || s.Type == nil {
+		t.Errorf("%s: %v in %s, want a schema with a type", name, err, schema)
+		return
+	}
+	if s.Type == "object" && (s.Additional == nil || *s.Additional) {
+		t.Errorf("%s takes anything: %s", name, schema)
+	}
+	for _, member := range s.Required {
+		if s.Properties[member] == nil {
+			t.Errorf("%s requires %q, which it does not have", name, member)
+		}
+	}
+	for member, of := range s.Properties {
+		strict(t, name+"."+member, of)
+	}
+	if s.Items != nil {
+		strict(t, name+"[]", s.Items)
+	}
+}
+
+// What can do nothing is not offered: tools for skills where there are none, those for
+// contexts where they are off, chat_send where the text is the answer. What is offered
+// depends on the settings and on the files of the project alone.
+func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
+	in := func(names []string, prefix string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) })
+	}
+	for _, tt := range []struct {
+		name                          string
+		skill                         bool
+		flags                         map[string]string
+		skills, contexts, send, shell bool
+	}{
+		{"direct", false, map[string]string{"adapters.telegram.egress": "direct"}, false, true, false, true},
+		{"by tool, with a skill", true, map[string]string{"adapters.telegram.egress": "tool"}, true, true, true, true},
+		{"without contexts", false, map[string]string{"context.contexts.enabled": "false"}, false, false, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			if tt.skill {
+				write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+			}
+			req := firstRequest(t, p, tt.flags)
+			names := offered(req)
+			for prefix, want := range map[string]bool{
+				"skills_list": tt.skills, "skills_load": tt.skills, "chat_context_": tt.contexts, "chat_send": tt.send, "shell_": tt.shell,
+				"stt_": false, "tts_": false, "memory_search": true, "exec_shell": true,
+			} {
+				if got := in(names, prefix); got != want {
+					t.Errorf("%s… offered: %v, want %v; there are %v", prefix, got, want, names)
+				}
+			}
+			if got := strings.Contains(req.System, "skills_load"); got != tt.skills {
+				t.Errorf("the system text speaks of skills_load: %v, want %v", got, tt.skills)
+			}
+		})
+	}
+}
+
+// A skill that comes while a chat goes on is offered from its next run on, with the
+// tools to load it.
+func TestSkillsBringTheirTools(t *testing.T) {
+	p := newProject(t)
+	script := modeltest.NewScript(modeltest.Say("one"), modeltest.Say("two"))
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"] = "direct"
+	h := p.start(t, Options{Model: script}, flags)
+	p.api.Say(1, 1, "first", nil)
+	p.api.Await(t, "the first answer", func() bool { return len(p.texts()) == 1 })
+	write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	h.skills.Refresh()
+	p.api.Say(1, 1, "second", nil)
+	p.api.Await(t, "the second answer", func() bool { return len(p.texts()) == 2 })
+	before, after := script.Requests()[0], script.Requests()[1]
+	if slices.Contains(offered(before), "skills_load") || !slices.Contains(offered(after), "skills_load") || !strings.Contains(after.System, "- pdf: ") {
+		t.Errorf("offered %v, then %v; the system text then:\n%s", offered(before), offered(after), after.System)
+	}
+}
