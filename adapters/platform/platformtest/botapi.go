@@ -101,6 +101,7 @@ type BotAPI struct {
 	files   map[string]*botFile
 	pressed map[string]bool // buttons whose press waits for its answer
 	largest int             // upload, in bytes
+	privacy bool            // what groups say among themselves is not handed out
 }
 
 // queued is an update that was not confirmed.
@@ -328,7 +329,9 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	case "getUpdates":
 		return a.getUpdates(r.Context(), c.Params)
 	case "getMe":
-		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName}, nil
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}, nil
 	case "setMyCommands":
 		return setCommands(c.Params)
 	case "getWebhookInfo":

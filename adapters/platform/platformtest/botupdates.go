@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -112,9 +113,33 @@ func (a *BotAPI) queue(id int64, kind string, body json.RawMessage) {
 	a.nextID = id + 1
 	q := queued{id: id, kind: kind, body: body}
 	a.history[id] = q
-	if a.isAllowed(kind) {
+	if a.isAllowed(kind) && !(a.privacy && isPrivate(kind, body)) {
 		a.pending = append(a.pending, q)
 	}
+}
+
+// Privacy switches privacy mode, in which a bot gets of groups what turns to it alone.
+func (a *BotAPI) Privacy(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.privacy = on
+}
+
+// isPrivate tells what a bot in privacy mode does not get: words of groups that are no
+// command, do not name it and do not answer it.
+func isPrivate(kind string, body json.RawMessage) bool {
+	var u map[string]json.RawMessage
+	var m struct {
+		Chat struct{ Type string }
+		Text string
+		To   struct {
+			From struct{ ID int64 }
+		} `json:"reply_to_message"`
+	}
+	if json.Unmarshal(body, &u) != nil || json.Unmarshal(u[kind], &m) != nil {
+		return false
+	}
+	return strings.HasSuffix(m.Chat.Type, "group") && m.Text != "" && m.Text[0] != '/' && !strings.Contains(m.Text, "@"+BotName) && m.To.From.ID != BotID
 }
 
 // Redeliver hands an update out once more, whatever was confirmed.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// feishuPost is the longest content of rich texts and cards, feishuText of texts, in bytes.
+	// feishuPost is the longest request with a rich text or a card, feishuText with a text, in bytes.
 	feishuPost = 30 << 10
 	feishuText = 150 << 10
 	// feishuUUIDLife is how long a uuid keeps a message from being sent twice.
@@ -22,6 +22,9 @@ func (a *FeishuAPI) createMessage(r *http.Request, body map[string]any) (any, *f
 		return nil, feishuNo(99992402, "field validation failed")
 	}
 	id, _ := body["receive_id"].(string)
+	if no := tooLong(r, body); no != nil {
+		return nil, no
+	}
 	return a.newMessage(a.chats[id], body, "", false)
 }
 
@@ -33,8 +36,23 @@ func (a *FeishuAPI) replyMessage(r *http.Request, body map[string]any) (any, *fe
 	if m.deleted {
 		return nil, feishuNo(230011, "The message was recalled.")
 	}
+	if no := tooLong(r, body); no != nil {
+		return nil, no
+	}
 	thread, _ := body["reply_in_thread"].(bool)
 	return a.newMessage(a.chats[m.Chat], body, m.ID, thread)
+}
+
+// tooLong refuses a message by the length of its whole request, as it was sent.
+func tooLong(r *http.Request, body map[string]any) *feishuRefusal {
+	limit := int64(feishuPost)
+	if body["msg_type"] == "text" {
+		limit = feishuText
+	}
+	if r.ContentLength > limit {
+		return feishuNo(230025, "The length of the message content reaches its limit.")
+	}
+	return nil
 }
 
 func (a *FeishuAPI) newMessage(c *feishuChat, body map[string]any, parent string, thread bool) (any, *feishuRefusal) {
@@ -142,13 +160,6 @@ func (a *FeishuAPI) patchMessage(r *http.Request, body map[string]any) (any, *fe
 // content checks what a message is made of and returns what people see of it.
 func (a *FeishuAPI) content(kind, content string) (string, *feishuRefusal) {
 	bad := feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid message content.")
-	limit := feishuPost
-	if kind == "text" {
-		limit = feishuText
-	}
-	if len(content) > limit {
-		return "", feishuNo(230025, "The length of the message content reaches its limit.")
-	}
 	var c map[string]any
 	if json.Unmarshal([]byte(content), &c) != nil {
 		return "", bad

@@ -27,7 +27,7 @@ type feishuCard struct {
 	writes    []time.Time
 }
 
-func (a *FeishuAPI) createCard(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *FeishuAPI) createCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 	data := stringOf(body["data"])
 	content := decodeCard(data)
 	config, _ := content["config"].(map[string]any)
@@ -35,7 +35,7 @@ func (a *FeishuAPI) createCard(_ *http.Request, body map[string]any) (any, *feis
 	switch {
 	case body["type"] != "card_json" || content["schema"] != "2.0" || !ok:
 		return nil, feishuNo(300301, "card content is not valid")
-	case len(data) > feishuPost:
+	case r.ContentLength > feishuPost:
 		return nil, feishuNo(300305, "card content is too long")
 	}
 	streaming, _ := config["streaming_mode"].(bool)

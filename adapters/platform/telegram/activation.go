@@ -20,6 +20,19 @@ func (p *Platform) listens(in platform.Inbound, f facts) string {
 	return ""
 }
 
+// readsAll: the settings ask for more of groups than what turns to the bot.
+func (o Options) readsAll() bool {
+	if o.Groups == GroupsAll || o.FollowUp > 0 {
+		return true
+	}
+	for _, g := range o.Listed {
+		if g.Addressed == GroupsAll {
+			return true
+		}
+	}
+	return false
+}
+
 // activations are the words of /activation and what they mean.
 func activations(word string) (listens string, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(word)) {
@@ -55,6 +68,9 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f facts, s
 		}
 		p.log.Info("what a group listens to was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
 		in.Gate.Notice = say.activated
+		if me := p.me.Load(); listens == GroupsAll && me != nil && !me.ReadsAll {
+			in.Gate.Notice += "\n" + say.privacy
+		}
 	}
 	return in
 }

@@ -87,6 +87,9 @@ func (r *receiver) step(ctx context.Context) error {
 		return err
 	}
 	r.p.metrics.polls.WithLabelValues("ok").Inc()
+	if len(updates)+len(bad) >= pollLimit {
+		updates, bad = unbroken(updates, bad, r.offset)
+	}
 	if r.status.set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
@@ -103,7 +106,10 @@ func (p *Platform) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.me.Store(&me)
+	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && p.opts.readsAll() {
+		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets mentions, replies and commands alone; " +
+			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
+	}
 	p.announce(ctx)
 	return nil
 }
@@ -192,6 +198,26 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 
 // errNoProgress: the server goes on sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
+
+// unbroken is a full batch up to its first hole. What a server hands out again may
+// have taken the place of updates that it still holds: who confirmed the highest id
+// would lose those, and who took it would read a chat in the wrong order. All that is
+// left out here comes again. Nothing is missing below the lowest id: it was asked for.
+func unbroken(updates []update, bad []int64, offset int64) ([]update, []int64) {
+	ids := slices.Clone(bad)
+	for _, u := range updates {
+		ids = append(ids, u.ID)
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return id < max(offset, 1) })
+	slices.Sort(ids)
+	for i, id := range ids {
+		if i > 0 && id > ids[i-1]+1 {
+			return slices.DeleteFunc(updates, func(u update) bool { return u.ID >= id }),
+				slices.DeleteFunc(bad, func(b int64) bool { return b >= id })
+		}
+	}
+	return updates, bad
+}
 
 // confirm moves the offset. An empty answer has confirmed all before it, and the
 // ids of the next updates may then start anew and lower, so the offset is dropped.

@@ -76,6 +76,42 @@ func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
 	}
 }
 
+// Updates that are handed out again may fill a batch and leave others out that were
+// never handed out. None of those is confirmed or overtaken.
+func TestIO3AFullBatchWithHoles(t *testing.T) {
+	t.Parallel()
+	const queued = 250
+	b := newBench(t, nil)
+	host := platformtest.NewHost()
+	b.api.Gather(true)
+	for i := range queued {
+		b.api.InjectAs(int64(1000+i), "message", map[string]any{
+			"message_id": i + 1, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": platformtest.User(owner, "Ann"), "text": fmt.Sprint(i),
+		})
+	}
+	for i := 0; i < queued; i += 3 {
+		b.api.Redeliver(int64(1000 + i))
+	}
+	b.api.Gather(false)
+	b.receive(t, host)
+	host.AwaitTaken(t, queued)
+	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
+	first := map[string]bool{}
+	var got, want []string
+	for _, text := range texts(host.Taken()) { // the fake host takes copies again
+		if !first[text] {
+			first[text] = true
+			got = append(got, text)
+		}
+	}
+	for i := range queued {
+		want = append(want, fmt.Sprint(i))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestABadUpdateStopsNobody(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	b := newBench(t, func(o *telegram.Options) { o.Registry = reg })

@@ -10,6 +10,9 @@ import (
 type identity struct {
 	ID       int64  `json:"id"`
 	Username string `json:"username"`
+	// ReadsAll: privacy mode is off, so that the bot gets all messages of its groups,
+	// also of those that it does not administer.
+	ReadsAll bool `json:"can_read_all_group_messages"`
 }
 
 // update holds the fields of an update that we read; decoding more would cost

@@ -1,0 +1,63 @@
+package telegram_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+)
+
+// In privacy mode the service keeps from the bot what people of a group say among
+// themselves. What turns to the bot arrives; settings that ask for more are told about.
+func TestPrivacyMode(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   func(*telegram.Options)
+		warns bool
+	}{
+		{"mentions", func(o *telegram.Options) { o.Groups = telegram.GroupsMention }, false},
+		{"everything", func(o *telegram.Options) { o.Groups = telegram.GroupsAll }, true},
+		{"what goes on", func(o *telegram.Options) { o.FollowUp = time.Minute }, true},
+		{"everything of one", func(o *telegram.Options) {
+			o.Listed = map[string]telegram.Group{"-10066": {Addressed: telegram.GroupsAll}}
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c.set)
+			b.api.Privacy(true)
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			b.api.Say(group, owner, "among us", nil)
+			b.api.Say(group, owner, "@sample_bot a mention", map[string]any{"entities": []any{platformtest.Entity("mention", 0, 11)}})
+			b.api.Say(group, owner, "an answer", map[string]any{"reply_to_message": map[string]any{"message_id": 9, "from": map[string]any{"id": platformtest.BotID, "is_bot": true}}})
+			b.api.Say(group, owner, "/help@sample_bot", nil)
+			want := []string{"@sample_bot a mention", "an answer", "/help@sample_bot"}
+			if diff := cmp.Diff(want, texts(host.AwaitTaken(t, 3))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := strings.Contains(b.log.String(), "privacy mode is on"); got != c.warns {
+				t.Errorf("warned: %v", got)
+			}
+		})
+	}
+}
+
+func TestActivationInPrivacyMode(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		b := newBench(t, func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), telegram.AccessPaired })
+		b.api.Privacy(on)
+		host := platformtest.NewHost()
+		b.receive(t, host)
+		for i, word := range []string{"always", "mention"} {
+			b.api.Say(group, owner, "/activation "+word, nil)
+			notice := host.AwaitTaken(t, i+1)[i].Gate.Notice
+			if got := strings.Contains(notice, "/setprivacy"); notice == "" || got != (on && word == "always") {
+				t.Errorf("privacy mode %v, %s: %q", on, word, notice)
+			}
+		}
+	}
+}
