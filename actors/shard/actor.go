@@ -2,6 +2,7 @@ package shard
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -235,13 +236,22 @@ func (s *shard) tick(ac actor.Context) {
 func (s *shard) drain(ac actor.Context) {
 	s.closing, s.drainer = true, ac.Sender()
 	for _, e := range s.table.byKey {
-		if e.crash.down { // it cannot answer; what counts is in its journal
+		if e.crash.down && !s.owed(ac, e) { // it cannot answer; what counts is in its journal
 			s.stop(ac, e.key, causeStop)
 			continue
 		}
+		s.revive(e)
 		ac.Request(e.pid, messages.Drain{})
 	}
 	s.finish(ac)
+}
+
+// owed refuses what waits for a chat and can be sent again, and tells whether the rest,
+// which nobody would send again, is worth another start of it: a receipt that is lost
+// makes people see an answer twice.
+func (s *shard) owed(ac actor.Context, e *entry) bool {
+	e.buf = slices.DeleteFunc(e.buf, func(l letter) bool { return s.refuse(ac, l.msg, l.sender, reasonStopping) })
+	return len(e.buf) > 0
 }
 
 // finish reports an empty shard to who drains it, once.

@@ -117,6 +117,9 @@ func (s *shard) revive(e *entry) {
 	if e.crash.parked {
 		s.opts.Metrics.park(-1)
 	}
+	if e.crash.timer != nil {
+		e.crash.timer.Stop()
+	}
 	e.crash.revived(time.Now())
 	s.opts.Metrics.restarted()
 	s.parent.RestartChildren(e.pid)

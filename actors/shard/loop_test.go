@@ -129,3 +129,39 @@ func TestCL1DrainDoesNotWaitForACrashedChat(t *testing.T) {
 		}
 	})
 }
+
+// A host that stops while letters wait for a chat that is down: who can send again hears
+// no, and a receipt, which nobody would send again, reaches the chat before its end,
+// unless that cannot even start.
+func TestCL4LettersThatWaitAtAStop(t *testing.T) {
+	for name, well := range map[string]bool{"it starts again": true, "it does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.poison = func(_ messages.ChatKey, n int) bool { return n < 2 }
+				w.send(poisoned, 0, 2) // down for a second
+				waits := w.system.Root.RequestFuture(w.shard, messages.AcceptIngress{ChatKey: poisoned, IngressID: "2"}, time.Minute)
+				w.system.Root.Send(w.shard, messages.EgressDelivered{ChatKey: poisoned})
+				w.mu.Lock()
+				w.sick[poisoned] = !well
+				w.mu.Unlock()
+				began := time.Now()
+				reply, err := w.system.Root.RequestFuture(w.shard, messages.Drain{}, time.Minute).Result()
+				if _, ok := reply.(messages.Drained); err != nil || !ok || time.Since(began) > 0 {
+					t.Errorf("drain: %v, %v after %v", reply, err, time.Since(began))
+				}
+				if refused, err := waits.Result(); err != nil || refused != any(messages.IngressRejected{ChatKey: poisoned, Reason: "stopping"}) {
+					t.Errorf("the message that waits is answered with %+v, %v", refused, err)
+				}
+				if diff := cmp.Diff(ids(0, 2), w.took(poisoned)); diff != "" {
+					t.Errorf("the chat got (-want +got):\n%s", diff)
+				}
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if well != (w.receipts == 1) {
+					t.Errorf("the chat got %d receipts", w.receipts)
+				}
+			})
+		})
+	}
+}

@@ -31,6 +31,8 @@ type world struct {
 	poison func(key messages.ChatKey, n int) bool // panics instead of taking the n-th message; nil: never
 	sick   map[messages.ChatKey]bool              // panics as soon as it starts
 	loads  []messages.ShardLoad
+
+	receipts int
 }
 
 func newWorld(t *testing.T) *world {
@@ -85,6 +87,10 @@ func (c *chat) Receive(ac actor.Context) {
 		}
 	case messages.AcceptIngress:
 		c.accept(ac, msg)
+	case messages.EgressDelivered:
+		c.w.mu.Lock()
+		defer c.w.mu.Unlock()
+		c.w.receipts++
 	case messages.AskPassivate:
 		ac.Respond(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
 	case messages.Drain:
