@@ -176,35 +176,44 @@ const (
 // ownProcesses is what a sandbox needs itself beside the program.
 const ownProcesses = 24
 
-// new makes a group for one program; without any controller it does nothing.
+// new makes a group for one program; without any controller it does nothing. A name
+// that is taken is that of a host which was killed and had our number.
 func (c Cgroups) new(memory int64, processes int) (*group, error) {
-	g := &group{}
 	if c.next == nil {
-		return g, nil
+		return &group{}, nil
 	}
-	name := fmt.Sprintf("sma-%d-%d", os.Getpid(), c.next.Add(1))
+	const tries = 1000
+	for n := 1; ; n++ {
+		g, err := c.named(fmt.Sprintf("sma-%d-%d", os.Getpid(), c.next.Add(1)), memory, processes)
+		if err == nil {
+			return g, nil
+		}
+		g.remove()
+		if n == tries || !errors.Is(err, os.ErrExist) {
+			return nil, fmt.Errorf("bound the program: %w", err)
+		}
+	}
+}
+
+// named makes a group of that name; after an error it may be there in part.
+func (c Cgroups) named(name string, memory int64, processes int) (*group, error) {
+	g := &group{v2: c.v2 != ""}
 	most := strconv.Itoa(processes + ownProcesses)
 	bytes := strconv.FormatInt(memory, 10)
+	if g.v2 {
+		return g, g.make(filepath.Join(c.v2, name), [][2]string{{"pids.max", most}, {"memory.max", bytes}}, [][2]string{{"memory.swap.max", "0"}, {"memory.oom.group", "1"}, {"cpu.weight", weight}})
+	}
 	var err error
-	if c.v2 != "" {
-		g.v2 = true
-		err = g.make(filepath.Join(c.v2, name), [][2]string{{"pids.max", most}, {"memory.max", bytes}}, [][2]string{{"memory.swap.max", "0"}, {"memory.oom.group", "1"}, {"cpu.weight", weight}})
-	} else {
-		if c.memory != "" {
-			err = g.make(filepath.Join(c.memory, name), [][2]string{{"memory.limit_in_bytes", bytes}}, [][2]string{{"memory.memsw.limit_in_bytes", bytes}})
-		}
-		if c.pids != "" && err == nil {
-			err = g.make(filepath.Join(c.pids, name), [][2]string{{"pids.max", most}}, nil)
-		}
-		if c.cpu != "" && err == nil {
-			err = g.make(filepath.Join(c.cpu, name), nil, [][2]string{{"cpu.shares", shares}})
-		}
+	if c.memory != "" {
+		err = g.make(filepath.Join(c.memory, name), [][2]string{{"memory.limit_in_bytes", bytes}}, [][2]string{{"memory.memsw.limit_in_bytes", bytes}})
 	}
-	if err != nil {
-		g.remove()
-		return nil, fmt.Errorf("bound the program: %w", err)
+	if c.pids != "" && err == nil {
+		err = g.make(filepath.Join(c.pids, name), [][2]string{{"pids.max", most}}, nil)
 	}
-	return g, nil
+	if c.cpu != "" && err == nil {
+		err = g.make(filepath.Join(c.cpu, name), nil, [][2]string{{"cpu.shares", shares}})
+	}
+	return g, err
 }
 
 func (g *group) make(dir string, must, may [][2]string) error {

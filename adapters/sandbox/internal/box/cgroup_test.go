@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -70,6 +71,29 @@ func TestHits(t *testing.T) {
 	put(t, filepath.Join(dir, "memory.oom_control"), "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
 	if memory, _ := g.hits(); !memory {
 		t.Error("a kill for want of memory was not seen")
+	}
+}
+
+// A host that was killed had our number and left its group; the program gets another.
+func TestGroupOfALostHost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf("sma-%d-1", os.Getpid())), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := Cgroups{cpu: dir, next: &atomic.Int64{}}
+	g, err := c.new(1<<20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, fmt.Sprintf("sma-%d-2", os.Getpid())); len(g.dirs) != 1 || g.dirs[0] != want {
+		t.Errorf("groups: %q, want %q", g.dirs, want)
+	}
+	if err := os.Remove(filepath.Join(g.dirs[0], "cpu.shares")); err != nil { // the kernel's own files go with the group
+		t.Fatal(err)
+	}
+	g.remove()
+	if _, err := (Cgroups{cpu: filepath.Join(dir, "gone"), next: &atomic.Int64{}}).new(1, 1); err == nil {
+		t.Error("a group was made in a folder that is not there")
 	}
 }
 
