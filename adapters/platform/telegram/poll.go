@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,9 +88,7 @@ func (r *receiver) step(ctx context.Context) error {
 		return err
 	}
 	r.p.metrics.polls.WithLabelValues("ok").Inc()
-	if len(updates)+len(bad) >= pollLimit {
-		updates, bad = unbroken(updates, bad, r.offset)
-	}
+	updates, bad = inOrder(updates, bad, r.offset)
 	if r.status.set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
@@ -199,17 +198,22 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 // errNoProgress: the server goes on sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
 
-// unbroken is a full batch up to its first hole. What a server hands out again may
-// have taken the place of updates that it still holds: who confirmed the highest id
-// would lose those, and who took it would read a chat in the wrong order. All that is
-// left out here comes again. Nothing is missing below the lowest id: it was asked for.
-func unbroken(updates []update, bad []int64, offset int64) ([]update, []int64) {
+// inOrder is what of a batch may be taken, by the ids that restore the order. A full
+// batch ends at its first hole: what a server hands out again may have taken the
+// place of updates that it still holds. Who confirmed the highest id would lose those,
+// and who took it would read a chat in the wrong order. What is left out comes again.
+// Nothing is missing below the lowest id, for which the poll asked.
+func inOrder(updates []update, bad []int64, offset int64) ([]update, []int64) {
+	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })
+	if len(updates)+len(bad) < pollLimit {
+		return updates, bad
+	}
 	ids := slices.Clone(bad)
 	for _, u := range updates {
 		ids = append(ids, u.ID)
 	}
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return id < max(offset, 1) })
 	slices.Sort(ids)
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return id < max(offset, 1) })
 	for i, id := range ids {
 		if i > 0 && id > ids[i-1]+1 {
 			return slices.DeleteFunc(updates, func(u update) bool { return u.ID >= id }),
