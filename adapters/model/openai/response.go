@@ -41,7 +41,11 @@ type parser struct {
 	reasoning bool
 	calls     []*call
 	finish    *model.FinishReason
-	usage     json.RawMessage
+	// ended says that the finish reason came by itself, and nothing to say behind it:
+	// the answer is whole, and at most its usage is still to come. Servers that give a
+	// reason with every piece never get there.
+	ended bool
+	usage json.RawMessage
 }
 
 // call is a tool call on its way.
@@ -66,9 +70,11 @@ func (p *parser) events() []model.Event {
 
 // feed takes the data of one event. It keeps nothing of it.
 func (p *parser) feed(data []byte) {
+	said, going := len(p.out), p.finish == nil
 	if !p.begun || !p.feedText(data) {
 		p.feedChunk(data)
 	}
+	p.ended = (p.ended || going) && p.finish != nil && len(p.out) == said
 }
 
 // feedText takes a chunk that only has text.
