@@ -109,6 +109,10 @@ func TestSwitch(t *testing.T) {
 			name: "by words", tool: contexts.LoadName, input: `{"query":"浇水"}`, run: alone,
 			want: messages.ContextSwitch{Kind: "load", ID: "c_20260304_abcd", Load: "c_20260102_0002"}, output: `"title":"阳台上的花"`,
 		},
+		{
+			name: "by words, with an empty id", tool: contexts.LoadName, input: `{"query":"garden","contextId":" "}`, run: alone,
+			want: messages.ContextSwitch{Kind: "load", ID: "c_20260304_abcd", Load: "c_20260102_0001"}, output: `"title":"garden"`,
+		},
 		{name: "no match", tool: contexts.LoadName, input: `{"query":"submarine"}`, run: alone, output: `"candidates":[{"contextId":"c_20260102_0002"`},
 		{name: "unknown id", tool: contexts.LoadName, input: `{"contextId":"c_20260102_9999"}`, run: alone, output: `"candidates":[{`},
 		{name: "another chat's", tool: contexts.LoadName, input: `{"contextId":"c_20260102_0001"}`, run: tool.Run{ChatKey: "web-chat-b", Sole: true}, output: `"candidates":[]`},

@@ -76,7 +76,8 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if !call.Run.Sole {
 		return tool.Result{}, errNotAlone
 	}
-	if strings.TrimSpace(in.Query+in.ContextID) == "" {
+	in.ContextID = strings.TrimSpace(in.ContextID)
+	if in.ContextID == "" && strings.TrimSpace(in.Query) == "" {
 		return tool.Result{}, fmt.Errorf("%w: a query or a contextId is needed", tool.ErrInput)
 	}
 	items, err := t.Store.Contexts(ctx, call.Run.ChatKey)
@@ -110,7 +111,7 @@ func find(items []persistence.ContextItem, id, query string) ([]persistence.Cont
 		return persistence.FindContext(items, query, candidates)
 	}
 	for _, item := range items {
-		if item.ID == strings.TrimSpace(id) {
+		if item.ID == id {
 			return []persistence.ContextItem{item}, true
 		}
 	}

@@ -202,13 +202,14 @@ func extension(mediaType string) string {
 
 // maskJSON takes secrets out of a JSON value. A value that breaks by that is a string.
 func (r *remote) maskJSON(raw json.RawMessage) json.RawMessage {
-	masked := r.c.server.mask(string(raw))
-	for _, secret := range r.c.server.Hidden { // as it is written inside of JSON strings
-		quoted, err := json.Marshal(secret)
-		if err == nil && len(quoted) > 2 {
+	masked := string(raw)
+	for _, secret := range r.c.server.secrets() { // as it is written inside of JSON strings
+		quoted, err := canonicalOf(secret)
+		if err == nil {
 			masked = strings.ReplaceAll(masked, string(quoted[1:len(quoted)-1]), stars)
 		}
 	}
+	masked = r.c.server.mask(masked)
 	if json.Valid([]byte(masked)) {
 		return json.RawMessage(masked)
 	}

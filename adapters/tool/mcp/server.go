@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -66,12 +67,18 @@ func (s *Server) timeout() time.Duration {
 
 // mask takes the server's secrets out of a text.
 func (s *Server) mask(text string) string {
-	for _, secret := range s.Hidden {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, stars)
-		}
+	for _, secret := range s.secrets() {
+		text = strings.ReplaceAll(text, secret, stars)
 	}
 	return text
+}
+
+// secrets are what is hidden, the longest first: one may begin with another, and
+// nothing of it is to be left.
+func (s *Server) secrets() []string {
+	out := slices.DeleteFunc(slices.Clone(s.Hidden), func(secret string) bool { return secret == "" })
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return out
 }
 
 // line is a text of a server as one short line for people and logs.

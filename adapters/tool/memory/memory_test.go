@@ -157,6 +157,9 @@ func TestSearch(t *testing.T) {
 		{"at most", `{"query":"tea","limit":1}`, found + `{"scope":"chat","text":"- 2026-07-01 Ana likes green tea [u:a:1]"}]}`},
 		{"nothing", `{"query":"secret"}`, none},
 		{"no words", `{"query":"?!"}`, none},
+		{"the end of a Chinese sentence", `{"query":"上海."}`, found + `{"scope":"project","text":"- 上海的天气"}]}`},
+		{"signs alone", `{"query":"- . _ @"}`, none},
+		{"the end of a sentence", `{"query":"parcel."}`, found + `{"scope":"chat","text":"- 2026-07-02 the parcel INV-2024-001 came"}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

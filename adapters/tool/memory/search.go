@@ -29,6 +29,8 @@ const (
 	defaultLimit = 10
 	// maxLine is how much of one line a result shows, in characters.
 	maxLine = 1000
+	// signs are those that stand inside of words.
+	signs = "-_@."
 )
 
 // Search is the tool memory_search.
@@ -188,7 +190,8 @@ func clip(line string) string {
 }
 
 // termsOf are the words of a query; of Chinese, which has no blanks, every two
-// characters that stand together, or one that stands alone.
+// characters that stand together, or one that stands alone. Signs are a part of words,
+// as in INV-2024-001, and neither begin nor end one.
 func termsOf(query string) []string {
 	var terms []string
 	for _, word := range strings.FieldsFunc(strings.ToLower(query), between) {
@@ -206,7 +209,13 @@ func termsOf(query string) []string {
 }
 
 func pieces(runes []rune) []string {
-	if !unicode.Is(unicode.Han, runes[0]) || len(runes) == 1 {
+	if !unicode.Is(unicode.Han, runes[0]) {
+		if word := strings.Trim(string(runes), signs); word != "" {
+			return []string{word}
+		}
+		return nil
+	}
+	if len(runes) == 1 {
 		return []string{string(runes)}
 	}
 	var out []string
@@ -217,5 +226,5 @@ func pieces(runes []rune) []string {
 }
 
 func between(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '-' && r != '_' && r != '@' && r != '.'
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune(signs, r)
 }

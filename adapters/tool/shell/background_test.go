@@ -297,3 +297,28 @@ func TestTypingToWhoDoesNotRead(t *testing.T) {
 		t.Errorf("error %v, want that it does not read", err)
 	}
 }
+
+// A place behind the end of the output is none that was read: what is there can still
+// be read when the process has ended.
+func TestReadingBehindTheEndForgetsNothing(t *testing.T) {
+	w := newWorld(t)
+	id := w.launch("echo canary")
+	w.ended(id)
+	if out := w.answer(call(shell.ReadName, obj{"id": id, "from": 1000})); out["output"] != "" || out["from"] != 7.0 || out["state"] != "ended" {
+		t.Errorf("behind the end: %v", out)
+	}
+	if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "canary\n" {
+		t.Errorf("read then: %v", out)
+	}
+}
+
+// Without a sandbox there is nothing to look at, to type into or to stop.
+func TestWithoutASandboxThereIsOneTool(t *testing.T) {
+	w := newWorld(t, func(o *shell.Options) { o.Sandbox, o.Why = nil, "there is none" })
+	if len(w.tools) != 1 || w.tools[shell.ExecName] == nil {
+		t.Errorf("tools: %v, want %s alone", w.tools, shell.ExecName)
+	}
+	if v := tool.BySpec(w.tools[shell.ExecName], call(shell.ExecName, obj{"command": "ls", "why": "to see"})); v.Decision != tool.Deny || !strings.Contains(v.Reason, "there is none") {
+		t.Errorf("verdict %+v, want it refused with the reason", v)
+	}
+}

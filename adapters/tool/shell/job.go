@@ -191,8 +191,8 @@ func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	s.opts.Notify(s.ctx, e)
 }
 
-// prune forgets processes that ended: those that were read, those that nobody
-// read for long, and the oldest when there are many. The mutex is held.
+// prune forgets processes that ended: those that nobody read for long, and the oldest
+// when there are many. The mutex is held.
 func (s *Shell) prune() {
 	now := s.opts.Now()
 	ended := 0
@@ -265,11 +265,14 @@ func (s *Shell) state(j *job) state {
 	return out
 }
 
-// wasRead notes how far a process was read; one that ended and was read to its end
-// is forgotten.
-func (s *Shell) wasRead(j *job, to int64) {
+// wasRead notes what was read of a process; one that ended and was read to its end is
+// forgotten. Who looks behind the end has read nothing.
+func (s *Shell) wasRead(j *job, from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if from == to && from > j.read {
+		return
+	}
 	j.read = max(j.read, to)
 	if !j.ended.IsZero() && j.read >= j.out.end() {
 		s.jobs = slices.DeleteFunc(s.jobs, func(o *job) bool { return o == j })

@@ -55,7 +55,7 @@ func (t *Read) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 		data = whole(data)
 	}
 	next := at + int64(len(data))
-	t.sh.wasRead(j, next)
+	t.sh.wasRead(j, at, next)
 	out := struct {
 		state
 		From   int64  `json:"from"`

@@ -89,7 +89,7 @@ func (p *fetched) read(body []byte, declared string, length int64) error {
 	}
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	p.contentType = clip(kind, 100)
-	if !readable(kind) || bytes.IndexByte(body[:min(len(body), 8<<10)], 0) >= 0 && !strings.Contains(declared, "utf-16") {
+	if !readable(kind) || bytes.IndexByte(body[:min(len(body), 8<<10)], 0) >= 0 && !wide(body, declared) {
 		size := max(int64(len(body)), length)
 		return fmt.Errorf("%s holds no text: it is %s, %d bytes; only pages, JSON and plain text are read", p.final.Host, p.contentType, size)
 	}
@@ -101,9 +101,14 @@ func (p *fetched) read(body []byte, declared string, length int64) error {
 	case "text/html", "application/xhtml+xml":
 		p.title, p.text = pageText(text, p.final)
 	default:
-		p.text = strings.TrimPrefix(text, "\ufeff")
+		p.text = text
 	}
 	return nil
+}
+
+// wide says that a body is in UTF-16, by its first bytes or by what its server says.
+func wide(body []byte, declared string) bool {
+	return bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff}) || strings.Contains(strings.ToLower(declared), "utf-16")
 }
 
 // readable are the kinds of content that are text.
@@ -115,10 +120,10 @@ func readable(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// decoded is a body in UTF-8.
+// decoded is a body in UTF-8, without a mark of the order of its bytes.
 func decoded(body []byte, declared string) string {
 	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
-		return string(body)
+		return strings.TrimPrefix(string(body), "\ufeff")
 	}
 	r, err := charset.NewReader(bytes.NewReader(body), declared)
 	if err == nil {
@@ -126,7 +131,7 @@ func decoded(body []byte, declared string) string {
 			body = text
 		}
 	}
-	return strings.ToValidUTF8(string(body), "\ufffd")
+	return strings.TrimPrefix(strings.ToValidUTF8(string(body), "\ufffd"), "\ufeff")
 }
 
 // explain puts what went wrong into words. It names the host and no address: what

@@ -215,7 +215,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 // page takes the part of the text that a call asks for. Without a limit of its own
 // a call gets what is shown whole.
 func (r *result) page(text string, in input) error {
-	if in.From > r.Chars+1 || in.From > 1 && in.From > r.Chars {
+	if in.From > 1 && in.From > r.Chars {
 		return fmt.Errorf("%w: /from: the text has %d characters", tool.ErrInput, r.Chars)
 	}
 	most, space := in.MaxChars, 0
