@@ -61,7 +61,7 @@ type State struct {
 	asked     bool // a turn of the history holds requests for approval
 	switching bool // a turn of the history may hold an order to switch the context
 	ids       *ringSet
-	turns     map[string]struct{} // ids of History and Lane
+	turns     map[string]struct{} // ids of History and Lane, and of what left the lane
 	ended     map[string]bool     // runs that the history file holds the end of; on replay only
 	counts    Counts
 	counted   int64 // the meta file, and with it counts, hold the facts as far as this record
@@ -247,8 +247,8 @@ func (s *State) Row(key RowKey) *OutboxRow {
 
 // Has reports whether a turn of the history or the lane has the id.
 func (s *State) Has(turnID string) bool {
-	_, ok := s.turns[turnID]
-	return ok
+	t, _ := s.find(turnID)
+	return t != nil
 }
 
 // push puts a turn at the end of the history.
@@ -266,7 +266,7 @@ func (s *State) accept(t Turn) {
 
 // find looks a turn up, newest first.
 func (s *State) find(id string) (*Turn, bool) {
-	if !s.Has(id) {
+	if _, ok := s.turns[id]; !ok { // most ids are new, and histories long
 		return nil, false
 	}
 	for i := len(s.Lane) - 1; i >= 0; i-- {

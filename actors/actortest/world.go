@@ -107,6 +107,7 @@ func (w *World) spawn() {
 	runs := run.Options{
 		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
 		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
+		Jitter: func(d time.Duration) time.Duration { return d / 2 }, // what is shown together is the same every time
 	}
 	chats := w.chatOptions(runs, adapterPID)
 	shards := shard.Options{
@@ -141,11 +142,14 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 	o := w.o.Chat
 	o.Store, o.Logger, o.Metrics, o.Location = w.store, w.o.Log, chat.NewMetrics(w.Registry), time.UTC
 	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
+	if o.PrefixBroken == nil && (w.o.Compaction != nil || w.o.Memory != nil) {
+		o.PrefixBroken = runs.Metrics.PrefixBroken
+	}
 	if w.o.Compaction != nil {
 		folds := *w.o.Compaction
 		folds.Model, folds.Gate, folds.Logger = runs.Model, runs.Gate, w.o.Log
 		o.Compaction = func() *actor.Props { return compaction.Props(folds) }
-		o.MaxTokens, o.KeepLast, o.PrefixBroken = folds.Budget, folds.Keep, runs.Metrics.PrefixBroken
+		o.MaxTokens, o.KeepLast = folds.Budget, folds.Keep
 	}
 	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
 	if w.o.Memory != nil {
@@ -184,7 +188,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 func (w *World) remember(o *chat.Options, runs run.Options) {
 	facts := *w.o.Memory
 	facts.Model, facts.Gate, facts.Logger, facts.Zone = runs.Model, runs.Gate, w.o.Log, time.UTC
-	o.Memory, o.MemoryTurns, o.PrefixBroken = func() *actor.Props { return memory.Props(facts) }, facts.MinTurns, runs.Metrics.PrefixBroken
+	o.Memory, o.MemoryTurns = func() *actor.Props { return memory.Props(facts) }, facts.MinTurns
 	read := func(place persistence.MemoryPlace) string {
 		text, err := facts.Store.ReadMemory(context.Background(), place)
 		if err != nil {

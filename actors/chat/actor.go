@@ -257,8 +257,8 @@ func (c *chat) note(ac actor.Context, facts ...persistence.Fact) error {
 	return c.write(ac, c.store.Note, facts)
 }
 
-// offer is append for an ingress, which can be refused: a write that the store
-// undid leaves the chat as it is.
+// offer is append for what can be refused, or comes again: an ingress, an order, a
+// receipt. A write that the store undid leaves the chat as it is.
 func (c *chat) offer(ac actor.Context, facts ...persistence.Fact) error {
 	return c.write(ac, func(ctx context.Context, records ...persistence.Record) error {
 		err := c.store.Append(ctx, records...)
@@ -296,7 +296,7 @@ func (c *chat) wake(ac actor.Context) error {
 	return err
 }
 
-// errUndone is a failed write of an ingress that left no trace.
+// errUndone is a failed write of what can be refused, that left no trace.
 type errUndone struct{ error }
 
 func undone(err error) bool {
@@ -308,7 +308,7 @@ func undone(err error) bool {
 // depends on it. What runs is ended; a timer reads the chat anew and goes on.
 func (c *chat) storeFailed(ac actor.Context, err error) {
 	if _, ok := errors.AsType[errUndone](err); ok {
-		c.log.Warn("a message was refused because the disk takes no writes", "error", err)
+		c.log.Warn("a message, an order or a receipt was refused because the disk takes no writes", "error", err)
 		return
 	}
 	c.log.Error("the chat cannot be written; it will be read anew", "error", err)

@@ -68,7 +68,7 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 		c.refuse(ac, msg)
 		return
 	}
-	if len(facts) > 0 && (c.wake(ac) != nil || c.append(ac, facts...) != nil) {
+	if len(facts) > 0 && (c.wake(ac) != nil || c.offer(ac, facts...) != nil) {
 		c.refuse(ac, msg)
 		return
 	}

@@ -42,6 +42,7 @@ func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persi
 		c.refuse(ac, msg)
 		return
 	}
+	c.unfetch(victim.ID)
 	c.settledFrame(ac, victim.ID)
 	c.deliverRows(ac, settled.Rows)
 	c.accepted(ac, msg, turn)

@@ -84,15 +84,12 @@ func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgresse
 		c.kept(ac, msg.Row, parts)
 		return
 	}
-	records := c.state.Next(time.Now().UnixMilli(), persistence.EgressSent{
-		Key: rowKey(msg.Row), Part: msg.Part, MessageID: msg.MessageID, Draft: msg.Draft,
-	})
-	if err := c.store.Append(c.background(), records...); err != nil {
-		c.log.Error("a receipt could not be kept", "error", err)
-		return
+	runID := row.RunID
+	fact := persistence.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.MessageID, Draft: msg.Draft}
+	if c.offer(ac, fact) != nil {
+		return // the adapter tells it again
 	}
-	_ = c.state.Apply(records[0]) // our own fact fits
-	c.firstEgress(row.RunID)
+	c.firstEgress(runID)
 	c.kept(ac, msg.Row, parts)
 }
 
@@ -110,13 +107,13 @@ func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered)
 		c.kept(ac, msg.Row, len(msg.Receipts))
 		return
 	}
-	delete(c.handed, row.Key)
-	delete(c.delayed, row.Key)
 	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
 	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: msg.Receipts, Maybe: maybe}
-	if c.append(ac, fact) != nil {
-		return
+	if c.offer(ac, fact) != nil {
+		return // the adapter tells it again
 	}
+	delete(c.handed, fact.Key)
+	delete(c.delayed, fact.Key)
 	delete(c.receipts, fact.Key)
 	c.kept(ac, msg.Row, len(msg.Receipts))
 	c.firstEgress(runID)
@@ -168,7 +165,7 @@ func (c *chat) queueEgress(ac actor.Context, msg messages.QueueEgress) {
 		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
 		return
 	}
-	if c.wake(ac) != nil || c.append(ac, persistence.EgressQueued{Row: row}) != nil {
+	if c.wake(ac) != nil || c.offer(ac, persistence.EgressQueued{Row: row}) != nil {
 		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
 		return
 	}

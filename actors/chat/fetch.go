@@ -150,13 +150,17 @@ func (c *chat) onFetched(ac actor.Context, msg fetched) {
 		c.next(ac)
 		return
 	}
-	turn := unseen[i].Message
+	was, turn := unseen[i], unseen[i].Message
 	turn.Parts = msg.parts
-	facts, rows := c.unheard(persistence.NewTurn(turn), len(unseen) == 1)
-	if c.append(ac, append([]persistence.Fact{persistence.TurnReplaced{Turn: turn}}, facts...)...) == nil {
-		c.deliverRows(ac, rows)
-		c.next(ac)
+	facts, rows := c.unheard(was, persistence.NewTurn(turn), len(unseen) == 1)
+	if c.append(ac, append([]persistence.Fact{persistence.TurnReplaced{Turn: turn}}, facts...)...) != nil {
+		return
 	}
+	c.deliverRows(ac, rows)
+	if len(c.state.Open()) == 0 { // the host has answered it
+		c.settledFrame(ac, turn.ID)
+	}
+	c.next(ac)
 }
 
 // unfetch forgets a turn's files that are on their way: it has others now.
@@ -188,7 +192,7 @@ func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn pers
 		}
 		in := c.ingressOf(msg, turn)
 		whole := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: slices.Concat(old.Parts, turn.Parts), Metadata: old.Metadata}
-		if c.append(ac, persistence.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
+		if c.offer(ac, persistence.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
 			c.refuse(ac, msg)
 			return true
 		}

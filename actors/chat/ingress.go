@@ -27,6 +27,9 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		return
 	}
 	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
+	if c.state.Has(turn.ID) { // given twice: what is there was read, and stays as it is
+		turn.ID += "~" + newID(time.Now())
+	}
 	if c.state.IngressStumbles(msg.IngressID) >= maxStumbles {
 		c.park(ac, msg, turn)
 		return
@@ -118,7 +121,7 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 		return
 	}
 	turn.Meta = c.withQuotes(turn.Meta)
-	if c.state.Run != nil && len(c.state.Lane) >= c.MaxQueued {
+	if len(c.unseen()) >= c.MaxQueued {
 		c.laneFull(ac, msg, turn)
 		return
 	}
@@ -152,7 +155,7 @@ func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persi
 
 // keepTurn takes the short way when nothing else is pending.
 func (c *chat) keepTurn(ac actor.Context, turn persistence.Turn) error {
-	if !c.state.Clean() || c.state.Has(turn.ID) {
+	if !c.state.Clean() {
 		return c.offer(ac, persistence.TurnAccepted{Turn: turn.Message})
 	}
 	err := c.store.AppendHistory(context.Background(), turn.Message)
@@ -177,7 +180,7 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 		meta := old.Meta
 		meta.EditOf, meta.TS = msg.EditOf, turn.Meta.TS
 		edited := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: turn.Parts, Metadata: meta.Append(nil)}
-		if c.append(ac, persistence.TurnReplaced{Turn: edited, Ingress: &in}) != nil {
+		if c.offer(ac, persistence.TurnReplaced{Turn: edited, Ingress: &in}) != nil {
 			c.refuse(ac, msg)
 			return true
 		}
@@ -195,13 +198,10 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 // by the host and never reaches the model.
 func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
 	if msg.Command == "stop" {
-		was := c.run != nil
-		if was {
-			c.stopWith(ac, "stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
-			if c.state == nil {
-				c.refuse(ac, msg)
-				return
-			}
+		was := c.stop(ac, "stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
+		if c.state == nil {
+			c.refuse(ac, msg)
+			return
 		}
 		notice := noticeNothingToStop()
 		if was {
@@ -241,15 +241,26 @@ func (c *chat) counts() persistence.Counts { return c.state.Counts() }
 
 // stopRun is the order to stop that web, CLI and API give.
 func (c *chat) stopRun(ac actor.Context, msg messages.StopRun) {
-	was := c.run != nil
-	if was {
-		c.stopWith(ac, "stopped by "+msg.By, msg.RequestID, msg.All)
-	}
+	was := c.stop(ac, "stopped by "+msg.By, msg.RequestID, msg.All)
 	if c.state == nil {
 		c.refuse(ac, msg)
 		return
 	}
 	ac.Respond(messages.RunStopped{ChatKey: c.key, Was: was})
+}
+
+// stop obeys an order to stop, and reports whether there was something to. Nothing may
+// run, and turns wait all the same: for their files, or for people to say all.
+func (c *chat) stop(ac actor.Context, by, requestID string, all bool) bool {
+	switch {
+	case c.run != nil:
+		c.stopWith(ac, by, requestID, all)
+	case all && len(c.state.Open()) > 0:
+		c.stopOpen(ac, requestID)
+	default:
+		return false
+	}
+	return true
 }
 
 // interrupt stops the run under way, durably; waiting turns start the next.
@@ -266,15 +277,12 @@ func (c *chat) stopWith(ac actor.Context, by, requestID string, all bool) {
 	if all && len(c.state.Lane) > 0 {
 		var fates []persistence.Settled
 		for _, t := range c.state.Lane {
-			fates = append(fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: "stop all"})
+			fates = append(fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: reasonStopAll})
 		}
 		if c.append(ac, persistence.TurnsSettled{Fates: fates}) != nil {
 			return
 		}
-		for _, f := range fates {
-			c.unfetch(f.TurnID)
-			c.settledFrame(ac, f.TurnID)
-		}
+		c.dropped(ac, fates)
 	}
 	c.finish(ac, persistence.ResultStopped, "stopped")
 }
@@ -302,7 +310,7 @@ func (c *chat) view(ac actor.Context) {
 
 // rewind cuts the history behind a message, into an archive.
 func (c *chat) rewind(ac actor.Context, msg messages.RewindChat) {
-	if c.state.Run != nil {
+	if !c.settledAll() { // what waits has no fate yet, and would lose its place to get one
 		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: "busy"})
 		return
 	}

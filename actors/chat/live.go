@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -13,10 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
-
-// background is the context of store calls: they end by themselves and are never
-// half done because somebody lost interest.
-func (c *chat) background() context.Context { return context.Background() }
 
 func (c *chat) audit(e AuditEntry) {
 	if c.Audit == nil {

@@ -158,7 +158,7 @@ func (c *chat) recover(ac actor.Context) {
 	}
 	c.armExpiry()
 	c.expire(ac)
-	if c.capOpen(ac) != nil {
+	if c.state == nil || c.capOpen(ac) != nil {
 		return // it will be read anew
 	}
 	c.next(ac)

@@ -141,7 +141,7 @@ func (c *chat) settleParked(ac actor.Context, facts []persistence.Fact, rows []p
 		c.answer(ac, messages.ParkedSettled{ChatKey: c.key, Reason: reason})
 		return false
 	}
-	if err := c.wake(ac); err != nil || c.append(ac, facts...) != nil {
+	if c.wake(ac) != nil || c.offer(ac, facts...) != nil {
 		c.refuse(ac, messages.RetryParked{})
 		return false
 	}

@@ -58,7 +58,7 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
 		facts = facts[:1]
 	}
-	if c.wake(ac) != nil || c.append(ac, facts...) != nil {
+	if c.wake(ac) != nil || c.offer(ac, facts...) != nil {
 		c.refuse(ac, msg)
 		return
 	}

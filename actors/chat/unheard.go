@@ -15,10 +15,10 @@ import (
 const reasonUnheard = "unheard"
 
 // unheard are the facts by which the sender of a voice message hears that nobody
-// understood it; none if there is no such thing in the turn. A turn that is nothing
-// else, and that nothing waits with, is answered by that: no model is asked about it.
-// Otherwise the model reads of it, too, in the turn.
-func (c *chat) unheard(turn persistence.Turn, alone bool) ([]persistence.Fact, []persistence.Row) {
+// understood it; none if there is no such thing in the turn. A turn that was nothing
+// else when it came, and that nothing waits with, is answered by that: no model is asked
+// about it. Otherwise the model reads of it, too, in the turn.
+func (c *chat) unheard(was, turn persistence.Turn, alone bool) ([]persistence.Fact, []persistence.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
 		return ok && f.Unheard != ""
@@ -28,7 +28,7 @@ func (c *chat) unheard(turn persistence.Turn, alone bool) ([]persistence.Fact, [
 	}
 	f, _ := platform.FileOf(turn.Parts[i])
 	say := c.spokenTo(noticeUnheard(f.Unheard), turn)
-	if !alone || c.state.Run != nil || saysMore(turn) {
+	if !alone || c.state.Run != nil || saysMore(was, turn) {
 		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
 		var facts []persistence.Fact
 		for _, row := range rows {
@@ -54,20 +54,38 @@ func (c *chat) unheard(turn persistence.Turn, alone bool) ([]persistence.Fact, [
 	return []persistence.Fact{fact}, fact.Rows
 }
 
-// saysMore reports whether somebody wrote something beside what was spoken: all else
-// in the turn are placeholders of the host's.
-func saysMore(turn persistence.Turn) bool {
-	return slices.ContainsFunc(turn.Parts, func(p uimessage.Part) bool {
-		if t, ok := p.(uimessage.Text); ok {
-			text := strings.TrimSpace(t.Text)
-			return text != "" && (!strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]"))
+// saysMore reports whether somebody wrote something beside what was spoken, or sent
+// something else with it. What a turn said is known from how it came: what was fetched
+// since then adds words of the host's.
+func saysMore(was, turn persistence.Turn) bool {
+	for i, p := range was.Parts {
+		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !standsForFile(was.Parts, i) {
+			return true
 		}
-		if _, ok := p.(uimessage.Data); ok {
+	}
+	return slices.ContainsFunc(turn.Parts, func(p uimessage.Part) bool {
+		switch p.(type) {
+		case uimessage.Text:
+			return false
+		case uimessage.Data:
 			f, ok := platform.FileOf(p)
 			return ok && f.Unheard == ""
+		default:
+			return true
 		}
-		return true
 	})
+}
+
+// standsForFile reports whether a text is the placeholder of a file: platforms put it
+// right before the file's part, in brackets. A caption may have brackets, but not that
+// place.
+func standsForFile(parts []uimessage.Part, i int) bool {
+	if i+1 == len(parts) {
+		return false
+	}
+	t, _ := parts[i].(uimessage.Text)
+	_, file := platform.FileOf(parts[i+1])
+	return file && strings.HasPrefix(t.Text, "[") && strings.HasSuffix(t.Text, "]")
 }
 
 // spokenTo is a notice to somebody who spoke: in the language that was chosen for the

@@ -15,6 +15,9 @@ import (
 // to do so was about.
 const reasonTakenBack = "taken_back"
 
+// reasonStopAll is why turns ended that waited when somebody stopped all.
+const reasonStopAll = "stop all"
+
 // takeBack is somebody's withdrawal of a message. One that no model has read ends as
 // stopped and is never read; of one that a model has read nobody is told anything, as
 // nothing can be unread.
@@ -28,8 +31,7 @@ func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn persi
 	c.quoted.list = slices.DeleteFunc(c.quoted.list, func(q uimessage.Quoted) bool { return q.MessageID == msg.EditOf })
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	if gone != "" {
-		c.unfetch(gone)
-		c.settledFrame(ac, gone)
+		c.dropped(ac, []persistence.Settled{{TurnID: gone}})
 		if c.holding.IsZero() {
 			c.next(ac)
 		}
@@ -56,7 +58,7 @@ func (c *chat) withdrawn(messageID string) (turnID string, facts []persistence.F
 	facts = append(facts, persistence.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
 		facts = append(facts, persistence.RunFinished{
-			RunID: "r_" + newID(time.Now()), Message: c.nothingSaid(fate), Result: persistence.ResultStopped, Reason: reasonTakenBack,
+			RunID: "r_" + newID(time.Now()), Message: c.nothingSaid(reasonTakenBack, fate), Result: persistence.ResultStopped, Reason: reasonTakenBack,
 			Fates: []persistence.Settled{fate},
 		})
 	}
@@ -64,9 +66,35 @@ func (c *chat) withdrawn(messageID string) (turnID string, facts []persistence.F
 }
 
 // nothingSaid is the empty message of a run that ended before it began.
-func (c *chat) nothingSaid(fate persistence.Settled) uimessage.Message {
+func (c *chat) nothingSaid(reason string, fates ...persistence.Settled) uimessage.Message {
 	meta := c.plainMeta()
-	meta.Result, meta.Reason = string(persistence.ResultStopped), fate.Reason
-	meta.Fates = []uimessage.FateRecord{{ID: fate.TurnID, Fate: fate.Fate, Reason: fate.Reason}}
+	meta.Result, meta.Reason = string(persistence.ResultStopped), reason
+	for _, f := range fates {
+		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, Reason: f.Reason})
+	}
 	return uimessage.Message{ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Metadata: meta.Append(nil)}
+}
+
+// stopOpen ends the turns that wait while nothing runs. They stay in the history, where
+// they are already, as those of a run that did nothing.
+func (c *chat) stopOpen(ac actor.Context, requestID string) {
+	fact := persistence.RunFinished{RunID: "r_" + newID(time.Now()), Result: persistence.ResultStopped, Reason: reasonStopAll}
+	for _, t := range c.state.Open() {
+		fact.Fates = append(fact.Fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: reasonStopAll})
+	}
+	fact.Message = c.nothingSaid(reasonStopAll, fact.Fates...)
+	if c.append(ac, fact) != nil {
+		return
+	}
+	c.audit(AuditEntry{Event: "stop", RequestID: requestID, RunID: fact.RunID})
+	c.dropped(ac, fact.Fates)
+	c.next(ac)
+}
+
+// dropped does what follows when waiting turns have ended without a run.
+func (c *chat) dropped(ac actor.Context, fates []persistence.Settled) {
+	for _, f := range fates {
+		c.unfetch(f.TurnID)
+		c.settledFrame(ac, f.TurnID)
+	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -48,7 +47,7 @@ func (r *run) retryIn(err error) (time.Duration, bool) {
 	if r.tries++; !ok || !e.Retryable || !r.heard || r.tries >= maxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
-	wait := max(e.RetryAfter, rand.N(firstRetry<<r.tries)) // jitter needs no secrecy
+	wait := max(e.RetryAfter, r.Jitter(firstRetry<<r.tries))
 	return wait, time.Since(r.asked)+wait < retryFor
 }
 

@@ -1,0 +1,205 @@
+package actors_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Who stops all while a message waits for its file and nothing runs drops the message,
+// durably, and nobody goes on fetching; what comes later is answered.
+func TestStopAllWhileNothingRuns(t *testing.T) {
+	for _, by := range []string{"command", "button"} {
+		t.Run(by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, script := &post{}, modeltest.NewScript(modeltest.Say("Hello."))
+				w := fetchWorld(t, newStore(t), p, script)
+				accept(t, w, withFile(w, "", "a", ""), w.Inbound(alice, "alice", "and?"))
+				accepted := int64(3)
+				if by == "command" {
+					accept(t, w, w.Inbound(alice, "alice", "/stop all"))
+					accepted++
+				} else if was, err := w.Port.Stop(t.Context(), alice, platform.Person{ID: "alice"}, true); err != nil || !was {
+					t.Errorf("stopped %v, %v", was, err)
+				}
+				w.Wait()
+				if v := w.View(alice); v.Counts.Fates["stopped"] != 2 || v.Counts.Open != 0 {
+					t.Errorf("counts %+v", v.Counts)
+				}
+				close(p.gate("a"))
+				w = w.Again(nil)
+				if n := len(script.Requests()); n != 0 {
+					t.Errorf("%d requests about what was dropped", n)
+				}
+				accept(t, w, w.Inbound(alice, "alice", "hello"))
+				if diff := cmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)[len(w.Platform.Texts(alice))-1:]); diff != "" {
+					t.Errorf("answer (-want +got):\n%s", diff)
+				}
+				atRest(t, w, accepted)
+			})
+		})
+	}
+}
+
+// A caption in brackets is what its sender wrote, not a placeholder: the model is asked
+// about it although nobody understood the voice.
+func TestVoiceWithACaptionInBrackets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, script := &post{}, modeltest.NewScript(modeltest.Say("Urgent, I see."))
+		w := deafWorld(t, p, script)
+		close(p.gate("a"))
+		accept(t, w, withFile(w, "[urgent: call me]", "a", ""))
+		w.Wait()
+		if n := len(script.Requests()); n != 1 || told(w) != 1 {
+			t.Errorf("%d requests, told %d times: %q", n, told(w), w.Platform.Texts(alice))
+		}
+		atRest(t, w, 1)
+	})
+}
+
+// The mark of a voice message that nobody understood goes with the host's answer.
+func TestMarkOfAVoiceNobodyUnderstood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := newShowing(platform.Capabilities{Reactions: true}), &post{}
+		o := actortest.Options{Store: newStore(t), Model: modeltest.NewScript(), Platform: s.Platform, Real: s}
+		o.Chat.Fetch = deaf(p)
+		w := actortest.New(t, o)
+		accept(t, w, withFile(w, "", "a", ""))
+		<-time.After(5 * time.Second)
+		close(p.gate("a"))
+		<-time.After(5 * time.Second)
+		_, marks := s.seen()
+		if diff := cmp.Diff([]string{"1 seen", "1 "}, marks); diff != "" {
+			t.Errorf("marks (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// panicsOf counts what the actors of a world panic over.
+func panicsOf(w *actortest.World) *int {
+	n := 0
+	w.System.EventStream.Subscribe(func(event any) {
+		if _, ok := event.(*actor.SupervisorEvent); ok {
+			n++
+		}
+	})
+	return &n
+}
+
+// A request has expired while nobody was up, and the disk is full when that is to be
+// written: the chat waits for the disk and does not panic.
+func TestExpiryOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &faulty{Store: newStore(t)}
+		a := newApprovals(t, func(o *actortest.Options) { o.Store = disk }, modeltest.CallTools(rm("c1", "a")), modeltest.Say("Hello."))
+		a.Say(alice, "alice", "rm a")
+		a.Wait()
+		a.Kill()
+		<-time.After(31 * time.Minute)
+		disk.set(func(f *faulty) { f.faults = []fault{{op: "decide", full: true, times: 2}} })
+		a.World = a.Again(nil)
+		panics := panicsOf(a.World)
+		a.Wait()
+		a.Port.Accept(context.Background(), []platform.Inbound{a.Inbound(alice, "alice", "early")}) // may be refused
+		<-time.After(20 * time.Second)
+		if *panics != 0 {
+			t.Errorf("%d panics", *panics)
+		}
+		if open := a.open(); len(open) != 0 {
+			t.Errorf("still open: %q", open)
+		}
+		a.Say(alice, "alice", "hello")
+		a.Wait()
+		a.ran(0)
+	})
+}
+
+// A press that finds the disk full is refused and can be made again; the run under way
+// does not hear of it.
+func TestDecisionOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, gate := &faulty{Store: newStore(t)}, make(chan struct{})
+		a := newApprovals(t, func(o *actortest.Options) {
+			o.Store, o.Tools = disk, append(o.Tools, actortest.Slow("look", gate))
+		}, modeltest.CallTools(rm("c1", "a")), modeltest.CallTools(modeltest.Call{ID: "c2", Name: "look", Input: "{}"}), modeltest.Say("Both."))
+		a.Say(alice, "alice", "rm a")
+		a.Wait()
+		a.Say(alice, "alice", "look")
+		a.Wait()
+		disk.set(func(f *faulty) { f.faults = []fault{{op: "decide", full: true, times: 1}} })
+		ids := a.open()
+		if _, err := a.Port.Decide(t.Context(), alice, platform.Person{ID: "alice"}, []messages.Decision{{ApprovalID: ids[0], Approved: true}}); err == nil {
+			t.Error("a decision that was not written counts")
+		}
+		if diff := cmp.Diff(done(1), a.decide(ids, true)); diff != "" {
+			t.Errorf("decision (-want +got):\n%s", diff)
+		}
+		close(gate)
+		a.Wait()
+		a.ran(1)
+		a.sound()
+		for _, r := range a.results() {
+			if r == "interrupted, outcome unknown" {
+				t.Error("the run was interrupted by a press")
+			}
+		}
+	})
+}
+
+// A receipt cannot be written for good, long after the chat came to rest: it is read
+// anew, and the rest of the answer goes out.
+func TestReceiptOnABrokenDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScenario(t, newStore(t))
+		s.play("model long 9000\nfail send 1 rate 1\nsay alice all")
+		if n := len(s.w.Platform.Texts(alice)); n != 1 {
+			t.Fatalf("%d parts before the pause", n)
+		}
+		<-time.After(2 * time.Second)
+		s.play("fail store sent broken\nadvance 2m")
+		if n := len(s.w.Platform.Texts(alice)); n != 3 {
+			t.Errorf("%d parts, want 3", n)
+		}
+		if v := s.w.View(alice); v.Counts.Pending != 0 {
+			t.Errorf("still owed: %+v", v.Counts)
+		}
+	})
+}
+
+// Who gives the id of a turn to another message changes nothing of the first, whether a
+// run has it under way, it waits, or it was answered. The other one is a turn too.
+func TestTurnIDGivenTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "look", Input: "{}"}), modeltest.Say("Done."), modeltest.Say("Hello."))
+		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(actortest.Slow("look", gate))})
+		named := func(id, text string) platform.Inbound {
+			in := w.Inbound(alice, "alice", text)
+			in.TurnID = id
+			return in
+		}
+		accept(t, w, named("x", "look"))
+		accept(t, w, named("y", "wait"), named("x", "other"), named("y", "another"))
+		close(gate)
+		w.Wait()
+		accept(t, w, named("x", "once more"))
+		w = w.Again(nil)
+		v := w.View(alice)
+		if diff := cmp.Diff([]string{"look", "wait", "other", "another", "once more"}, turns(v)); diff != "" {
+			t.Errorf("turns (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]int64{"answered": 2, "merged": 3}, v.Counts.Fates); diff != "" {
+			t.Errorf("fates (-want +got):\n%s", diff)
+		}
+		atRest(t, w, 5)
+	})
+}
