@@ -6,10 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
@@ -54,6 +56,49 @@ func TestCrowdKeepsItsConnections(t *testing.T) {
 		if n := fresh.Load() - before; headers != nil && n > crowd/10 {
 			t.Errorf("%d of %d calls dialled anew", n, crowd)
 		}
+	}
+}
+
+// TestSlowEndKeepsTheConnection: a busy server closes its answer late. Nobody waits for
+// that, and the connection is used again once it has come.
+func TestSlowEndKeepsTheConnection(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, textPiece+lastPiece)
+		w.(http.Flusher).Flush() //nolint:forcetypeassert // the server's own has it
+		<-release
+	}))
+	defer server.Close()
+	counted := &dialCounter{Transport: NewTransport()}
+	defer counted.CloseIdleConnections()
+	kept := make(chan error, 4)
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		trace := &httptrace.ClientTrace{PutIdleConn: func(err error) { kept <- err }}
+		return counted.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	})
+	m := newModel(t, Options{Endpoint: Endpoint{BaseURL: server.URL}, Transport: transport, MaxAttempts: 1})
+	for i := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		if text, finished, err := said(ctx, m, hello()); text != "a" || !finished {
+			t.Fatalf("heard %q, finished %t, error %v", text, finished, err)
+		}
+		cancel() // who asked is gone
+		if i == 0 {
+			close(release)
+		}
+		select {
+		case err := <-kept:
+			if err != nil {
+				t.Errorf("call %d: its connection was not kept: %v", i+1, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("call %d: its connection was closed", i+1)
+		}
+	}
+	if n := counted.fresh(); n != 1 {
+		t.Errorf("%d connections for 3 calls, want 1", n)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // Model asks a model and, should it fail, its fallbacks. It is safe for
-// concurrent use and holds nothing of a call once that has ended.
+// concurrent use. It holds nothing of a call once that has ended, but for two seconds
+// its connection, until the server closes the answer.
 type Model struct {
 	endpoints []*endpoint // at least one
 }
@@ -155,7 +156,12 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	start := time.Now()
 	s.onFirst = func() { e.metrics.first.WithLabelValues(e.Model).Observe(time.Since(start).Seconds()) }
 	actx, watch := newWatchdog(ctx, e.opts.FirstByteTimeout, e.opts.IdleTimeout)
-	defer watch.stop()
+	complete := false
+	defer func() {
+		if !complete {
+			watch.stop()
+		}
+	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
 	x := &exchange{body: body, headers: e.Headers, watch: watch}
@@ -163,8 +169,17 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}
-	defer func() { _ = stream.Close() }()
-	return e.read(ctx, actx, x, req, s)
+	defer func() {
+		if !complete {
+			_ = stream.Close()
+		}
+	}()
+	if err := e.read(ctx, actx, x, req, s); err != nil {
+		return err
+	}
+	complete = true
+	watch.drain(x.resp.Body)
+	return nil
 }
 
 func outcome(ctx context.Context, err error) string {

@@ -6,10 +6,14 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
+
+// usageTime is how long an answer that is whole may be silent before its usage.
+const usageTime = 10 * time.Second
 
 // sink gives events to the reader of a stream. What says nothing yet is held
 // back, so that an answer which fails right after it can still be asked for again.
@@ -60,10 +64,15 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		if errors.Is(err, io.EOF) || err == nil && string(data) == doneData {
 			break
 		}
+		if err != nil && p.ended && ctx.Err() == nil && !e.opts.Exact {
+			break // it lacks its usage, and nothing else
+		}
 		if err != nil {
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
-		p.feed(data)
+		if p.feed(data); p.ended {
+			x.watch.shorten(usageTime)
+		}
 		if err := e.give(p, s); err != nil {
 			return err
 		}
@@ -74,12 +83,15 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	if err := p.close(); err != nil {
 		return err
 	}
-	if err := e.give(p, s); err != nil {
-		return err
+	return e.give(p, s)
+}
+
+// shorten allows no longer silence from now on.
+func (w *watchdog) shorten(idle time.Duration) {
+	if idle < w.idle {
+		w.idle = idle
+		w.timer.Reset(idle)
 	}
-	x.watch.drain()
-	_, _ = io.Copy(io.Discard, io.LimitReader(x.resp.Body, 4<<10)) // best effort: only the connection's next use depends on it
-	return nil
 }
 
 // give hands over what the parser found.

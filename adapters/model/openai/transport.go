@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	maxErrorBody = 64 << 10               // bytes read of a failed answer
-	drainTime    = 100 * time.Millisecond // for the end of an answer, so that its connection can be used again
+	maxErrorBody = 64 << 10        // bytes read of a failed answer
+	drainTime    = 2 * time.Second // for the end of an answer, so that its connection can be used again
+	maxDrain     = 4 << 10         // bytes of it
 	userAgent    = "shipmyagent"
 )
 
@@ -116,16 +117,21 @@ func (d *doer) networkError(err error) *model.Error {
 
 // watchdog ends a request whose answer falls silent.
 type watchdog struct {
-	idle   time.Duration
+	idle   time.Duration // 0: bytes are no life any more
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
+	detach func() bool
 }
 
-// newWatchdog returns a context that ends when no byte came for first, and later
-// for idle. Stop it.
-func newWatchdog(ctx context.Context, first, idle time.Duration) (context.Context, *watchdog) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// newWatchdog returns a context that ends with the caller's, or when no byte came for
+// first, and later for idle. Stop it, or drain.
+func newWatchdog(caller context.Context, first, idle time.Duration) (context.Context, *watchdog) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(caller))
 	w := &watchdog{idle: idle, cancel: cancel}
+	w.detach = context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })
+	if caller.Err() != nil {
+		cancel(context.Cause(caller)) // at once
+	}
 	w.timer = time.AfterFunc(first, func() {
 		cancel(&model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"})
 	})
@@ -133,18 +139,27 @@ func newWatchdog(ctx context.Context, first, idle time.Duration) (context.Contex
 }
 
 func (w *watchdog) saw(n int) {
-	if n > 0 {
+	if n > 0 && w.idle > 0 {
 		w.timer.Reset(w.idle)
 	}
 }
 
-// drain allows a last, short time.
-func (w *watchdog) drain() {
-	w.idle = drainTime
+// drain lets an answer that is complete come to its end beside the caller, who may be
+// gone by then: a busy server closes it late, and a connection that is given up for
+// that costs a new one. It takes care of the stop.
+func (w *watchdog) drain(rest io.ReadCloser) {
+	w.detach()
+	w.idle = 0
 	w.timer.Reset(drainTime)
+	go func() {
+		defer w.stop()
+		_, _ = io.Copy(io.Discard, io.LimitReader(rest, maxDrain)) // best effort: only the connection's next use depends on it
+		_ = rest.Close()
+	}()
 }
 
 func (w *watchdog) stop() {
+	w.detach()
 	w.timer.Stop()
 	w.cancel(nil)
 }

@@ -66,7 +66,11 @@ func (*slowBody) Close() error { return nil }
 
 const (
 	textPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
-	lastPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+	// The finish reason by itself, with a word, and what may follow it.
+	finishPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+	wordyPiece  = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\n"
+	usagePiece  = "data: {\"id\":\"x\",\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n"
+	lastPiece   = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 )
 
 // slow is a transport whose answers come in pieces.
@@ -103,7 +107,10 @@ func TestRL2IdleDeadline(t *testing.T) {
 		{"no headers", slow(time.Hour, true), "", model.ReasonIdle, 180 * time.Second},
 		{"headers and no byte", slow(time.Second, false), "", model.ReasonIdle, 180 * time.Second},
 		{"patient before the first byte", slow(150*time.Second, true, piece{20 * time.Second, textPiece}, piece{0, lastPiece}), "a", "", 170 * time.Second},
-		{"never closed after the end", slow(0, false, piece{0, textPiece}, piece{0, lastPiece}), "a", "", drainTime},
+		{"silent behind the finish reason", slow(0, false, piece{0, textPiece}, piece{time.Second, finishPiece}), "a", "", time.Second + usageTime},
+		{"usage long after the finish reason", slow(0, true, piece{0, textPiece}, piece{0, finishPiece}, piece{usageTime - 1, usagePiece}), "a", "", usageTime - 1},
+		{"silent behind a reason that comes with words", slow(0, false, piece{0, textPiece}, piece{0, wordyPiece}), "ab", model.ReasonIdle, 120 * time.Second},
+		{"never closed after the end", slow(0, false, piece{0, textPiece}, piece{0, lastPiece}), "a", "", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,6 +127,7 @@ func TestRL2IdleDeadline(t *testing.T) {
 				if took := time.Since(start); took != tt.took {
 					t.Errorf("took %s, want %s", took, tt.took)
 				}
+				<-time.After(2 * drainTime) // a connection whose answer does not end is given up by then
 			})
 		})
 	}
