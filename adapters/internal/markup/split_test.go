@@ -74,6 +74,21 @@ func TestSplitRenders(t *testing.T) {
 	}
 }
 
+// Telegram formats a hundred stretches of a message: links beyond them show their address.
+func TestLinksBeyondWhatIsFormatted(t *testing.T) {
+	src := "> **a** [x **y**](https://x.y/1)\n\n```\ncode\n```\n" + strings.Repeat("`z` ", 93) + "[in](https://x.y/2) [*out*](https://x.y/3) **b** [out](https://x.y/4)\n\n[https://x.y/5](https://x.y/5)"
+	parts := New().Split(src, usual())
+	if len(parts) != 1 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	want := `<a href="https://x.y/2">in</a> out (https://x.y/3) b out (https://x.y/4)` + "\n\nhttps://x.y/5"
+	if _, end, _ := strings.Cut(parts[0].Markup, "<code>z</code> <a "); "<a "+end != want {
+		t.Errorf("got %s\nwant %s", "<a "+end, want)
+	}
+	check(t, New(), src, usual())
+	check(t, New(), strings.Repeat("- **a** `b` [c](https://x.y/d)\n", 150), usual())
+}
+
 func TestTable(t *testing.T) {
 	src := "| a | num |\n|:--|--:|\n| **x** | 1 |\n| 中文 `a\\|b` | 22 | extra |\n\nafter"
 	want := `a        | num

@@ -5,10 +5,21 @@ import (
 	"strings"
 )
 
+// maxEntities is how many stretches of a message Telegram formats. What comes after them
+// it shows as plain text, links without their addresses.
+const maxEntities = 100
+
+// telegramWriter writes a message and counts what it formats.
+type telegramWriter struct {
+	strings.Builder
+
+	entities int
+}
+
 // telegram renders blocks as the HTML that Telegram takes: b, i, s, code, pre, a
 // and blockquote, never nested where Telegram forbids it.
 func telegram(blocks []leaf) string {
-	var w strings.Builder
+	var w telegramWriter
 	quoted := false
 	for i, l := range blocks {
 		q := l.quote > 0
@@ -20,12 +31,14 @@ func telegram(blocks []leaf) string {
 		}
 		if q && !quoted {
 			w.WriteString("<blockquote>")
+			w.entities++
 		}
 		quoted = q
 		if l.kind == leafCode {
-			telegramCode(&w, l)
+			w.entities++
+			telegramCode(&w.Builder, l)
 		} else {
-			telegramText(&w, l)
+			w.text(l)
 		}
 	}
 	if quoted {
@@ -46,39 +59,53 @@ func telegramCode(w *strings.Builder, l leaf) {
 	w.WriteString("</pre>")
 }
 
-// telegramText writes a text. Telegram knows one depth of quotes, so deeper ones
-// keep their marks.
-func telegramText(w *strings.Builder, l leaf) {
+// text writes a text. Telegram knows one depth of quotes, so deeper ones keep their
+// marks. A link that it would not show as one is followed by its address.
+func (w *telegramWriter) text(l leaf) {
 	prefix := strings.Repeat(quoteMark, max(0, min(l.quote, maxQuote)-1))
-	escape(w, prefix)
+	escape(&w.Builder, prefix)
+	lost := false
 	for _, s := range l.spans {
-		if s.style&aside != 0 {
+		isAside := s.style&aside != 0
+		if isAside && !lost {
 			continue
 		}
 		if prefix != "" {
 			s.text = strings.ReplaceAll(s.text, "\n", "\n"+prefix)
 		}
-		telegramSpan(w, s)
+		kept := w.span(s)
+		lost = !isAside && s.href != "" && (lost || !kept)
 	}
 }
 
-func telegramSpan(w *strings.Builder, s span) {
+// span writes a stretch, and reports whether it has the form that it is to have.
+func (w *telegramWriter) span(s span) bool {
 	tags := telegramTags(s)
+	n := len(tags)
+	if s.href != "" {
+		n++
+	}
+	if w.entities+n > maxEntities {
+		escape(&w.Builder, s.text)
+		return n == 0
+	}
+	w.entities += n
 	if s.href != "" {
 		w.WriteString(`<a href="`)
-		escape(w, s.href)
+		escape(&w.Builder, s.href)
 		w.WriteString(`">`)
 	}
 	for _, t := range tags {
 		w.WriteString("<" + t + ">")
 	}
-	escape(w, s.text)
+	escape(&w.Builder, s.text)
 	for _, t := range slices.Backward(tags) {
 		w.WriteString("</" + t + ">")
 	}
 	if s.href != "" {
 		w.WriteString("</a>")
 	}
+	return true
 }
 
 // telegramTags are the tags of a span, outermost first. Code goes with nothing else.

@@ -32,9 +32,13 @@ type htmlParser struct {
 	out  strings.Builder
 	open []string
 	tags map[string][]string
+	made int // stretches with a form
 	// outer is set for rich messages: which tags must stand right within which.
 	outer map[string][]string
 }
+
+// maxEntities is how many stretches of a message are formatted.
+const maxEntities = 100
 
 // ParseHTML reads a text as the Bot API reads parse_mode HTML and returns what
 // people see. It is stricter than the server: attributes that the server does
@@ -121,6 +125,12 @@ func (p *htmlParser) startTag(tag string) error {
 	}
 	if err := p.nesting(name); err != nil {
 		return err
+	}
+	if name != "code" || !slices.Contains(p.open, "pre") {
+		p.made++
+	}
+	if name == "a" && p.outer == nil && p.made > maxEntities {
+		return fail("Link at byte offset %d is beyond the stretches that are formatted and would lose its address", p.at)
 	}
 	if name == "br" || name == "hr" { // they have no end
 		p.out.WriteByte('\n')

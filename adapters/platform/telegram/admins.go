@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,6 +27,12 @@ func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 		return nil, nil // a person, who needs no administrator
 	}
 	members, err := call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{p.moves.current(chat)})
+	if e, ok := errors.AsType[*apiError](err); ok && e.MigrateTo != 0 {
+		later := strconv.FormatInt(e.MigrateTo, 10)
+		if members, err = call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{later}); err == nil {
+			p.moves.learn(chat, later)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("administrators of %s: %w", chat, err)
 	}

@@ -39,3 +39,19 @@ func TestAP5Admins(t *testing.T) {
 		t.Errorf("of a group that the bot is not in: %q, %v", got, err)
 	}
 }
+
+// A group that became a supergroup has the administrators of that.
+func TestAdminsOfAGroupThatMoved(t *testing.T) {
+	b := newBench(t, nil)
+	b.api.AddChat(platformtest.Chat{ID: -100777, Type: "supergroup"})
+	b.api.SetAdmins(-100777, platformtest.Admin{ID: 5, Owner: true})
+	b.api.Migrate(group, -100777)
+	for range 2 {
+		if got, err := b.bot.Admins(t.Context(), target(group, 0).Chat); err != nil || !slices.Equal(got, []string{"5"}) {
+			t.Errorf("administrators %q, %v", got, err)
+		}
+	}
+	if n := len(b.api.Calls("getChatAdministrators")); n != 3 {
+		t.Errorf("asked %d times: the new place was not remembered", n)
+	}
+}
