@@ -67,7 +67,7 @@ func TestSlowEndKeepsTheConnection(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, textPiece+lastPiece)
-		w.(http.Flusher).Flush() //nolint:forcetypeassert // the server's own has it
+		_ = http.NewResponseController(w).Flush()
 		<-release
 	}))
 	defer server.Close()
