@@ -39,6 +39,9 @@ func (b *book) Request(_ context.Context, _ string, by platform.Person) (string,
 }
 
 func (b *book) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+	if code == "LINKCODE" {
+		return platform.Person{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
+	}
 	return platform.Person{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
 }
 
@@ -100,6 +103,7 @@ func TestAdmit(t *testing.T) {
 		{"/allow that is not kept says nothing", group(RoleOwner, order("allow", "", open("command"))), errors.New("disk"), open("command"), "", false},
 		{"/allow of somebody else", group(RoleApproved, order("allow", "", open("command"))), nil, noted(refused("owner_only"), say.OwnerOnly), say.OwnerOnly, false},
 		{"/allow with a code", private(RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "Bob may use me now."), "Bob may use me now.", false},
+		{"/allow with the code of a name that is markup", private(RoleOwner, order("allow", "LINKCODE", open("private"))), nil, noted(open("private"), `\[x\]\(https\:\/\/evil\.example\) may use me now.`), `\[x\]\(https\:\/\/evil\.example\) may use me now.`, false},
 		{"/allow with a wrong code", private(RoleOwner, order("allow", "WRONG", open("private"))), nil, noted(open("private"), say.BadCode), say.BadCode, false},
 		{"/start with the owner's code", private("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, noted(open("paired"), say.OwnerNow), say.OwnerNow, false},
 		{"/start with a wrong code", private("", order("start", "WRONG", refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), say.BadCode), say.BadCode, false},
