@@ -1,7 +1,9 @@
 package host
 
 import (
+	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -78,24 +80,41 @@ func values(l *config.Loaded) (map[string]string, error) {
 
 // changedSecrets compares what is shown as stars.
 func changedSecrets(a, b config.Settings) []string {
+	before, after := map[string]config.Secret{}, map[string]config.Secret{}
+	secretsOf(reflect.ValueOf(a), "", before)
+	secretsOf(reflect.ValueOf(b), "", after)
 	var out []string
-	for _, s := range []struct {
-		key  string
-		a, b config.Secret
-	}{
-		{"llm.apiKey", a.LLM.APIKey, b.LLM.APIKey},
-		{"adapters.telegram.botToken", a.Adapters.Telegram.BotToken, b.Adapters.Telegram.BotToken},
-		{"adapters.feishu.appSecret", a.Adapters.Feishu.AppSecret, b.Adapters.Feishu.AppSecret},
-		{"adapters.feishu.encryptKey", a.Adapters.Feishu.EncryptKey, b.Adapters.Feishu.EncryptKey},
-		{"adapters.feishu.verificationToken", a.Adapters.Feishu.VerificationToken, b.Adapters.Feishu.VerificationToken},
-		{"adapters.web.token", a.Adapters.Web.Token, b.Adapters.Web.Token},
-		{"adapters.api.token", a.Adapters.API.Token, b.Adapters.API.Token},
-	} {
-		if !s.a.Equal(s.b) {
-			out = append(out, s.key)
+	for key, s := range after {
+		if !s.Equal(before[key]) {
+			out = append(out, key)
 		}
 	}
-	return out
+	return out // a block that is gone is among the other keys
+}
+
+// secretsOf collects the secrets of settings, by their keys.
+func secretsOf(v reflect.Value, key string, out map[string]config.Secret) {
+	if s, ok := reflect.TypeAssert[config.Secret](v); ok {
+		out[key] = s
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				secretsOf(v.Field(i), strings.TrimPrefix(key+"."+name, "."), out)
+			}
+		}
+	case reflect.Map:
+		for _, name := range v.MapKeys() {
+			secretsOf(v.MapIndex(name), key+"."+name.String(), out)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			secretsOf(v.Index(i), fmt.Sprintf("%s[%d]", key, i), out)
+		}
+	}
 }
 
 // LogLevel is the level of a word in the settings.
