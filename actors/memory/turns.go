@@ -53,13 +53,12 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 	settled := fresh(turns, mark)
 	w.left = len(settled)
 	var b bytes.Buffer
-	for _, t := range settled {
-		turn := persistence.NewTurn(t.Message)
-		line := sourceOf(turn, len(w.turns)+1, zone)
-		if len(w.turns) == maxTurns || len(w.turns) > 0 && b.Len()+len(line) > maxMaterial {
+	for i, turn := range settled[:min(len(settled), maxTurns)] {
+		line := sourceOf(turn, i+1, zone)
+		if i > 0 && b.Len()+len(line) > maxMaterial {
 			break
 		}
-		w.turns = append(w.turns, turn)
+		w.turns = settled[:i+1]
 		b.Write(line)
 	}
 	if n := len(w.turns); n > 0 {
@@ -71,16 +70,16 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 
 // fresh are the settled turns behind a mark. Where its turn is gone, those that
 // arrived later.
-func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []messages.FoldTurn {
+func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []persistence.Turn {
 	from := markAt(turns, mark)
-	var out []messages.FoldTurn
+	out := make([]persistence.Turn, 0, len(turns)-from-1)
 	ends := 0
 	for _, t := range turns[from+1:] {
 		if t.Held {
 			break
 		}
-		if !t.Summary && (from >= 0 || persistence.NewTurn(t.Message).Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
-			out = append(out, t)
+		if turn := persistence.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
+			out = append(out, turn)
 		}
 		if t.Ends {
 			ends = len(out)
