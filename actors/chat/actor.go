@@ -73,6 +73,7 @@ type chat struct {
 	// deadlines of the open requests, by approval id, on the clock of this process.
 	deadlines map[string]time.Time
 	pages     paging
+	reloading reloading
 	quoted    quoting
 	listed    []string // the requests in the list that people saw last; nil: see lastListed
 	grants    grants
@@ -120,9 +121,8 @@ func (c *chat) receive(ac actor.Context) {
 	case foldDue:
 		c.onFoldDue(ac, msg)
 	case reload:
-		if !c.ready(ac) {
-			c.reloadLater()
-		}
+		c.reloading.armed = false
+		c.ready(ac)
 	case askDue:
 		c.onAskDue(ac, msg)
 	case expiryDue:

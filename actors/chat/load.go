@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// reloadWait is how long a chat whose store failed waits before it tries again.
-	reloadWait = 5 * time.Second
+	// reloadWait is how long a chat whose store failed waits before it tries again, twice
+	// as long after each failure, and longestReload the longest that it waits.
+	reloadWait    = 5 * time.Second
+	longestReload = 5 * time.Minute
 	// freshFor is how old an unfinished run may be to be resumed.
 	freshFor = 10 * time.Minute
 	// maxAttempts is how often a run may be begun before it is given up.
@@ -27,9 +29,21 @@ const (
 // reload: try to read the chat again.
 type reload struct{}
 
+// reloading is what a chat knows of its tries to be read.
+type reloading struct {
+	armed  bool // one is to come
+	failed int  // in a row
+}
+
+// reloadLater tries again after a while. What waits in the chat waits for nobody's
+// message.
 func (c *chat) reloadLater() {
-	home := c.home
-	time.AfterFunc(reloadWait, func() { home.Send(reload{}) })
+	if c.reloading.armed {
+		return
+	}
+	c.reloading.armed = true
+	home, wait := c.home, min(reloadWait<<min(c.reloading.failed, 8), longestReload)
+	time.AfterFunc(wait, func() { home.Send(reload{}) })
 }
 
 // ready loads the chat if need be and goes on with what it left.
@@ -40,8 +54,11 @@ func (c *chat) ready(ac actor.Context) bool {
 	if err := c.load(); err != nil {
 		c.log.Error("the chat cannot be read", "error", err)
 		c.abandon(ac)
+		c.reloadLater()
+		c.reloading.failed++
 		return false
 	}
+	c.reloading.failed = 0
 	c.recover(ac)
 	return c.state != nil
 }
@@ -267,7 +284,7 @@ func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
 // idle reports that nothing is left to do; a chat that cannot be read has its
 // open turns to come back to.
 func (c *chat) idle() bool {
-	return c.state != nil && c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided() &&
+	return c.state != nil && c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided() &&
 		c.compaction.pid == nil && c.memory.pid == nil
 }
 
@@ -288,11 +305,8 @@ func (c *chat) askPassivate(ac actor.Context, msg messages.AskPassivate) {
 	ac.Respond(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
 }
 
-// putToRest saves everything and takes the chat off the list of those to wake.
+// putToRest saves everything of an idle chat and takes it off the list of those to wake.
 func (c *chat) putToRest(ac actor.Context) bool {
-	if c.state == nil {
-		return true // what it left is still marked to be woken
-	}
 	if c.fold(ac) != nil || c.state == nil {
 		return false
 	}
