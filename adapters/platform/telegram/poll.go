@@ -33,6 +33,7 @@ type receiver struct {
 	status *status
 	intake *intake
 	offset int64
+	lowest int64 // the lowest id of a full batch that did not begin at the offset
 	tries  int
 	// unhooked: a webhook was deleted. One that comes back is somebody's wish.
 	unhooked bool
@@ -88,7 +89,10 @@ func (r *receiver) step(ctx context.Context) error {
 		return err
 	}
 	r.p.metrics.polls.WithLabelValues("ok").Inc()
-	updates, bad = inOrder(updates, bad, r.offset)
+	updates, bad, ok := r.inOrder(updates, bad)
+	if !ok {
+		return nil
+	}
 	if r.status.set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
@@ -198,29 +202,34 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 // errNoProgress: the server goes on sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
 
-// inOrder is what of a batch may be taken, by the ids that restore the order. A full
-// batch ends at its first hole: what a server hands out again may have taken the
-// place of updates that it still holds. Who confirmed the highest id would lose those,
-// and who took it would read a chat in the wrong order. What is left out comes again.
-// Nothing is missing below the lowest id, for which the poll asked.
-func inOrder(updates []update, bad []int64, offset int64) ([]update, []int64) {
+// inOrder is what of a batch may be taken, by the ids that restore the order. What a
+// server hands out again may have taken the place, in a full batch, of updates that it
+// still holds: who confirmed the highest id would lose those, and who took it would
+// read a chat in the wrong order. So such a batch ends at its first hole, and what
+// follows comes again. A hole at its beginning is none if the same comes once more;
+// until then nothing may be taken.
+func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bool) {
 	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })
 	if len(updates)+len(bad) < pollLimit {
-		return updates, bad
+		return updates, bad, true
 	}
 	ids := slices.Clone(bad)
 	for _, u := range updates {
 		ids = append(ids, u.ID)
 	}
 	slices.Sort(ids)
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return id < max(offset, 1) })
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return id < max(r.offset, 1) })
+	if len(ids) > 0 && ids[0] != r.offset && ids[0] != r.lowest {
+		r.lowest = ids[0]
+		return nil, nil, false
+	}
 	for i, id := range ids {
 		if i > 0 && id > ids[i-1]+1 {
 			return slices.DeleteFunc(updates, func(u update) bool { return u.ID >= id }),
-				slices.DeleteFunc(bad, func(b int64) bool { return b >= id })
+				slices.DeleteFunc(bad, func(b int64) bool { return b >= id }), true
 		}
 	}
-	return updates, bad
+	return updates, bad, true
 }
 
 // confirm moves the offset. An empty answer has confirmed all before it, and the

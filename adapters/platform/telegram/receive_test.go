@@ -80,7 +80,7 @@ func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
 // never handed out. None of those is confirmed or overtaken.
 func TestIO3AFullBatchWithHoles(t *testing.T) {
 	t.Parallel()
-	const queued = 250
+	const queued = 350
 	b := newBench(t, nil)
 	host := platformtest.NewHost()
 	b.api.Gather(true)
@@ -89,7 +89,7 @@ func TestIO3AFullBatchWithHoles(t *testing.T) {
 			"message_id": i + 1, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": platformtest.User(owner, "Ann"), "text": fmt.Sprint(i),
 		})
 	}
-	for i := 0; i < queued; i += 3 {
+	for i := 50; i < queued; i += 2 { // more than a batch
 		b.api.Redeliver(int64(1000 + i))
 	}
 	b.api.Gather(false)
