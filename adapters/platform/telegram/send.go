@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -56,7 +57,12 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	}
 	if len(parts) > 0 {
 		parts[0].ReplyTo = out.ReplyTo
-		parts[len(parts)-1].Asks = out.Asks
+	}
+	for i := range slices.Backward(parts) { // buttons stand below words
+		if parts[i].Attachment == nil {
+			parts[i].Asks = out.Asks
+			break
+		}
 	}
 	return parts
 }

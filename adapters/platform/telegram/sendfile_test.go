@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // picture writes a file of w to h dots.
@@ -152,5 +153,19 @@ func TestAnEditOfTheFormAlone(t *testing.T) {
 	}
 	if got := b.api.Sent(private); got[0].Edits != 1 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Files have no buttons: those of a request stand below its words.
+func TestButtonsBesideAFile(t *testing.T) {
+	b := newBench(t, func(o *telegram.Options) { o.Decide = (&decisions{}).decide })
+	asks := []messages.Ask{{N: 1, ApprovalID: "id", Digest: strings.Repeat("a", 64)}}
+	for _, part := range b.bot.Plan(platform.Outbound{Text: "may I?", Asks: asks, Attachments: []platform.Attachment{{Path: written(t, "a.txt", []byte("x"))}}}) {
+		if _, err := b.bot.Send(t.Context(), target(private, 0), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.api.Sent(private); len(got) != 2 || len(got[0].Buttons) != 1 || len(got[1].Buttons) != 0 {
+		t.Errorf("people see %+v", got)
 	}
 }
