@@ -197,7 +197,7 @@ type Part struct {
 	Asks       []messages.Ask
 	// ID names the part for ever, where the message has one: what a platform needs
 	// to send it once however often it is tried. Optional to fill in.
-	ID    string
+	ID string
 	// Draft marks a part of an unfinished text, where the platform has to know: it may
 	// leave such a part out, and hears of the finished one in any case. Of a draft that is
 	// not marked so the core makes no edit which would change nothing.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -18,6 +19,7 @@ func whyAnswer(e *persistence.LedgerEntry, zone *time.Location, say speak) (stri
 	if who == "" {
 		who = e.UserID
 	}
+	who = platform.Inert(who)
 	at := time.UnixMilli(e.TS).In(zone).Format("2006-01-02 15:04:05")
 	return say(
 		fmt.Sprintf("The message of %s from %s: %s\n(%s)", at, who, en, recordOf(*e)),

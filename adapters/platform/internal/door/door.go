@@ -116,7 +116,7 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 			d.log.Error("a person could not be approved", "error", err)
 			in.Gate.Notice = g.Say.BadCode
 		case ok:
-			in.Gate.Notice = notices.Fill(g.Say.Approved, notices.Inert(who.Name))
+			in.Gate.Notice = notices.Fill(g.Say.Approved, platform.Inert(who.Name))
 		default:
 			in.Gate.Notice = g.Say.BadCode
 		}

@@ -3,11 +3,7 @@
 // in two languages; which one a person reads is the platform's to know.
 package notices
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // Words are what people read, in one language.
 type Words struct {
@@ -67,16 +63,3 @@ func Chinese() Words {
 
 // Fill puts a value into its place in a text.
 func Fill(text, value string) string { return strings.Replace(text, "{}", value, 1) }
-
-// Inert is what somebody calls themselves, for a text that is read as Markdown: whatever
-// it looks like, people see it as it is, in one line.
-func Inert(name string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(name), " ") {
-		if r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
