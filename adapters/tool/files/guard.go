@@ -2,12 +2,13 @@ package files
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/secretfile"
 )
 
 // ward says what is special about a path.
@@ -120,30 +121,7 @@ func within(parts, folder []string) bool {
 // secretName reports whether a part of a path is named like keys and passwords
 // are. The version store is among them: its settings and packs hold both.
 func secretName(part string) bool {
-	switch part {
-	case ".git", ".hg", ".svn", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker",
-		".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf":
-		return true
-	}
-	if strings.HasPrefix(part, ".env") {
-		return true
-	}
-	switch ext := path.Ext(part); ext {
-	case ".pem", ".key", ".p8", ".p12", ".pfx", ".pkcs12", ".jks", ".keystore", ".kdbx", ".ppk", ".gpg", ".age", ".ovpn":
-		return true
-	default:
-		// id_rsa, id_ed25519.old; not id_list.go
-		return strings.HasPrefix(part, "id_") && !sourceExt(ext)
-	}
-}
-
-func sourceExt(ext string) bool {
-	switch ext {
-	case ".c", ".cc", ".cpp", ".cs", ".css", ".csv", ".go", ".h", ".hpp", ".html", ".java", ".js", ".json", ".jsx", ".kt", ".lua",
-		".md", ".php", ".proto", ".py", ".rb", ".rs", ".scala", ".sql", ".swift", ".toml", ".ts", ".tsx", ".txt", ".vue", ".yaml", ".yml":
-		return true
-	}
-	return false
+	return part == ".git" || part == ".hg" || part == ".svn" || secretfile.Possible(part)
 }
 
 // folded are the parts of a path as the most careless file system compares them.

@@ -72,7 +72,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 		l.cut = l.cut || len(part) > room
 		l.line = append(l.line, part[:min(room, len(part))]...)
 		if end >= 0 {
-			l.flush()
+			l.flush(true)
 		}
 		p = rest
 	}
@@ -84,13 +84,18 @@ func (l *logFile) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.line) > 0 {
-		l.flush()
+		l.flush(false)
 	}
 	l.emit("-- " + fmt.Sprintf(format, args...))
 }
 
-func (l *logFile) flush() {
+// flush writes the line; ended says that it came to its end. One that did not may end
+// inside of a secret, which nobody would know for one any more.
+func (l *logFile) flush(ended bool) {
 	text := string(l.line)
+	if l.cut || !ended {
+		text = l.server.withoutBegun(text)
+	}
 	if l.cut {
 		text += " …"
 	}
@@ -156,7 +161,7 @@ func (l *logFile) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.line) > 0 {
-		l.flush()
+		l.flush(false)
 	}
 	if l.file != nil {
 		_ = l.file.Close() // it was only appended to

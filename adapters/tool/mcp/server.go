@@ -81,6 +81,20 @@ func (s *Server) secrets() []string {
 	return out
 }
 
+// withoutBegun is a text without secrets, and without the beginning of one at its end.
+func (s *Server) withoutBegun(text string) string {
+	text = s.mask(text) // a whole one may end as it begins
+	most := 0
+	for _, secret := range s.secrets() {
+		for n := min(len(secret)-1, len(text)); n > most; n-- {
+			if strings.HasSuffix(text, secret[:n]) {
+				most = n
+			}
+		}
+	}
+	return text[:len(text)-most]
+}
+
 // line is a text of a server as one short line for people and logs.
 func (s *Server) line(text string) string {
 	return clean(strings.Join(strings.Fields(s.mask(text)), " "), maxLine)

@@ -233,7 +233,7 @@ func TestCommandsFindTheProjectOnly(t *testing.T) {
 	behindWalls(t, func(p place) {
 		t, in := p.t, p.in
 		w := newWorld(t, in)
-		secrets := []string{".ship/chat/b/messages/history.jsonl", ".ship/access.json", ".ship/memory/users/x.md", "ship.json", ".env", "sub/.env.local", "id_rsa", "a/tls.key"}
+		secrets := []string{".ship/chat/b/messages/history.jsonl", ".ship/access.json", ".ship/memory/users/x.md", "ship.json", ".env", "sub/.env.local", ".envrc", "id_rsa", "id_ed25519.old", "a/tls.key", "server.p12", "vault.kdbx", ".pgpass"}
 		for _, name := range secrets {
 			w.write(name, "canary", 0o644)
 		}

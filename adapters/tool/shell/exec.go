@@ -157,6 +157,9 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	case err != nil && !over:
 		return tool.Result{}, fmt.Errorf("the command's end is not known: %w", err)
 	}
+	if cut(out.JSON("")) {
+		kept.keep()
+	}
 	return outcome(p, exit, out, kept.close(), took)
 }
 
@@ -207,13 +210,16 @@ func outcome(p *plan, exit sandbox.Exit, out *tool.Output, whole string, took ti
 	if over {
 		r.Limit = "output"
 	}
-	r.Truncated = len(r.Output) > 0 && r.Output[0] == '{'
+	r.Truncated = cut(r.Output)
 	doc, err := encode(r)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	return tool.Result{Output: doc, Summary: summary(p.label(), r), Failed: exit.Code != 0 || r.Limit != ""}, nil
 }
+
+// cut says that an output is not all there.
+func cut(output json.RawMessage) bool { return len(output) > 0 && output[0] == '{' }
 
 // label is a command as it is named in a summary.
 func (p *plan) label() string {

@@ -569,3 +569,15 @@ func TestPreliminaryResults(t *testing.T) {
 		}
 	})
 }
+
+// What is too long only because of how JSON writes it is kept whole as well.
+func TestWholeOutputOfOddBytesIsKept(t *testing.T) {
+	w := newWorld(t)
+	out := w.answer(call(shell.ExecName, obj{"command": `printf '\001%.0s' $(seq 4000)`, "why": "a test"}))
+	if short, _ := out["output"].(map[string]any); short["truncated"] != true || short["whole"] != "results/r1-c1" {
+		t.Fatalf("output %v, want one that is cut and kept whole", out["output"])
+	}
+	if text, err := os.ReadFile(filepath.Join(w.kept, "r1-c1")); err != nil || string(text) != strings.Repeat("\x01", 4000) {
+		t.Errorf("kept %d bytes, %v; want 4000", len(text), err)
+	}
+}

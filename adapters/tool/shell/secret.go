@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/secretfile"
 )
 
 const (
@@ -16,15 +18,9 @@ const (
 	secretMost  = 5000
 )
 
-// secretName says that files of this name hold keys or passwords.
-func secretName(name string) bool {
-	name = strings.ToLower(name)
-	exact := []string{
-		".env", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker",
-		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
-	}
-	return slices.Contains(exact, name) || strings.HasPrefix(name, ".env.") || strings.HasSuffix(name, ".pem") || strings.HasSuffix(name, ".key")
-}
+// secretName says that files of this name hold keys or passwords. What only may be one
+// is left to programs: builds need it more often than not.
+func secretName(name string) bool { return secretfile.Named(strings.ToLower(name)) }
 
 // secretBelow says that a path below the workspace is, or lies in, something that
 // is named like a secret.

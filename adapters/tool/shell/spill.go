@@ -65,6 +65,16 @@ func (s *spill) begin() error {
 	return err
 }
 
+// keep has a file made of what is still in memory: it is too long for a result, as when
+// many of its bytes are written with several.
+func (s *spill) keep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = s.begin()
+	}
+}
+
 // close ends the file and returns what it is known by; empty: there is none.
 func (s *spill) close() string {
 	s.mu.Lock()
