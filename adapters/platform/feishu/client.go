@@ -1,7 +1,6 @@
 package feishu
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +23,7 @@ const (
 	callTimeout = 30 * time.Second
 	// uploadTimeout bounds one that brings a file, which may be long and the line slow.
 	uploadTimeout = 5 * time.Minute
+	tokenPath     = "/open-apis/auth/v3/tenant_access_token/internal"
 	// tokenEarly is how long before its end a token is replaced.
 	tokenEarly = 5 * time.Minute
 )
@@ -37,6 +37,8 @@ type client struct {
 	now    func() time.Time
 	http   *http.Client
 
+	fetching chan struct{} // a token is fetched by one at a time
+
 	mu    sync.Mutex
 	token string
 	until time.Time
@@ -45,6 +47,7 @@ type client struct {
 func newClient(base *url.URL, o Options) *client {
 	return &client{
 		base: base, app: o.AppID, secret: o.AppSecret, now: o.Now, http: httpcall.NewClient(o.HTTPClient, httpcall.NewTransport()),
+		fetching: make(chan struct{}, 1),
 	}
 }
 
@@ -71,13 +74,14 @@ type request struct {
 	open         bool // needs no token
 }
 
-// posting is a request with a JSON body.
+// posting is a request with a JSON body. Its letters stand for themselves: the service
+// bounds bodies.
 func posting(method, path string, params any) (request, error) {
-	raw, err := json.Marshal(params)
+	raw, err := encode(params)
 	if err != nil {
 		return request{}, &callError{Call: path, Err: err}
 	}
-	return request{method: method, path: path, body: func() (io.Reader, error) { return bytes.NewReader(raw), nil }}, nil
+	return request{method: method, path: path, body: func() (io.Reader, error) { return strings.NewReader(raw), nil }}, nil
 }
 
 // post calls with a JSON body and reads the data of the answer.
@@ -189,14 +193,22 @@ func (c *client) send(ctx context.Context, r request, token string) (answer []by
 	return answer, resp.StatusCode, resp.Header, nil
 }
 
-// bearer is a token that holds. Whoever needs one while it is fetched waits.
+// bearer is a token that holds. Whoever needs one while it is fetched waits, as long
+// as the own context lasts.
 func (c *client) bearer(ctx context.Context) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if left := c.until.Sub(c.now()); c.token != "" && left > 0 && left < 24*time.Hour {
-		return c.token, nil
+	if token := c.held(); token != "" {
+		return token, nil
 	}
-	r, err := posting(http.MethodPost, "/open-apis/auth/v3/tenant_access_token/internal", map[string]string{"app_id": c.app, "app_secret": strings.TrimSpace(c.secret())})
+	select {
+	case c.fetching <- struct{}{}:
+		defer func() { <-c.fetching }()
+	case <-ctx.Done():
+		return "", &callError{Call: tokenPath, Err: ctx.Err()}
+	}
+	if token := c.held(); token != "" { // somebody has fetched it meanwhile
+		return token, nil
+	}
+	r, err := posting(http.MethodPost, tokenPath, map[string]string{"app_id": c.app, "app_secret": strings.TrimSpace(c.secret())})
 	if err != nil {
 		return "", err
 	}
@@ -211,9 +223,21 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 		}
 		return "", err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.token = got.Token
 	c.until = c.now().Add(max(time.Duration(got.Expire)*time.Second-tokenEarly, time.Second))
 	return c.token, nil
+}
+
+// held is the token at hand; empty: there is none that holds.
+func (c *client) held() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := c.until.Sub(c.now()); left > 0 && left < 24*time.Hour {
+		return c.token
+	}
+	return ""
 }
 
 func (c *client) forget() {

@@ -59,7 +59,7 @@ func readContent(msg message) said {
 	case "location":
 		return note("location", tidy(c.Name, maxFileName), tidy(c.Latitude, 20)+","+tidy(c.Longitude, 20))
 	case "interactive":
-		return said{parts: note("card", tidy(c.Title, 300)).parts, forwarded: true}
+		return readCard(msg)
 	case kindForwards:
 		return readForwards(msg)
 	case "", "system":

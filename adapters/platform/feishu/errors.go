@@ -24,6 +24,7 @@ const (
 	codeScope         = 99991672 // the app may not call this
 	codeRate          = 99991400
 	codeRateChat      = 230020
+	codeRateService   = 11232  // of messages that are made
 	codeSending       = 230049 // the message of this uuid is being sent
 	codeBadRequest    = 230001
 	codeCardContent   = 230099
@@ -66,7 +67,7 @@ func refusal(e *apiError) *platform.Error {
 	out := &platform.Error{Reason: platform.SendRefused, Err: e}
 	is := func(codes ...int) bool { return slices.Contains(codes, e.Code) }
 	switch {
-	case is(codeRate, codeRateChat, codeSending) || e.Status == http.StatusTooManyRequests:
+	case is(codeRate, codeRateChat, codeRateService, codeSending) || e.Status == http.StatusTooManyRequests:
 		out.Reason, out.Retryable, out.RetryAfter = platform.SendRate, true, max(e.RetryAfter, time.Second)
 	case e.Status >= http.StatusInternalServerError:
 		out.Reason, out.Retryable = platform.SendServer, true

@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
@@ -25,11 +27,8 @@ const (
 // upload brings a file to the service and returns the message that shows it. It
 // makes no message yet, so a failure never means that people may have seen something.
 func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, content string, err error) {
-	if a.FileID != "" { // of a file that the service has
-		if strings.HasPrefix(a.FileID, "img_") {
-			return "image", key("image_key", a.FileID), nil
-		}
-		return "file", key("file_key", a.FileID), nil
+	if a.FileID != "" {
+		return p.resend(ctx, a)
 	}
 	refuse := func(err error) (string, string, error) {
 		return "", "", &platform.Error{Reason: platform.SendRefused, Err: err}
@@ -59,11 +58,64 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 		// No picture to the service: people get it as a file.
 	}
 	kind, form := fileKind(a)
-	got, err := p.uploading(ctx, a.Path, "file", map[string]string{"file_type": form, "file_name": filepath.Base(a.Path)})
+	fields := map[string]string{"file_type": form, "file_name": filepath.Base(a.Path)}
+	if ms := playing(a.Path, kind); ms > 0 {
+		fields["duration"] = strconv.FormatInt(ms, 10)
+	}
+	got, err := p.uploading(ctx, a.Path, "file", fields)
 	if err != nil {
 		return "", "", harmless(sendError(err))
 	}
 	return kind, key("file_key", got.File), nil
+}
+
+// resend brings a file that people have sent to the service once more: it takes no key
+// in a message but that of a file which the app has brought itself.
+func (p *Platform) resend(ctx context.Context, a platform.Attachment) (kind, content string, err error) {
+	_, key, ok := fileOf(a.FileID)
+	if !ok {
+		return "", "", &platform.Error{Reason: platform.SendRefused, Err: platform.ErrNoFile}
+	}
+	source, name := platform.File{FileID: a.FileID, Kind: a.Kind}, map[string]string{"voice": "voice.opus", "audio": "voice.opus", "video": "video.mp4"}[a.Kind]
+	if strings.HasPrefix(key, "img_") {
+		source.Kind, a.Kind, name = kindPhoto, kindPhoto, "picture"
+	} else if source.Kind == kindPhoto {
+		source.Kind, a.Kind = "document", "document"
+	}
+	dir, err := os.MkdirTemp("", "sma-feishu-")
+	if err != nil {
+		return "", "", &platform.Error{Reason: platform.SendRefused, Err: err}
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what stays is a temporary file
+	a.FileID, a.Path = "", filepath.Join(dir, cmp.Or(name, "file"))
+	f, err := os.OpenFile(a.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", "", &platform.Error{Reason: platform.SendRefused, Err: err}
+	}
+	if err := errors.Join(p.Download(ctx, source, f, maxFile), f.Close()); err != nil {
+		if errors.Is(err, platform.ErrNoFile) || errors.Is(err, platform.ErrTooLarge) {
+			return "", "", &platform.Error{Reason: platform.SendRefused, Err: err}
+		}
+		return "", "", harmless(sendError(err))
+	}
+	return p.upload(ctx, a)
+}
+
+// playing is how long a voice message plays, in milliseconds; 0: nobody can tell.
+func playing(path, kind string) int64 {
+	if kind != "audio" {
+		return 0
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // it was read
+	length, err := ogg.Length(f)
+	if err != nil {
+		return 0
+	}
+	return length.Milliseconds()
 }
 
 // fileKind is the type of the message and of the file, by what the file claims to be.

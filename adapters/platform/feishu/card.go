@@ -1,0 +1,75 @@
+package feishu
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// maxCardText is how much of the words of a card is passed on, in bytes, and
+// maxCardDepth how deep they may stand.
+const (
+	maxCardText  = 16 << 10
+	maxCardDepth = 16
+)
+
+// readCard reads what a card says, as much as there is of it. Events bring cards in one
+// of two forms: flattened to rows of elements as rich text has them, or as they were
+// sent, in user_dsl. Who wrote a card is not told: its words are not the sender's.
+func readCard(msg message) said {
+	var c struct {
+		Title    string      `json:"title"`
+		Elements [][]element `json:"elements"`
+		DSL      string      `json:"user_dsl"`
+	}
+	_ = json.Unmarshal([]byte(msg.Content), &c) // what can be read is there
+	var lines []string
+	for _, row := range c.Elements {
+		var line strings.Builder
+		for _, e := range row {
+			text, _ := e.read(message{}) // its pictures are handed out to nobody
+			line.WriteString(text)
+		}
+		lines = append(lines, line.String())
+	}
+	var sent map[string]any
+	if c.DSL != "" && json.Unmarshal([]byte(c.DSL), &sent) == nil {
+		c.Title = cmp.Or(c.Title, strings.Join(cardWords(sent["header"], 0), " "))
+		delete(sent, "header")
+		lines = cardWords(sent, 0)
+	}
+	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" })
+	text := note("card", tidy(c.Title, 300)).parts
+	if words := strings.TrimSpace(head(strings.Join(lines, "\n"), maxCardText)); words != "" {
+		text = []uimessage.Part{uimessage.Text{Text: placeholder("card", tidy(c.Title, 300)) + "\n" + words}}
+	}
+	return said{parts: text, forwarded: true}
+}
+
+// cardWords are the texts of a piece of a card as it was sent, in the order in which
+// people see them.
+func cardWords(v any, depth int) []string {
+	if depth > maxCardDepth {
+		return nil
+	}
+	var out []string
+	switch x := v.(type) {
+	case []any:
+		for _, inner := range x {
+			out = append(out, cardWords(inner, depth+1)...)
+		}
+	case map[string]any:
+		if s, ok := x["content"].(string); ok && s != "" {
+			out = append(out, s)
+		}
+		for _, name := range []string{"title", "subtitle", "text", "fields", "header", "body", "columns", "elements", "actions"} {
+			if _, words := x[name].(string); !words {
+				out = append(out, cardWords(x[name], depth+1)...)
+			}
+		}
+	}
+	return out
+}
