@@ -63,6 +63,9 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	if d.text == d.last && (!beside || d.repeats >= maxRepeats) {
 		return
 	}
+	if d.id == "" && d.unknown > 0 && !beside {
+		return // one may stand there without our knowing; another would be seen beside it
+	}
 	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
 	if tight := len(a.line) > 0 || !l.group.spare(now) || !a.limits.all.spare(now); wait <= 0 && tight {
 		wait = time.Second

@@ -48,7 +48,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 	}
 	j := &job{row: msg, sent: slices.Clone(msg.Sent)}
 	if l.draft != nil && l.draft.row == msg.Row {
-		j.unknown = l.draft.unknown
+		j.unknown, j.unsure = l.draft.unknown, l.draft.unknown > 0
 	}
 	l.queue = append(l.queue, j)
 	a.pump(ac, l)

@@ -1,8 +1,10 @@
 package adapter_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,6 +167,48 @@ func TestWatchesEndWithAPanic(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"here"}, fake.Texts(oneChat)); diff != "" || unwatched != 1 {
 			t.Errorf("the chat heard %d times that nobody watches; people see (-want +got):\n%s", unwatched, diff)
+		}
+	})
+}
+
+// dropping sends, and then loses the answers to its first sends.
+type dropping struct {
+	*actortest.Platform
+	mu   sync.Mutex
+	lose int
+}
+
+func (d *dropping) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+	id, err := d.Platform.Send(ctx, to, part)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lose--; d.lose >= 0 && err == nil {
+		lost := failure(platform.SendNetwork, 0)
+		lost.Unknown = true
+		return "", lost
+	}
+	return id, err
+}
+
+// TestIO6PlaceholderWithoutAnAnswer: one placeholder may stand there unknown to us, and
+// no second one is made as the text grows: people get the finished text, which is marked.
+func TestIO6PlaceholderWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		row := messages.RowID{MessageID: "a1", N: 1}
+		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true, Drafts: true}}
+		s := newStage(t, adapter.Options{Platform: &dropping{Platform: fake, lose: 3}})
+		for _, text := range []string{"one", "one two", "one two three", "one two three four"} {
+			s.send(messages.ShowDraft{ChatKey: oneChat, Row: row, Text: text})
+			<-time.After(5 * time.Second)
+		}
+		if got := fake.Texts(oneChat); len(got) != 1 {
+			t.Errorf("while the text grows people see %q", got)
+		}
+		s.send(messages.Deliver{ChatKey: oneChat, Row: row, Text: "one two three four five"})
+		<-time.After(time.Minute)
+		told := s.chats.all()
+		if got, ok := told[len(told)-1].(messages.EgressDelivered); !ok || !got.Maybe {
+			t.Errorf("the chat was told %+v", told)
 		}
 	})
 }
