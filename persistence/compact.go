@@ -19,7 +19,7 @@ type TokenCounts struct {
 
 // Ends reports whether the turn ended a run, or stands for turns that did: no user
 // turn before it is open.
-func (t Turn) Ends() bool { return ended(t) }
+func (t Turn) Ends() bool { return ended(&t) }
 
 // Held reports whether a call of the turn is not settled for good: a request is
 // open, or its answer has not had its outcome. Such a turn has to stay.

@@ -106,7 +106,7 @@ func (s *State) Cut(n int, more ...uimessage.Message) {
 // EndsOpen reports whether the first n turns hold a user turn that no assistant
 // turn with a result follows among them: it would be open once the rest is cut.
 func (s *State) EndsOpen(n int) bool {
-	for ; n > 0 && !ended(s.History[n-1]); n-- {
+	for ; n > 0 && !ended(&s.History[n-1]); n-- {
 		if s.History[n-1].Role == uimessage.RoleUser {
 			return true
 		}

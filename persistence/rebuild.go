@@ -49,7 +49,7 @@ func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessa
 	}
 	m.IngressIDs = state.ids.list()
 	// Accepted equals what has a fate and what is open.
-	accepted := int64(len(state.Open()))
+	accepted := int64(state.OpenTurns())
 	for _, n := range state.Counts().Fates {
 		accepted += n
 	}

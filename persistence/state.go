@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -151,7 +152,7 @@ func Replay(snap Snapshot) (*State, error) {
 	for _, m := range snap.History {
 		t := NewTurn(m)
 		s.push(t)
-		if ended(t) {
+		if ended(&t) {
 			s.ended[t.Meta.RunID] = true
 			for _, f := range t.Meta.Fates {
 				s.ended[f.RunID] = true // of a message that several runs wrote
@@ -199,12 +200,8 @@ func (s *State) Clean() bool {
 // Open are the turns without a fate: those behind the last assistant turn that
 // ended a run, and the lane.
 func (s *State) Open() []Turn {
-	i := len(s.History)
-	for i > 0 && !ended(s.History[i-1]) {
-		i--
-	}
 	var open []Turn
-	for _, t := range s.History[i:] {
+	for _, t := range s.History[s.answered():] {
 		if t.Role == uimessage.RoleUser {
 			open = append(open, t)
 		}
@@ -212,7 +209,27 @@ func (s *State) Open() []Turn {
 	return append(open, s.Lane...)
 }
 
-func ended(t Turn) bool {
+// OpenTurns counts them.
+func (s *State) OpenTurns() int {
+	n := len(s.Lane)
+	for i := s.answered(); i < len(s.History); i++ {
+		if s.History[i].Role == uimessage.RoleUser {
+			n++
+		}
+	}
+	return n
+}
+
+// answered is how much of the history no open turn is in.
+func (s *State) answered() int {
+	i := len(s.History)
+	for i > 0 && !ended(&s.History[i-1]) {
+		i--
+	}
+	return i
+}
+
+func ended(t *Turn) bool {
 	return t.Role == uimessage.RoleAssistant && (t.Meta.Result != "" || t.Meta.Kind == uimessage.KindSummary)
 }
 
@@ -223,6 +240,9 @@ func (s *State) Counts() Counts {
 	c.Accepted = s.Seq
 	return c
 }
+
+// Fates are those of the counts, in no order.
+func (s *State) Fates() iter.Seq2[Fate, int64] { return maps.All(s.counts.Fates) }
 
 // Pending are the rows that are neither delivered nor parked.
 func (s *State) Pending() []OutboxRow {

@@ -67,7 +67,7 @@ type commandBy struct {
 // settledAll reports that nothing of the history waits for anything but a person.
 func (c *chat) settledAll() bool {
 	_, continues := c.state.Continues()
-	return c.state.Run == nil && len(c.state.Open()) == 0 && !continues && len(c.state.Due()) == 0
+	return c.state.Run == nil && c.state.OpenTurns() == 0 && !continues && len(c.state.Due()) == 0
 }
 
 func (c *chat) newByCommand(ac actor.Context, by commandBy, title string) ContextsAnswer {

@@ -157,7 +157,7 @@ func (c *chat) onFetched(ac actor.Context, msg fetched) {
 		return
 	}
 	c.deliverRows(ac, rows)
-	if len(c.state.Open()) == 0 { // the host has answered it
+	if c.state.OpenTurns() == 0 { // the host has answered it
 		c.settledFrame(ac, turn.ID)
 	}
 	c.next(ac)

@@ -53,7 +53,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	}
 	c.deliverRows(ac, fact.Rows)
 	c.dropRun(ac)
-	if len(c.state.Lane) == 0 && len(c.state.Open()) > 0 || c.journalLong() {
+	if len(c.state.Lane) == 0 && c.state.OpenTurns() > 0 || c.journalLong() {
 		if c.fold(ac) != nil {
 			return // it will be read anew, and goes on then
 		}

@@ -255,7 +255,7 @@ func (c *chat) stop(ac actor.Context, by, requestID string, all bool) bool {
 	switch {
 	case c.run != nil:
 		c.stopWith(ac, by, requestID, all)
-	case all && len(c.state.Open()) > 0:
+	case all && c.state.OpenTurns() > 0:
 		c.stopOpen(ac, requestID)
 	default:
 		return false
@@ -292,7 +292,7 @@ func (c *chat) view(ac actor.Context) {
 	counts := c.counts()
 	v := messages.ViewReply{
 		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
-		Accepted: counts.Accepted, Open: int64(len(c.state.Open())), Pending: int64(len(c.state.Pending())), Fates: map[string]int64{},
+		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending())), Fates: map[string]int64{},
 	}
 	for fate, n := range counts.Fates {
 		v.Fates[string(fate)] = n

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"maps"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -100,8 +101,13 @@ type told struct {
 	asked  int
 }
 
-func toldOf(s *persistence.State) told {
-	t := told{n: s.N, seq: s.Seq, open: len(s.Open()), fates: s.Counts().Fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
+// toldOf is what there is to know of a state; it takes the map of the fates told before.
+func toldOf(s *persistence.State, fates map[persistence.Fate]int64) told {
+	if fates == nil {
+		fates = map[persistence.Fate]int64{}
+	}
+	maps.Insert(fates, s.Fates())
+	t := told{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
 	for _, row := range s.Outbox {
 		if row.Parked {
 			t.parked++
@@ -117,13 +123,13 @@ func (c *chat) tell() {
 	if c.state == nil || c.Metrics == nil || c.told.n == c.state.N && c.told.seq == c.state.Seq {
 		return
 	}
-	now := toldOf(c.state)
-	c.Metrics.accepted.Add(float64(now.seq - c.told.seq))
-	for fate, n := range now.fates {
+	c.Metrics.accepted.Add(float64(c.state.Seq - c.told.seq))
+	for fate, n := range c.state.Fates() {
 		if more := n - c.told.fates[fate]; more > 0 {
 			c.Metrics.fates.WithLabelValues(string(fate)).Add(float64(more))
 		}
 	}
+	now := toldOf(c.state, c.told.fates)
 	c.Metrics.hold(c.told, -1)
 	c.Metrics.hold(now, 1)
 	c.told = now
@@ -142,7 +148,7 @@ func (m *Metrics) hold(t told, sign float64) {
 
 // loaded takes a chat in that was read.
 func (m *Metrics) loaded(s *persistence.State) told {
-	t := toldOf(s)
+	t := toldOf(s, nil)
 	if m != nil {
 		m.recovered.Add(float64(t.open))
 		m.hold(t, 1)

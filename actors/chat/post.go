@@ -26,7 +26,7 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 		c.answer(ac, done)
 		return
 	}
-	rest := c.state.Run == nil && len(c.state.Open()) == 0 && len(c.state.Due()) == 0
+	rest := c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Due()) == 0
 	if _, continues := c.state.Continues(); continues || c.closing {
 		rest = false
 	}
