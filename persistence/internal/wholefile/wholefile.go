@@ -3,8 +3,9 @@
 //
 // Promises: a nil error means durable, the names of folders that had to be made
 // included; after a crash or an error the old or the new content is there, whole, and
-// nothing else but what the next write replaces. Files are 0600 in folders 0700. One
-// caller writes a file at a time; different files may be written at once.
+// nothing else but what the next write replaces. Files are 0600 in folders 0700,
+// whatever the umask. One caller writes a file at a time; different files may be
+// written at once.
 package wholefile
 
 import (
@@ -79,7 +80,7 @@ func (d Disk) place(path string, content []byte) error {
 	}
 	err = d.Do(StepWrite, path, func() error {
 		_, err := f.Write(content)
-		return err
+		return errors.Join(err, f.Chmod(fileMode)) // whatever the umask, and who made what lay there
 	})
 	if err == nil {
 		err = d.Do(StepForce, path, f.Sync)
@@ -115,7 +116,12 @@ func (d Disk) MakeDir(dir string) error {
 			return err
 		}
 	}
-	err := d.Do(StepMakeDir, dir, func() error { return os.Mkdir(dir, dirMode) })
+	err := d.Do(StepMakeDir, dir, func() error {
+		if err := os.Mkdir(dir, dirMode); err != nil {
+			return err
+		}
+		return os.Chmod(dir, dirMode) // whatever the umask
+	})
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return &fs.PathError{Op: string(StepMakeDir), Path: dir, Err: syscall.ENOTDIR}

@@ -48,6 +48,32 @@ func TestFoldersAreForced(t *testing.T) {
 	}
 }
 
+// Whatever the umask, everything is for the owner alone; what lay there is not asked.
+func TestST14Modes(t *testing.T) {
+	for _, umask := range []int{0, 0o777} {
+		root := t.TempDir()
+		path := filepath.Join(root, "a", "b", "file")
+		write := func() error {
+			defer syscall.Umask(syscall.Umask(umask))
+			return wholefile.Disk{}.Write(path, []byte("x"))
+		}
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+".new", nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		for at, want := range map[string]os.FileMode{filepath.Join(root, "a"): 0o700, filepath.Dir(path): 0o700, path: 0o600} {
+			if info, err := os.Stat(at); err != nil || info.Mode().Perm() != want {
+				t.Errorf("umask %03o: %s: %v, %v; want mode %v", umask, at, info, err, want)
+			}
+		}
+	}
+}
+
 func TestReadIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	long, pipe := filepath.Join(dir, "long"), filepath.Join(dir, "pipe")
