@@ -89,7 +89,7 @@ func TestIO7LongWaits(t *testing.T) {
 		s := newStage(t, adapter.Options{Platform: fake})
 		begun := time.Now()
 		s.send(messages.Deliver{ChatKey: oneChat, Row: messages.RowID{MessageID: "a1"}, Text: "here"})
-		<-time.After(begun.Add(25*time.Hour - time.Second).Sub(time.Now()))
+		<-time.After(time.Until(begun.Add(25*time.Hour - time.Second)))
 		if got := fake.Texts(oneChat); len(got) > 0 {
 			t.Errorf("too early: %q", got)
 		}
