@@ -20,7 +20,7 @@ var errEventTooLong = errors.New("event is too long")
 const doneData = "[DONE]"
 
 // eventReader reads server-sent events and gives the data of each. It follows the
-// specification (comments, several data lines, any line end, byte order mark);
+// specification (comments, several data lines, byte order mark) but for lines that end in CR alone;
 // names, ids and retry times mean nothing here.
 type eventReader struct {
 	r     *bufio.Reader
