@@ -59,7 +59,4 @@ type Drained struct{ ChatKey ChatKey }
 type StatsQuery struct{}
 
 // StatsReply answers [StatsQuery].
-type StatsReply struct {
-	Active  int
-	Running int
-}
+type StatsReply struct{ Active int }

@@ -78,7 +78,7 @@ func statusText(s host.Status) string {
 			row("", strings.Join(p.Can, ", "))
 		}
 	}
-	row("chats", fmt.Sprintf("%d in memory, %d at work", s.Chats.Active, s.Chats.Running))
+	row("chats", fmt.Sprintf("%d in memory", s.Chats.Active))
 	if s.Metrics != "" {
 		row("metrics", "http://"+s.Metrics+"/metrics")
 	}

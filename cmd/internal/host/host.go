@@ -150,7 +150,7 @@ func (h *Host) countChats(ctx context.Context) ChatCounts {
 func (h *Host) askChats(ctx context.Context) (ChatCounts, bool) {
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
 	stats, ok := reply.(messages.StatsReply)
-	return ChatCounts{Active: stats.Active, Running: stats.Running}, ok && err == nil
+	return ChatCounts{Active: stats.Active}, ok && err == nil
 }
 
 // await is what a future gives, or ctx's cause if that ends first.

@@ -47,8 +47,7 @@ type PlatformStatus struct {
 
 // ChatCounts are the chats in memory.
 type ChatCounts struct {
-	Active  int `json:"active"`
-	Running int `json:"running"`
+	Active int `json:"active"`
 }
 
 // board is what the parts of a host report. It is safe for concurrent use.
