@@ -323,15 +323,20 @@ func setCommands(p Params) (any, *refused) {
 	return true, nil
 }
 
+// me is who the bot is.
+func (a *BotAPI) me() map[string]any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}
+}
+
 // dispatch answers a call that no fault took.
 func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 	switch c.Method {
 	case "getUpdates":
 		return a.getUpdates(r.Context(), c.Params)
 	case "getMe":
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}, nil
+		return a.me(), nil
 	case "setMyCommands":
 		return setCommands(c.Params)
 	case "getWebhookInfo":

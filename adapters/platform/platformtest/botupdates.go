@@ -113,7 +113,7 @@ func (a *BotAPI) queue(id int64, kind string, body json.RawMessage) {
 	a.nextID = id + 1
 	q := queued{id: id, kind: kind, body: body}
 	a.history[id] = q
-	if a.isAllowed(kind) && !(a.privacy && isPrivate(kind, body)) {
+	if a.isAllowed(kind) && (!a.privacy || !isPrivate(kind, body)) {
 		a.pending = append(a.pending, q)
 	}
 }
