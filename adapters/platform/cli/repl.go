@@ -73,6 +73,7 @@ func (r *REPL) Run(ctx context.Context) error {
 		return err
 	}
 	input := newInput(r.opts)
+	defer input.close()
 	r.print = newPrinter(input.out, r.words, r.opts.Screen)
 	if r.opts.Screen != nil {
 		r.print.note(fmt.Sprintf(r.words.hello, r.opts.Chat, status.Project, len(view.Messages)))

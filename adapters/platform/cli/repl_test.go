@@ -249,6 +249,30 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// Lines that are pasted together are one message, and none before Enter is pressed.
+func TestPastedLinesAreOneMessage(t *testing.T) {
+	s := newSession(t, func(o *REPLOptions) { o.Screen = &Screen{} })
+	s.out.wait(t, "\x1b[?2004h")
+	s.typed("\x1b[200~a\rb\r  c\x1b[201~")
+	s.typed(" d\r")
+	if m := want(t, s.host.sent, "the message"); m.Text != "a\nb\n  c d" {
+		t.Errorf("sent %q", m.Text)
+	}
+	s.typed("\x1b[200~x\ry\r\x1b[201~\r")
+	if m := want(t, s.host.sent, "the message"); m.Text != "x\ny" {
+		t.Errorf("sent %q", m.Text)
+	}
+	s.typed("\x1b[200~not this\r\x1b[201~")
+	s.typed("\x03")
+	s.typed("hello\r")
+	if m := want(t, s.host.sent, "the message"); m.Text != "hello" {
+		t.Errorf("sent %q", m.Text)
+	}
+	s.typed("\x04")
+	s.ends()
+	s.out.wait(t, "\x1b[?2004l")
+}
+
 func TestScreenEndOfInputLeaves(t *testing.T) {
 	s := newSession(t, func(o *REPLOptions) { o.Screen = &Screen{} })
 	s.typed("\x04")

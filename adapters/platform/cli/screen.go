@@ -42,10 +42,13 @@ type input struct {
 	next       func() (string, error)
 	out        io.Writer
 	interrupts chan struct{}
+	// dropped tells, once, that Ctrl-C was typed; close gives the terminal back.
+	dropped func() bool
+	close   func()
 }
 
 func newInput(opts REPLOptions) *input {
-	in := &input{out: opts.Out, interrupts: make(chan struct{}, 1)}
+	in := &input{out: opts.Out, interrupts: make(chan struct{}, 1), dropped: func() bool { return false }, close: func() {}}
 	if opts.Screen == nil {
 		r := bufio.NewReader(opts.In)
 		in.next = func() (string, error) {
@@ -64,18 +67,30 @@ func newInput(opts REPLOptions) *input {
 	}{keys, opts.Out}, "> ")
 	_ = t.SetSize(max(opts.Screen.Width, 20), max(opts.Screen.Height, 2)) // only a write can fail
 	t.History = loadHistory(opts.HistoryFile)
-	in.next, in.out = t.ReadLine, t
+	t.SetBracketedPasteMode(true)
+	in.next, in.out, in.dropped = t.ReadLine, t, keys.dropped
+	in.close = func() { t.SetBracketedPasteMode(false) }
 	return in
 }
 
-// read sends lines until there are no more, and then closes the channel.
+// read sends lines until there are no more, and then closes the channel. Lines that are
+// pasted together are one message, which ends with the line that is typed behind them.
 func (in *input) read(ctx context.Context, lines chan<- string) {
 	defer close(lines)
+	var pasted []string
 	for {
 		line, err := in.next()
-		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+		if in.dropped() {
+			pasted = nil
+		}
+		if errors.Is(err, term.ErrPasteIndicator) {
+			pasted = append(pasted, line)
+			continue
+		}
+		if err != nil {
 			return
 		}
+		line, pasted = strings.Join(append(pasted, line), "\n"), nil
 		select {
 		case lines <- line:
 		case <-ctx.Done():
@@ -88,6 +103,13 @@ func (in *input) read(ctx context.Context, lines chan<- string) {
 type keyFilter struct {
 	from       io.Reader
 	interrupts chan<- struct{}
+	typed      bool // Ctrl-C was, since it was asked
+}
+
+func (f *keyFilter) dropped() bool {
+	was := f.typed
+	f.typed = false
+	return was
 }
 
 const ctrlC = 3
@@ -101,6 +123,7 @@ func (f *keyFilter) Read(p []byte) (int, error) {
 				kept = append(kept, b)
 				continue
 			}
+			f.typed = true
 			select {
 			case f.interrupts <- struct{}{}:
 			default: // one is enough until it was seen
