@@ -203,33 +203,35 @@ func (m maskedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 type maskedStream struct {
 	mask    *mask
 	waiting map[string]model.Event // by block: a delta that is held back
+	out     []model.Event
 }
 
-// take gives the events that an event lets out.
+// take gives the events that an event lets out, until the next one is taken.
 func (s *maskedStream) take(e model.Event) []model.Event {
+	s.out = s.out[:0]
 	e.Raw, e.ProviderMetadata = s.mask.raw(e.Raw), s.mask.raw(e.ProviderMetadata)
 	switch e.Kind {
 	case "": // an error alone
 		return nil
 	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
-		return s.delta(e)
+		s.delta(e)
+		return s.out
 	case model.EventTextEnd, model.EventReasoningEnd, model.EventToolInputEnd:
-		return append(s.release(e.ID), e)
+		s.release(e.ID)
 	case model.EventToolCall:
 		e.Input = s.mask.text(e.Input)
-		return append(s.release(e.ID), e)
+		s.release(e.ID)
 	case model.EventFinish:
-		var out []model.Event
 		for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
-			out = append(out, s.release(id)...)
+			s.release(id)
 		}
-		return append(out, e)
 	default:
-		return []model.Event{e}
 	}
+	s.out = append(s.out, e)
+	return s.out
 }
 
-func (s *maskedStream) delta(e model.Event) []model.Event {
+func (s *maskedStream) delta(e model.Event) {
 	before := s.waiting[e.ID]
 	delete(s.waiting, e.ID)
 	text, rest := s.mask.begun(before.Delta + e.Delta)
@@ -238,18 +240,17 @@ func (s *maskedStream) delta(e model.Event) []model.Event {
 		waiting.Delta = rest
 		s.waiting[e.ID] = waiting
 	}
-	if e.Delta = text; text == "" && rest != "" {
-		return nil
+	if e.Delta = text; text != "" || rest == "" {
+		s.out = append(s.out, e)
 	}
-	return []model.Event{e}
 }
 
-func (s *maskedStream) release(id string) []model.Event {
+func (s *maskedStream) release(id string) {
 	e, ok := s.waiting[id]
 	if !ok {
-		return nil
+		return
 	}
 	delete(s.waiting, id)
 	e.Delta = s.mask.text(e.Delta)
-	return []model.Event{e}
+	s.out = append(s.out, e)
 }
