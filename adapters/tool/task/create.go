@@ -49,10 +49,13 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return bad(err)
 	}
+	for _, member := range []*string{&in.Cron, &in.When, &in.Delay, &in.Timezone, &in.Say, &in.Instructions} {
+		*member = strings.TrimSpace(*member)
+	}
 	t := persistence.Task{
-		ID: taskID(in.Title, call), Title: persistence.ShortText(in.Title, 100), Cron: strings.TrimSpace(in.Cron), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
+		ID: taskID(in.Title, call), Title: persistence.ShortText(in.Title, 100), Cron: in.Cron, Zone: in.Timezone, ChatKey: call.Run.ChatKey,
 		Status: persistence.TaskActive, CatchUp: persistence.CatchUp(cmp.Or(in.CatchUp, string(persistence.CatchUpOnce))),
-		Say: strings.TrimSpace(in.Say), Body: strings.TrimSpace(in.Instructions),
+		Say: in.Say, Body: in.Instructions,
 	}
 	zone := c.opts.Zone
 	if t.Zone == "" {
@@ -69,7 +72,7 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 	}
 	given := 0
 	for _, text := range []string{in.Cron, in.When, in.Delay} {
-		if strings.TrimSpace(text) != "" {
+		if text != "" {
 			given++
 		}
 	}
@@ -149,8 +152,8 @@ func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
 	}
 	fmt.Fprintf(&exact, "timezone: %s\n", times.Zone)
 	var in input
-	if err := json.Unmarshal(call.Input, &in); err == nil && in.Delay != "" {
-		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", in.Delay, stamp(t.When, times.Zone))
+	if err := json.Unmarshal(call.Input, &in); err == nil && strings.TrimSpace(in.Delay) != "" {
+		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", strings.TrimSpace(in.Delay), stamp(t.When, times.Zone))
 	} else {
 		for _, at := range times.Upcoming(c.opts.Now(), upcoming) {
 			fmt.Fprintf(&exact, "next: %s\n", stamp(at, times.Zone))

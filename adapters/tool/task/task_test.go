@@ -131,6 +131,14 @@ func TestCreateDelayAndText(t *testing.T) {
 	if !got.When.Equal(b.now.Add(20*time.Minute)) || got.Say != "茶好了" || got.ChatKey != here || !strings.HasPrefix(got.ID, "task-") {
 		t.Errorf("got %+v", got)
 	}
+	blanks := `{"title":"x","cron":" ","delay":" ","when":" 2026-03-28 09:30","timezone":" ","say":"y"}` // members that a model fills in for nothing
+	if out, err := b.invoke(here, "c2", task.CreateName, blanks); err != nil || !strings.Contains(out, "Sat 2026-03-28 09:30") {
+		t.Errorf("blanks: got %s, %v", out, err)
+	}
+	found, call := b.call(here, "c3", task.CreateName, blanks)
+	if e, err := explain(found, call); err != nil || !strings.Contains(e.Exact, "next: Sat 2026-03-28 09:30") {
+		t.Errorf("blanks are explained as %q, %v", e.Exact, err)
+	}
 }
 
 func TestCreateRefuses(t *testing.T) {
