@@ -21,10 +21,12 @@
 // ways exclude each other: polling deletes a webhook that is in the way.
 //
 // Who is heard is decided by one pure function ([Options.Access], [Options.Groups]);
-// pairing people is the business of an [AccessStore].
+// pairing people is the business of an [AccessStore]. An edit that changes nothing of
+// what is passed on is ignored: the service reports such edits, too.
 //
 // Sending is one call per part: Telegram HTML, plain text when the server cannot
 // read it. With [Options.RichMessages] formatted texts go as rich messages first;
-// requests for approval, texts under way and captions do not. Errors say precisely what happened and never hold the token. A wait
-// that the server asks for is kept, over a restart too.
+// requests for approval, texts under way and captions do not. A picture that the server
+// does not show goes as a document. Errors say precisely what happened and never hold
+// the token. A wait that the server asks for is kept, over a restart too.
 package telegram
