@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
@@ -169,6 +171,40 @@ func TestP1CountsAreRecountedFromTheLedger(t *testing.T) {
 		w.Kill()
 		if err := store.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A chat whose counts do not add up, and whose newest facts left nothing in the ledger,
+// goes on: its next facts get numbers that nobody had.
+func TestP1RecountedChatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStore(t)
+		s := newScenario(t, store)
+		s.o.Idle = time.Minute
+		s.model.Otherwise = &modeltest.Step{Do: obvious}
+		s.play("say alice one\nadvance 5m\nactive 0")
+		s.w.Kill()
+		c, err := store.OpenChat(t.Context(), s.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := c.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := snap.Meta // as of a turn that was lost since, and of decisions
+		meta.Seq, meta.N = meta.Seq+1, meta.N+5
+		if err := errors.Join(c.Fold(t.Context(), persistence.Fold{Meta: meta}), c.Close()); err != nil {
+			t.Fatal(err)
+		}
+		w := s.w.Again(nil)
+		w.Say(s.key, "alice", "two")
+		<-time.After(time.Minute)
+		w.Say(s.key, "alice", "three")
+		<-time.After(time.Minute)
+		if v := w.View(s.key); len(v.Messages) != 6 || v.Counts.Fates["answered"] != 3 {
+			t.Errorf("%d messages, counts %+v", len(v.Messages), v.Counts)
 		}
 	})
 }

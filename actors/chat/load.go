@@ -118,11 +118,15 @@ func (c *chat) replay(ctx context.Context, snap persistence.Snapshot) (*persiste
 		}
 		ledger = append(ledger, persistence.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
 	}
+	given := state.N // also to facts that left nothing in the ledger
 	if snap.Meta, err = persistence.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
 		return nil, err
 	}
 	c.log.Warn("the chat's counts were made anew from its ledger")
-	return persistence.Replay(snap)
+	if state, err = persistence.Replay(snap); err == nil {
+		state.N = max(state.N, given) // no number is given twice
+	}
+	return state, err
 }
 
 // seen notes where the chat is, from its newest user turn.
