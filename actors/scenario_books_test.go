@@ -193,9 +193,10 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		meta := snap.Meta // as of a turn that was lost since, and of decisions
-		meta.Seq, meta.N = meta.Seq+1, meta.N+5
-		if err := errors.Join(c.Fold(t.Context(), persistence.Fold{Meta: meta}), c.Close()); err != nil {
+		meta := snap.Meta // as of a turn that was lost since
+		meta.Seq, meta.N = meta.Seq+1, meta.N+9
+		late := persistence.Record{N: meta.N, TS: time.Now().UnixMilli(), Fact: persistence.StopRequested{RunID: "r"}}
+		if err := errors.Join(c.Append(t.Context(), late), c.Fold(t.Context(), persistence.Fold{Meta: meta}), c.Close()); err != nil {
 			t.Fatal(err)
 		}
 		w := s.w.Again(nil)
