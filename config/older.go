@@ -27,7 +27,7 @@ func olderKeys() map[string]olderKey {
 		"start.host":                         {note: listen},
 		"start.interactiveWeb":               {note: "set adapters.web.enabled"},
 		"start.interactivePort":              {note: "pages and API share adapters.web.listen"},
-		"llm.logMessages":                    {note: `message texts are logged at log.level "debug" only`},
+		"llm.logMessages":                    {note: "the texts of messages are never logged"},
 		"llm.temperature":                    {note: "set llm.models.<model>.temperature"},
 		"llm.maxTokens":                      {note: "set llm.maxOutputTokens"},
 		"llm.topP":                           {note: dropped},
