@@ -41,8 +41,8 @@ type named struct {
 
 // look finds the files that a request's words name. It reads and changes nothing.
 func (s *Shell) look(r *request, dir string) (named, error) {
-	f := finder{shell: s, bases: []string{dir}}
-	read := &reading{files: f.find, dir: dir, root: s.root, words: map[string]bool{}, runs: map[string]bool{}}
+	f := finder{shell: s, bases: []string{dir}, found: map[string][]string{}}
+	read := &reading{files: f.find, dir: dir, root: s.root, words: map[string]bool{}, runs: map[string]bool{}, read: map[nested]bool{}}
 	scan := func() error {
 		if r.Command != "" {
 			return read.text(r.Command, 0)
@@ -61,6 +61,8 @@ func (s *Shell) look(r *request, dir string) (named, error) {
 		f.base(w)
 	}
 	if len(f.bases) > 1 {
+		clear(f.found)
+		clear(read.read)
 		if err := scan(); err != nil {
 			return named{}, fmt.Errorf("the command cannot be read: %w", err)
 		}
@@ -84,6 +86,8 @@ func (s *Shell) look(r *request, dir string) (named, error) {
 type finder struct {
 	shell *Shell
 	bases []string // folders that relative names may be meant in
+	// found is what words name: a long command has the same ones looked for often.
+	found map[string][]string
 }
 
 // paths are what a word may mean, in the workspace.
@@ -112,10 +116,15 @@ func (f *finder) paths(word string) []string {
 
 // find are the files that a word may name.
 func (f *finder) find(word string) []string {
-	return slices.DeleteFunc(f.paths(word), func(p string) bool {
-		info, err := os.Stat(p)
-		return err != nil || !info.Mode().IsRegular()
-	})
+	found, ok := f.found[word]
+	if !ok {
+		found = slices.DeleteFunc(f.paths(word), func(p string) bool {
+			info, err := os.Stat(p)
+			return err != nil || !info.Mode().IsRegular()
+		})
+		f.found[word] = found
+	}
+	return found
 }
 
 // base takes a word that names a folder.

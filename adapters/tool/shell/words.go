@@ -35,7 +35,16 @@ type reading struct {
 	// all: something is executed that the text does not tell; it may be any of the
 	// files that are named.
 	all bool
-	err error
+	// read are the texts inside of the text that were read: the words of one command
+	// may name the same ones again and again.
+	read map[nested]bool
+	err  error
+}
+
+// nested is a text of a shell inside of others.
+type nested struct {
+	text  string
+	depth int
 }
 
 // text reads a shell's text.
@@ -69,7 +78,10 @@ func (r *reading) call(call *syntax.CallExpr, redirects []*syntax.Redirect, dept
 	for _, w := range call.Args {
 		fields, ok := r.fields(w)
 		sure = sure && ok
-		words = append(words, fields...)
+		if words = append(words, fields...); len(words) > maxWords {
+			r.err = errManyWords
+			return
+		}
 	}
 	if len(call.Args) == 0 {
 		return
@@ -113,8 +125,12 @@ func (r *reading) program(words, input []string, sure bool, depth int) {
 		}
 	case starter(name):
 		for i, w := range words[1:] {
-			if base := path.Base(w); interpreter(base) || starter(base) || r.executable(w) {
+			base := path.Base(w)
+			if interpreter(base) || starter(base) || r.executable(w) {
 				r.program(words[i+1:], input, sure, depth)
+			}
+			if starter(base) {
+				break // it looks through all that follows itself
 			}
 		}
 		if !sure {
@@ -140,7 +156,8 @@ func (r *reading) script(name string, words, input []string, sure bool, depth in
 	})
 	if shellName(name) && inline && depth < maxNested {
 		for _, w := range words {
-			if strings.ContainsAny(w, " \t\n/;") {
+			if again := (nested{w, depth + 1}); strings.ContainsAny(w, " \t\n/;") && !r.read[again] {
+				r.read[again] = true
 				_ = r.text(w, depth+1) // what is no text of a shell is not executed by one
 			}
 		}

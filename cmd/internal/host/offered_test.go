@@ -67,6 +67,7 @@ func TestRequestsCarryLittle(t *testing.T) {
 	}{
 		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_500, 2_500},
 		{"everything", func(t *testing.T, p *project) {
+			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 		}, map[string]string{"adapters.telegram.egress": "tool"}, 15_900, 3_200},
