@@ -89,7 +89,7 @@ func newPairs(t *testing.T) *pairs {
 		Compaction: &compaction.Options{Count: func(text string) (int, error) { return tokens.Bound(text), nil }, Keep: 2, Budget: 1 << 20},
 	}
 	o.Chat.Fetch, o.Chat.Contexts = p.post.fetch, true
-	o.Chat.Commands = func(cmd chat.Command) (string, bool) { return "done", true }
+	o.Chat.Commands = func(chat.Command) (string, bool) { return "done", true }
 	o.Chat.PrefixBroken = func(string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
