@@ -114,6 +114,7 @@ func secretsOf(v reflect.Value, key string, out map[string]config.Secret) {
 		for i := range v.Len() {
 			secretsOf(v.Index(i), fmt.Sprintf("%s[%d]", key, i), out)
 		}
+	default: // a value of another kind
 	}
 }
 
