@@ -158,7 +158,7 @@ func TestAnswerMeetsTheReceiptOfItsPlaceholder(t *testing.T) {
 		w.Wait()
 		close(disk)
 		w.Wait()
-		if sent := s.Sent(); len(sent) != 1 || sent[0].Edits != 1 {
+		if sent := s.Sent(); len(sent) != 1 || sent[0].Text != "half of" {
 			t.Errorf("there stands %+v", sent)
 		}
 		if v := w.View(alice); v.Counts.Pending != 0 {
