@@ -13,7 +13,8 @@ import (
 
 const (
 	maxErrorBody = 64 << 10        // bytes read of a failed answer
-	drainTime    = 2 * time.Second // for the end of an answer, so that its connection can be used again
+	endTime      = 100 * time.Millisecond // for the end of an answer, before the caller goes on
+	drainTime    = 2 * time.Second        // for it in all, so that its connection can be used again
 	maxDrain     = 4 << 10         // bytes of it
 	userAgent    = "shipmyagent"
 )
@@ -144,18 +145,26 @@ func (w *watchdog) saw(n int) {
 	}
 }
 
-// drain lets an answer that is complete come to its end beside the caller, who may be
-// gone by then: a busy server closes it late, and a connection that is given up for
-// that costs a new one. It takes care of the stop.
+// drain lets an answer that is complete come to its end, which nearly always is there
+// already: a service that counts requests under way should not see the chat's next one
+// before. A busy server closes late; the rest is awaited beside the caller, who may be
+// gone by then, since a connection that is given up costs a new one. It takes care of
+// the stop.
 func (w *watchdog) drain(rest io.ReadCloser) {
 	w.detach()
 	w.idle = 0
 	w.timer.Reset(drainTime)
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		defer w.stop()
 		_, _ = io.Copy(io.Discard, io.LimitReader(rest, maxDrain)) // best effort: only the connection's next use depends on it
 		_ = rest.Close()
 	}()
+	select {
+	case <-ended:
+	case <-time.After(endTime):
+	}
 }
 
 func (w *watchdog) stop() {
