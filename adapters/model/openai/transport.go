@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	maxErrorBody = 64 << 10        // bytes read of a failed answer
+	maxErrorBody = 64 << 10               // bytes read of a failed answer
 	endTime      = 100 * time.Millisecond // for the end of an answer, before the caller goes on
 	drainTime    = 2 * time.Second        // for it in all, so that its connection can be used again
-	maxDrain     = 4 << 10         // bytes of it
+	maxDrain     = 4 << 10                // bytes of it
 	userAgent    = "shipmyagent"
 )
 

@@ -110,7 +110,7 @@ func TestRL2IdleDeadline(t *testing.T) {
 		{"silent behind the finish reason", slow(0, false, piece{0, textPiece}, piece{time.Second, finishPiece}), "a", "", time.Second + usageTime},
 		{"usage long after the finish reason", slow(0, true, piece{0, textPiece}, piece{0, finishPiece}, piece{usageTime - 1, usagePiece}), "a", "", usageTime - 1},
 		{"silent behind a reason that comes with words", slow(0, false, piece{0, textPiece}, piece{0, wordyPiece}), "ab", model.ReasonIdle, 120 * time.Second},
-		{"never closed after the end", slow(0, false, piece{0, textPiece}, piece{0, lastPiece}), "a", "", 0},
+		{"never closed after the end", slow(0, false, piece{0, textPiece}, piece{0, lastPiece}), "a", "", endTime},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
