@@ -209,7 +209,7 @@ func (p *pairs) check() {
 // Whatever meets whatever, at rest, during a call, or while a voice is on its way: every
 // ingress has one fate, every request is strict and extends the one before or says why
 // not, nothing runs twice, and the chat goes on, also after a restart.
-func TestMomentsInPairs(t *testing.T) {
+func TestRL12MomentsInPairs(t *testing.T) {
 	for _, during := range []string{"rest", "call", "voice"} {
 		for i, first := range moments() {
 			for j, second := range moments() {

@@ -97,7 +97,7 @@ func panicsOf(w *actortest.World) *int {
 
 // A request has expired while nobody was up, and the disk is full when that is to be
 // written: the chat waits for the disk and does not panic.
-func TestExpiryOnAFullDisk(t *testing.T) {
+func TestST9ExpiryOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &faulty{Store: newStore(t)}
 		a := newApprovals(t, func(o *actortest.Options) { o.Store = disk }, modeltest.CallTools(rm("c1", "a")), modeltest.Say("Hello."))
@@ -125,7 +125,7 @@ func TestExpiryOnAFullDisk(t *testing.T) {
 
 // A press that finds the disk full is refused and can be made again; the run under way
 // does not hear of it.
-func TestDecisionOnAFullDisk(t *testing.T) {
+func TestST9DecisionOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, gate := &faulty{Store: newStore(t)}, make(chan struct{})
 		a := newApprovals(t, func(o *actortest.Options) {
@@ -157,7 +157,7 @@ func TestDecisionOnAFullDisk(t *testing.T) {
 
 // A receipt cannot be written for good, long after the chat came to rest: it is read
 // anew, and the rest of the answer goes out.
-func TestReceiptOnABrokenDisk(t *testing.T) {
+func TestST8ReceiptOnABrokenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, newStore(t))
 		s.play("model long 9000\nfail send 1 rate 1\nsay alice all")

@@ -84,7 +84,7 @@ func (s *stage) send(msgs ...any) {
 
 // A draft that shows all of the text is left alone: no call is made, not even one that
 // would have to wait, and the chat hears that the draft's message is the answer.
-func TestTextThatStandsThereIsNotSentAgain(t *testing.T) {
+func TestIO6TextThatStandsThere(t *testing.T) {
 	row := messages.RowID{MessageID: "a1", N: 1}
 	long := strings.Repeat("x", 5000) // two messages
 	for name, c := range map[string]struct {
