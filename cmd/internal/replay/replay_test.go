@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -213,8 +214,13 @@ func (w *town) checkSecondStart(t *testing.T, dir string) {
 			old = append(old, w.update+int64(i))
 		}
 	}
-	for _, update := range old[len(old)-again:] {
-		w.api.Redeliver(update)
+	known := 0
+	for some := range slices.Chunk(old[len(old)-again:], 50) { // of a batch that is full only its beginning is taken
+		for _, update := range some {
+			w.api.Redeliver(update)
+		}
+		known += len(some)
+		until(t, "the old messages to be known", func() bool { return h.figures(t).sum("sma_ingress_total", `"duplicate"`) >= known })
 	}
 	p := w.places[0]
 	w.say(p, line{nick: p.lines[0].nick, words: ": are you still there?", addressed: true})
