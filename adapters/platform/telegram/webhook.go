@@ -19,6 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
@@ -110,9 +111,11 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	ahead := unused.Of(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(w.Listener) }()
 	defer func() {
+		ahead.Close()
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
 		defer cancel()
 		if server.Shutdown(stop) != nil {
