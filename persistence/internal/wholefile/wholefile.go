@@ -40,8 +40,7 @@ const (
 
 // Disk is where files are. The zero value is the machine's.
 type Disk struct {
-	// Fault is asked before each step, in tests: what it returns is what comes of the
-	// step. A write that fails so has written a half.
+	// Fault is asked before each step, in tests: what it returns is what comes of the step.
 	Fault func(step Step, path string) error
 }
 
@@ -84,8 +83,6 @@ func (d Disk) place(path string, content []byte) error {
 	})
 	if err == nil {
 		err = d.Do(StepForce, path, f.Sync)
-	} else if d.Fault != nil {
-		_, _ = f.Write(content[:len(content)/2]) // the half of the fault
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -93,16 +90,16 @@ func (d Disk) place(path string, content []byte) error {
 	return d.Do(StepRename, path, func() error { return os.Rename(path+fresh, path) })
 }
 
-// Remove removes a file; one that is not there is removed already.
+// Remove removes a file. That one is not there already may not be durable yet.
 func (d Disk) Remove(path string) error {
 	err := d.Do(StepRemove, path, func() error { return os.Remove(path) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return d.SyncDir(filepath.Dir(path))
+	if err := d.SyncDir(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // MakeDir makes a folder and those above it, and forces that they are there.
@@ -155,7 +152,7 @@ var ErrTooLong = errors.New("the file is too long")
 // Read is the content of a file, nil if there is none. One that is longer than most,
 // or no plain file, is an error, and costs no more than the look at it.
 func Read(path string, most int64) ([]byte, error) {
-	// A pipe would be waited for; nothing else does not open at once.
+	// A pipe would be waited for otherwise.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

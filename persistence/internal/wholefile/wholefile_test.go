@@ -115,6 +115,29 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A file that is gone may not be gone for good yet: a removal that is said again forces
+// what the one before could not.
+func TestRemoveAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := (wholefile.Disk{}).Write(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	broken := wholefile.Disk{Fault: func(step wholefile.Step, _ string) error {
+		if step == wholefile.StepSyncDir {
+			return syscall.EIO
+		}
+		return nil
+	}}
+	for range 2 {
+		if err := broken.Remove(file); !errors.Is(err, syscall.EIO) {
+			t.Errorf("a removal that is not durable says %v", err)
+		}
+	}
+	if err := (wholefile.Disk{}).Remove(filepath.Join(t.TempDir(), "none", "file")); err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
 // A folder that something else is in the place of is refused.
 func TestNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
