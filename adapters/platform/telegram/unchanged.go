@@ -48,7 +48,7 @@ func (v *versions) same(msg *message, edit bool) bool {
 		old, known = v.before[key]
 	}
 	switch {
-	case known && old.at == next.at && old.edit == edit:
+	case known && old.at == next.at && old.edit == edit && old.sum == next.sum:
 		return old.same
 	case known && old.at > next.at:
 		return false

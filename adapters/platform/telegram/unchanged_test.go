@@ -19,6 +19,7 @@ func TestVersions(t *testing.T) {
 		{"nothing changed", []step{{said + `"text":"a"}`, false}, {edited + `101,"text":"a"}`, true}, {edited + `102,"text":"a"}`, true}}},
 		{"the words", []step{{said + `"text":"a"}`, false}, {edited + `101,"text":"b"}`, false}, {edited + `102,"text":"b"}`, true}, {edited + `103,"text":"a"}`, false}}},
 		{"within a second", []step{{said + `"text":"a"}`, false}, {edited + `100,"text":"b"}`, false}, {edited + `100,"text":"b"}`, false}}},
+		{"nothing, then something, within a second", []step{{said + `"text":"a"}`, false}, {edited + `101,"text":"a"}`, true}, {edited + `101,"text":"b"}`, false}}},
 		{"a text that becomes a caption", []step{{said + `"text":"a"}`, false}, {edited + `101,"caption":"a"}`, false}}},
 		{"another picture", []step{
 			{said + `"photo":[{"file_unique_id":"u"}]}`, false}, {edited + `101,"photo":[{"file_unique_id":"u"}]}`, true}, {edited + `102,"photo":[{"file_unique_id":"v"}]}`, false},
