@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
-	"github.com/shipmyagent/shipmyagent/adapters/internal/secretfile"
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
 // ward says what is special about a path.
@@ -120,26 +117,13 @@ func within(parts, folder []string) bool {
 
 // secretName reports whether a part of a path is named like keys and passwords
 // are. The version store is among them: its settings and packs hold both.
-func secretName(part string) bool {
-	return part == ".git" || part == ".hg" || part == ".svn" || secretfile.Possible(part)
-}
+func secretName(part string) bool { return secretfile.Possible(part) || secretfile.Store(part) }
 
 // folded are the parts of a path as the most careless file system compares them.
 func folded(path string) []string {
 	parts := split(strings.ReplaceAll(path, "\\", "/"))
 	for i, part := range parts {
-		parts[i] = fold(part)
+		parts[i] = secretfile.Fold(part)
 	}
 	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-}
-
-func fold(part string) string {
-	part = strings.ToLower(norm.NFKC.String(part))
-	part = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, part)
-	return strings.TrimRight(norm.NFKC.String(strings.ToLower(part)), ". ")
 }

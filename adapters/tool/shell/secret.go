@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/adapters/internal/secretfile"
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
 const (

@@ -3,7 +3,7 @@ package secretfile_test
 import (
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/internal/secretfile"
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
 func TestNames(t *testing.T) {

@@ -1,0 +1,45 @@
+package nametree
+
+import "time"
+
+// Settle makes a tree believe that its folders were old when they were read.
+func Settle(t *Tree) {
+	var settle func(f *folder)
+	settle = func(f *folder) {
+		f.fresh = false
+		for _, b := range f.below {
+			settle(b)
+		}
+	}
+	settle(t.top)
+}
+
+// Count is how many names and folders a tree has.
+func Count(t *Tree) (names, folders int) {
+	var count func(f *folder)
+	count = func(f *folder) {
+		names, folders = names+f.names, folders+1
+		for _, b := range f.below {
+			count(b)
+		}
+	}
+	count(t.top)
+	return names, folders
+}
+
+// Age makes a tree believe of every folder that has not changed for some ticks of the
+// kernel's clock that it was old when it was read: as if the tests waited longer.
+func Age(t *Tree) {
+	const ticks = 30 * time.Millisecond
+	r := newReader(t.root)
+	var age func(f *folder, path string)
+	age = func(f *folder, path string) {
+		if now, err := r.stamp(path); err == nil && now == f.stamp && time.Now().UnixNano()-max(now.mtime, now.ctime) > int64(ticks) {
+			f.fresh = false
+		}
+		for _, b := range f.below {
+			age(b, path+"/"+b.name)
+		}
+	}
+	age(t.top, t.root)
+}

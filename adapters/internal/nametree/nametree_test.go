@@ -1,0 +1,254 @@
+package nametree_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
+)
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// find is what a tree finds, relative to its root.
+func find(t *testing.T, tree *nametree.Tree, root string) []string {
+	t.Helper()
+	found, err := tree.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range found {
+		out = append(out, strings.TrimPrefix(p.Path, root+"/"))
+	}
+	return out
+}
+
+func TestNamesAreFoundAnywhere(t *testing.T) {
+	root := t.TempDir()
+	deep := strings.Repeat("d/", 500)
+	names := []string{
+		".env", "a/b/c/d/e/f/g/.env.local", "node_modules/x/.npmrc", ".git/modules/x/id_rsa", "vendor/x/y/testdata/server.key", ".ENV", "x/Server.PEM",
+		"x/new\nline/.env", "x/.env\nfoo", "x/\u00e9/.env", "x/.\uff45nv", "x/.e\u200bnv", deep + ".env", "x/ .env.d/sub/.env", "x/-rf/.env", "x/*/.env",
+	}
+	for _, name := range names {
+		write(t, filepath.Join(root, name))
+	}
+	for _, name := range []string{"env", "x/key", "x/.environment.go", "src/main.go", "x/cacert.pem"} {
+		write(t, filepath.Join(root, name))
+	}
+	// Folders that count are taken whole, and links are not followed.
+	write(t, filepath.Join(root, "y/.ssh/id_rsa"))
+	write(t, filepath.Join(root, "y/.aws/credentials"))
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, ".env"))
+	if err := errors.Join(os.Symlink(outside, filepath.Join(root, "link")), os.Symlink(root, filepath.Join(root, "loop")), os.Symlink("env", filepath.Join(root, "y/.env"))); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(names, []string{"y/.ssh", "y/.aws", "y/.env", "x/.environment.go"})
+	slices.Sort(want)
+	got := find(t, nametree.New(root, nametree.Options{Kind: kind, Whole: secret}), root)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// What lies deeper than a path can be long is covered by a folder that can be named.
+func TestPathsBeyondTheKernelsLimit(t *testing.T) {
+	root := t.TempDir()
+	at, err := unix.Open(root, unix.O_DIRECTORY|unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.Repeat("d", 200)
+	for range 40 { // 8,000 bytes
+		if err := unix.Mkdirat(at, name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		next, err := unix.Openat(at, name, unix.O_DIRECTORY|unix.O_RDONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = unix.Close(at)
+		at = next
+	}
+	tree := nametree.New(root, nametree.Options{Kind: kind})
+	if got := find(t, tree, root); len(got) != 0 {
+		t.Errorf("found %d", len(got))
+	}
+	fd, err := unix.Openat(at, ".env", unix.O_CREAT|unix.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = unix.Close(fd), unix.Close(at)
+	found, err := tree.Find(t.Context())
+	if err != nil || len(found) != 1 || found[0].Kind != nametree.Closed || !found[0].Dir {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	if n := len(found[0].Path); n < 3000 || n > 4000 {
+		t.Errorf("a path of %d bytes", n)
+	}
+	if _, err := os.Stat(found[0].Path); err != nil {
+		t.Error(err)
+	}
+}
+
+// A folder that nobody can search is covered as a whole, as it is not known what is in
+// it, or cannot be named for itself.
+func TestClosedFolders(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "a/shut/x/.env"))
+	write(t, filepath.Join(root, "a/empty/x/y"))
+	for _, name := range []string{"a/shut", "a/empty"} {
+		if err := os.Chmod(filepath.Join(root, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"a/shut"}
+	if os.Geteuid() != 0 { // who has no power over files cannot even look
+		want = []string{"a/empty", "a/shut"}
+	}
+	if d := cmp.Diff(want, find(t, nametree.New(root, nametree.Options{Kind: kind}), root)); d != "" {
+		t.Error(d)
+	}
+	for _, name := range []string{"a/shut", "a/empty"} {
+		_ = os.Chmod(filepath.Join(root, name), 0o700) // for the test's own folder to be removed
+	}
+}
+
+func TestExcludedFoldersAreNotLookedInto(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "big/x/.env"))
+	write(t, filepath.Join(root, "small/.env"))
+	tree := nametree.New(root, nametree.Options{Kind: kind, Exclude: []string{filepath.Join(root, "big")}})
+	if d := cmp.Diff([]string{"small/.env"}, find(t, tree, root)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	root := t.TempDir()
+	for i := range 60 {
+		write(t, filepath.Join(root, "src/big/x"+strconv.Itoa(i%3), ".env"+strconv.Itoa(i)))
+		write(t, filepath.Join(root, "src/small", strconv.Itoa(i)))
+	}
+	write(t, filepath.Join(root, "other/file"))
+	for name, tt := range map[string]struct {
+		opts   nametree.Options
+		folder string
+	}{
+		"names":   {nametree.Options{Names: 100}, "src"},
+		"folders": {nametree.Options{Folders: 5}, "src"},
+		"found":   {nametree.Options{Found: 59}, "src/big"},
+	} {
+		tt.opts.Kind = kind
+		_, err := nametree.New(root, tt.opts).Find(t.Context())
+		large, ok := errors.AsType[*nametree.TooLargeError](err)
+		if !ok {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasPrefix(large.Folder, tt.folder) || large.Root != root || large.Why == "" {
+			t.Errorf("%s: %+v", name, large)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := nametree.New(root, nametree.Options{Kind: kind}).Find(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a look that was cut short: %v", err)
+	}
+	if _, err := nametree.New(filepath.Join(root, "none"), nametree.Options{Kind: kind}).Find(t.Context()); err == nil {
+		t.Error("a folder that is not there is empty")
+	}
+}
+
+// reference finds by the plainest means.
+func reference(t *testing.T, root string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && path != root && kind(e.Name()) != 0 {
+			out = append(out, strings.TrimPrefix(path, root+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Whatever happens between two looks, the second finds what is there: names that come,
+// go and are renamed, folders that are moved, replaced and swapped, right before a look
+// and right after it.
+func TestEveryChangeIsSeen(t *testing.T) {
+	rounds := 400
+	if os.Getenv("SOAK") != "" {
+		rounds = 20_000
+	}
+	root := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	folders := []string{root}
+	for i := range 30 {
+		dir := filepath.Join(folders[random.IntN(len(folders))], "d"+strconv.Itoa(i))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, dir)
+	}
+	any := func() string {
+		for {
+			dir := folders[random.IntN(len(folders))]
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				return dir
+			}
+		}
+	}
+	tree := nametree.New(root, nametree.Options{Kind: kind})
+	for round := range rounds {
+		for range random.IntN(4) {
+			name := []string{".env", "x.key", "plain", "id_rsa"}[random.IntN(4)]
+			switch at := filepath.Join(any(), name); random.IntN(6) {
+			case 0, 1:
+				_ = os.WriteFile(at, nil, 0o600) // it may be there
+			case 2:
+				_ = os.Remove(at) // it may not be there
+			case 3:
+				_ = os.Rename(at, filepath.Join(any(), name)) // as above
+			case 4:
+				a, b := any(), any()
+				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) // one may lie in the other
+			case 5:
+				if from := any(); from != root {
+					_ = os.Rename(from, filepath.Join(any(), "moved"+strconv.Itoa(round))) // as above
+					folders = append(folders, filepath.Join(any(), "moved"+strconv.Itoa(round)))
+				}
+			}
+		}
+		if round%3 == 0 {
+			nametree.Age(tree)
+		}
+		got := find(t, tree, root)
+		slices.Sort(got)
+		if d := cmp.Diff(reference(t, root), got); d != "" {
+			t.Fatalf("round %d: %s", round, d)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Package secretfile knows what files with keys and passwords are called. It is the
+// only such list: the sandbox of commands hides what has one of these names, the file
+// tools refuse it, and the judge of command rules asks about it.
+//
+// A name is one part of a path, folded by [Fold].
+package secretfile
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Named says that what has the name holds keys, passwords or credentials of a cloud.
+func Named(name string) bool {
+	if slices.Contains(named(), name) {
+		return true
+	}
+	for _, begin := range beginnings() {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	ext := path.Ext(name)
+	return slices.Contains(extensions(), ext) && !slices.Contains(authorities(), name) ||
+		ext == ".json" && cloudKey(name) || sshKey(name)
+}
+
+// Own says that the name is that of a host's state or settings.
+func Own(name string) bool { return name == ".ship" || strings.HasPrefix(name, "ship.json") }
+
+// Store says that the name is that of a version store, whose settings and packs hold
+// what the files of all times held.
+func Store(name string) bool { return slices.Contains(stores(), name) }
+
+// Possible says that it may hold them: its name is that of keys with a name of their
+// own, and of other things too, whose users would miss them.
+func Possible(name string) bool {
+	return Named(name) || strings.HasPrefix(name, "id_") && !source(name)
+}
+
+// Protected says that a rule for commands covers no operand with such a name.
+func Protected(name string) bool { return Possible(name) || Own(name) || Store(name) }
+
+// Glob says that a pattern of a shell is one of protected names by what it spells
+// out: id_*, cred*.json, *.pem. Of a pattern that spells out next to nothing, as a*
+// does, only the files themselves can tell.
+func Glob(pattern string) bool {
+	const meta = `*?[`
+	first := strings.IndexAny(pattern, meta)
+	if first < 0 {
+		return Protected(pattern)
+	}
+	prefix, suffix := pattern[:first], pattern[strings.LastIndexAny(pattern, meta+"]")+1:]
+	if slices.ContainsFunc(extensions(), func(ext string) bool { return strings.HasSuffix(suffix, ext) }) {
+		return true
+	}
+	if len(prefix) < 2 {
+		return false
+	}
+	return slices.ContainsFunc(slices.Concat(named(), own(), stores()), func(name string) bool {
+		return strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
+	}) || slices.ContainsFunc(append(beginnings(), "id_"), func(begin string) bool {
+		return (strings.HasPrefix(begin, prefix) || strings.HasPrefix(prefix, begin)) && !source(suffix)
+	}) || Protected(prefix+suffix)
+}
+
+func own() []string { return []string{".ship", "ship.json"} }
+
+func stores() []string { return []string{".git", ".hg", ".svn"} }
+
+func named() []string {
+	return []string{
+		".ssh", ".gnupg", ".password-store", ".secrets",
+		".aws", ".azure", ".kube", ".docker", ".gcloud", "gcloud", ".oci", ".aliyun", ".tccli", ".ibmcloud",
+		".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf", ".mylogin.cnf",
+		".boto", ".s3cfg", ".passwd-s3fs", ".dockercfg", ".dockerconfigjson", "kubeconfig", ".databrickscfg", ".ossutilconfig", "rclone.conf", ".rclone.conf",
+		"application_default_credentials.json", "legacy_credentials", "credentials.db", "access_tokens.db", "credentials.json", "credentials.toml",
+		"credentials.tfrc.json", ".terraformrc", ".vault-token",
+	}
+}
+
+// beginnings are those of names that go on in any way.
+func beginnings() []string { return []string{".env", "terraform.tfstate"} }
+
+func extensions() []string {
+	return []string{
+		".pem", ".key", ".p8", ".p12", ".pfx", ".pkcs12", ".jks", ".keystore", ".kdbx", ".ppk", ".gpg", ".age", ".ovpn",
+		".tfstate", ".kubeconfig",
+	}
+}
+
+// authorities are well-known files with public certificates alone: without them no
+// program of a project can make a TLS connection.
+func authorities() []string { return []string{"cacert.pem", "ca-bundle.pem", "roots.pem"} }
+
+// cloudKeys are in the names of keys that clouds give as JSON.
+func cloudKeys() []string {
+	return []string{"service-account", "service_account", "serviceaccount", "client_secret", "client-secret"}
+}
+
+func cloudKey(name string) bool {
+	return slices.ContainsFunc(cloudKeys(), func(key string) bool { return strings.Contains(name, key) })
+}
+
+// sshKey takes id_rsa and id_ed25519.old, and not id_rsa_test.go.
+func sshKey(name string) bool {
+	kinds := []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) && !source(name)
+}
+
+// source says that a name is one of source code, data or documents.
+func source(name string) bool {
+	switch path.Ext(name) {
+	case ".c", ".cc", ".cpp", ".cs", ".css", ".csv", ".go", ".h", ".hpp", ".html", ".java", ".js", ".json", ".jsx", ".kt", ".lua",
+		".md", ".php", ".proto", ".py", ".rb", ".rs", ".scala", ".sql", ".swift", ".toml", ".ts", ".tsx", ".txt", ".vue", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+// Fold is a part of a path as the most careless file system compares it: without
+// regard to case, normal forms, invisible characters, and blanks and dots at its end.
+func Fold(part string) string {
+	if plain, lower := ascii(part); plain {
+		if lower {
+			return strings.TrimRight(part, ". ")
+		}
+		return strings.TrimRight(strings.ToLower(part), ". ")
+	}
+	part = strings.ToLower(norm.NFKC.String(part))
+	part = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, part)
+	return strings.TrimRight(norm.NFKC.String(strings.ToLower(part)), ". ")
+}
+
+// ascii says that a name has nothing but visible ASCII characters and blanks, and that
+// none is a capital.
+func ascii(part string) (plain, lower bool) {
+	lower = true
+	for i := range len(part) {
+		switch c := part[i]; {
+		case c >= utf8.RuneSelf || c < ' ' || c == 0x7f:
+			return false, false
+		case 'A' <= c && c <= 'Z':
+			lower = false
+		}
+	}
+	return true, lower
+}
