@@ -148,6 +148,7 @@ type Exec struct {
 	Network   string   `json:"network" jsonschema:"enum=off,enum=on" jsonschema_description:"Whether commands reach the network."`
 	Allow     []string `json:"allow,omitempty" jsonschema_description:"Command rules that run without asking, such as git status, or ls * for any operands."`
 	Deny      []string `json:"deny,omitempty" jsonschema_description:"Command rules that are refused without asking."`
+	Exclude   []string `json:"exclude,omitempty" jsonschema_description:"Folders of the project that commands do not find at all and that are not looked through for files to hide, such as data/archive."`
 	Approvers []string `json:"approvers,omitempty" jsonschema_description:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
 }
 

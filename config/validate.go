@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -423,6 +424,11 @@ func (c *checker) exec(e Exec) {
 	}
 	rules("allow", e.Allow)
 	rules("deny", e.Deny)
+	for i, folder := range e.Exclude {
+		if clean := filepath.Clean(folder); !filepath.IsLocal(folder) || clean == "." || hasControl(folder) {
+			c.fault(fmt.Sprintf("permissions.exec.exclude[%d]", i), `wants the path of a folder in the project, relative to it, such as "data/archive"`)
+		}
+	}
 	if len(e.Approvers) == 0 {
 		c.fault("permissions.exec.approvers", `names nobody, so nothing could ever be approved; "owner" is the usual entry`)
 	}

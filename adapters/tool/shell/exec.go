@@ -139,19 +139,23 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	out := tool.NewOutput(tool.OutputOptions{Limit: outputLimit, Most: e.sh.opts.Most, Stop: stop, Whole: kept})
 	began := time.Now()
 	masked := e.sh.masked(out)
-	proc, err := e.sh.start(running, p, home, nil, masked)
+	proc, watched, err := e.sh.start(running, p, home, nil, masked, func() int64 { return 0 })
 	if err != nil {
 		return tool.Result{}, err
 	}
-	shown := showing(out, began, show)
+	shown := showing(running, out, watched, began, show)
 	exit, err := proc.Wait()
 	_ = masked.Close() // out tells what it could not take
 	shown()
 	took := time.Since(began)
+	strange := watched.over(ctx)
 	_, over := out.Total()
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, fmt.Errorf("the command was stopped after %s: %w", took.Round(time.Millisecond), context.Cause(ctx))
+	case strange != nil:
+		kept.drop()
+		return tool.Result{}, strange
 	case errors.Is(err, sandbox.ErrReplaced):
 		return tool.Result{}, fmt.Errorf("the command was killed: %w. What it had done by then was done; look before you call it again", err)
 	case err != nil && !over:
@@ -163,8 +167,9 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	return outcome(p, exit, out, kept.close(), took)
 }
 
-// showing shows how far a command is until the returned function was called.
-func showing(out *tool.Output, began time.Time, show func(json.RawMessage)) (stop func()) {
+// showing shows how far a command is until the returned function was called. Nothing is
+// shown that was not cleared.
+func showing(ctx context.Context, out *tool.Output, w *watched, began time.Time, show func(json.RawMessage)) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -182,7 +187,13 @@ func showing(out *tool.Output, began time.Time, show func(json.RawMessage)) (sto
 				continue
 			}
 			before = total
-			doc, err := json.Marshal(map[string]any{"running": true, "output": out.JSON(""), "durationMs": time.Since(began).Milliseconds()})
+			text := out.JSON("")
+			looked := time.Now()
+			if w.check(ctx) != nil || ctx.Err() != nil {
+				return
+			}
+			tick.Reset(max(showEvery, watchShare*time.Since(looked)))
+			doc, err := json.Marshal(map[string]any{"running": true, "output": text, "durationMs": time.Since(began).Milliseconds()})
 			if err == nil {
 				show(doc)
 			}

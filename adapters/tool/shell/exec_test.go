@@ -463,7 +463,7 @@ func TestWhatTheSandboxGets(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
+	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"Agent.md"}, rel(s.Readable)); diff != "" {
@@ -478,7 +478,7 @@ func TestWhatTheSandboxGets(t *testing.T) {
 	w.write(".ship/skills/x/run.sh", "echo skill", 0o755)
 	w.answer(call(shell.ExecName, obj{"command": "sh .ship/skills/x/run.sh; cat .ship/access.json", "why": "x"}))
 	s = w.open.Specs()[1]
-	want := []string{".env", ".env.local", ".ship/access.json", ".ship/approvals", ".ship/chat", ".ship/memory", ".ssh", "a/b/server.key", "ship.json", "sub/.env"}
+	want := []string{".env", ".env.local", ".ship/access.json", ".ship/approvals", ".ship/chat", ".ship/memory", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}
 	if diff := cmp.Diff(want, rel(s.Hidden)); diff != "" {
 		t.Errorf("hidden when there are skills (-want +got):\n%s", diff)
 	}

@@ -35,6 +35,7 @@ type Ended struct {
 	Run     tool.Run
 	Command string
 	Exit    sandbox.Exit
+	Failure string // why it was ended, where no limit says so
 	Took    time.Duration
 	Tail    string // the end of the output
 }
@@ -47,6 +48,7 @@ type job struct {
 	bind    string
 	began   time.Time
 	proc    sandbox.Process
+	watched *watched // nil: there is nothing to hide from it
 	cancel  context.CancelFunc
 	stdin   *os.File // we write to it
 	typing  sync.Mutex
@@ -142,14 +144,14 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 	life, cancel := context.WithCancel(s.ctx)
 	j.stdin, j.cancel = ours, cancel
 	masked := s.masked(j)
-	proc, err := s.start(life, p, home, theirs, masked)
+	proc, watched, err := s.start(life, p, home, theirs, masked, j.out.end)
 	if err != nil {
 		cancel()
 		s.dropHome(home)
 		return errors.Join(err, theirs.Close(), ours.Close())
 	}
 	s.mu.Lock()
-	j.proc = proc
+	j.proc, j.watched = proc, watched
 	s.mu.Unlock()
 	go func() {
 		defer s.work.Done()
@@ -157,6 +159,10 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 		cancel()
 		_, _ = theirs.Close(), ours.Close() // whoever writes now is told
 		_ = masked.Close()                  // j takes everything
+		if strange := watched.over(s.ctx); strange != nil {
+			j.kept.drop()
+			err = strange
+		}
 		j.kept.close()
 		s.dropHome(home)
 		s.over(j, exit, err)
@@ -178,9 +184,11 @@ func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	if !tell {
 		return
 	}
-	tail, _ := j.out.read(j.out.end()-lastWords, lastWords)
+	last := j.printed()
+	tail, at := j.out.read(last-lastWords, lastWords)
+	tail = tail[:max(0, min(int64(len(tail)), last-at))]
 	e := Ended{
-		ID: j.id, Run: j.run, Command: j.command, Exit: exit, Took: j.ended.Sub(j.began).Round(time.Millisecond),
+		ID: j.id, Run: j.run, Command: j.command, Exit: exit, Failure: j.failure, Took: j.ended.Sub(j.began).Round(time.Millisecond),
 		Tail: strings.ToValidUTF8(string(tail), "\uFFFD"),
 	}
 	defer func() {
@@ -190,6 +198,9 @@ func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	}()
 	s.opts.Notify(s.ctx, e)
 }
+
+// printed is the place behind what a process has printed and somebody may read.
+func (j *job) printed() int64 { return j.watched.released(j.out.end()) }
 
 // prune forgets processes that ended: those that nobody read for long, and the oldest
 // when there are many. The mutex is held.
@@ -256,7 +267,7 @@ type state struct {
 func (s *Shell) state(j *job) state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := state{ID: j.id, State: "running", ForS: int64(s.opts.Now().Sub(j.began).Seconds()), Unread: max(0, j.out.end()-j.read)}
+	out := state{ID: j.id, State: "running", ForS: int64(s.opts.Now().Sub(j.began).Seconds()), Unread: max(0, j.printed()-j.read)}
 	if !j.ended.IsZero() {
 		code := j.exit.Code
 		out.State, out.ForS = "ended", int64(j.ended.Sub(j.began).Seconds())
@@ -274,7 +285,7 @@ func (s *Shell) wasRead(j *job, from, to int64) {
 		return
 	}
 	j.read = max(j.read, to)
-	if !j.ended.IsZero() && j.read >= j.out.end() {
+	if !j.ended.IsZero() && j.read >= j.printed() {
 		s.jobs = slices.DeleteFunc(s.jobs, func(o *job) bool { return o == j })
 	}
 }

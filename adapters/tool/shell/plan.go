@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -127,11 +128,13 @@ func (s *Shell) limits(p *plan) sandbox.Limits {
 	return l
 }
 
-// start begins a plan's program. The home is a folder of its own.
-func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader, out io.Writer) (sandbox.Process, error) {
-	hidden, err := s.hidden()
+// start begins a plan's program, and watches over it; nil: there is nothing to watch
+// for. The home is a folder of its own; end is the place behind what was printed.
+func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader, out io.Writer, end func() int64) (sandbox.Process, *watched, error) {
+	began := time.Now()
+	hidden, secrets, err := s.hidden(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	spec := sandbox.Spec{
 		Argv: p.argv, Dir: p.dir, Env: append(slices.Clone(p.env), "HOME="+home),
@@ -141,15 +144,20 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	if s.readsGit(p) {
 		env, err := s.readingGit(ctx, spec)
 		if err != nil {
-			return nil, s.why(err)
+			return nil, nil, s.why(err)
 		}
 		spec.Env = override(spec.Env, env)
 	}
 	proc, err := s.opts.Sandbox.Start(ctx, spec)
 	if err != nil {
-		return nil, s.why(err)
+		return nil, nil, s.why(err)
 	}
-	return proc, nil
+	if !s.contains() {
+		return proc, nil, nil
+	}
+	w := &watched{sh: s, known: secrets, began: began, kill: proc.Kill, own: !p.Background, end: end}
+	s.watchOver(w)
+	return proc, w, nil
 }
 
 // why is a failure to start, as the model reads it.

@@ -33,7 +33,7 @@ func (t *Read) Spec() tool.Spec {
 }
 
 // Invoke implements [tool.Tool].
-func (t *Read) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		ID   string
 		From *int64
@@ -45,12 +45,15 @@ func (t *Read) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	now := t.sh.state(j) // before the output: of a process that ended all of it is there
+	_ = j.watched.check(ctx) // what it finds is in the state, or shows nothing
+	now := t.sh.state(j)     // before the output: of a process that ended all of it is there
 	from := t.sh.readSoFar(j)
 	if in.From != nil {
 		from = *in.From
 	}
-	data, at := j.out.read(from, readMost)
+	last := j.printed()
+	data, at := j.out.read(min(from, last), readMost)
+	data = data[:max(0, min(int64(len(data)), last-at))]
 	if now.State == "running" {
 		data = whole(data)
 	}
@@ -65,7 +68,7 @@ func (t *Read) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 		More   bool   `json:"more,omitempty"`
 		Whole  string `json:"whole,omitempty"`
 	}{
-		state: now, From: at, Output: strings.ToValidUTF8(string(data), "\uFFFD"), Next: next, Missed: max(0, at-from), More: next < j.out.end(),
+		state: now, From: at, Output: strings.ToValidUTF8(string(data), "\uFFFD"), Next: next, Missed: max(0, at-from), More: next < last,
 		Whole: j.kept.known(),
 	}
 	out.Unread = 0

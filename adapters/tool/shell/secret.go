@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,81 +10,156 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
-const (
-	// secretDepth is how deep below the workspace files named like secrets are
-	// looked for, and secretMost how many entries are looked at.
-	secretDepth = 4
-	secretMost  = 5000
-)
+// secretKind is the kind of names that commands must not find.
+const secretKind nametree.Kind = 1
 
-// secretName says that files of this name hold keys or passwords. What only may be one
-// is left to programs: builds need it more often than not.
-func secretName(name string) bool { return secretfile.Named(strings.ToLower(name)) }
+// secretName says that files of this name hold keys or passwords, or are a host's. What
+// only may be one is left to programs: builds need it more often than not.
+func secretName(name string) bool {
+	name = secretfile.Fold(name)
+	return secretfile.Named(name) || secretfile.Own(name)
+}
 
-// secretBelow says that a path below the workspace is, or lies in, something that
-// is named like a secret.
+func nameKind(name string) nametree.Kind {
+	if secretName(name) {
+		return secretKind
+	}
+	return 0
+}
+
+// secretBelow says that a path is, or lies in, something below a folder that is named
+// like a secret.
 func secretBelow(root, path string) bool {
 	rel, ok := strings.CutPrefix(path, root+"/")
 	return ok && slices.ContainsFunc(strings.Split(rel, "/"), secretName)
 }
 
-// secrets are the files and folders of a workspace that are named like secrets.
-// It looks a few folders deep: what lies deeper is a dependency's more often than
-// the project's.
-func secrets(root string) []string {
-	var out []string
-	seen := 0
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read hides itself
-		if seen++; seen > secretMost {
-			return fs.SkipAll
+// roots are the folders that are looked through for secrets: the workspace, and what
+// commands may read outside of it or in the host's own folder.
+func (s *Shell) roots() []string {
+	out := []string{s.root}
+	for _, r := range s.opts.ReadOnly {
+		real, err := filepath.EvalSymlinks(r)
+		if err != nil || inside(real, s.root) && (s.opts.State == "" || !inside(real, s.opts.State)) {
+			continue
 		}
-		if err != nil {
-			return skip(e)
+		if info, err := os.Stat(real); err == nil && info.IsDir() && !slices.Contains(out, real) {
+			out = append(out, real)
 		}
-		rel := strings.TrimPrefix(path, root+"/")
-		if path != root && secretName(e.Name()) {
-			out = append(out, path)
-			return skip(e)
-		}
-		if e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || path != root && strings.Count(rel, "/")+1 >= secretDepth) {
-			return fs.SkipDir
-		}
-		return nil
-	})
+	}
 	return out
 }
 
-// skip goes on behind an entry.
-func skip(e fs.DirEntry) error {
-	if e != nil && e.IsDir() {
-		return fs.SkipDir
+// tree is what is known of a folder.
+func (s *Shell) tree(root string) *nametree.Tree {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.trees[root]
+	if t == nil {
+		o := nametree.Options{Kind: nameKind, Whole: secretKind, Exclude: slices.Clone(s.opts.Exclude)}
+		if s.opts.State != "" && s.opts.State != root {
+			o.Exclude = append(o.Exclude, s.opts.State) // it is hidden, but for roots of their own
+		}
+		t = nametree.New(root, o)
+		s.trees[root] = t
 	}
-	return nil
+	return t
+}
+
+// secrets are the files and folders that are named like secrets, at any depth. An
+// error means that it is not known which there are.
+func (s *Shell) secrets(ctx context.Context) ([]string, error) {
+	var out []string
+	for _, root := range s.roots() {
+		found, err := s.tree(root).Find(ctx)
+		if large, ok := errors.AsType[*nametree.TooLargeError](err); ok {
+			return nil, s.tooLarge(large)
+		}
+		if err != nil {
+			if _, gone := os.Lstat(root); root != s.root && errors.Is(gone, fs.ErrNotExist) {
+				continue
+			}
+			return nil, fmt.Errorf("look for files that commands must not find: %w", err)
+		}
+		for _, p := range found {
+			if p.Path == s.opts.State || slices.Contains(s.opts.Exclude, p.Path) || p.Link && leadsNowhere(p.Path) {
+				continue
+			}
+			out = append(out, p.Path)
+		}
+	}
+	return out, nil
+}
+
+// leadsNowhere says of a symbolic link that it can be followed by no program. One to a
+// file that may be made is none of these.
+func leadsNowhere(link string) bool {
+	_, err := os.Stat(link)
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// tooLarge says what to do about a folder that is too large to be looked through.
+func (s *Shell) tooLarge(e *nametree.TooLargeError) error {
+	folder := filepath.Join(e.Root, e.Folder)
+	if rel, err := filepath.Rel(s.root, folder); err == nil && filepath.IsLocal(rel) {
+		folder = rel
+	}
+	return fmt.Errorf("nothing runs here, because it is not known which files have to be hidden from commands: %s. Most of it is in the folder %q; "+
+		"whoever runs this host can move it out of the project, or hide it from commands as a whole with permissions.exec.exclude in ship.json", e.Why, folder)
 }
 
 // hides says that programs do not find a path.
 func (s *Shell) hides(path string) bool {
-	state := s.opts.State != "" && inside(path, s.opts.State) && !slices.ContainsFunc(s.opts.ReadOnly, func(r string) bool { return inside(path, r) })
-	return state || slices.ContainsFunc(s.opts.Hidden, func(h string) bool { return inside(path, h) }) || secretBelow(s.root, path)
+	within := func(dir string) bool { return inside(path, dir) }
+	if slices.ContainsFunc(s.opts.Hidden, within) || slices.ContainsFunc(s.opts.Exclude, within) {
+		return true
+	}
+	if s.opts.State != "" && inside(path, s.opts.State) {
+		shown := slices.IndexFunc(s.opts.ReadOnly, within)
+		return shown < 0 || secretBelow(s.opts.ReadOnly[shown], path)
+	}
+	return secretBelow(s.root, path)
 }
 
-// hidden are the files and folders that a program must not find, as they are now.
-// What is hidden is hidden whole, so of a folder with something to show in it the
-// other entries are.
-func (s *Shell) hidden() ([]string, error) {
-	out := append(slices.Clone(s.opts.Hidden), secrets(s.root)...)
-	if s.opts.State == "" {
-		return out, nil
+// hidden are the files and folders that a program must not find, as they are now, and
+// those among them that are named like secrets. What is hidden is hidden whole, so of a
+// folder with something to show in it the other entries are.
+func (s *Shell) hidden(ctx context.Context) (all, secrets []string, err error) {
+	if !s.contains() {
+		return nil, nil, nil // nothing can be hidden
 	}
+	if secrets, err = s.secrets(ctx); err != nil {
+		return nil, nil, err
+	}
+	out := slices.Concat(s.opts.Hidden, secrets)
+	for _, folder := range s.opts.Exclude {
+		if _, err := os.Lstat(folder); err == nil {
+			out = append(out, folder)
+		}
+	}
+	if s.opts.State != "" {
+		state, err := s.hiddenState()
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, state...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), secrets, nil
+}
+
+// hiddenState is what a program must not find of the host's own folder.
+func (s *Shell) hiddenState() ([]string, error) {
 	shown := slices.DeleteFunc(slices.Clone(s.opts.ReadOnly), func(r string) bool {
 		_, err := os.Lstat(r)
 		return err != nil || !inside(r, s.opts.State)
 	})
 	if len(shown) == 0 {
-		return append(out, s.opts.State), nil
+		return []string{s.opts.State}, nil
 	}
 	for _, dir := range s.opts.Private {
 		if err := os.MkdirAll(filepath.Join(s.opts.State, dir), 0o700); err != nil {
@@ -93,6 +170,7 @@ func (s *Shell) hidden() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at what commands must not see: %w", err)
 	}
+	var out []string
 	for _, e := range entries {
 		path := filepath.Join(s.opts.State, e.Name())
 		if !slices.ContainsFunc(shown, func(r string) bool { return inside(r, path) }) {

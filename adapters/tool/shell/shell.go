@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -61,6 +62,8 @@ type Options struct {
 	// those that they neither find nor make. What is named like a secret is hidden
 	// anyway.
 	ReadOnly, Hidden []string
+	// Exclude are folders that are hidden as a whole and not looked through.
+	Exclude []string
 	// State is the host's own folder. It is hidden but for what is in ReadOnly.
 	// Private are folders in it that are made before a command could see them made.
 	State   string
@@ -97,9 +100,11 @@ type Shell struct {
 	ctx   context.Context //nolint:containedctx // the life of all background processes
 	end   context.CancelFunc
 	work  sync.WaitGroup // of background processes
+	watch watch
 
-	mu   sync.Mutex
-	jobs []*job // in the order they began
+	mu    sync.Mutex
+	jobs  []*job                    // in the order they began
+	trees map[string]*nametree.Tree // by their roots
 }
 
 // New makes the tools' common part. It fails for a workspace that is no folder.
@@ -123,12 +128,12 @@ func New(o Options) (*Shell, error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return nil, fmt.Errorf("the workspace of commands: %w", err) // Unreachable: there is a working folder
 	}
-	o.ReadOnly, o.Hidden = realPaths(o.ReadOnly), realPaths(o.Hidden)
+	o.ReadOnly, o.Hidden, o.Exclude = realPaths(o.ReadOnly), realPaths(o.Hidden), realPaths(o.Exclude)
 	if o.State != "" {
 		o.State = realPaths([]string{o.State})[0]
 	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Shell{opts: o, root: root, shell: findShell(o.Path), ctx: ctx, end: end}, nil
+	return &Shell{opts: o, root: root, shell: findShell(o.Path), ctx: ctx, end: end, trees: map[string]*nametree.Tree{}}, nil
 }
 
 // Tools are the tools. Without a sandbox there is exec_shell alone, which says so.

@@ -93,6 +93,20 @@ func (s *spill) close() string {
 	return s.pointer
 }
 
+// drop takes away what is in the file: nobody may read it.
+func (s *spill) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.early = nil
+	if f, ok := s.file.(interface{ Truncate(size int64) error }); ok {
+		_ = f.Truncate(0) // nobody is told of the file anyway
+	}
+	if s.err == nil {
+		s.err = errors.New("what is printed is withheld")
+	}
+	s.pointer = ""
+}
+
 // known is what the file is known by so far.
 func (s *spill) known() string {
 	s.mu.Lock()

@@ -46,6 +46,9 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		},
 		Mask: h.mask.writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
+	for _, folder := range h.opts.Settings.Settings.Permissions.Exec.Exclude {
+		o.Exclude = append(o.Exclude, filepath.Join(h.opts.Dir, filepath.FromSlash(folder)))
+	}
 	skills := h.opts.Settings.Settings.Skills
 	for _, folder := range skills.Paths {
 		if !filepath.IsAbs(folder) {
@@ -143,6 +146,9 @@ func endedText(e shell.Ended) string {
 		how = "because it reached its limit of " + e.Exit.Limit
 	case e.Exit.Signal != "":
 		how = "by the signal " + e.Exit.Signal
+	}
+	if e.Failure != "" {
+		how += " (" + e.Failure + ")"
 	}
 	text := fmt.Sprintf("[Notice of the host] The background process %s ended %s after %s.\nIt ran:\n%s", e.ID, how, e.Took, quoted(e.Command))
 	if tail := strings.TrimSpace(e.Tail); tail != "" {

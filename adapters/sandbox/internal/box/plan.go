@@ -283,9 +283,17 @@ func (p *Plan) hide(hidden []string) error {
 	}
 	slices.SortFunc(p.Masks, func(a, b Mask) int { return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest)) })
 	p.Masks = slices.Compact(p.Masks)
-	all := slices.Clone(p.Masks)
+	all := make(map[string]bool, len(p.Masks))
+	for _, m := range p.Masks {
+		all[m.Dest] = true
+	}
 	p.Masks = slices.DeleteFunc(p.Masks, func(m Mask) bool {
-		return slices.ContainsFunc(all, func(o Mask) bool { return o.Dest != m.Dest && within(m.Dest, o.Dest) })
+		for at := m.Dest; at != "/"; {
+			if at = filepath.Dir(at); all[at] {
+				return true
+			}
+		}
+		return false
 	})
 	p.kept, p.watched = unique(p.kept), unique(p.watched)
 	return nil

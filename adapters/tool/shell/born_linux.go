@@ -1,0 +1,23 @@
+package shell
+
+import (
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bornSince says that a folder, or one around it below a root, was made after a time.
+// File systems that do not know when say no.
+func bornSince(dir, root string, since time.Time) bool {
+	for ; dir != root && inside(dir, root); dir = filepath.Dir(dir) {
+		var st unix.Statx_t
+		if err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
+			continue
+		}
+		if time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)).After(since) {
+			return true
+		}
+	}
+	return false
+}
