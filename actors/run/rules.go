@@ -107,6 +107,9 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 		out.Verdict = tool.Verdict{Decision: tool.Deny, Reason: "the operator's rule " + rules[0] + " forbids it"}
 		return out
 	}
+	if d, ok := t.(tool.Doubter); ok && d.Doubt(r.call(c)) != "" {
+		return out
+	}
 	for _, rule := range r.Rules.allow.covering(command) {
 		if !r.Rules.runner(rule) {
 			return allowed(out, "allow: "+rule, "")

@@ -9,6 +9,14 @@ type Commander interface {
 	Command(call Call) string
 }
 
+// Doubter is a tool of commands that can see what a command's text does not tell: no
+// rule lets a call run without asking that it has doubts about.
+type Doubter interface {
+	Commander
+	// Doubt says why a person has to be asked; empty: for no reason of the tool's.
+	Doubt(call Call) string
+}
+
 // Explainer is a tool that tells people what a call would do before they agree.
 // A tool that asks and is none is shown by its name and input.
 type Explainer interface {

@@ -63,6 +63,19 @@ func (e *Exec) Command(call tool.Call) string {
 	return r.grantable()
 }
 
+// Doubt implements [tool.Doubter]. The text of a command does not say which files its
+// patterns match and where its links lead; without a sandbox it would read them.
+func (e *Exec) Doubt(call tool.Call) string {
+	r, err := e.sh.ask(call)
+	if err != nil {
+		return ""
+	}
+	if name := e.sh.meansSecret(r); name != "" {
+		return "it means " + name + ", which is named like a secret"
+	}
+	return ""
+}
+
 // Explain implements [tool.Explainer].
 func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	p, err := e.sh.plan(call)

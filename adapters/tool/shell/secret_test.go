@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
@@ -294,4 +295,41 @@ func TestInstallationsAreNotEnded(t *testing.T) {
 			p.t.Errorf("the next command found %q", out)
 		}
 	})
+}
+
+// A tool of commands sees which files a pattern matches and where links lead, which the
+// judge of rules cannot: without a sandbox these would be read.
+func TestDoubt(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"server.key", "ship.json", "src/main.go", "keys/id_rsa", "plain.txt", ".ship/access.json", "data/credentials.json", "a/.env"} {
+		w.write(name, "x", 0o600)
+	}
+	w.link(os.Symlink, "server.key", "notes")
+	w.link(os.Symlink, "notes", "more")
+	w.link(os.Symlink, "../keys/id_rsa", "docs/readme")
+	w.link(os.Symlink, ".ship", "state")
+	doubts := func(input obj) string {
+		t.Helper()
+		d, ok := w.tools[shell.ExecName].(tool.Doubter)
+		if !ok {
+			t.Fatal("exec_shell has no doubts")
+		}
+		return d.Doubt(call(shell.ExecName, input))
+	}
+	for _, text := range []string{
+		"cat ./*", "cat s*", "cat ./s*.json", "cat ./?hip.json", "cat keys/*", "cat notes", "cat more", "cat docs/readme", "cat state/access.json", "cat state/*", "cat */id*",
+		"cat data/c*", "cat data/*.json", "cat ./* # server.key", "cat a/.*", "cat a/.e*", "cat src/../notes", "cat -- n*", "cat {notes,plain.txt}",
+	} {
+		if doubts(obj{"command": text, "why": "x"}) == "" {
+			t.Errorf("no doubt about %q", text)
+		}
+	}
+	for _, text := range []string{"cat src/*", "cat p*", "cat plain.txt", "ls", "cat src/main.go", "grep -n x *.txt", "cat server.key", "cat '*'"} {
+		if why := doubts(obj{"command": text, "why": "x"}); why != "" {
+			t.Errorf("doubt about %q: %s", text, why)
+		}
+	}
+	if doubts(obj{"argv": []string{"cat", "notes"}, "why": "x"}) == "" || doubts(obj{"argv": []string{"cat", "*"}, "why": "x"}) != "" {
+		t.Error("doubts about words are wrong")
+	}
 }

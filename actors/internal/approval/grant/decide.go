@@ -1,5 +1,7 @@
 package grant
 
+import "strings"
+
 // Verdict says what happens to a command.
 type Verdict string
 
@@ -69,7 +71,7 @@ func (w *walk) take() int {
 		return 1
 	case !w.ended && len(next.text) > 1 && next.text[0] == '-':
 		return w.option(next)
-	case w.rule.Open && w.used == len(w.rule.Words) && w.names.allow(next):
+	case w.rule.Open && w.used == len(w.rule.Words) && w.names.allow(next) && (w.rule.Words[0] != "git" || !pathspec(next.text)):
 		return 1
 	default:
 		return 0
@@ -92,11 +94,17 @@ func (w *walk) option(option word) int {
 	if !option.static() {
 		return 0
 	}
+	name, value, attached := strings.Cut(option.text, "=")
+	if !attached && !strings.HasPrefix(name, "--") {
+		value = name[min(2, len(name)):]
+	}
 	switch w.options.judge(option.text) {
 	case alone:
-		return 1
+		if w.names.allowValue(name, value) {
+			return 1
+		}
 	case wantValue:
-		if w.at+1 < len(w.cmd.words) && isValue(w.cmd.word(w.at+1)) {
+		if w.at+1 < len(w.cmd.words) && isValue(w.cmd.word(w.at+1)) && w.names.allowValue(name, w.cmd.word(w.at+1).text) {
 			return 2
 		}
 	case refused:

@@ -171,13 +171,13 @@ func TestOptions(t *testing.T) {
 
 func TestPlainOperands(t *testing.T) {
 	check(t, "cat *", []string{
-		"cat", "cat a", "cat _a", "cat 9", "cat .", "cat ./a", "cat .a", "cat ...", "cat a/b//c/", "cat a:b", "cat é", "cat ß", "cat 文", "cat 'ａ'", "cat ª", "cat .envrc", "cat .environment", "cat env",
+		"cat", "cat a", "cat _a", "cat 9", "cat .", "cat ./a", "cat .a", "cat ...", "cat a/b//c/", "cat a:b", "cat é", "cat ß", "cat 文", "cat 'ａ'", "cat ª", "cat env",
 		"cat .gitignore", "cat .github/x", "cat a.env", "cat a.env.b", "cat git/.gitkeep", "cat a..b", "cat ..a", "cat ./-x", "cat a:/b", "cat 'a b'", "cat a@b:c", "cat x.ssh",
 		"cat a*", "cat _?", "cat 1[ab]", "cat ./*", "cat ./*.go", "cat a/*/b", "cat a/b.*", "cat './'*", "cat a[", "cat a*.b/c", "cat .a b*", "cat a/.b/*", "cat ./a/**",
 	}, []string{
 		"cat -", "cat ''", "cat /etc/passwd", "cat ..", "cat ../a", "cat a/..", "cat a/../b", "cat a:..", "cat a:../b", "cat ./..", "cat +a", "cat @a", "cat =a", "cat %1", "cat :a", "cat ,a", "cat ' a'",
 		"cat a://b", "cat http://x", "cat a::b", "cat ::", "cat ':(top)a'", "cat \u0301a", "cat '(a)'", "cat ٣", "cat ①", "cat 👍", "cat '$a'", "cat '-a'", "cat \\-a",
-		"cat .env", "cat .ENV", "cat .Env", "cat a/.env", "cat a:.env", "cat .env/a", "cat .env.local", "cat .ENV.x", "cat a/.env.", "cat .git", "cat .Git/config", "cat a/.git/x", "cat HEAD:.git/x", "cat .ssh/id",
+		"cat .envrc", "cat .environment", "cat .env", "cat .ENV", "cat .Env", "cat a/.env", "cat a:.env", "cat .env/a", "cat .env.local", "cat .ENV.x", "cat a/.env.", "cat .git", "cat .Git/config", "cat a/.git/x", "cat HEAD:.git/x", "cat .ssh/id",
 		"cat .ſsh/id", "cat .\u212aube/config", "cat .aws", "cat .azure", "cat .gnupg", "cat .kube", "cat .docker/x", "cat .netrc", "cat .npmrc", "cat .pypirc", "cat .git-credentials", "cat '.e'nv", "cat .e\\nv",
 		"cat *", "cat ?a", "cat [a]b", "cat .*", "cat .a*", "cat ./.*", "cat ./.e*", "cat a/.*", "cat a/.e?v", "cat a:.x*", "cat ../*", "cat a*/..", "cat a*/.env", "cat '.'*", "cat .?", "cat .a/*", "cat a/.[a]*",
 		"cat './.'*", "cat a://*", "cat -*", "cat ''*",

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
 // protected are the names that no operand may have, without regard to case.
@@ -125,12 +127,36 @@ func (p *protected) allowPart(w word, start, end int) bool {
 		return false
 	}
 	if w.static() {
-		return !p.has(part)
+		return !p.secret(part)
 	}
 	first, _ := slices.BinarySearch(w.globs, uint16(start)) //nolint:gosec // texts are shorter
 	if first == len(w.globs) || int(w.globs[first]) >= end {
-		return !p.has(part)
+		return !p.secret(part)
 	}
 	// A glob may match a name if what stands before it begins the name.
-	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start])
+	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start]) && !secretfile.Glob(secretfile.Fold(part))
+}
+
+// secret says that a part is a name of the policy, or of the list that commands and file
+// tools keep to as well.
+func (p *protected) secret(part string) bool {
+	return p.has(part) || secretfile.Protected(secretfile.Fold(part))
+}
+
+// pathspec says that git may read a pattern, or magic, in an operand. It expands those
+// itself, quoted or not, in all folders and in all that it ever stored.
+func pathspec(operand string) bool { return strings.ContainsAny(operand, `*?[\`) || operand[:1] == ":" }
+
+// allowValue says whether the value of an option names nothing that is protected, as
+// what it is or as a pattern. What is left out may be named.
+func (p *protected) allowValue(option, value string) bool {
+	if strings.HasPrefix(option, "--exclude") {
+		return true
+	}
+	for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("/:=,{}() \t", c) }) {
+		if p.secret(part) || secretfile.Glob(secretfile.Fold(part)) {
+			return false
+		}
+	}
+	return true
 }
