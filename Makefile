@@ -30,7 +30,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/platform/telegram:FuzzWebhookBody adapters/platform/feishu:FuzzEvent adapters/platform/feishu:FuzzFrame persistence/searchindex:FuzzWords \
                  messages/schedule:FuzzParseCron messages/frontmatter:FuzzRead persistence/taskfile:FuzzParse \
                  adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
-                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse \
+                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse actors/internal/approval/deny:FuzzRefuses \
                  actors/internal/prompt:FuzzHeader actors/internal/prompt:FuzzQuote actors/internal/prompt:FuzzQuoteLines \
                  actors/internal/prompt:FuzzPI1SkillsKeepTheirSection adapters/internal/quoted:FuzzPI1Quoted \
                  adapters/tool/files:FuzzPI1Files cmd/internal/host:FuzzSE3Stream \

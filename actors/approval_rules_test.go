@@ -49,6 +49,8 @@ func (*shell) Command(call tool.Call) string {
 	return in.Command
 }
 
+func (s *shell) ShellText(call tool.Call) string { return s.Command(call) }
+
 func (s *shell) Explain(call tool.Call) (tool.Explanation, error) {
 	if s.broken.Load() {
 		return tool.Explanation{}, errors.New("there is no such folder")
@@ -147,8 +149,10 @@ func TestOperatorsRules(t *testing.T) {
 		{"allowed", []string{"git status"}, nil, "git status", 1, 0, "ran"},
 		{"something else", []string{"git status"}, nil, "git push", 0, 1, ""},
 		{"a chain", []string{"git status"}, nil, "git status; rm -rf x", 0, 1, ""},
-		{"denied", nil, []string{"git push *"}, "git push", 0, 0, "not allowed: the operator's rule git push * forbids it"},
-		{"denied and allowed", []string{"git push"}, []string{"git push"}, "git push", 0, 0, "not allowed: the operator's rule git push forbids it"},
+		{"denied", nil, []string{"git push *"}, "git push", 0, 0, `not allowed: the operator's rule "git push *" forbids it`},
+		{"denied in a chain", nil, []string{"git push *"}, "cd x && git -C y push", 0, 0, `not allowed: the operator's rule "git push *" forbids it`},
+		{"denied in a shell", []string{"sh"}, []string{"git push *"}, "env sh -c 'git push'", 0, 0, `not allowed: the operator's rule "git push *" forbids it`},
+		{"denied and allowed", []string{"git push"}, []string{"git push"}, "git push", 0, 0, `not allowed: the operator's rule "git push" forbids it`},
 		{"void", []string{"bash *"}, nil, "bash x", 0, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ func (l *loader) check() {
 			l.report(Error, l.place(fault.Key), fault.Key, fault.Error())
 		}
 	}
+	l.checkDenied()
 	l.warnLiterals()
 	l.warnOpenness()
 	l.warnSkillPaths()
@@ -110,12 +111,24 @@ func (l *loader) warnOpenness() {
 		l.warn("permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`)
 	}
 	l.warnRules("allow", l.settings.Permissions.Exec.Allow)
-	l.warnRules("deny", l.settings.Permissions.Exec.Deny)
 	if t := a.Web.Token; a.Web.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
 		l.warn("adapters.web.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
 	}
 	if t := a.API.Token; a.API.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
 		l.warn("adapters.api.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	}
+}
+
+// checkDenied reports prohibitions that forbid nothing: whoever writes one relies on it.
+func (l *loader) checkDenied() {
+	for i, rule := range l.settings.Permissions.Exec.Deny {
+		key := fmt.Sprintf("permissions.exec.deny[%d]", i)
+		if l.DenyFault == nil || l.hasError(key) {
+			continue
+		}
+		if err := l.DenyFault(rule); err != nil {
+			l.report(Error, l.place(key), key, key+" can never match: "+err.Error())
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	Flags map[string]string
 	// VoidRule says that a rule for commands covers nothing; nil: none is looked at.
 	VoidRule func(rule string) bool
+	// DenyFault says why a prohibition of commands can never match; nil: none is looked at.
+	DenyFault func(rule string) error
 	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
 	Strict bool
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,11 +13,12 @@ import (
 // Rules that cover nothing are reported where they stand.
 func TestVoidRulesAreReported(t *testing.T) {
 	dir := t.TempDir()
-	text := `{"permissions": {"exec": {"allow": ["git status", "bash *"], "deny": ["sh *"]}}}`
+	text := `{"permissions": {"exec": {"allow": ["git status", "bash *"], "deny": ["sh *", "a; b"]}}}`
 	if err := os.WriteFile(filepath.Join(dir, "ship.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := Load(Options{Dir: dir, VoidRule: func(rule string) bool { return rule == "bash *" || rule == "sh *" }})
+	options := Options{Dir: dir, VoidRule: func(rule string) bool { return rule == "bash *" || rule == "sh *" }}
+	loaded, err := Load(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +26,17 @@ func TestVoidRulesAreReported(t *testing.T) {
 	for _, f := range loaded.Findings {
 		got = append(got, f.Key)
 	}
-	if diff := cmp.Diff([]string{"permissions.exec.allow[1]", "permissions.exec.deny[0]"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"permissions.exec.allow[1]"}, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	options.DenyFault = func(rule string) error {
+		if rule == "a; b" {
+			return errors.New("it is no command")
+		}
+		return nil
+	}
+	const want = "ship.json:1:79: permissions.exec.deny[1] can never match: it is no command"
+	if _, err := Load(options); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a prohibition that can never match: %v, want %q", err, want)
 	}
 }

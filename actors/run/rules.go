@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/deny"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -37,11 +39,18 @@ func VoidRule(rule string) bool {
 	return !ok
 }
 
+// DenyFault says why a prohibition of commands can never match; nil: it can.
+func DenyFault(rule string) error {
+	_, err := deny.ParseRule(rule)
+	return err
+}
+
 // Rules are the operator's for commands: what runs without asking, and what never
 // runs. One value serves all runs; it never changes.
 type Rules struct {
-	allow, deny list
-	policy      *grant.Policy // nil: every rule is void
+	allow  list
+	deny   deny.Rules
+	policy *grant.Policy // nil: every rule is void
 }
 
 // list is rules as they were written, and read.
@@ -63,12 +72,12 @@ func (l list) covering(command string) []string {
 }
 
 // NewRules makes rules. Void ones cover nothing.
-func NewRules(allow, deny []string) *Rules {
+func NewRules(allow, forbidden []string) *Rules {
 	policy, err := grant.Shipped()
 	if err != nil {
 		policy = nil // Unreachable: the shipped policy is valid
 	}
-	return &Rules{allow: list{allow, grant.NewRules(allow, policy)}, deny: list{deny, grant.NewRules(deny, policy)}, policy: policy}
+	return &Rules{allow: list{allow, grant.NewRules(allow, policy)}, deny: deny.NewRules(forbidden), policy: policy}
 }
 
 func (r *Rules) covers(rule, command string) bool {
@@ -91,9 +100,13 @@ type ruling struct {
 	under string
 }
 
-// rule decides about a call: its tool first, then the operator's rules, then what
-// people allowed for a time. Rules and grants know commands only.
+// rule decides about a call: what the operator forbids first, then its tool, then what
+// the operator allows, then what people allowed for a time. Rules and grants know commands
+// only.
 func (r *run) rule(t tool.Tool, c loop.Call) ruling {
+	if v, ok := r.forbidden(t, c); ok {
+		return ruling{Verdict: v}
+	}
 	out := ruling{Verdict: r.judge(t, c)}
 	cmd, ok := t.(tool.Commander)
 	if out.Decision != tool.Ask || !ok {
@@ -101,10 +114,6 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	}
 	command := cmd.Command(r.call(c))
 	if command == "" {
-		return out
-	}
-	if rules := r.Rules.deny.covering(command); len(rules) > 0 {
-		out.Verdict = tool.Verdict{Decision: tool.Deny, Reason: "the operator's rule " + rules[0] + " forbids it"}
 		return out
 	}
 	if d, ok := t.(tool.Doubter); ok && d.Doubt(r.call(c)) != "" {
@@ -121,6 +130,25 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 		}
 	}
 	return r.granted(t, c, command, out)
+}
+
+// forbidden holds a call against the operator's prohibitions. Where and how long a command
+// would run makes no difference.
+func (r *run) forbidden(t tool.Tool, c loop.Call) (tool.Verdict, bool) {
+	cmd, ok := t.(tool.ShellTexter)
+	if !ok || r.Rules == nil || len(r.Rules.deny) == 0 {
+		return tool.Verdict{}, false
+	}
+	refusal, refused := r.Rules.deny.Refuses(cmd.ShellText(r.call(c)))
+	if !refused {
+		return tool.Verdict{}, false
+	}
+	reason := "the operator's rule " + strconv.Quote(refusal.Rule.String()) + " forbids it"
+	if refusal.Unknown {
+		reason = "the operator forbids some programs (" + strconv.Quote(refusal.Rule.String()) + " for one), and this text does not tell which programs it would run; " +
+			"write them out, without variables or patterns in their place and without piping commands into a shell"
+	}
+	return tool.Verdict{Decision: tool.Deny, Reason: reason}, true
 }
 
 func allowed(out ruling, rule, bind string) ruling {

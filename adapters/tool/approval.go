@@ -17,6 +17,15 @@ type Doubter interface {
 	Doubt(call Call) string
 }
 
+// ShellTexter is a tool whose calls give a shell, or a program that may be one, something
+// to run.
+type ShellTexter interface {
+	Tool
+	// ShellText is all that the call would have run, as a shell reads it, whatever else the
+	// call says. Prohibitions of the operator's are held against it.
+	ShellText(call Call) string
+}
+
 // Explainer is a tool that tells people what a call would do before they agree.
 // A tool that asks and is none is shown by its name and input.
 type Explainer interface {

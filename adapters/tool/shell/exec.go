@@ -76,6 +76,22 @@ func (e *Exec) Doubt(call tool.Call) string {
 	return ""
 }
 
+// ShellText implements [tool.ShellTexter].
+func (*Exec) ShellText(call tool.Call) string {
+	var in struct {
+		Command string
+		Argv    []string
+	}
+	_ = json.Unmarshal(call.Input, &in) // what cannot be read does not run
+	if in.Command != "" {
+		return in.Command
+	}
+	if text := quoteAll(in.Argv); text != "" {
+		return text
+	}
+	return strings.Join(in.Argv, " ")
+}
+
 // Explain implements [tool.Explainer].
 func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	p, err := e.sh.plan(call)

@@ -52,6 +52,7 @@ type job struct {
 	cancel  context.CancelFunc
 	stdin   *os.File // we write to it
 	typing  sync.Mutex
+	typed   string // the last of what was typed; behind typing
 	out     *ring
 	kept    *spill
 	done    chan struct{} // closed when it has ended

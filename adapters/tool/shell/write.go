@@ -24,6 +24,9 @@ var writeSchema []byte
 // writeWithin is how long a process may take to read what is typed.
 const writeWithin = 5 * time.Second
 
+// maxTyped bounds what is remembered of what a process was given, in bytes.
+const maxTyped = 8 << 10
+
 // Write is the tool shell_write. What is typed into a program can do anything that
 // the program can, so every call asks.
 type Write struct{ sh *Shell }
@@ -55,6 +58,20 @@ func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", j.id, j.bind, in.EOF, in.Text))
 	return in, j, hex.EncodeToString(sum[:]), nil
+}
+
+// ShellText implements [tool.ShellTexter]: what a process was given before belongs to it,
+// as a command may be typed in pieces.
+func (t *Write) ShellText(call tool.Call) string {
+	var in typed
+	_ = json.Unmarshal(call.Input, &in) // what cannot be read is not typed
+	j, err := t.sh.job(call.Run, in.ID)
+	if err != nil {
+		return in.Text
+	}
+	j.typing.Lock()
+	defer j.typing.Unlock()
+	return j.typed + in.Text
 }
 
 // Explain implements [tool.Explainer].
@@ -100,6 +117,8 @@ func (t *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if in.Text != "" {
 		if err = j.stdin.SetWriteDeadline(time.Now().Add(writeWithin)); err == nil {
 			n, err = j.stdin.WriteString(in.Text)
+			j.typed += in.Text[:n]
+			j.typed = j.typed[max(0, len(j.typed)-maxTyped):]
 		}
 	}
 	switch {

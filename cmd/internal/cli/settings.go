@@ -38,7 +38,7 @@ func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, erro
 }
 
 func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
-	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Flags: flags, Strict: strict, VoidRule: run.VoidRule})
+	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
 	if err == nil {
 		return loaded, nil
 	}

@@ -194,6 +194,44 @@ func commandsIn(t *testing.T, box string) {
 	}
 }
 
+// What the operator forbids does not run, however a command says it, and nobody is asked.
+func TestForbiddenCommandsInAHost(t *testing.T) {
+	for _, box := range realSandboxes(t) {
+		t.Run(box, func(t *testing.T) { forbiddenIn(t, box) })
+	}
+}
+
+func forbiddenIn(t *testing.T, box string) {
+	t.Helper()
+	c := newCommandChat(t, box, func(p *project) {
+		settings := `{"permissions": {"exec": {"deny": ["touch *", "git push *"], "allow": ["touch made.txt", "ls *"]}}}`
+		if err := os.WriteFile(filepath.Join(p.dir, "ship.json"), []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, command := range []string{
+		"touch made.txt", "ls; touch made.txt", "/usr/bin/touch made.txt", "env touch made.txt", "sh -c 'touch made.txt'", "echo touch made.txt | sh",
+		"ls | xargs touch", "find . -exec touch made.txt {} +", "t''ouch made.txt", "t=touch; $t made.txt", "$(echo touch) made.txt", "/usr/bin/touc? made.txt", "eval touch made.txt",
+		"bash <<< 'touch made.txt'", "timeout 9 touch made.txt", "nohup touch made.txt &", "x() { touch made.txt; }; x", "python3 -c \"import os; os.system('touch made.txt')\"",
+		"{touch,made.txt}", "git -c alias.x='!touch made.txt' x", "cd . && git push", "true | (touch made.txt)", "echo dG91Y2ggbWFkZS50eHQ= | base64 -d | sh",
+	} {
+		if got := c.say("run "+command, "Came of it"); !strings.Contains(got, "the operator") || !strings.Contains(got, "forbids") {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+	if c.there("made.txt") || c.audited() != 0 {
+		t.Errorf("%d commands ran, file made: %v", c.audited(), c.there("made.txt"))
+	}
+	for _, s := range c.api.Sent(1) {
+		if strings.Contains(s.Text, asks) {
+			t.Errorf("a person was asked: %s", s.Text)
+		}
+	}
+	if got := c.say("run ls -a", "Came of it"); !strings.Contains(got, "Agent.md") {
+		t.Errorf("an allowed command: %s", got)
+	}
+}
+
 // A grant for a while lets its own command run and no other one.
 func TestAP8GrantsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
