@@ -289,15 +289,16 @@ func (s *State) Continues() (Turn, bool) {
 	return t, t.Answered()
 }
 
-// NextRequest is the number of the next request.
-func (s *State) NextRequest() int {
-	n := 0
-	for _, t := range s.asking() {
-		for _, r := range t.Requests {
-			n = max(n, r.N)
-		}
+// NextRequest is the number of the next request. No number is given twice in the life of
+// a chat: words of people name requests by them.
+func (s *State) NextRequest() int { return s.requests + 1 }
+
+// noteRequests takes note of a turn's requests.
+func (s *State) noteRequests(t Turn) {
+	s.asked = s.asked || len(t.Requests) > 0
+	for _, r := range t.Requests {
+		s.requests = max(s.requests, r.N)
 	}
-	return n + 1
 }
 
 // Turn finds a turn of the history by its id.
@@ -379,7 +380,7 @@ func (s *State) supersede(old *Turn, stored bool, t Turn) {
 	if stored && string(uimessage.AppendJSON(nil, old.Message)) != string(uimessage.AppendJSON(nil, t.Message)) {
 		s.dirty = append(s.dirty, t.Message)
 	}
-	s.asked = s.asked || len(t.Requests) > 0
+	s.noteRequests(t)
 	s.switching = s.switching || t.Switch.Kind != ""
 	*old = t
 }

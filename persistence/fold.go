@@ -41,7 +41,7 @@ func (s *State) Folded() {
 func (s *State) Meta() Meta {
 	return Meta{
 		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries, Tokens: s.Tokens,
-		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt,
+		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt, Requests: s.requests,
 	}
 }
 

@@ -18,13 +18,17 @@ type Tally struct {
 // stay what is left of them.
 func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
-		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq,
+		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
 		// The counts below are of the ledger as far as this, and no further.
 		N: max(snap.LedgerN, folded),
 	}
 	ids := newRingSet()
 	for _, t := range archived {
-		meta := NewTurn(t).Meta
+		turn := NewTurn(t)
+		for _, r := range turn.Requests {
+			m.Requests = max(m.Requests, r.N)
+		}
+		meta := turn.Meta
 		ids.add(meta.IngressID)
 		m.Seq = max(m.Seq, meta.Seq)
 	}
@@ -47,7 +51,7 @@ func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessa
 	if err != nil {
 		return Meta{}, err
 	}
-	m.IngressIDs = state.ids.list()
+	m.IngressIDs, m.Requests = state.ids.list(), state.requests
 	// Accepted equals what has a fate and what is open.
 	accepted := int64(state.OpenTurns())
 	for _, n := range state.Counts().Fates {

@@ -60,6 +60,7 @@ type State struct {
 	Tokens TokenCounts
 
 	asked     bool // a turn of the history holds requests for approval
+	requests  int  // the highest number that a request ever had
 	switching bool // a turn of the history may hold an order to switch the context
 	ids       *ringSet
 	turns     map[string]struct{} // ids of History and Lane, and of what left the lane
@@ -145,6 +146,8 @@ func Replay(snap Snapshot) (*State, error) {
 		Depth:   snap.Meta.Depth,
 		DepthAt: snap.Meta.DepthAt,
 		chained: snap.Meta.Seq,
+
+		requests: snap.Meta.Requests,
 	}
 	for _, id := range snap.Meta.IngressIDs {
 		s.ids.add(id)
@@ -274,7 +277,7 @@ func (s *State) Has(turnID string) bool {
 // push puts a turn at the end of the history.
 func (s *State) push(t Turn) {
 	s.turns[t.ID] = struct{}{}
-	s.asked = s.asked || len(t.Requests) > 0
+	s.noteRequests(t)
 	s.switching = s.switching || t.Switch.Kind != ""
 	s.History = append(s.History, t)
 }

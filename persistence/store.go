@@ -125,6 +125,9 @@ type Meta struct {
 	// Depth and DepthAt are those of the state. Not rebuildable.
 	Depth   int64 `json:"depth,omitempty"`
 	DepthAt int64 `json:"depthAt,omitempty"`
+	// Requests is the highest number that a request for approval ever had. It is rebuilt
+	// from the history and the archives.
+	Requests int `json:"requests,omitempty"`
 	// Counts sum up the ledger as far as N.
 	Counts Counts `json:"counts"`
 }

@@ -97,3 +97,20 @@ func (c *chat) noSay() notice {
 	}
 	return noticeMayNotDecide()
 }
+
+// overOpenRequests reports whether a command would take open requests out of people's
+// sight, although its sender may not decide about all of them.
+func (c *chat) overOpenRequests(msg messages.AcceptIngress, turn persistence.Turn) bool {
+	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
+		return false
+	}
+	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
+	return len(c.theirs(by, msg.Admin)) < len(c.state.OpenRequests())
+}
+
+func noticeOverRequests() notice {
+	return notice{
+		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
+		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
+	}
+}

@@ -214,6 +214,10 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if c.sendOutput(ac, msg, turn) {
 		return
 	}
+	if c.overOpenRequests(msg, turn) {
+		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "command", c.text(noticeOverRequests(), turn))
+		return
+	}
 	say := c.text(noticeUnknownCommand(), turn)
 	var folding Compaction
 	if msg.Command == "compact" {
