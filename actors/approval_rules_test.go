@@ -337,6 +337,46 @@ func TestAP8TimedGrants(t *testing.T) {
 	})
 }
 
+// A grant serves the steps of a run only while everybody whom the run answers by then is
+// the person that it was given to.
+func TestAP8GrantsServeTheirPersonAlone(t *testing.T) {
+	const group = messages.ChatKey("telegram-chat--7")
+	status := func(id string) modeltest.Step { return modeltest.CallTools(sh(id, "git status")) }
+	for _, tt := range []struct {
+		name string
+		say  [][2]string // who, what; all of it before the run's second step
+		ran  int64       // after the first approval
+	}{
+		{"alice alone", [][2]string{{"alice", "again"}}, 3},
+		{"bob joins", [][2]string{{"alice", "again"}, {"bob", "and mine"}}, 2},
+		{"bob joins, then alice", [][2]string{{"alice", "again"}, {"bob", "and mine"}, {"alice", "go on"}}, 2},
+		{"alice after bob, whose run ended by asking", [][2]string{{"bob", "please"}, {"alice", "look"}}, 2},
+		{"bob alone", [][2]string{{"bob", "please"}}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				held := modeltest.Step{Text: []string{"One moment."}, Calls: []modeltest.Call{sh("c2", "git status")}, WaitAfterText: gate}
+				well := modeltest.Say("Well.")
+				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(chat.Claim) bool { return true } }, status("c1"), modeltest.Say("Clean."), held, status("c3"))
+				w.script.Otherwise = &well
+				w.Say(group, "alice", "look")
+				w.Wait()
+				w.Say(group, "alice", "10分钟内允许 git status")
+				w.Wait()
+				w.executed(1)
+				for _, s := range tt.say {
+					w.Say(group, s[0], s[1])
+					synctest.Wait()
+				}
+				close(gate)
+				w.Wait()
+				w.executed(tt.ran)
+			})
+		})
+	}
+}
+
 // A grant ends by the clock that nobody can set, too.
 func TestAP8ClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -68,22 +69,55 @@ func (c *chat) uptime() (boot string, up time.Duration) {
 	return c.Uptime()
 }
 
-// live are the grants that count now, for a run. The word of somebody who may not
-// decide any more counts for nothing.
+// live are the grants that serve the run in its next step. A grant to a person serves it
+// only while everybody whose turns it answers is that person: otherwise somebody else's
+// words could use it. The word of somebody who may not decide any more counts for nothing.
 func (c *chat) live() []messages.Grant {
 	var out []messages.Grant
 	a, _ := c.key.Address()
+	people := c.answered()
 	for _, g := range c.counting() {
 		if g.Until == 0 {
 			out = append(out, messages.Grant{ID: g.ID, Rule: g.Rule, Binds: g.Binds})
 			continue
 		}
 		person := messages.Asker{Platform: a.Platform, ID: strings.TrimPrefix(g.Person, a.Platform+"-")}
+		if len(people) != 1 || !people[person.ID] {
+			continue
+		}
 		if until := c.grants.ends[g.ID]; c.mayDecide(person, person.ID, false) {
 			out = append(out, messages.Grant{ID: g.ID, Person: person, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
 		}
 	}
 	return out
+}
+
+// answered are the people whose turns the run answers, and those whose calls it carries
+// out after a late decision, by their ids.
+func (c *chat) answered() map[string]bool {
+	people := map[string]bool{}
+	run := c.state.Run
+	if run == nil {
+		return people
+	}
+	for _, v := range run.Visible {
+		if t, ok := c.state.Turn(v.TurnID); ok {
+			people[t.Meta.UserID] = true
+		}
+	}
+	if t, ok := c.state.Turn(run.MessageID); ok { // it goes on in a message of an earlier run
+		for _, f := range t.Meta.Fates {
+			if of, ok := c.state.Turn(f.ID); ok {
+				people[of.Meta.UserID] = true
+			}
+		}
+	}
+	for _, p := range run.Parts {
+		if call, ok := p.(uimessage.Tool); ok && call.Approval != nil {
+			people[c.requestOf(call).Asker] = true
+		}
+	}
+	return people
 }
 
 // give makes grants durable. One that was given before stays as it was.
