@@ -213,7 +213,7 @@ func TestEveryChangeIsSeen(t *testing.T) {
 		}
 		folders = append(folders, dir)
 	}
-	any := func() string {
+	pick := func() string {
 		for {
 			dir := folders[random.IntN(len(folders))]
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -225,20 +225,20 @@ func TestEveryChangeIsSeen(t *testing.T) {
 	for round := range rounds {
 		for range random.IntN(4) {
 			name := []string{".env", "x.key", "plain", "id_rsa"}[random.IntN(4)]
-			switch at := filepath.Join(any(), name); random.IntN(6) {
+			switch at := filepath.Join(pick(), name); random.IntN(6) {
 			case 0, 1:
 				_ = os.WriteFile(at, nil, 0o600) // it may be there
 			case 2:
 				_ = os.Remove(at) // it may not be there
 			case 3:
-				_ = os.Rename(at, filepath.Join(any(), name)) // as above
+				_ = os.Rename(at, filepath.Join(pick(), name)) // as above
 			case 4:
-				a, b := any(), any()
+				a, b := pick(), pick()
 				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) // one may lie in the other
 			case 5:
-				if from := any(); from != root {
-					_ = os.Rename(from, filepath.Join(any(), "moved"+strconv.Itoa(round))) // as above
-					folders = append(folders, filepath.Join(any(), "moved"+strconv.Itoa(round)))
+				if from := pick(); from != root {
+					_ = os.Rename(from, filepath.Join(pick(), "moved"+strconv.Itoa(round))) // as above
+					folders = append(folders, filepath.Join(pick(), "moved"+strconv.Itoa(round)))
 				}
 			}
 		}

@@ -61,8 +61,8 @@ func (s *Shell) secretBehind(dir, word, written string) string {
 	}
 	spelled := strings.FieldsFunc(written, func(c rune) bool { return c == '/' || c == ':' })
 	names := []string{path}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		names = append(names, real)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		names = append(names, target)
 	}
 	for _, name := range names {
 		rel := strings.TrimPrefix(name, s.root+"/")

@@ -43,12 +43,12 @@ func secretBelow(root, path string) bool {
 func (s *Shell) roots() []string {
 	out := []string{s.root}
 	for _, r := range s.opts.ReadOnly {
-		real, err := filepath.EvalSymlinks(r)
-		if err != nil || inside(real, s.root) && (s.opts.State == "" || !inside(real, s.opts.State)) {
+		target, err := filepath.EvalSymlinks(r)
+		if err != nil || inside(target, s.root) && (s.opts.State == "" || !inside(target, s.opts.State)) {
 			continue
 		}
-		if info, err := os.Stat(real); err == nil && info.IsDir() && !slices.Contains(out, real) {
-			out = append(out, real)
+		if info, err := os.Stat(target); err == nil && info.IsDir() && !slices.Contains(out, target) {
+			out = append(out, target)
 		}
 	}
 	return out

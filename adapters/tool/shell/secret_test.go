@@ -21,13 +21,13 @@ import (
 const token = "TOKEN-7f3a"
 
 // link makes a symbolic or a hard link in the workspace.
-func (w *world) link(make func(from, to string) error, target, name string) {
+func (w *world) link(put func(from, to string) error, target, name string) {
 	w.t.Helper()
 	at := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := make(target, at); err != nil {
+	if err := put(target, at); err != nil {
 		w.t.Fatal(err)
 	}
 }
