@@ -3,6 +3,7 @@ package jsonl
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -57,10 +58,21 @@ func (c *chat) load(ctx context.Context) (persistence.Snapshot, error) {
 	return snap, nil
 }
 
+// chatFolders are the folders of a chat that anything is written to.
+func chatFolders() []string {
+	return []string{
+		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
+		"memory", "memory/backup", // of other stores, in the chat's folder
+	}
+}
+
 // checkFolders refuses folders of the chat that are something else, such as
 // symbolic links to another place. They need not be there.
 func (c *chat) checkFolders() error {
-	dirs := append(slices.Clip(c.chain), c.path(messagesDir), c.path(conversationsDir))
+	dirs := slices.Clone(c.chain)
+	for _, name := range chatFolders() {
+		dirs = append(dirs, c.path(name))
+	}
 	for _, dir := range dirs {
 		if err := c.store.checkDir(dir); err != nil && !isMissing(err) {
 			return err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -140,7 +139,7 @@ func (r *remote) keep(c *content, data []byte, mediaType, uri string) {
 	name := path.Join(folder, "mcp-"+hex.EncodeToString(sum[:16])+extension(mediaType))
 	file := filepath.Join(r.c.o.Files, filepath.FromSlash(name))
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o700)
+		err = tool.MakeFolder(r.c.o.Files, filepath.FromSlash(folder))
 	}
 	if err == nil {
 		err = renameio.WriteFile(file, data, 0o600)

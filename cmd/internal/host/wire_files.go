@@ -73,7 +73,7 @@ func keepIn(stored string, key messages.ChatKey) tool.Keep {
 			return "", err
 		}
 		dir := filepath.Join(stored, filepath.FromSlash(folder))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := tool.MakeFolder(stored, filepath.FromSlash(folder)); err != nil {
 			return "", fmt.Errorf("make the folder of results: %w", err)
 		}
 		name = resultName(name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -167,7 +168,7 @@ func (m *media) keep(ctx context.Context, key messages.ChatKey, seed string, f *
 		return fmt.Errorf("name the folder of a chat: %w", err)
 	}
 	dir := filepath.Join(m.folder, filepath.FromSlash(folder))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := tool.MakeFolder(m.folder, filepath.FromSlash(folder)); err != nil {
 		return fmt.Errorf("make the folder of files: %w", err)
 	}
 	temp, err := os.CreateTemp(dir, ".part-*") // 0600

@@ -76,7 +76,7 @@ func keepFile(stored string, chat messages.ChatKey, name string) (io.WriteCloser
 		return nil, "", err
 	}
 	dir := filepath.Join(stored, filepath.FromSlash(folder))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := tool.MakeFolder(stored, filepath.FromSlash(folder)); err != nil {
 		return nil, "", fmt.Errorf("make the folder of results: %w", err)
 	}
 	name = resultName(name)

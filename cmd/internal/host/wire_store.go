@@ -18,6 +18,9 @@ const lockWait = 700 * time.Millisecond
 
 // openStore takes the state folder for this process alone.
 func (h *Host) openStore(context.Context) error {
+	if err := refuseLinks(h.opts.State); err != nil {
+		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err}
+	}
 	store, err := jsonl.Open(jsonl.Options{
 		Dir: h.opts.State, LockWait: lockWait, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry,
 		SearchText: h.opts.Settings.Settings.Context.Contexts.SearchTextMaxChars,
