@@ -155,12 +155,6 @@ func Replay(snap Snapshot) (*State, error) {
 	for _, m := range snap.History {
 		t := NewTurn(m)
 		s.push(t)
-		if ended(&t) {
-			s.ended[t.Meta.RunID] = true
-			for _, f := range t.Meta.Fates {
-				s.ended[f.RunID] = true // of a message that several runs wrote
-			}
-		}
 		s.ids.add(t.Meta.IngressID)
 		if t.Role == uimessage.RoleUser && t.Meta.Seq > s.Seq {
 			s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq) // it came after the meta file
@@ -168,6 +162,7 @@ func Replay(snap Snapshot) (*State, error) {
 		s.Seq = max(s.Seq, t.Meta.Seq)
 	}
 	s.stored = len(s.History)
+	s.endedBefore(snap.Journal)
 	for _, r := range snap.Journal {
 		if err := s.Apply(r); err != nil {
 			return nil, fmt.Errorf("replay record %d: %w", r.N, err)
@@ -179,6 +174,26 @@ func Replay(snap Snapshot) (*State, error) {
 		s.Outbox[i].Maybe = true
 	}
 	return s, nil
+}
+
+// endedBefore finds the runs of a journal whose last message is in the history already:
+// a crash came while it was folded. The last message alone tells, since a run that goes
+// on in the message of another one closes that too, with a result, before it ends.
+func (s *State) endedBefore(journal []Record) {
+	for _, r := range journal {
+		f, ok := r.Fact.(RunFinished)
+		if !ok {
+			continue
+		}
+		if t, _ := s.find(f.Message.ID); t != nil && ended(t) && t.of(f.RunID) {
+			s.ended[f.RunID] = true
+		}
+	}
+}
+
+// of reports whether a run wrote the turn, alone or after others.
+func (t *Turn) of(run string) bool {
+	return t.Meta.RunID == run || slices.ContainsFunc(t.Meta.Fates, func(f uimessage.FateRecord) bool { return f.RunID == run })
 }
 
 // Known reports whether an ingress id was handled before.

@@ -135,3 +135,42 @@ func TestDroppedTurnIsNotClean(t *testing.T) {
 		t.Error("not clean with an empty journal")
 	}
 }
+
+// A run that goes on in the message of another one closes it with a result before its
+// own end. A crash in the middle of a fold must not take that for the end of the run.
+func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
+	asked := answered("a1", "r1", "waiting")
+	before := []uimessage.Message{said("u1", 1), asked}
+	live, err := Replay(Snapshot{History: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var journal []Record
+	for _, f := range []Fact{
+		RunStarted{RunID: "r2", MessageID: "a1", Attempt: 1},
+		TurnAccepted{Turn: said("u2", 2)},
+		TurnsMerged{RunID: "r2", Step: 2, Closed: answered("a1", "r2", "done"), MessageID: "a2", Turns: []string{"u2"}},
+		TurnAccepted{Turn: said("u3", 3)},
+		RunFinished{RunID: "r2", Message: answered("a2", "r2", "done"), Result: ResultDone, Fates: []Settled{{TurnID: "u2", Fate: FateAnswered, RunID: "r2"}}},
+	} {
+		records := live.Next(1, f)
+		journal = append(journal, records...)
+		if err := live.Apply(records[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of the fold only the first message has come to the disk.
+	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Fold(1).History[0]}, Journal: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := func(s *State) (ids []string) {
+		for _, turn := range s.History {
+			ids = append(ids, turn.ID)
+		}
+		return ids
+	}
+	if diff := cmp.Diff(order(live), order(again)); diff != "" {
+		t.Errorf("the history differs after a crash (-before +after):\n%s", diff)
+	}
+}
