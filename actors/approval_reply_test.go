@@ -135,7 +135,7 @@ func TestPlacesInTheListSeenLast(t *testing.T) {
 		{"/approve 3", "ran open ran", false, "", ""},
 		{"approve the first", "ran open open", true, "approve the first", "ran ran open"},
 		{"approve all", "ran open open", true, "approve all", "ran ran ran"},
-		{"no", "ran open open", true, "no", "ran denied denied"},
+		{"no", "ran denied denied", false, "", ""}, // a refusal needs no list
 		{"approve git log", "ran ran open", false, "", ""},
 	} {
 		for _, restart := range []bool{false, true} {
@@ -195,6 +195,7 @@ func TestInitiators(t *testing.T) {
 			t.Errorf("dave read %q", texts[len(texts)-1])
 		}
 		say("bob", "/approve 1", 1)
+		say("carol", "yes", 1) // the bot spoke since it asked her; she reads the list
 		say("carol", "yes", 2)
 	})
 }
@@ -284,6 +285,8 @@ func TestAP11TooManyRequests(t *testing.T) {
 		w.executed(0)
 		w.again()
 		w.wantOpen(10)
+		w.says("alice", "/approve all") // they were shown one by one, with other words between
+		w.executed(0)
 		w.says("alice", "/approve all")
 		w.executed(10)
 	})
@@ -299,6 +302,8 @@ func TestAP11TooManyRequestsOfOneStep(t *testing.T) {
 		w := newShellWorld(t, nil, modeltest.CallTools(calls...), modeltest.Say("Done."))
 		w.says("alice", "go")
 		w.wantOpen(10)
+		w.says("alice", "approve all") // the bot said of three that they are denied
+		w.executed(0)
 		w.says("alice", "approve all")
 		if got := w.states(); slices.Contains(got[3:], "denied") || !slices.Equal(got[:3], []string{"denied", "denied", "denied"}) {
 			t.Errorf("states %q", got)
@@ -330,6 +335,10 @@ func TestAP12KillsWhileWaiting(t *testing.T) {
 				w.wantOpen(1)
 			}
 			w.executed(0)
+			if late {
+				w.says("alice", "yes") // the bot spoke since it asked; she reads the list
+				w.executed(0)
+			}
 			w.says("alice", "yes")
 			w.executed(1)
 			for range 3 {

@@ -63,7 +63,7 @@ func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 		if whole != 1 {
 			t.Errorf("%d turns name an archive of their outputs, want 1", whole)
 		}
-		s.w.Say(s.key, "alice", "yes")
+		s.w.Say(s.key, "alice", "/approve 1")
 		s.w.Wait()
 		s.w.Say(s.key, "alice", "short d")
 		s.w.Wait()

@@ -61,7 +61,7 @@ func (s *showing) Mark(ctx context.Context, _ platform.Target, message string, m
 	return ctx.Err()
 }
 
-func (s *showing) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (s *showing) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	if s.hold != nil {
 		<-s.hold
 	}

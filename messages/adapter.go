@@ -18,10 +18,23 @@ type Deliver struct {
 	Text     string
 	ReplyTo  string
 	Files    []FileRef
-	Sent     []string // parts that are there already
-	DraftID  string   // the placeholder to edit into the first part; empty: none
-	Asks     []Ask    // requests to answer by buttons, where there are any
+	Sent     []Receipt // parts that are there already
+	Draft    Receipt   // the placeholder to edit into the first part; without an id: none
+	Asks     []Ask     // requests to answer by buttons, where there are any
 }
+
+// Receipt is a message of the bot's as the platform has it.
+type Receipt struct {
+	ID string
+	// Order is its place in the platform's own order of the chat's messages, which is
+	// never that of clocks: a message with a higher one came later. 0: not known. The
+	// bits above [OrderBits] say in which of the chat's places it is: where a platform
+	// moves a chat, its message ids begin anew.
+	Order int64
+}
+
+// OrderBits are the bits of an order that count within one place.
+const OrderBits = 48
 
 // Ask is a request for approval that people may answer by buttons.
 type Ask struct {
@@ -45,8 +58,8 @@ type ShowDraft struct {
 	Row      RowID
 	ChatType string
 	Text     string
-	ReplyTo  string // what it has to answer to be in the right place; empty: nothing
-	DraftID  string // the placeholder, if one is known from before a restart
+	ReplyTo  string  // what it has to answer to be in the right place; empty: nothing
+	Draft    Receipt // the placeholder, if one is known from before a restart
 }
 
 // ShowTyping shows that an answer is being made. It may be lost.

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"time"
+
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -56,6 +58,15 @@ type AcceptIngress struct {
 	Admin bool
 	// Quote: an ignored message may be quoted when somebody addresses the bot later.
 	Quote bool
+	// Order is the place of the message in the platform's own order of the chat's
+	// messages; 0: not known. See [Receipt].
+	Order int64
+	// Elsewhere: the message answers something that is not in this chat.
+	Elsewhere bool
+	// Overheard: in a group where the bot hears everything, the message does not turn to it.
+	Overheard bool
+	// Self is the name by which people mention the bot in texts; empty: it has none.
+	Self string
 	// Command and Args are set for commands.
 	Command, Args string
 }
@@ -148,6 +159,8 @@ type DecideApproval struct {
 	// Admin: the platform says that the person administers the chat.
 	Admin bool
 	Say   []Decision
+	// Wait is how long the person can wait for an answer; 0: as long as it takes.
+	Wait time.Duration
 }
 
 // Decision is what a person said to one request.
@@ -187,6 +200,7 @@ const (
 	DecisionExpired   DecisionIs = "expired"   // too late
 	DecisionUnknown   DecisionIs = "unknown"   // there is no such request
 	DecisionForbidden DecisionIs = "forbidden" // this person may not decide here
+	DecisionUnseen    DecisionIs = "unseen"    // it was not shown completely yet, and stays open
 )
 
 // WakeChat makes a chat load and go on with what it left. Sent at start.
@@ -195,11 +209,11 @@ type WakeChat struct{ ChatKey ChatKey }
 // EgressProgressed says: one part of a row is with the platform. Sent by an adapter
 // actor; it may come twice and is answered with [EgressKept].
 type EgressProgressed struct {
-	ChatKey   ChatKey
-	Row       RowID
-	Part      int
-	MessageID string
-	Draft     bool
+	ChatKey ChatKey
+	Row     RowID
+	Part    int
+	Receipt Receipt
+	Draft   bool
 }
 
 // EgressDelivered says: all parts of a row are with the platform. It may come
@@ -207,7 +221,7 @@ type EgressProgressed struct {
 type EgressDelivered struct {
 	ChatKey  ChatKey
 	Row      RowID
-	Receipts []string
+	Receipts []Receipt
 	Maybe    bool // a send without an answer was made again: people may see it twice
 }
 
@@ -216,7 +230,8 @@ type EgressFailed struct {
 	ChatKey ChatKey
 	Row     RowID
 	Reason  string
-	Tries   int // sends that failed; 0: not known
+	Tries   int  // sends that failed; 0: not known
+	Maybe   bool // a send ended without an answer: people may see it
 }
 
 // RowID names an outbox row within a chat.

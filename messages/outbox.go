@@ -31,6 +31,8 @@ type OutboxItem struct {
 	Maybe     bool   // a crash may have hidden a send: it may stand twice
 	RequestID string
 	From      string // sender of an ingress
+	// Unseen are the ids of the requests for approval that people see only with this.
+	Unseen []string
 }
 
 // OutboxKind tells what is owed to people from what came from them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -26,6 +27,9 @@ func (s *State) Apply(r Record) error {
 	case IngressSettled:
 		s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
 		s.queue(r, f.Rows)
+		if f.Fate == FateAnswered {
+			s.reads(r, f.Shows)
+		}
 	case TurnsSettled:
 		s.settle(r, f.Fates)
 		s.drop(f.Fates)
@@ -43,7 +47,7 @@ func (s *State) Apply(r Record) error {
 	case OutcomeBegun:
 		s.outcomeBegun(f)
 	case EgressSent:
-		s.egressSent(f)
+		s.egressSent(r, f)
 	case EgressSettled:
 		s.egressSettled(r, f)
 	case EgressRetried:
@@ -224,6 +228,7 @@ func (s *State) runStarted(r Record, f RunStarted) {
 
 func (s *State) merged(r Record, f TurnsMerged) {
 	s.put(NewTurn(f.Closed))
+	s.reads(r, nil)
 	s.queue(r, f.Rows)
 	for _, id := range f.Turns {
 		i := slices.IndexFunc(s.Lane, func(t Turn) bool { return t.ID == id })
@@ -242,6 +247,7 @@ func (s *State) runFinished(r Record, f RunFinished) {
 		s.Run = nil
 	}
 	s.put(NewTurn(f.Message))
+	s.reads(r, NewTurn(f.Message).open())
 	s.settle(r, f.Fates)
 	s.queue(r, f.Rows)
 	s.settleStumbles(f.RunID, "")
@@ -283,14 +289,16 @@ func (s *State) egressQueued(r Record, f EgressQueued) {
 	}
 }
 
-func (s *State) egressSent(f EgressSent) {
+func (s *State) egressSent(r Record, f EgressSent) {
 	row := s.Row(f.Key)
 	switch {
 	case row == nil:
 	case f.Draft:
-		row.Draft = f.MessageID
+		row.Draft = messages.Receipt{ID: f.MessageID, Order: f.Order}
+		s.said(r, f.Key, f.Order, row.Maybe)
 	case f.Part == len(row.Sent):
-		row.Sent = append(row.Sent, f.MessageID)
+		row.Sent = append(row.Sent, messages.Receipt{ID: f.MessageID, Order: f.Order})
+		s.said(r, f.Key, f.Order, row.Maybe)
 	}
 }
 
@@ -301,7 +309,14 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 	}
 	if f.Outcome == EgressParked {
 		row.Parked, row.Reason, row.Tries = true, f.Reason, f.Tries
+		if f.Maybe {
+			row.Maybe = true
+			s.said(r, f.Key, 0, true)
+		}
 		return
+	}
+	if f.Outcome == EgressDelivered {
+		s.delivered(r, *row, f)
 	}
 	s.enter(LedgerEntry{
 		N: r.N, TS: r.TS, Dir: DirOut, TurnID: f.Key.MessageID, Text: row.Text, Fate: Fate(f.Outcome), Reason: f.Reason,

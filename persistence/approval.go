@@ -335,6 +335,7 @@ type RunAnswer struct {
 func (s *State) decided(r Record, f ApprovalDecided) {
 	if f.Ingress != nil {
 		s.ingressSettled(r, *f.Ingress, FateAnswered, "approval")
+		s.reads(r, nil) // people are told of it
 	}
 	s.queue(r, f.Rows)
 	if s.Run != nil && s.Run.MessageID == f.MessageID {

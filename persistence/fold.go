@@ -41,6 +41,7 @@ func (s *State) Folded() {
 func (s *State) Meta() Meta {
 	return Meta{
 		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries, Tokens: s.Tokens,
+		Shown: s.showings(), Read: s.Read,
 		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt, Requests: s.requests,
 	}
 }
@@ -50,11 +51,11 @@ func (s *State) Meta() Meta {
 func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
 	row.Depth, row.Seq = 0, 0
 	records := []Record{next(row.Queued, EgressQueued{Row: row.Row})}
-	if row.Draft != "" {
-		records = append(records, next(row.Queued, EgressSent{Key: row.Key, MessageID: row.Draft, Draft: true}))
+	if row.Draft.ID != "" {
+		records = append(records, next(row.Queued, EgressSent{Key: row.Key, MessageID: row.Draft.ID, Order: row.Draft.Order, Draft: true}))
 	}
-	for i, id := range row.Sent {
-		records = append(records, next(row.Queued, EgressSent{Key: row.Key, Part: i, MessageID: id}))
+	for i, r := range row.Sent {
+		records = append(records, next(row.Queued, EgressSent{Key: row.Key, Part: i, MessageID: r.ID, Order: r.Order}))
 	}
 	if row.Parked {
 		records = append(records, next(row.Queued, EgressSettled{Key: row.Key, Outcome: EgressParked, Reason: row.Reason, Tries: row.Tries}))

@@ -367,7 +367,7 @@ func describe(b *strings.Builder, s *persistence.State) {
 	}
 	b.WriteString("outbox:\n")
 	for _, row := range s.Outbox {
-		fmt.Fprintf(b, "  %s/%d: %d bytes, sent %v, perhaps more %v, parked %v\n", row.Key.MessageID, row.Key.N, len(row.Text), row.Sent, row.Maybe, row.Parked)
+		fmt.Fprintf(b, "  %s/%d: %d bytes, sent %v, perhaps more %v, parked %v\n", row.Key.MessageID, row.Key.N, len(row.Text), persistence.IDs(row.Sent), row.Maybe, row.Parked)
 	}
 	for n := 1; n <= 5; n++ {
 		if s.Known(fmt.Sprint(n)) {

@@ -60,6 +60,8 @@ type IngressSettled struct {
 	Fate    Fate    `json:"fate"`
 	Reason  string  `json:"reason,omitempty"`
 	Rows    []Row   `json:"rows,omitempty"` // the host's answer
+	// Shows are the requests that an answer shows which no row brings.
+	Shows []string `json:"shows,omitempty"`
 }
 
 // TurnsSettled says: waiting turns ended without a run, for example stopped.
@@ -175,6 +177,7 @@ type EgressSent struct {
 	Key       RowKey `json:"key"`
 	Part      int    `json:"part"`
 	MessageID string `json:"messageId"`
+	Order     int64  `json:"order,omitempty"` // see [messages.Receipt]
 	Draft     bool   `json:"draft,omitempty"`
 }
 
@@ -185,6 +188,7 @@ type EgressSettled struct {
 	Outcome  string   `json:"outcome"` // delivered, parked, dropped
 	Reason   string   `json:"reason,omitempty"`
 	Receipts []string `json:"receipts,omitempty"`
+	Orders   []int64  `json:"orders,omitempty"` // of the receipts; none: not known
 	Maybe    bool     `json:"maybe,omitempty"`
 	Tries    int      `json:"tries,omitempty"` // sends of a parked row that failed
 	By       string   `json:"by,omitempty"`    // who dropped it
@@ -257,6 +261,8 @@ type Row struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Asks are the requests that people can answer by buttons below the text.
 	Asks []Ask `json:"asks,omitempty"`
+	// Shows are the ids of the requests that the text shows whole, in this order.
+	Shows []string `json:"shows,omitempty"`
 	// Depth counts the bots behind it, one answering the other; see [State.Depth].
 	Depth int64 `json:"depth,omitempty"`
 	// Seq is the arrival number of the newest ingress when a row with a depth came.

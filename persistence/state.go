@@ -58,6 +58,10 @@ type State struct {
 	Tries []int64
 	// Tokens are kept for the meta file.
 	Tokens TokenCounts
+	// Shown are the rows that showed requests which are open, in the order of their
+	// delivery, and Read is what readers of a chat without an outbox saw last.
+	Shown []Showing
+	Read  Reading
 
 	asked     bool // a turn of the history holds requests for approval
 	requests  int  // the highest number that a request ever had
@@ -117,8 +121,8 @@ type Visible struct {
 // OutboxRow is a row that is not delivered yet.
 type OutboxRow struct {
 	Row
-	Sent   []string // the platform's ids of the parts that are there
-	Draft  string   // the platform's id of the placeholder; empty: none
+	Sent   []messages.Receipt // of the parts that are there
+	Draft  messages.Receipt   // of the placeholder; without an id: none
 	Parked bool
 	Reason string
 	Maybe  bool  // a crash may have hidden a send
@@ -138,6 +142,8 @@ func Replay(snap Snapshot) (*State, error) {
 		Cursor:  snap.Meta.Cursor,
 		Tries:   snap.Meta.Tries,
 		Tokens:  snap.Meta.Tokens,
+		Shown:   slices.Clone(snap.Meta.Shown),
+		Read:    snap.Meta.Read,
 		ids:     newRingSet(),
 		turns:   make(map[string]struct{}, len(snap.History)),
 		ended:   map[string]bool{},

@@ -117,6 +117,10 @@ type Meta struct {
 	Cursor string `json:"cursor,omitempty"`
 	// Tries are those of the state. Not rebuildable.
 	Tries []int64 `json:"compactionTries,omitempty"`
+	// Shown and Read are those of the state. Not rebuildable: requests count as not
+	// shown without them.
+	Shown []Showing `json:"shown,omitempty"`
+	Read  Reading   `json:"read,omitzero"`
 	// Tokens are those of the state.
 	Tokens TokenCounts `json:"turnTokens,omitzero"`
 	// N and Seq are the highest record and turn numbers ever given.

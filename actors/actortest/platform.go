@@ -16,6 +16,7 @@ type Sent struct {
 	Text    string
 	ReplyTo string
 	Edits   int
+	Order   int64 // its place among all messages
 }
 
 // Platform is a platform without a service: what is sent stands in a list.
@@ -27,6 +28,7 @@ type Platform struct {
 	mu    sync.Mutex
 	sent  []Sent
 	calls int
+	order int64
 }
 
 // Name implements platform.Platform.
@@ -60,18 +62,32 @@ func (*Platform) Plan(out platform.Outbound) []platform.Part {
 }
 
 // Send implements platform.Sender.
-func (p *Platform) Send(_ context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p *Platform) Send(_ context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
 	if p.Fail != nil {
 		if err := p.Fail("send", p.calls); err != nil {
-			return "", err
+			return messages.Receipt{}, err
 		}
 	}
 	id := strconv.Itoa(len(p.sent) + 1000)
-	p.sent = append(p.sent, Sent{Chat: to.ChatKey, ID: id, Text: part.Text, ReplyTo: part.ReplyTo})
-	return id, nil
+	order := p.next()
+	p.sent = append(p.sent, Sent{Chat: to.ChatKey, ID: id, Text: part.Text, ReplyTo: part.ReplyTo, Order: order})
+	return messages.Receipt{ID: id, Order: order}, nil
+}
+
+// next is the place of the next message among all.
+func (p *Platform) next() int64 {
+	p.order++
+	return p.order
+}
+
+// Next is the place that a message of a person gets now, in one order with those of the bot.
+func (p *Platform) Next() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next()
 }
 
 // Edit implements platform.Editor.

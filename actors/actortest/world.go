@@ -245,7 +245,7 @@ func (w *World) Inbound(key messages.ChatKey, who, text string) platform.Inbound
 		chatType = "supergroup"
 	}
 	in := platform.Inbound{
-		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(),
+		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(), Order: w.Platform.Next(),
 		Chat: platform.ChatInfo{ID: "1", Type: chatType}, Sender: platform.Person{ID: who, Name: who}, Gate: platform.Gate{Open: true, Reason: "private"},
 	}
 	if name, ok := strings.CutPrefix(text, "/"); ok {

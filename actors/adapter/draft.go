@@ -18,8 +18,8 @@ type draftShown struct {
 	key  messages.ChatKey
 	call uint64
 	row  messages.RowID
-	id   string         // empty: it failed, or is no message
-	part *platform.Part // that the message shows now; nil: not known
+	made messages.Receipt // without an id: it failed, or is no message
+	part *platform.Part   // that the message shows now; nil: not known
 	err  error
 	at   time.Time // when the call was counted
 	idle bool      // there was nothing to show that people do not see already: no call was made
@@ -44,9 +44,9 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 	l := a.lane(msg.ChatKey, msg.ChatType)
 	if l.draft == nil || l.draft.row != msg.Row {
 		if l.draft != nil {
-			l.placeholder(l.draft.row, l.draft.id, l.draft.part)
+			l.placeholder(l.draft.row, l.draft.made, l.draft.part)
 		}
-		l.draft = &draft{row: msg.Row, at: msg.ReplyTo, id: msg.DraftID}
+		l.draft = &draft{row: msg.Row, at: msg.ReplyTo, made: msg.Draft}
 	}
 	l.draft.text = msg.Text
 	a.pump(ac, l)
@@ -59,11 +59,11 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	if d == nil {
 		return
 	}
-	beside := d.id == "" && a.drafter != nil && a.drafter.TakesDrafts(l.target)
+	beside := d.made.ID == "" && a.drafter != nil && a.drafter.TakesDrafts(l.target)
 	if d.text == d.last && (!beside || d.repeats >= maxRepeats) {
 		return
 	}
-	if d.id == "" && d.unknown > 0 && !beside {
+	if d.made.ID == "" && d.unknown > 0 && !beside {
 		return // one may stand there without our knowing; another would be seen beside it
 	}
 	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
@@ -89,7 +89,7 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 	}
 	d.next, d.last, d.shown = now.Add(every), d.text, now
 	out := platform.Outbound{To: l.target, Text: d.text, ReplyTo: d.at, Draft: true}
-	shown, stands := draftShown{key: l.key, call: l.call, row: d.row, id: d.id, beside: beside, at: now}, d.part
+	shown, stands := draftShown{key: l.key, call: l.call, row: d.row, made: d.made, beside: beside, at: now}, d.part
 	ctx, sender, editor, drafter, target := a.ctx, a.sender, a.editor, a.drafter, l.target
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
@@ -102,12 +102,12 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 		case beside:
 			shown.err = drafter.Draft(ctx, target, partID(shown.row), parts[0])
 			return shown
-		case shown.id == "":
-			shown.id, shown.err = sender.Send(ctx, target, parts[0])
+		case shown.made.ID == "":
+			shown.made, shown.err = sender.Send(ctx, target, parts[0])
 		case same(stands, parts[0]): // it grew beyond what one message shows, or by what nobody sees
 			shown.idle = true
 		default:
-			shown.err = editor.Edit(ctx, target, shown.id, parts[0])
+			shown.err = editor.Edit(ctx, target, shown.made.ID, parts[0])
 		}
 		if shown.err == nil {
 			shown.part = &parts[0]
@@ -133,23 +133,23 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	}
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok {
 		a.told(l, e, now)
-		if e.Unknown && msg.id == "" && !msg.beside {
+		if e.Unknown && msg.made.ID == "" && !msg.beside {
 			l.doubtful(msg.row)
 		}
 	}
 	if l.draft != nil && l.draft.row == msg.row && !msg.idle {
 		l.draft.part = msg.part
 	}
-	if l.draft != nil && l.draft.row == msg.row && l.draft.id == "" && msg.id != "" {
-		l.draft.id = msg.id
-		l.kept = &receipt{progressed: messages.EgressProgressed{ChatKey: l.key, Row: msg.row, MessageID: msg.id, Draft: true}}
+	if l.draft != nil && l.draft.row == msg.row && l.draft.made.ID == "" && msg.made.ID != "" {
+		l.draft.made = msg.made
+		l.kept = &receipt{progressed: messages.EgressProgressed{ChatKey: l.key, Row: msg.row, Receipt: msg.made, Draft: true}}
 		a.tell(ac, l)
 		return
 	}
 	if errors.Is(msg.err, platform.ErrNoDraft) && l.draft != nil && l.draft.row == msg.row {
 		l.draft.last, l.draft.next = "", now // it is shown in a message instead
 	}
-	l.placeholder(msg.row, msg.id, msg.part)
+	l.placeholder(msg.row, msg.made, msg.part)
 	a.pump(ac, l)
 }
 
@@ -168,10 +168,10 @@ func (l *lane) doubtful(row messages.RowID) {
 
 // placeholder hands the placeholder of a row that waits in the lane over to it,
 // when the draft of the next one takes its place.
-func (l *lane) placeholder(row messages.RowID, id string, part *platform.Part) {
+func (l *lane) placeholder(row messages.RowID, made messages.Receipt, part *platform.Part) {
 	for _, j := range l.queue {
-		if j.row.Row == row && (j.row.DraftID == "" || j.row.DraftID == id) {
-			j.row.DraftID, j.stands = id, part
+		if j.row.Row == row && (j.row.Draft.ID == "" || j.row.Draft.ID == made.ID) {
+			j.row.Draft, j.stands = made, part
 		}
 	}
 }

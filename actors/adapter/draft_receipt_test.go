@@ -70,8 +70,8 @@ func TestFinalTextFollowsAReceiptThatIsUnderWay(t *testing.T) {
 		<-time.After(10 * time.Second)
 		synctest.Wait()
 		delivered, ok := c.last().(messages.EgressDelivered)
-		if !ok || cmp.Diff([]string{progressed.MessageID}, delivered.Receipts) != "" {
-			t.Errorf("the chat was told %+v, want that the placeholder %s has the text", c.last(), progressed.MessageID)
+		if !ok || cmp.Diff([]messages.Receipt{progressed.Receipt}, delivered.Receipts) != "" {
+			t.Errorf("the chat was told %+v, want that the placeholder %s has the text", c.last(), progressed.Receipt.ID)
 		}
 		if diff := cmp.Diff([]string{"all of it"}, fake.Texts(key)); diff != "" {
 			t.Errorf("people see (-want +got):\n%s", diff)

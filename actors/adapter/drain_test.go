@@ -21,7 +21,7 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s slow) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (s slow) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	<-time.After(s.takes)
 	return s.Platform.Send(ctx, to, part)
 }

@@ -33,7 +33,7 @@ type planned struct {
 type partSent struct {
 	key  messages.ChatKey
 	call uint64
-	id   string
+	made messages.Receipt
 	err  error
 }
 
@@ -109,11 +109,11 @@ func (a *adapter) send(l *lane, j *job, now time.Time) {
 	a.limits.all.note(now)
 	s := sending{adapter: a, to: l.target, part: j.parts[len(j.sent)], probe: j.unsure}
 	if len(j.sent) == 0 && a.editor != nil && s.part.Attachment == nil {
-		s.draftID, _ = l.draftOf(j)
+		s.draft, _ = l.draftOf(j)
 	}
 	done, ctx := partSent{key: l.key, call: l.call}, a.ctx
 	a.home.Go(func() any {
-		done.id, done.err = s.do(ctx)
+		done.made, done.err = s.do(ctx)
 		return done
 	}, func(p pipe.Panicked) any {
 		done.err = p
@@ -124,21 +124,21 @@ func (a *adapter) send(l *lane, j *job, now time.Time) {
 // sending is one call, away from Receive; it reads only what never changes.
 type sending struct {
 	*adapter
-	to      platform.Target
-	part    platform.Part
-	draftID string
-	probe   bool
+	to    platform.Target
+	part  platform.Part
+	draft messages.Receipt // that the part replaces; without an id: none
+	probe bool
 }
 
 // do makes the call. After one that got no answer it first asks for something
 // harmless, so that an outage does not make people see a text many times.
-func (s sending) do(ctx context.Context) (string, error) {
+func (s sending) do(ctx context.Context) (messages.Receipt, error) {
 	if s.probe && s.typer != nil {
 		probe, cancel := context.WithTimeout(ctx, probeDeadline)
 		err := s.typer.Typing(probe, s.to)
 		cancel()
 		if e, ok := errors.AsType[*platform.Error](err); ok && (e.Reason == platform.SendNetwork || e.Reason == platform.SendServer) {
-			return "", &notTried{platform.Error{Reason: e.Reason, Retryable: true, Err: e.Err}}
+			return messages.Receipt{}, &notTried{platform.Error{Reason: e.Reason, Retryable: true, Err: e.Err}}
 		}
 	}
 	deadline := sendDeadline
@@ -147,10 +147,10 @@ func (s sending) do(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	if s.draftID != "" {
-		err := s.editor.Edit(ctx, s.to, s.draftID, s.part)
+	if s.draft.ID != "" {
+		err := s.editor.Edit(ctx, s.to, s.draft.ID, s.part)
 		if e, ok := errors.AsType[*platform.Error](err); err == nil || ok && e.Retryable {
-			return s.draftID, harmless(err)
+			return s.draft, harmless(err)
 		}
 		// The placeholder is gone or cannot be edited: people get the text anew.
 	}
@@ -188,19 +188,19 @@ func (a *adapter) partSent(ac actor.Context, msg partSent) {
 		return
 	}
 	a.limits.sent()
-	a.arrived(ac, l, j, msg.id)
+	a.arrived(ac, l, j, msg.made)
 }
 
 // arrived goes on behind a part that people see: the chat hears of it before anything else.
-func (a *adapter) arrived(ac actor.Context, l *lane, j *job, id string) {
-	j.arrived(id)
+func (a *adapter) arrived(ac actor.Context, l *lane, j *job, made messages.Receipt) {
+	j.arrived(made)
 	a.Metrics.sent(a.Platform.Name(), "ok")
 	if len(j.sent) == len(j.parts) {
 		a.delivered(ac, l)
 		return
 	}
 	l.kept = &receipt{parts: len(j.sent), progressed: messages.EgressProgressed{
-		ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, MessageID: id,
+		ChatKey: l.key, Row: j.row.Row, Part: len(j.sent) - 1, Receipt: made,
 	}}
 	a.tell(ac, l)
 }
@@ -267,5 +267,5 @@ func (a *adapter) fail(ac actor.Context, l *lane, reason string) {
 	j := l.queue[0]
 	l.queue = l.queue[1:]
 	l.endDraft(j)
-	ac.Send(a.Router, messages.EgressFailed{ChatKey: l.key, Row: j.row.Row, Reason: reason, Tries: j.tries})
+	ac.Send(a.Router, messages.EgressFailed{ChatKey: l.key, Row: j.row.Row, Reason: reason, Tries: j.tries, Maybe: j.unknown > 0})
 }

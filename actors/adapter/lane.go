@@ -43,8 +43,8 @@ type lane struct {
 type job struct {
 	row     messages.Deliver
 	parts   []platform.Part // nil until planned
-	stands  *platform.Part  // that the placeholder of row.DraftID shows; nil: not known
-	sent    []string
+	stands  *platform.Part  // that the placeholder of row.Draft shows; nil: not known
+	sent    []messages.Receipt
 	tries   int
 	failing time.Time // since when nobody is reached; zero: not
 	broken  int       // how often the service answered with a failure of its own
@@ -56,8 +56,8 @@ type job struct {
 // draft is a text under way that people can see.
 type draft struct {
 	row  messages.RowID
-	at   string // what it answers; empty: nothing
-	id   string // of the message; empty: not sent yet
+	at   string           // what it answers; empty: nothing
+	made messages.Receipt // of the message; without an id: not sent yet
 	text string
 	last string         // as shown
 	part *platform.Part // that the message shows; nil: not known
@@ -112,21 +112,21 @@ func (l *lane) endDraft(j *job) {
 	}
 }
 
-// draftOf is the placeholder that a row replaces, and what it shows; empty: none.
-func (l *lane) draftOf(j *job) (string, *platform.Part) {
-	if l.draft != nil && l.draft.row == j.row.Row && l.draft.id != "" {
-		return l.draft.id, l.draft.part
+// draftOf is the placeholder that a row replaces, and what it shows; without an id: none.
+func (l *lane) draftOf(j *job) (messages.Receipt, *platform.Part) {
+	if l.draft != nil && l.draft.row == j.row.Row && l.draft.made.ID != "" {
+		return l.draft.made, l.draft.part
 	}
-	return j.row.DraftID, j.stands
+	return j.row.Draft, j.stands
 }
 
-// shown is the placeholder that shows all of a row's first part already; empty: none
-// does, as far as is known.
-func (l *lane) shown(j *job) string {
-	if id, part := l.draftOf(j); len(j.sent) == 0 && id != "" && same(part, j.parts[0]) {
-		return id
+// shown is the placeholder that shows all of a row's first part already; without an
+// id: none does, as far as is known.
+func (l *lane) shown(j *job) messages.Receipt {
+	if made, part := l.draftOf(j); len(j.sent) == 0 && made.ID != "" && same(part, j.parts[0]) {
+		return made
 	}
-	return ""
+	return messages.Receipt{}
 }
 
 // same reports whether a message that shows one part would look no other with the
@@ -166,8 +166,8 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 }
 
 // arrived notes a part that is with the platform.
-func (j *job) arrived(id string) {
-	j.sent = append(j.sent, id)
+func (j *job) arrived(made messages.Receipt) {
+	j.sent = append(j.sent, made)
 	j.tries, j.broken, j.failing, j.unsure = 0, 0, time.Time{}, false
 }
 

@@ -178,16 +178,16 @@ type dropping struct {
 	lose int
 }
 
-func (d *dropping) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
-	id, err := d.Platform.Send(ctx, to, part)
+func (d *dropping) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
+	made, err := d.Platform.Send(ctx, to, part)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lose--; d.lose >= 0 && err == nil {
 		lost := failure(platform.SendNetwork, 0)
 		lost.Unknown = true
-		return "", lost
+		return messages.Receipt{}, lost
 	}
-	return id, err
+	return made, err
 }
 
 // TestIO6PlaceholderWithoutAnAnswer: one placeholder may stand there unknown to us, and

@@ -122,7 +122,8 @@ func accepted(f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Command: in.Command.Name, Args: in.Command.Args,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote,
+		Order: in.Order, Elsewhere: in.Elsewhere, Overheard: in.Gate.Overheard, Self: in.Self, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {
 	case in.Kind == platform.KindTakenBack:
@@ -214,7 +215,12 @@ func (p *Port) Rewind(ctx context.Context, key messages.ChatKey, keep string) er
 
 // Decide implements [platform.Live].
 func (p *Port) Decide(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
+	var wait time.Duration
+	if until, ok := ctx.Deadline(); ok {
+		wait = max(time.Until(until), 1)
+	}
 	reply, err := p.ask(ctx, messages.DecideApproval{
+		Wait:    wait,
 		ChatKey: key, RequestID: rand.Text(), By: messages.Asker{Platform: p.opts.Platform, ID: by.ID, Name: by.Name}, Admin: by.Admin, Say: say,
 	})
 	if err != nil {

@@ -36,8 +36,8 @@ func (a *adapter) pump(ac actor.Context, l *lane) {
 		a.plan(l, j)
 		return
 	}
-	if id := l.shown(j); id != "" {
-		a.arrived(ac, l, j, id) // a call that changes nothing is not made
+	if made := l.shown(j); made.ID != "" {
+		a.arrived(ac, l, j, made) // a call that changes nothing is not made
 		return
 	}
 	if wait := l.wait(now); wait > 0 {

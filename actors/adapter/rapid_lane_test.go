@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // TestRetryMachine sends a row of several parts with any failures between: it
@@ -25,7 +27,7 @@ func TestRetryMachine(t *testing.T) {
 					t.Skip("over")
 				}
 				n := len(j.sent)
-				j.arrived(strconv.Itoa(n))
+				j.arrived(messages.Receipt{ID: strconv.Itoa(n)})
 				failures, since = 0, time.Time{}
 				if len(j.sent) != n+1 || j.tries != 0 || !j.failing.IsZero() {
 					t.Fatalf("after a part: %+v", j)

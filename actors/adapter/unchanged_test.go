@@ -124,9 +124,9 @@ func TestIO6TextThatStandsThere(t *testing.T) {
 				if sent[0].Edits != c.edits {
 					t.Errorf("%d edits, want %d", sent[0].Edits, c.edits)
 				}
-				var receipts []string
+				var receipts []messages.Receipt
 				for _, m := range sent {
-					receipts = append(receipts, m.ID)
+					receipts = append(receipts, messages.Receipt{ID: m.ID, Order: m.Order})
 				}
 				if diff := cmp.Diff(c.want, fake.Texts(oneChat)); diff != "" {
 					t.Errorf("people see (-want +got):\n%s", diff)

@@ -58,8 +58,8 @@ type chat struct {
 
 	watchers map[string]*actor.PID
 	asks     map[persistence.RowKey][]ask
-	handed   map[persistence.RowKey]bool     // rows that the adapter has
-	receipts map[persistence.RowKey][]string // of rows that were sent, until they are kept
+	handed   map[persistence.RowKey]bool               // rows that the adapter has
+	receipts map[persistence.RowKey][]messages.Receipt // of rows that were sent, until they are kept
 	delayed  map[persistence.RowKey]messages.EgressDelayed
 	told     told // what the metrics know of the chat
 	first    firstWord
@@ -75,7 +75,7 @@ type chat struct {
 	pages     paging
 	reloading reloading
 	quoted    quoting
-	listed    []string // the requests in the list that people saw last; nil: see lastListed
+	waits     heldBack
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
@@ -133,6 +133,8 @@ func (c *chat) receive(ac actor.Context) {
 		c.onDebounceDue(ac, msg)
 	case fetched:
 		c.onFetched(ac, msg)
+	case heldDue:
+		c.letGo(ac)
 	default:
 		stray.Report(ac)
 	}
@@ -202,37 +204,45 @@ func (c *chat) refuse(ac actor.Context, msg messages.ToChat) {
 	if ac.Sender() == nil {
 		return
 	}
+	if answer := refusal(c.key, msg); answer != nil {
+		ac.Respond(answer)
+	}
+}
+
+// refusal is the answer to a message that a chat cannot take; nil: it needs none.
+func refusal(key messages.ChatKey, msg messages.ToChat) any {
 	const reason = "the chat's data cannot be read or written now"
 	switch msg := msg.(type) {
 	case messages.AcceptIngress:
-		ac.Respond(messages.IngressRejected{ChatKey: c.key, RequestID: msg.RequestID, Reason: reason})
+		return messages.IngressRejected{ChatKey: key, RequestID: msg.RequestID, Reason: reason}
 	case messages.StopRun:
-		ac.Respond(messages.RunStopped{ChatKey: c.key, Err: reason})
+		return messages.RunStopped{ChatKey: key, Err: reason}
 	case messages.ViewQuery:
-		ac.Respond(messages.ViewReply{ChatKey: c.key, Err: reason})
+		return messages.ViewReply{ChatKey: key, Err: reason}
 	case messages.RewindChat:
-		ac.Respond(messages.ChatRewound{ChatKey: c.key, Reason: reason})
+		return messages.ChatRewound{ChatKey: key, Reason: reason}
 	case messages.DecideApproval:
-		ac.Respond(messages.ApprovalDecided{ChatKey: c.key, Err: reason})
+		return messages.ApprovalDecided{ChatKey: key, Err: reason}
 	case messages.RevokeGrants:
-		ac.Respond(messages.GrantsRevoked{ChatKey: c.key, Err: reason})
+		return messages.GrantsRevoked{ChatKey: key, Err: reason}
 	case messages.QueueEgress:
-		ac.Respond(messages.EgressAnswer{Err: reason})
+		return messages.EgressAnswer{Err: reason}
 	case messages.PostWords:
-		ac.Respond(messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID, Reason: reason})
+		return messages.WordsPosted{ChatKey: key, PostID: msg.PostID, Reason: reason}
 	case messages.OutboxQuery:
-		ac.Respond(messages.OutboxReply{ChatKey: c.key, Err: reason})
+		return messages.OutboxReply{ChatKey: key, Err: reason}
 	case messages.RetryParked, messages.DropParked:
-		ac.Respond(messages.ParkedSettled{ChatKey: c.key, Err: reason})
+		return messages.ParkedSettled{ChatKey: key, Err: reason}
 	case messages.WatchChat:
-		ac.Send(ac.Sender(), messages.WatchEnded{ChatKey: c.key, WatchID: msg.WatchID})
+		return messages.WatchEnded{ChatKey: key, WatchID: msg.WatchID}
 	default:
+		return nil
 	}
 }
 
 func (c *chat) started(ac actor.Context) {
 	c.home, c.shard = pipe.NewHome(ac), ac.Parent()
-	c.receipts = map[persistence.RowKey][]string{}
+	c.receipts = map[persistence.RowKey][]messages.Receipt{}
 	c.delayed = map[persistence.RowKey]messages.EgressDelayed{}
 	c.watchers, c.asks = map[string]*actor.PID{}, map[persistence.RowKey][]ask{}
 	if addr, ok := c.key.Address(); ok {

@@ -43,6 +43,9 @@ func bound(r persistence.Request, call uimessage.Tool) bool {
 
 // decideApproval takes decisions by id.
 func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
+	if c.waitToDecide(ac, msg) {
+		return
+	}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
 	var facts []persistence.Fact
 	var agreed []persistence.Request
@@ -52,6 +55,9 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
 			var fact persistence.ApprovalDecided
 			fact, out = c.judge(d)
+			if out.Is == messages.DecisionDone && !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil {
+				out.Is = messages.DecisionUnseen
+			}
 			if taken[d.ApprovalID] && out.Is == messages.DecisionDone {
 				out.Is = messages.DecisionAlready
 			}

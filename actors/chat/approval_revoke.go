@@ -174,11 +174,12 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persis
 	if !c.canSay(msg) {
 		return false
 	}
-	words := c.listWords(c.list(), turn)
+	open := c.state.OpenRequests()
+	words := c.listWords(open, turn)
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", words)
+	c.settleShowing(ac, msg, turn, words, open)
 	return true
 }
 

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/asynkron/protoactor-go/actor"
-
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -71,23 +68,6 @@ func noticeAdminsUnknown() notice {
 // group's administrator.
 func (c *chat) adminsUnknown() bool {
 	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
-}
-
-// sayUnknown answers words that would decide something if their sender were an
-// administrator of the group, which nobody knows now; false: they would not.
-func (c *chat) sayUnknown(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, words string) bool {
-	if !c.adminsUnknown() || !c.canSay(msg) {
-		return false
-	}
-	var shown []reply.Shown
-	for _, a := range c.state.OpenRequests() {
-		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
-	}
-	if byNumber, byPlace := reply.ParseNumbered(words, shown); byNumber.Kind == reply.Unclear && byPlace.Kind == reply.Unclear {
-		return false
-	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(noticeAdminsUnknown(), turn))
-	return true
 }
 
 // noSay is what somebody reads who may not decide.

@@ -76,6 +76,9 @@ func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string
 	for _, a := range open {
 		zh := c.text(notice{"", "zh"}, turn) != ""
 		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+"\n\n"+exactOf(a))
+		if n, ok := c.unseenNotice(a.Request.ID); ok {
+			lines = append(lines, c.text(n, turn))
+		}
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -196,6 +199,7 @@ func withAsks(rows []persistence.Row, list []persistence.Asked) {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
 			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+			row.Shows = append(row.Shows, a.Request.ID)
 		}
 	}
 }

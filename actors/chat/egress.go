@@ -52,7 +52,7 @@ func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
 		return
 	}
 	d := messages.Deliver{
-		ChatKey: c.key, Row: rowID(row.Key), ChatType: c.chatType, Text: row.Text, ReplyTo: row.ReplyTo, Sent: row.Sent, DraftID: row.Draft,
+		ChatKey: c.key, Row: rowID(row.Key), ChatType: c.chatType, Text: row.Text, ReplyTo: row.ReplyTo, Sent: row.Sent, Draft: row.Draft,
 	}
 	for _, a := range row.Attachments {
 		d.Files = append(d.Files, messages.FileRef(a))
@@ -85,12 +85,13 @@ func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgresse
 		return
 	}
 	runID := row.RunID
-	fact := persistence.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.MessageID, Draft: msg.Draft}
+	fact := persistence.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.Receipt.ID, Order: msg.Receipt.Order, Draft: msg.Draft}
 	if c.offer(ac, fact) != nil {
 		return // the adapter tells it again
 	}
 	c.firstEgress(runID)
 	c.kept(ac, msg.Row, parts)
+	c.letGo(ac)
 }
 
 // kept tells the adapter that a receipt is durable, so that it may send on.
@@ -108,7 +109,9 @@ func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered)
 		return
 	}
 	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
-	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: msg.Receipts, Maybe: maybe}
+	fact := persistence.EgressSettled{
+		Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: persistence.IDs(msg.Receipts), Orders: persistence.Orders(msg.Receipts), Maybe: maybe,
+	}
 	if c.offer(ac, fact) != nil {
 		return // the adapter tells it again
 	}
@@ -131,7 +134,7 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 	delete(c.handed, row.Key)
 	delete(c.delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
-	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1)}
+	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1), Maybe: row.Maybe || msg.Maybe}
 	if c.append(ac, fact) != nil {
 		return
 	}
@@ -142,6 +145,7 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 }
 
 func (c *chat) afterEgress(ac actor.Context) {
+	c.letGo(ac)
 	if c.state.Run == nil {
 		c.restLater()
 		c.drained(ac)

@@ -25,8 +25,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	asked := opened(base, turn)
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	notice := c.notice(result, reason)
-	fact.Rows = c.rowsOf(c.own(m), c.lastWords(c.own(m), result), notice+c.requestWords(asked))
-	withAsks(fact.Rows, asked)
+	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	if c.append(ac, fact) != nil {
 		return
 	}
@@ -60,9 +59,6 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	}
 	if c.capOpen(ac) != nil {
 		return // it will be read anew, and goes on then
-	}
-	if len(asked) > 0 {
-		c.list() // without what is too much, which people were told
 	}
 	c.next(ac)
 	c.compactIfLong(ac)
@@ -183,6 +179,30 @@ func (c *chat) rowsOf(m uimessage.Message, words, notice string) []persistence.R
 		return nil
 	}
 	return []persistence.Row{{Key: key, RunID: run.ID, RequestID: run.RequestID, Text: words, ReplyTo: c.replyAnchor()}}
+}
+
+// lastRows are what the end of a run owes to people, with what asks them in the last
+// row. Requests never become the end of a draft that people see: a message that was
+// changed has no place among what was said after it was sent.
+func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice string, asked []persistence.Asked) []persistence.Row {
+	words, asks := c.lastWords(m, result), c.requestWords(asked)
+	if asks == "" || !c.drafted() {
+		rows := c.rowsOf(m, words, notice+asks)
+		withAsks(rows, asked)
+		return rows
+	}
+	rows, run := c.rowsOf(m, words, notice), c.state.Run
+	rows = append(rows, persistence.Row{
+		Key: persistence.RowKey{MessageID: run.MessageID, N: c.nextRow() + 1}, RunID: run.ID, RequestID: run.RequestID, Text: asks, ReplyTo: c.replyAnchor(),
+	})
+	withAsks(rows, asked)
+	return rows
+}
+
+// drafted reports whether the next row is the end of a draft.
+func (c *chat) drafted() bool {
+	row := c.state.Row(persistence.RowKey{MessageID: c.state.Run.MessageID, N: c.nextRow()})
+	return c.via.Outbox && row != nil && row.Open
 }
 
 // lastWords are what the run's last message says to people by itself.

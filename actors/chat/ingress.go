@@ -22,6 +22,9 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		})
 		return
 	}
+	if c.waitForReceipts(ac, msg, turn) {
+		return
+	}
 	if c.wake(ac) != nil {
 		c.refuse(ac, msg)
 		return
@@ -69,16 +72,34 @@ func (c *chat) answer(ac actor.Context, msg any) {
 func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fate persistence.Fate, reason, say string) {
 	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
 	fact.Rows = c.hostRow(msg, turn, say)
+	c.settleBy(ac, msg, turn, fact, say)
+}
+
+// settleShowing answers an ingress with words that show requests whole.
+func (c *chat) settleShowing(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, say string, shown []persistence.Asked) {
+	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: persistence.FateAnswered, Reason: "approval"}
+	fact.Rows = c.hostRow(msg, turn, say)
+	for i := range fact.Rows {
+		fact.Rows[i].Shows = idsOf(shown)
+	}
+	if len(fact.Rows) == 0 && len(shown) > 0 {
+		fact.Shows = idsOf(shown)
+	}
+	c.settleBy(ac, msg, turn, fact, say)
+}
+
+// settleBy ends an ingress with a fact, and words to people.
+func (c *chat) settleBy(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fact persistence.IngressSettled, say string) {
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return
 	}
 	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
-	if fate == persistence.FateDeclined {
-		accepted.Declined = reason
+	if fact.Fate == persistence.FateDeclined {
+		accepted.Declined = fact.Reason
 	}
 	c.answer(ac, accepted)
-	c.overhear(fact.Ingress, turn, fate)
+	c.overhear(fact.Ingress, turn, fact.Fate)
 	c.deliverRows(ac, fact.Rows)
 	c.settledFrame(ac, turn.ID)
 	c.restLater()

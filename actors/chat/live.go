@@ -115,7 +115,7 @@ func (c *chat) onRunTick(ac actor.Context, msg runTick) {
 		c.run.draft = words
 		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.threadAnchor()}
 		if row := c.state.Row(key); row != nil {
-			draft.DraftID = row.Draft
+			draft.Draft = row.Draft
 		}
 		ac.Send(c.via.PID, draft)
 	case words == "" && c.via.Typing:

@@ -162,7 +162,8 @@ func (c *chat) forget() {
 	clear(c.delayed)
 	c.disarm()
 	c.deadlines = nil // a chat that is read anew goes by the wall clock
-	c.listed, c.grants, c.allowed = nil, grants{}, nil
+	c.grants, c.allowed = grants{}, nil
+	c.forgetHeld()
 }
 
 // recover goes on with what the last activation left: rows, a run, open turns.
@@ -288,7 +289,7 @@ func (c *chat) onFoldDue(ac actor.Context, msg foldDue) {
 // idle reports that nothing is left to do; a chat that cannot be read has its
 // open turns to come back to.
 func (c *chat) idle() bool {
-	return c.state != nil && c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && !c.undecided() &&
+	return c.state != nil && c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && len(c.waits.list) == 0 && !c.undecided() &&
 		c.compaction.pid == nil && c.memory.pid == nil
 }
 

@@ -46,6 +46,11 @@ func Outbox(s *persistence.State) []messages.OutboxItem {
 			ID: itemID(row.Key), Kind: messages.OutboxEgress, State: messages.OutboxWaiting, Text: row.Text, Files: len(row.Attachments),
 			Since: row.Queued, Tries: row.Tries, LastError: row.Reason, Parts: len(row.Sent), Maybe: row.Maybe, RequestID: row.RequestID,
 		}
+		for _, a := range s.OpenRequests() {
+			if o := unseenIn(s, a.Request.ID); o != nil && o.Key == row.Key {
+				item.Unseen = append(item.Unseen, a.Request.ID)
+			}
+		}
 		switch {
 		case row.Parked:
 			item.State = messages.OutboxParked
@@ -124,7 +129,7 @@ func (c *chat) dropParked(ac actor.Context, msg messages.DropParked) {
 	var facts []persistence.Fact
 	for _, row := range rows {
 		facts = append(facts, persistence.EgressSettled{
-			Key: row.Key, Outcome: persistence.EgressDropped, Reason: row.Reason, Receipts: row.Sent, Maybe: row.Maybe, By: msg.By,
+			Key: row.Key, Outcome: persistence.EgressDropped, Reason: row.Reason, Receipts: persistence.IDs(row.Sent), Maybe: row.Maybe, By: msg.By,
 		})
 	}
 	for _, p := range turns {

@@ -135,7 +135,7 @@ func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result pe
 	meta.Fates = slices.Concat(base.Meta.Fates, meta.Fates)
 	meta.Usage = sum(base.Meta.Usage, meta.Usage)
 	requests := slices.Concat(base.Requests, c.newRequests(m, base))
-	m.Metadata = persistence.WithRequests(meta, requests, c.nextRow()).Append(nil)
+	m.Metadata = persistence.WithRequests(meta, requests, c.nextRow()+bit(c.drafted())).Append(nil)
 	turn := persistence.NewTurn(m)
 	waits := result == persistence.ResultWaiting
 	for _, a := range c.state.Run.Answers {

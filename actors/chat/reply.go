@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -24,69 +25,169 @@ func (c *chat) takesWords() bool {
 	return ok && a.Platform != "api" && a.Platform != "task"
 }
 
+// sense is what to do about a message that may be about requests.
+type sense int
+
+const (
+	senseNone     sense = iota // it is about something else
+	senseUnbound               // it would decide something, but not what it answers: see package bind
+	senseUnknown               // it may be an administrator's, which cannot be found out
+	senseForbid                // its sender has no say
+	senseList                  // it wants to see what is open
+	senseRevoke                // it takes grants back
+	senseDecide                // it decides those
+	senseGrant                 // it lets rules count for a time, and decides those
+	senseNotClear              // an order that names what is not open
+)
+
+// verdict is what a message about requests comes to.
+type verdict struct {
+	sense
+	approves bool
+	those    []persistence.Asked
+	said     reply.Reply
+	reason   string
+	order    order
+}
+
 // decideInWords takes a message that decides requests; false: it is none, and goes
 // its ordinary way. What others wrote, forwarded or changed later decides nothing.
 func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
-	words, ok := onlyWords(msg)
-	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
-		return false
-	}
-	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	if o, ok := parseOrder(words); ok {
-		return c.obey(ac, msg, turn, by, o)
-	}
-	if !c.takesWords() {
-		return false
-	}
-	open := c.theirs(by, msg.Admin)
-	if len(open) == 0 {
-		return c.sayUnknown(ac, msg, turn, words)
-	}
-	said, again := c.meaning(words, by, msg.Admin, open)
-	if said.Kind == reply.Unclear {
-		return false
-	}
-	if again {
+	v := c.understand(msg, turn)
+	switch v.sense {
+	case senseRevoke:
+		return c.obeyRevoke(ac, msg, turn, askerOf(turn), v.order)
+	case senseList:
+		return c.listAll(ac, msg, turn)
+	case senseNotClear:
 		return c.listAgain(ac, msg, turn)
-	}
-	switch said.Kind {
-	case reply.ApproveAll:
-		return c.decideThose(ac, msg, turn, open, persistence.AnswerApproved, "")
-	case reply.DenyAll:
-		return c.decideThose(ac, msg, turn, open, persistence.AnswerDenied, words)
-	case reply.ApproveSome:
-		var some []persistence.Asked
-		for _, i := range said.Places {
-			some = append(some, open[i])
-		}
-		return c.decideThose(ac, msg, turn, some, persistence.AnswerApproved, "")
-	case reply.GrantTimed:
-		return c.grantTimed(ac, msg, turn, open, said.Reply)
-	case reply.Unclear: // it was above
+	case senseUnbound:
+		// Where nobody turned to the bot the words are an ordinary turn.
+		return !msg.Overheard && c.listAgain(ac, msg, turn)
+	case senseForbid:
+		return c.sayToThem(ac, msg, turn, c.noSay())
+	case senseUnknown:
+		return c.sayToThem(ac, msg, turn, noticeAdminsUnknown())
+	case senseDecide:
+		return c.decideThose(ac, msg, turn, v)
+	case senseGrant:
+		return c.grantTimed(ac, msg, turn, v)
+	case senseNone:
 	}
 	return false
 }
 
-// meaning is what words say about the requests that a person may decide. Again: it
-// depends on a list, and the one that people saw last is not what is open now.
-func (c *chat) meaning(words string, by messages.Asker, admin bool, open []persistence.Asked) (said reply.Meaning, again bool) {
+// sayToThem answers a message of the host's own; false: there is no way to.
+func (c *chat) sayToThem(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, n notice) bool {
+	if c.canSay(msg) {
+		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(n, turn))
+	}
+	return c.canSay(msg)
+}
+
+// askerOf is who wrote a turn.
+func askerOf(turn persistence.Turn) messages.Asker {
+	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
+}
+
+// understand reads a message. It changes nothing, so that a message can be read again
+// when it is known what the bot said before it.
+func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) verdict {
+	words, ok := onlyWords(msg)
+	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
+		return verdict{}
+	}
+	by := askerOf(turn)
+	if o, ok := parseOrder(words, msg.Self); ok {
+		return c.understandOrder(msg, turn, o)
+	}
+	if !c.takesWords() {
+		return verdict{}
+	}
+	open := c.theirs(by, msg.Admin)
+	if len(open) == 0 {
+		return c.understandUnknown(msg, words)
+	}
+	about := c.about(msg, turn)
+	meant, ambiguous := c.meaning(words, msg.Self, open)
+	if single := about.single(open); meant.Kind == reply.Unclear && single != nil {
+		open = single
+		meant, ambiguous = c.meaning(words, msg.Self, open)
+	}
+	if meant.Kind == reply.Unclear {
+		return verdict{}
+	}
+	v := verdict{sense: senseDecide, approves: meant.Kind != reply.DenyAll, said: meant.Reply}
+	said := bind.Said{Approves: v.approves, Bare: meant.Bare, All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
+	switch meant.Kind {
+	case reply.ApproveSome:
+		for _, i := range meant.Places {
+			said.Names = append(said.Names, open[i].Request.ID)
+		}
+	case reply.GrantTimed:
+		given, covered := c.timed(msg.IngressID, by.Platform+"-"+by.ID, meant.Targets, meant.Minutes, open)
+		if len(given) == 0 {
+			return verdict{}
+		}
+		v.sense, said.Names = senseGrant, idsOf(covered)
+	case reply.DenyAll:
+		v.reason = words
+	case reply.ApproveAll, reply.Unclear:
+	}
+	return c.decides(v, about, open, said, ambiguous)
+}
+
+// understandUnknown reads words that would decide something if their sender were an
+// administrator of the group, which cannot be found out now.
+func (c *chat) understandUnknown(msg messages.AcceptIngress, words string) verdict {
+	if !c.adminsUnknown() || !c.canSay(msg) {
+		return verdict{}
+	}
+	if meant, ambiguous := c.meaning(words, msg.Self, c.state.OpenRequests()); meant.Kind == reply.Unclear && !ambiguous {
+		return verdict{}
+	}
+	return verdict{sense: senseUnknown}
+}
+
+// decides looks what words decide, given what they are about.
+func (*chat) decides(v verdict, about about, open []persistence.Asked, said bind.Said, ambiguous bool) verdict {
+	ids := bind.Decide(about.Bound, idsOf(open), said)
+	if ambiguous || len(ids) == 0 {
+		return verdict{sense: senseUnbound}
+	}
+	for _, a := range open {
+		if slices.Contains(ids, a.Request.ID) {
+			v.those = append(v.those, a)
+		}
+	}
+	return v
+}
+
+func idsOf(list []persistence.Asked) []string {
+	ids := []string{}
+	for _, a := range list {
+		ids = append(ids, a.Request.ID)
+	}
+	return ids
+}
+
+// meaning is what words say about the requests that a person may decide. Ambiguous: a
+// number in them is one request's number and another one's place. A place depends on the
+// list that people saw, so words that name one are bare.
+func (c *chat) meaning(words, self string, open []persistence.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for _, a := range open {
 		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
 	}
-	byNumber, byPlace := reply.ParseNumbered(words, shown)
-	fresh := c.isListed(by, admin, open)
+	byNumber, byPlace := reply.ParseNumbered(words, shown, self)
 	switch {
 	case byNumber.Kind == reply.Unclear:
-		return byPlace, !fresh
+		byPlace.Bare = true
+		return byPlace, false
 	case byPlace.Kind == reply.Unclear:
 		return byNumber, false // a number that is no place
-	case byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places):
-		return byNumber, true
-	case strings.Contains(words, "#"), slices.ContainsFunc(byNumber.Targets, func(t string) bool { return t != "" && strings.Contains(words, t) }):
-		return byNumber, false // by name
 	}
-	return byNumber, !fresh
+	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
 }
 
 // nameOf is what people may call a request by beside its number.
@@ -101,97 +202,56 @@ func nameOf(a persistence.Asked) string {
 	return call.Name
 }
 
-// isListed reports whether the list that people saw last is what is open now, as
-// far as a person may decide about it.
-func (c *chat) isListed(by messages.Asker, admin bool, open []persistence.Asked) bool {
-	var theirs []string
-	for _, id := range c.lastListed() {
-		if c.mayDecide(by, c.askerOf(id), admin) {
-			theirs = append(theirs, id)
-		}
-	}
-	return slices.EqualFunc(theirs, open, func(id string, a persistence.Asked) bool { return id == a.Request.ID })
-}
-
-// lastListed are the requests in the list that people saw last. After a restart
-// that is what was open when a request was asked last.
-func (c *chat) lastListed() []string {
-	if c.listed != nil {
-		return c.listed
-	}
-	all := c.state.Requests(func(persistence.Request) bool { return true })
-	if len(all) == 0 {
-		return nil
-	}
-	last := all[len(all)-1].Request.Asked
-	var ids []string
-	for _, a := range all {
-		if a.Request.Answer == persistence.AnswerOpen || a.Request.At >= last && a.Request.Reason != reasonCrowded {
-			ids = append(ids, a.Request.ID)
-		}
-	}
-	return ids
-}
-
-// list notes that people are shown all that is open.
-func (c *chat) list() []persistence.Asked {
-	open := c.state.OpenRequests()
-	c.listed = []string{}
-	for _, a := range open {
-		c.listed = append(c.listed, a.Request.ID)
-	}
-	return open
-}
-
 // listAgain answers with the list; false: there is no way to.
 func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
 	if !c.canSay(msg) {
 		return false
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.listWords(c.list(), turn))
+	open := c.state.OpenRequests()
+	c.settleShowing(ac, msg, turn, c.listWords(open, turn), open)
 	return true
 }
 
-// obey takes a command. It never goes to the model.
-func (c *chat) obey(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, by messages.Asker, o order) bool {
+// understandOrder reads a command. It never goes to the model.
+func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn, o order) verdict {
 	open := c.state.OpenRequests()
-	theirs := c.theirs(by, msg.Admin)
+	theirs := c.theirs(askerOf(turn), msg.Admin)
 	switch {
 	case o.revokes:
-		return c.obeyRevoke(ac, msg, turn, by, o)
+		return verdict{sense: senseRevoke, order: o}
 	case o.lists:
-		return c.listAll(ac, msg, turn)
+		return verdict{sense: senseList}
 	case len(open) == 0:
-		return c.listAgain(ac, msg, turn)
+		return verdict{sense: senseNotClear}
 	case len(theirs) == 0:
-		if c.canSay(msg) {
-			c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(c.noSay(), turn))
-		}
-		return c.canSay(msg)
+		return verdict{sense: senseForbid}
+	}
+	about := c.about(msg, turn)
+	if single := about.single(theirs); single != nil && !o.all && len(o.numbers) == 0 {
+		theirs = single
 	}
 	those, isClear := o.pick(theirs)
-	if !isClear || o.all && !c.isListed(by, msg.Admin, theirs) {
-		return c.listAgain(ac, msg, turn)
+	if !isClear {
+		return verdict{sense: senseNotClear}
 	}
-	answer := persistence.AnswerDenied
-	if o.approves {
-		answer = persistence.AnswerApproved
+	said := bind.Said{Approves: o.approves, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
+	v := c.decides(verdict{sense: senseDecide, approves: o.approves, reason: o.reason}, about, theirs, said, false)
+	if v.sense == senseUnbound {
+		v.sense = senseNotClear // a command turns to the bot wherever it is
 	}
-	return c.decideThose(ac, msg, turn, those, answer, o.reason)
+	return v
 }
 
 // decideThose decides requests by a message.
-func (c *chat) decideThose(
-	ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, those []persistence.Asked, answer persistence.Answer, reason string,
-) bool {
+func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
 	var facts []persistence.ApprovalDecided
 	var agreed []persistence.Request
-	for _, a := range those {
-		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: answer == persistence.AnswerApproved})
+	for _, a := range v.those {
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
 		if out.Is != messages.DecisionDone {
 			return c.listAgain(ac, msg, turn)
 		}
-		fact.Reason = cutReason(reason)
+		fact.Reason = cutReason(v.reason)
 		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
 	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
@@ -203,16 +263,13 @@ func (c *chat) decideThose(
 }
 
 // grantTimed lets rules count for a time, and runs what they cover of what waits.
-func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, open []persistence.Asked, said reply.Reply) bool {
+func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
-	given, covered := c.timed(msg.IngressID, person, said.Targets, said.Minutes, open)
-	if len(given) == 0 {
-		return false
-	}
+	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
 	var facts []persistence.ApprovalDecided
-	for _, a := range covered {
+	for _, a := range v.those {
 		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
-		if out.Is != messages.DecisionDone {
+		if out.Is != messages.DecisionDone || len(given) == 0 {
 			return c.listAgain(ac, msg, turn)
 		}
 		fact.Grant = given[0].ID
@@ -223,7 +280,7 @@ func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn per
 		return true
 	}
 	c.tellGranted(msg, person, given)
-	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(said, turn))
+	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(v.said, turn))
 	return true
 }
 
@@ -281,15 +338,18 @@ type order struct {
 	unclear bool
 }
 
-// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/deny 2 reason`.
-// Without a number it is about the only request that there is.
-func parseOrder(text string) (o order, ok bool) {
+// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/deny 2 reason`,
+// to a bot of the name self. Without a number it is about the only request that is open.
+func parseOrder(text, self string) (o order, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
 	if !ok {
 		return o, false
 	}
 	name, args, _ := strings.Cut(rest, " ")
-	name, _, _ = strings.Cut(strings.ToLower(name), "@") // /approve@bot
+	name, bot, to := strings.Cut(strings.ToLower(name), "@") // /approve@bot
+	if to && (self == "" || !strings.EqualFold(bot, self)) {
+		return o, false // it is another bot's
+	}
 	switch name {
 	case "approvals":
 		return parseAboutGrants(args), true

@@ -52,7 +52,7 @@ func (p *people) inbound(key messages.ChatKey, text string) *post {
 	in := &post{n: n, Inbound: platform.Inbound{
 		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(),
 		Chat: platform.ChatInfo{ID: "1", Type: chatType}, Sender: platform.Person{ID: "alice", Name: "alice"},
-		Gate: platform.Gate{Open: true, Reason: "private"},
+		Gate: platform.Gate{Open: true, Reason: "private"}, Order: p.sim.place(),
 	}}
 	if name, ok := strings.CutPrefix(text, "/"); ok {
 		in.Kind = platform.KindCommand
@@ -232,9 +232,15 @@ func (p *people) edit(key messages.ChatKey) {
 func (p *people) decide(key messages.ChatKey) {
 	s := p.sim
 	w := s.witness(key)
-	n, approval := 1+s.rnd.IntN(3), "none"
+	n, approval, piece := 1+s.rnd.IntN(3), "none", ""
 	if w.state != nil {
-		if open := w.state.OpenRequests(); len(open) > 0 {
+		open := w.state.OpenRequests()
+		if seen := p.shown(key); len(seen) > 0 && s.chance(2) {
+			at := seen[s.rnd.IntN(len(seen))]
+			piece = at.Pieces[s.rnd.IntN(len(at.Pieces))].ID
+			open = slices.DeleteFunc(open, func(a persistence.Asked) bool { return !slices.Contains(at.Requests, a.Request.ID) })
+		}
+		if len(open) > 0 {
 			r := open[s.rnd.IntN(len(open))].Request
 			n, approval = r.N, r.ID
 		}
@@ -242,20 +248,34 @@ func (p *people) decide(key messages.ChatKey) {
 	yes := s.chance(2)
 	switch s.rnd.IntN(4) {
 	case 0:
-		p.words(key, yes, "yes", "no")
+		p.words(key, piece, yes, "yes", "no")
 	case 1:
-		p.words(key, yes, "/approve "+itoa(n), "/deny "+itoa(n))
+		p.words(key, piece, yes, "/approve "+itoa(n), "/deny "+itoa(n))
 	default:
 		p.press(key, approval, yes)
 	}
 }
 
-func (p *people) words(key messages.ChatKey, yes bool, agree, refuse string) {
+// shown are the rows that show requests which are open, as far as is durable.
+func (p *people) shown(key messages.ChatKey) []persistence.Showing {
+	w := p.sim.witness(key)
+	if w.state == nil {
+		return nil
+	}
+	open := w.state.OpenRequests()
+	return slices.DeleteFunc(slices.Clone(w.state.Shown), func(o persistence.Showing) bool {
+		return !slices.ContainsFunc(open, func(a persistence.Asked) bool { return slices.Contains(o.Requests, a.Request.ID) })
+	})
+}
+
+// words answer a message, if one is named.
+func (p *people) words(key messages.ChatKey, answers string, yes bool, agree, refuse string) {
 	text := refuse
 	if yes {
 		text = agree
 	}
 	in := p.inbound(key, text)
+	in.ReplyTo = answers
 	if p.yes[in.RequestID] = yes; !yes {
 		delete(p.yes, in.RequestID)
 	}

@@ -12,11 +12,12 @@ import (
 
 // shown is a message that people can see.
 type shown struct {
-	key  messages.ChatKey
-	id   string
-	text string
-	kept bool // its receipt is durable
-	lost bool // its receipt was lost by a crash or a failure that hid the effect
+	key   messages.ChatKey
+	id    string
+	text  string
+	order int64
+	kept  bool // its receipt is durable
+	lost  bool // its receipt was lost by a crash or a failure that hid the effect
 }
 
 // sent is all that people can see, on the platform's side.
@@ -54,7 +55,7 @@ func (s *sent) crashed() {
 
 // show makes a part visible; once, but for its excuses (P2).
 func (s *sent) show(key messages.ChatKey, text string) *shown {
-	m := &shown{key: key, id: "m" + itoa(len(s.list)+1), text: text}
+	m := &shown{key: key, id: "m" + itoa(len(s.list)+1), text: text, order: s.sim.place()}
 	s.list, s.byID[m.id] = append(s.list, m), m
 	at := string(key) + "\n" + text
 	s.copies[at]++
@@ -63,6 +64,12 @@ func (s *sent) show(key messages.ChatKey, text string) *shown {
 	}
 	s.sim.trace.addf("  shown %s %s %q", key, m.id, text)
 	return m
+}
+
+// place is that of the next message in the platform's order.
+func (s *Sim) place() int64 {
+	s.places++
+	return s.places
 }
 
 // hidden notes that the sender will not hear of an effect.
@@ -114,11 +121,11 @@ func refused(reason platform.SendReason, retryable bool) *platform.Error {
 }
 
 // Send implements [platform.Sender].
-func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	l, s := p.life, p.life.sim
 	name := "send " + string(to.ChatKey)
 	if err := p.before(ctx, name); err != nil {
-		return "", err
+		return messages.Receipt{}, err
 	}
 	m := s.sent.show(to.ChatKey, part.Text)
 	l.turn(name + " shown") // a crash may come here
@@ -127,13 +134,13 @@ func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform
 		s.sent.hidden(m)
 		e := refused(platform.SendNetwork, true)
 		e.Unknown = true
-		return "", e
+		return messages.Receipt{}, e
 	}
 	if s.faulty() && s.chance(10) {
 		s.fault("delay", name)
 		l.wait(name+" late", s.upTo(5*time.Second), ctx.Done())
 	}
-	return m.id, nil
+	return messages.Receipt{ID: m.id, Order: m.order}, nil
 }
 
 // Edit implements [platform.Editor].

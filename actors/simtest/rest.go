@@ -35,12 +35,23 @@ func (s *Sim) rest() {
 		case len(s.sched.ready) > 0:
 			s.step()
 		default:
+			s.answer()
 			s.sched.idle(time.Minute)
 		}
 		s.check()
 	}
 	if s.err == "" {
 		s.settled()
+	}
+}
+
+// answer makes people decide some of what they see.
+func (s *Sim) answer() {
+	for _, key := range s.setup.chats {
+		if len(s.people.shown(key)) > 0 && s.chance(30) {
+			s.people.decide(key)
+			s.sched.settle()
+		}
 	}
 }
 

@@ -86,6 +86,7 @@ type Sim struct {
 	resting bool
 	looking bool // the witness reads, and nothing fails
 	steps   int
+	places  int64 // of messages, by whomever
 	tokens  int
 	asked   int // requests to the model
 	calls   int
@@ -200,6 +201,8 @@ func (s *Sim) step() {
 func (s *Sim) act() {
 	key := s.setup.chats[s.rnd.IntN(len(s.setup.chats))]
 	switch n := s.rnd.IntN(100); {
+	case n < 40 && len(s.people.shown(key)) > 0:
+		s.people.decide(key)
 	case n < 30:
 		s.people.write(key)
 	case n < 40:

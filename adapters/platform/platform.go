@@ -67,8 +67,16 @@ type Inbound struct {
 	// Answers is that message as far as the platform told it: reference, and nobody's
 	// words to us. Nil: nothing is known.
 	Answers *uimessage.Quoted
-	EditOf  string
-	Time    time.Time
+	// Elsewhere: it answers something that is not in this chat.
+	Elsewhere bool
+	EditOf    string
+	Time      time.Time
+	// Order is the message's place in the platform's own order, as in [messages.Receipt];
+	// 0: not known.
+	Order int64
+	// Self is the name by which people mention the bot in texts, without the @; empty:
+	// it has none, or the platform has taken it out of the text.
+	Self string
 
 	// TurnID overrides the turn's id, which is u:<chatKey>:<MessageID> otherwise.
 	TurnID string
@@ -106,8 +114,11 @@ type Gate struct {
 	Open   bool // addressed and allowed: becomes a turn
 	Refuse bool // not allowed: declined; otherwise a closed gate means ignored
 	// Quote: an ignored message that may be quoted later, when somebody addresses the bot.
-	Quote  bool
-	Reason string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
+	Quote bool
+	// Overheard: an open message that does not turn to the bot, in a group where it
+	// hears everything.
+	Overheard bool
+	Reason    string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
 	// Notice is sent to the chat by the host, for example to people not paired yet.
 	Notice string
 	// Asks go with the notice, for the platform to show as buttons; what they mean is
@@ -140,10 +151,10 @@ type Sender interface {
 	// pure: the same message always gives the same parts, so that a crash in the
 	// middle resumes at the failed part.
 	Plan(out Outbound) []Part
-	// Send sends one part and returns the platform's id of the message it made.
+	// Send sends one part and returns the platform's receipt of the message it made.
 	// When the service refuses the markup it sends the plain text instead, at once.
 	// Errors are [*Error]; Unknown marks those after which it may have been sent.
-	Send(ctx context.Context, to Target, part Part) (messageID string, err error)
+	Send(ctx context.Context, to Target, part Part) (messages.Receipt, error)
 }
 
 // Editor replaces the text of a message that was sent.

@@ -157,6 +157,8 @@ func decided(w notices.Words, d messages.Decision, out messages.DecisionOutcome,
 		return "warning", w.ExpiredRequest, line("⌛")
 	case messages.DecisionForbidden:
 		return "error", w.MayNotDecide, nil
+	case messages.DecisionUnseen:
+		return "warning", w.UnseenRequest, nil
 	case messages.DecisionUnknown:
 	}
 	return "error", w.UnknownRequest, nil

@@ -44,14 +44,14 @@ func (j *judge) decide(_ context.Context, key messages.ChatKey, by platform.Pers
 func (b *bench) asked(t *testing.T, text string) string {
 	t.Helper()
 	parts := b.bot.Plan(platform.Outbound{To: target(private), ID: text, Text: text, Asks: []messages.Ask{{N: 1, ApprovalID: "ap1", Digest: digest}}})
-	id := ""
+	var made messages.Receipt
 	for _, p := range parts {
 		var err error
-		if id, err = b.bot.Send(t.Context(), target(private), p); err != nil {
+		if made, err = b.bot.Send(t.Context(), target(private), p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return id
+	return made.ID
 }
 
 func toastOf(answer map[string]any) string {

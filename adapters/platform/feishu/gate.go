@@ -69,7 +69,7 @@ func gate(f facts, r rules) platform.Gate {
 	case !door.Lets(r.member, f.role):
 		return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 	}
-	return platform.Gate{Open: true, Reason: reason}
+	return platform.Gate{Open: true, Reason: reason, Overheard: f.addressed == addressedNot}
 }
 
 func ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }

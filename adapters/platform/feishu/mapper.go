@@ -38,7 +38,7 @@ func (m mapper) inbound(r received) mapped {
 		IngressID: msg.ID, RequestID: newRequestID(), Kind: platform.KindMessage,
 		Chat:      platform.ChatInfo{ID: msg.Chat, Type: tidy(msg.ChatType, maxName), ThreadID: tidy(msg.Thread, maxName)},
 		Sender:    platform.Person{ID: r.Sender.ID.OpenID, Name: m.name(r), IsBot: r.Sender.Type != "user"},
-		MessageID: msg.ID, ReplyTo: msg.Parent, Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
+		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.Parent, Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
 	}
 	f := facts{
 		chatType: msg.ChatType, bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -77,7 +78,23 @@ type outgoing struct {
 
 // sentMessage is what we need of a message that was made.
 type sentMessage struct {
-	ID string `json:"message_id"`
+	ID      string `json:"message_id"`
+	Created string `json:"create_time"` // in milliseconds
+}
+
+// receipt is the message with its place in the order of the service.
+func (m sentMessage) receipt() messages.Receipt {
+	return messages.Receipt{ID: m.ID, Order: orderOf(m.Created)}
+}
+
+// orderOf is the place that the service gave a message among all of its chat: when it
+// says that it was made. 0: it did not say.
+func orderOf(created string) int64 {
+	ms, err := strconv.ParseInt(created, 10, 64)
+	if err != nil || ms <= 0 || ms >= 1<<messages.OrderBits {
+		return 0
+	}
+	return ms
 }
 
 // chatOf is where a call goes. A target without a chat is an error: nothing is sent to a guess.
@@ -100,20 +117,20 @@ func (p *Platform) uuid(chat, id string) string {
 }
 
 // Send implements [platform.Sender].
-func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	chat, err := chatOf(to)
 	if err != nil {
-		return "", err
+		return messages.Receipt{}, err
 	}
 	out := outgoing{chat: chat, reply: part.ReplyTo, UUID: p.uuid(chat, part.ID)}
 	if part.Attachment != nil {
 		if out.Kind, out.Content, err = p.upload(ctx, *part.Attachment); err != nil {
-			return "", err
+			return messages.Receipt{}, err
 		}
 		return p.create(ctx, out)
 	}
 	if part.Text == "" && part.Markup == "" {
-		return "", &platform.Error{Reason: platform.SendRefused, Err: errNoText}
+		return messages.Receipt{}, &platform.Error{Reason: platform.SendRefused, Err: errNoText}
 	}
 	if part.Draft && p.opts.Drafts == DraftsCard {
 		return p.beginStream(ctx, out, part)
@@ -123,7 +140,7 @@ func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.P
 
 // sendText sends a text with its markup or buttons, and without when the service
 // refuses those.
-func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Part) (string, error) {
+func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	buttons := newCard(part, p.opts.Decide != nil)
 	plain := markup.FeishuText(part.Text)
 	out.Kind, out.Content = "post", plain
@@ -133,21 +150,21 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 	case part.Markup != "":
 		out.Content = part.Markup
 	}
-	id, err := p.create(ctx, out)
+	made, err := p.create(ctx, out)
 	if out.Content != plain && isMarkupRefused(err) {
 		p.metrics.plainText.Inc()
 		p.log.Warn("markup refused, sent as plain text", "error", err)
 		out.Kind, out.Content, buttons = "post", plain, nil
-		id, err = p.create(ctx, out)
+		made, err = p.create(ctx, out)
 	}
 	if err == nil && buttons != nil {
-		p.cards.keep(id, buttons)
+		p.cards.keep(made.ID, buttons)
 	}
-	return id, err
+	return made, err
 }
 
 // create makes a message. One whose question is gone is sent without it.
-func (p *Platform) create(ctx context.Context, out outgoing) (string, error) {
+func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, error) {
 	path, query := "/open-apis/im/v1/messages", url.Values{"receive_id_type": {"chat_id"}}
 	out.To = out.chat
 	if out.reply != "" {
@@ -160,13 +177,13 @@ func (p *Platform) create(ctx context.Context, out outgoing) (string, error) {
 	}
 	if err == nil {
 		p.ours.add(sent.ID, true)
-		return sent.ID, nil
+		return sent.receipt(), nil
 	}
 	if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Reason == platform.SendNotFound && out.reply != "" {
 		out.reply = ""
 		return p.create(ctx, out)
 	}
-	return "", sendError(err)
+	return messages.Receipt{}, sendError(err)
 }
 
 // head cuts a text to at most n bytes, between characters.

@@ -40,11 +40,11 @@ func TestRetryIsNoDouble(t *testing.T) {
 	b.make(t, false, nil)
 	again, err := b.bot.Send(t.Context(), target(private), plan("m/1"))
 	if err != nil || again != first || len(b.shown(target(private))) != 1 {
-		t.Errorf("again %q, first %q, %v, shown %q", again, first, err, b.shown(target(private)))
+		t.Errorf("again %+v, first %+v, %v, shown %q", again, first, err, b.shown(target(private)))
 	}
 	next, err := b.bot.Send(t.Context(), target(private), plan("m/2"))
 	if err != nil || next == first || len(b.shown(target(private))) != 2 {
-		t.Errorf("another message: %q, %v", next, err)
+		t.Errorf("another message: %+v, %v", next, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Drafts]: how a text under way is shown.
@@ -88,18 +89,18 @@ func (s *stream) next(now time.Time) int64 {
 
 // beginStream makes a card, sends it and so shows the beginning of a text. A failure
 // is harmless: the text comes as an ordinary message when it is complete.
-func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (string, error) {
+func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	if !p.streams.pace.draft(time.Now()) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
-		return "", &platform.Error{Reason: platform.SendRefused, Err: errNoCard}
+		return messages.Receipt{}, &platform.Error{Reason: platform.SendRefused, Err: errNoCard}
 	}
-	message, made, err := p.sendCard(ctx, out, part)
+	message, card, err := p.sendCard(ctx, out, part)
 	if err != nil {
 		p.metrics.cards.WithLabelValues("refused").Inc()
-		return "", p.noDrafts(err)
+		return messages.Receipt{}, p.noDrafts(err)
 	}
 	p.metrics.cards.WithLabelValues("made").Inc()
-	p.streams.keep(message, &stream{id: made, text: part.Text, wrote: time.Now()})
+	p.streams.keep(message.ID, &stream{id: card, text: part.Text, wrote: time.Now()})
 	return message, nil
 }
 
@@ -123,7 +124,7 @@ func (p *Platform) noDrafts(err error) error {
 }
 
 // sendCard makes a card that streams and sends it.
-func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Part) (message, id string, err error) {
+func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Part) (message messages.Receipt, id string, err error) {
 	card := object{
 		"schema": "2.0",
 		"config": object{"streaming_mode": true, "update_multi": true, "summary": object{"content": "…"}},
@@ -131,7 +132,7 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 	}
 	raw, err := encode(card)
 	if err != nil {
-		return "", "", sendError(err)
+		return message, "", sendError(err)
 	}
 	made, err := post[struct {
 		ID string `json:"card_id"`
@@ -140,11 +141,11 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
 	}
 	if err != nil {
-		return "", "", harmless(sendError(err)) // a card that was not sent is seen by nobody
+		return message, "", harmless(sendError(err)) // a card that was not sent is seen by nobody
 	}
 	out.Kind = "interactive"
 	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
-		return "", "", sendError(err)
+		return message, "", sendError(err)
 	}
 	message, err = p.create(ctx, out)
 	return message, made.ID, err

@@ -144,7 +144,7 @@ func TestCardFallback(t *testing.T) {
 				for _, f := range x.faults {
 					api.Fail(f)
 				}
-				if tries := finish(t, bot, private, card, whole); tries != x.tries {
+				if tries := finish(t, bot, private, card.ID, whole); tries != x.tries {
 					t.Errorf("%d tries, want %d", tries, x.tries)
 				}
 				sent, holding := api.Sent(private), 0
@@ -179,22 +179,22 @@ func TestCardsOfAnApp(t *testing.T) {
 			chat := fmt.Sprint("oc_", i)
 			api.AddChat(chat, "p2p")
 			people.Go(func() {
-				card, text := "", ""
+				card, text := messages.Receipt{}, ""
 				for n := range looks {
 					text = strings.Repeat("word ", n+1)
 					part := bot.Plan(platform.Outbound{To: target(chat), Text: text, Draft: true})[0]
-					if card == "" {
+					if card.ID == "" {
 						card, _ = bot.Send(t.Context(), target(chat), part) // no room: later
-					} else if err := bot.Edit(t.Context(), target(chat), card, part); err != nil {
+					} else if err := bot.Edit(t.Context(), target(chat), card.ID, part); err != nil {
 						t.Errorf("%s: %v", chat, err)
 					}
 					<-time.After(100 * time.Millisecond)
 				}
 				<-time.After(time.Duration(i) * 100 * time.Millisecond) // they end one after the other
-				if card == "" {
+				if card.ID == "" {
 					return // none in all that time
 				}
-				finish(t, bot, chat, card, text+"end")
+				finish(t, bot, chat, card.ID, text+"end")
 			})
 		}
 		people.Wait()

@@ -276,14 +276,17 @@ func testSend(t *testing.T, h Harness) {
 	t.Helper()
 	s := sender(t, h)
 	want := []string{"one", "two < three", "four"}
-	ids := map[string]bool{}
+	ids, last := map[string]bool{}, messages.Receipt{}
 	for _, text := range want {
 		for _, p := range s.Plan(platform.Outbound{To: h.Chat, Text: text}) {
-			id, err := s.Send(t.Context(), h.Chat, p)
-			if err != nil || id == "" {
-				t.Fatalf("Send: %q, %v", id, err)
+			made, err := s.Send(t.Context(), h.Chat, p)
+			if err != nil || made.ID == "" {
+				t.Fatalf("Send: %+v, %v", made, err)
 			}
-			ids[id] = true
+			if made.Order == 0 || made.Order < last.Order {
+				t.Errorf("the order of %q is %d, behind %d", text, made.Order, last.Order)
+			}
+			last, ids[made.ID] = made, true
 		}
 	}
 	if diff := cmp.Diff(want, h.Shown(h.Chat)); diff != "" || len(ids) != len(want) {
@@ -298,13 +301,13 @@ func testEditOut(t *testing.T, h Harness) {
 		t.Fatal("drafts are declared, but nothing can be edited")
 	}
 	s := sender(t, h)
-	id, err := s.Send(t.Context(), h.Chat, s.Plan(platform.Outbound{To: h.Chat, Text: "hal", Draft: true})[0])
+	made, err := s.Send(t.Context(), h.Chat, s.Plan(platform.Outbound{To: h.Chat, Text: "hal", Draft: true})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	final := s.Plan(platform.Outbound{To: h.Chat, Text: "half of **it**"})[0]
 	for range 2 { // the second changes nothing, which is no error
-		if err := e.Edit(t.Context(), h.Chat, id, final); err != nil {
+		if err := e.Edit(t.Context(), h.Chat, made.ID, final); err != nil {
 			t.Errorf("Edit: %v", err)
 		}
 	}

@@ -163,8 +163,8 @@ func testFiles(t *testing.T, h Harness) {
 		if p.Attachment != nil {
 			want = append(want, "a "+p.Attachment.Kind)
 		}
-		if id, err := s.Send(t.Context(), h.Chat, p); err != nil || id == "" {
-			t.Errorf("%+v: %q, %v", p.Attachment, id, err)
+		if id, err := s.Send(t.Context(), h.Chat, p); err != nil || id.ID == "" {
+			t.Errorf("%+v: %+v, %v", p.Attachment, id, err)
 		}
 	}
 	if got := h.captions(); len(want) != len(h.Files)+1 || !slices.Equal(got, want) {

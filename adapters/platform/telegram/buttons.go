@@ -195,6 +195,8 @@ func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by pla
 		return w.ExpiredRequest, "⌛", true
 	case messages.DecisionForbidden:
 		return w.MayNotDecide, "", true
+	case messages.DecisionUnseen:
+		return w.UnseenRequest, "", true
 	case messages.DecisionUnknown:
 	}
 	return w.UnknownRequest, "", true

@@ -96,7 +96,7 @@ func groupGate(f facts, r rules) platform.Gate {
 	case refused != "":
 		return platform.Gate{Refuse: true, Reason: refused}
 	}
-	return platform.Gate{Open: true, Reason: reason}
+	return platform.Gate{Open: true, Reason: reason, Overheard: f.addressed == addressedNot}
 }
 
 // hears tells whether a message in a group is for the bot.

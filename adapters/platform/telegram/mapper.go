@@ -58,7 +58,8 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
 		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
-		MessageID: id, ReplyTo: msg.replyTo(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
+		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
+		ReplyTo: msg.replyTo(), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
 		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
 	}
 	if topic != 0 {
@@ -234,6 +235,11 @@ func (msg *message) replyTo() string {
 		return ""
 	}
 	return strconv.FormatInt(r.ID, 10)
+}
+
+// elsewhere: a message answers one of another chat or topic, or a story.
+func (msg *message) elsewhere() bool {
+	return len(msg.External) > 0 || len(msg.Story) > 0 || msg.Quote != nil && msg.ReplyTo == nil
 }
 
 func (msg *message) sender() platform.Person {

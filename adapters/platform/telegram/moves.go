@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const movesFile = "moved.json"
@@ -125,10 +126,10 @@ func (p *Platform) address(to platform.Target) (outgoing, error) {
 
 // following sends once more, to where the chat is now, when the server says that it
 // has moved: nothing was sent before. A place that does not exist is not believed.
-func (p *Platform) following(to platform.Target, err error, again func(to platform.Target) (string, error)) (string, error) {
+func (p *Platform) following(to platform.Target, err error, again func(to platform.Target) (messages.Receipt, error)) (messages.Receipt, error) {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason != platform.SendMigrated || e.NewChat == "" {
-		return "", err
+		return messages.Receipt{}, err
 	}
 	from := to.Chat
 	if from == "" {
@@ -136,10 +137,13 @@ func (p *Platform) following(to platform.Target, err error, again func(to platfo
 		from = a.Chat
 	}
 	to.Chat = e.NewChat
-	id, againErr := again(to)
+	made, againErr := again(to)
 	if e, ok := errors.AsType[*platform.Error](againErr); ok && e.Reason == platform.SendNotFound {
-		return "", err
+		return messages.Receipt{}, err
 	}
 	p.moves.learn(from, e.NewChat)
-	return id, againErr
+	if againErr == nil {
+		made.Order |= 1 << messages.OrderBits // the move may not have been known when it was sent
+	}
+	return made, againErr
 }

@@ -57,7 +57,7 @@ func TestChatFollowsItsGroup(t *testing.T) {
 	if err != nil || len(again.api.Sent(grown)) != 1 {
 		t.Errorf("after a restart: %v; the supergroup shows %v", err, again.api.Sent(grown))
 	}
-	if err := again.bot.Edit(t.Context(), to, id, platform.Part{Text: "edited"}); err != nil {
+	if err := again.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "edited"}); err != nil {
 		t.Error(err)
 	}
 }

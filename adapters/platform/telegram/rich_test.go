@@ -28,7 +28,7 @@ func planned(t *testing.T, b *bench, out platform.Outbound) []string {
 		if err != nil {
 			t.Fatalf("Send: %v", err)
 		}
-		ids = append(ids, id)
+		ids = append(ids, id.ID)
 	}
 	return ids
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -144,36 +145,46 @@ func replyTo(id string) *replyParameters {
 }
 
 // Send implements [platform.Sender].
-func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
-	id, err := p.sendTo(ctx, to, part)
+func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
+	made, err := p.sendTo(ctx, to, part)
 	if err == nil {
-		return id, nil
+		return made, nil
 	}
-	return p.following(to, err, func(now platform.Target) (string, error) { return p.sendTo(ctx, now, part) })
+	return p.following(to, err, func(now platform.Target) (messages.Receipt, error) { return p.sendTo(ctx, now, part) })
 }
 
-func (p *Platform) sendTo(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p *Platform) sendTo(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	out, err := p.address(to)
 	if err != nil {
-		return "", err
+		return messages.Receipt{}, err
 	}
-	if err := p.pauses.check(string(out.Chat)); err != nil {
-		return "", err
+	chat := string(out.Chat)
+	if err := p.pauses.check(chat); err != nil {
+		return messages.Receipt{}, err
 	}
 	id, err := p.sendPart(ctx, to, part, out)
-	return id, p.pauses.note(string(out.Chat), err)
+	if err = p.pauses.note(chat, err); err != nil {
+		return messages.Receipt{}, err
+	}
+	return messages.Receipt{ID: strconv.FormatInt(id, 10), Order: orderOf(id, p.moves.origin(chat) != chat)}, nil
 }
 
-func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platform.Part, out outgoing) (string, error) {
+func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platform.Part, out outgoing) (int64, error) {
 	if part.Attachment != nil {
 		return p.sendFile(ctx, to, part)
 	}
 	out.Reply = replyTo(part.ReplyTo)
 	sent, err := posting[sentMessage](ctx, p, "sendMessage", out, part)
-	if err != nil {
-		return "", err
+	return sent.ID, err
+}
+
+// orderOf is the place of a message among all of its chat. In a group that became a
+// supergroup the ids began anew, behind all that were before.
+func orderOf(id int64, moved bool) int64 {
+	if moved {
+		id |= 1 << messages.OrderBits
 	}
-	return strconv.FormatInt(sent.ID, 10), nil
+	return id
 }
 
 // Edit implements [platform.Editor].

@@ -45,8 +45,8 @@ func TestSendOnTheWire(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, nil)
 			id, err := b.bot.Send(t.Context(), c.to, c.part)
-			if err != nil || id == "" {
-				t.Fatalf("Send: %q, %v", id, err)
+			if err != nil || id.ID == "" {
+				t.Fatalf("Send: %+v, %v", id, err)
 			}
 			got := platformtest.Params{}
 			params := b.api.Calls("sendMessage")[0].Params
@@ -243,11 +243,11 @@ func TestEditAndTypingOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.bot.Edit(t.Context(), to, id, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
+	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
 		t.Error(err)
 	}
 	b.api.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
-	if err := b.bot.Edit(t.Context(), to, id, platform.Part{Text: "z", Markup: "<b>z</b>"}); err != nil {
+	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "z", Markup: "<b>z</b>"}); err != nil {
 		t.Error(err)
 	}
 	if got := b.api.Sent(forum); got[0].Text != "z" || got[0].Edits != 2 || got[0].Topic != 5 {

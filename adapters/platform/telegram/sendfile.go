@@ -28,7 +28,7 @@ const (
 var errTooLarge = errors.New("the file is larger than the service takes of a bot")
 
 // sendFile sends an attachment with its caption.
-func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {
 	send := func(caption string, mode models.ParseMode) (*models.Message, error) {
 		file, done, err := p.open(*part.Attachment)
 		if err != nil {
@@ -57,12 +57,12 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 		return p.sendFile(ctx, to, part)
 	}
 	if _, ok := errors.AsType[*platform.Error](err); ok {
-		return "", err
+		return 0, err
 	}
 	if err != nil {
-		return "", sendError(err)
+		return 0, sendError(err)
 	}
-	return strconv.Itoa(sent.ID), nil
+	return int64(sent.ID), nil
 }
 
 // isNoPhoto: the service shows pictures up to 10 MB whose sides are no more than 10,000

@@ -130,7 +130,7 @@ func TestMarkupThatMakesATextTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.bot.Edit(t.Context(), target(private, 0), id, platform.Part{Text: "x", Markup: long + "x"}); err != nil {
+	if err := b.bot.Edit(t.Context(), target(private, 0), id.ID, platform.Part{Text: "x", Markup: long + "x"}); err != nil {
 		t.Error(err)
 	}
 	if got := b.api.Sent(private); len(got) != 1 || got[0].Text != "x" || got[0].Edits != 1 {
@@ -147,7 +147,7 @@ func TestAnEditOfTheFormAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // once more it changes nothing, and is no error
-		if err := b.bot.Edit(t.Context(), to, id, platform.Part{Text: "x", Markup: "<b>x</b>"}); err != nil {
+		if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "x", Markup: "<b>x</b>"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -80,20 +80,23 @@ type replied struct {
 }
 
 type message struct {
-	ID              int64    `json:"message_id"`
-	Date            int64    `json:"date"`
-	EditDate        int64    `json:"edit_date"`
-	Chat            chat     `json:"chat"`
-	From            *user    `json:"from"`
-	SenderChat      *chat    `json:"sender_chat"`
-	Thread          int64    `json:"message_thread_id"`
-	IsTopic         bool     `json:"is_topic_message"`
-	ReplyTo         *replied `json:"reply_to_message"`
-	Quote           *quote   `json:"quote"`
-	Text            string   `json:"text"`
-	Entities        []entity `json:"entities"`
-	Caption         string   `json:"caption"`
-	CaptionEntities []entity `json:"caption_entities"`
+	ID         int64    `json:"message_id"`
+	Date       int64    `json:"date"`
+	EditDate   int64    `json:"edit_date"`
+	Chat       chat     `json:"chat"`
+	From       *user    `json:"from"`
+	SenderChat *chat    `json:"sender_chat"`
+	Thread     int64    `json:"message_thread_id"`
+	IsTopic    bool     `json:"is_topic_message"`
+	ReplyTo    *replied `json:"reply_to_message"`
+	Quote      *quote   `json:"quote"`
+	// External and Story are set for an answer to something that is not in this chat.
+	External        json.RawMessage `json:"external_reply,omitempty"`
+	Story           json.RawMessage `json:"reply_to_story,omitempty"`
+	Text            string          `json:"text"`
+	Entities        []entity        `json:"entities"`
+	Caption         string          `json:"caption"`
+	CaptionEntities []entity        `json:"caption_entities"`
 	// Rich are the words of a message that has neither text nor caption.
 	Rich richWords `json:"rich_message"`
 	// ForwardOrigin and ViaBot say that the words are not the sender's own.

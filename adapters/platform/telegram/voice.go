@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -47,10 +46,10 @@ func isVoiceForbidden(err error) bool {
 }
 
 // inWriting sends the words of a voice message that its chat does not take.
-func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platform.Part) (string, error) {
+func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {
 	out, err := p.address(to)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	words := part.Attachment.Spoken
 	why := "(Voice messages are not taken here, so in writing.)\n\n"
@@ -66,8 +65,5 @@ func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platf
 	}
 	out.Reply = replyTo(part.ReplyTo)
 	sent, err := posting[sentMessage](ctx, p, "sendMessage", out, platform.Part{Text: text, Asks: part.Asks})
-	if err != nil {
-		return "", err
-	}
-	return strconv.FormatInt(sent.ID, 10), nil
+	return sent.ID, err
 }

@@ -54,8 +54,8 @@ func TestVoiceMessageThatIsNotTaken(t *testing.T) {
 		to := target(private, 0)
 		part := platform.Part{ReplyTo: "3", Attachment: &platform.Attachment{Path: voiceFile(t), Kind: "voice", Spoken: c.words}}
 		id, err := b.bot.Send(t.Context(), to, part)
-		if err != nil || id == "" {
-			t.Fatalf("%s: %q, %v", c.refusal, id, err)
+		if err != nil || id.ID == "" {
+			t.Fatalf("%s: %+v, %v", c.refusal, id, err)
 		}
 		calls := b.api.Calls("sendMessage")
 		if len(calls) != 1 {

@@ -84,6 +84,8 @@ func stale(outcomes []messages.DecisionOutcome) *problem {
 		return refused(http.StatusForbidden, "forbidden", "You may not decide this.")
 	case is(messages.DecisionUnknown):
 		return refused(http.StatusNotFound, "not_found", "There is no such request for approval.")
+	case is(messages.DecisionUnseen): // Unreachable: what the page decides it has shown
+		return refused(http.StatusConflict, "unseen", "This could not be shown completely yet.")
 	default:
 		return refused(http.StatusConflict, "already_decided", "This was decided already. Load the chat again to see what came of it.")
 	}

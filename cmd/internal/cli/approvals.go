@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -107,6 +108,8 @@ func requests() chatList[host.ApprovalLine] {
 // approvalWords are what the commands say to people, in one language.
 type approvalWords struct {
 	empty, left, by, help, approved, denied string
+	unsent, parked                          string // of what could not be shown yet
+	zh                                      bool
 	is                                      map[messages.DecisionIs]string
 }
 
@@ -115,18 +118,22 @@ func (a *app) approvalWords() approvalWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return approvalWords{
 			empty: "没有等待审批的请求\n", left: "%s 后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 会话 编号\n",
-			approved: "已同意", denied: "已拒绝",
+			approved: "已同意", denied: "已拒绝", zh: true,
+			unsent: "还没能在会话中显示：%s", parked: "还没能在会话中显示：%s。可用 sma outbox retry 重新发送",
 			is: map[messages.DecisionIs]string{
 				messages.DecisionAlready: "此前已有结果", messages.DecisionExpired: "已失效", messages.DecisionUnknown: "已不存在", messages.DecisionForbidden: "无权审批",
+				messages.DecisionUnseen: "还没有完整显示",
 			},
 		}
 	}
 	return approvalWords{
 		empty: "nothing waits for a decision\n", left: "expires in %s", by: "asked by %s", help: "decide: sma approvals approve|deny CHAT N\n",
 		approved: "approved", denied: "denied",
+		unsent: "could not be shown in the chat yet: %s", parked: "could not be shown in the chat yet: %s. sma outbox retry sends it again",
 		is: map[messages.DecisionIs]string{
 			messages.DecisionAlready: "was decided before", messages.DecisionExpired: "has expired",
 			messages.DecisionUnknown: "is not there any more", messages.DecisionForbidden: "may not be decided from here",
+			messages.DecisionUnseen: "could not be shown completely yet",
 		},
 	}
 }
@@ -144,6 +151,9 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Asker, 64))
 		}
 		out.WriteString("\n")
+		if l.Unseen != nil {
+			out.WriteString("    " + w.unseen(*l.Unseen) + "\n")
+		}
 		for _, sentence := range []string{l.What, l.Risk} {
 			if sentence != "" {
 				out.WriteString("    " + oneLine(sentence, 500) + "\n")
@@ -152,6 +162,22 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 		out.WriteString("    | " + strings.ReplaceAll(l.Exact, "\n", "\n    | ") + "\n")
 	}
 	return out.String() + w.help
+}
+
+// unseen says why people do not see a request yet.
+func (w approvalWords) unseen(u host.ApprovalUnseen) string {
+	why := [2]string{"it is still being sent", "还在发送中"}
+	if u.Reason != "" {
+		why = chat.UnsentReason(u.Reason)
+	}
+	form, words := w.unsent, why[0]
+	if w.zh {
+		words = why[1]
+	}
+	if u.Parked {
+		form = w.parked
+	}
+	return fmt.Sprintf(form, words)
 }
 
 func (w approvalWords) decided(approve bool, r host.ApprovalResult) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
@@ -26,6 +27,16 @@ type ApprovalLine struct {
 	Asker   string           `json:"asker,omitempty"`
 	Asked   time.Time        `json:"asked"`
 	Expires time.Time        `json:"expires"`
+	// Unseen is set while people of the chat do not see the request yet.
+	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
+}
+
+// ApprovalUnseen says why people do not see a request yet. It stays open.
+type ApprovalUnseen struct {
+	// Parked: the message that shows it was given up until somebody retries it.
+	Parked bool `json:"parked,omitempty"`
+	// Reason is why sending fails, as of the outbox; empty: it is on its way.
+	Reason string `json:"reason,omitempty"`
 }
 
 // ApprovalOrder decides about requests of a chat.
@@ -66,7 +77,7 @@ func ReadApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey
 		if err != nil {
 			return nil, err
 		}
-		return approvalLines(key, state.History), nil
+		return withUnseen(approvalLines(key, state.History), chat.Outbox(state)), nil
 	})
 }
 
@@ -110,8 +121,28 @@ func (h *Host) approvals(ctx context.Context, key messages.ChatKey) ([]ApprovalL
 		for _, m := range view.Messages {
 			turns = append(turns, persistence.NewTurn(m))
 		}
-		return approvalLines(key, turns), err
+		lines := approvalLines(key, turns)
+		if err != nil || len(lines) == 0 {
+			return lines, err
+		}
+		outbox, err := ask[messages.OutboxReply](ctx, h, messages.OutboxQuery{ChatKey: key})
+		if err == nil && outbox.Err != "" {
+			err = errors.New(outbox.Err)
+		}
+		return withUnseen(lines, outbox.Items), err
 	})
+}
+
+// withUnseen says of each request whether the message that is to show it is owed still.
+func withUnseen(lines []ApprovalLine, outbox []messages.OutboxItem) []ApprovalLine {
+	for i := range lines {
+		for _, item := range outbox {
+			if slices.Contains(item.Unseen, lines[i].ID) {
+				lines[i].Unseen = &ApprovalUnseen{Parked: item.State == messages.OutboxParked, Reason: item.LastError}
+			}
+		}
+	}
+	return lines
 }
 
 // decide decides about requests as the user of the process. They are named by their

@@ -31,8 +31,8 @@ func TestAP4AnyBytes(t *testing.T) {
 			b.WriteString(strings.Repeat(pieces[random.IntN(len(pieces))], 1+random.IntN(1+random.IntN(20))))
 		}
 		text, pending := b.String(), []string{"ls src", "wc -l a.txt"}
-		got := ParseWith(text, pending, policy)
-		if again := ParseWith(text, pending, policy); got.differs(again) {
+		got := ParseWith(text, pending, policy, "a")
+		if again := ParseWith(text, pending, policy, "a"); got.differs(again) {
 			t.Fatalf("%q: %v, then %v", text, got, again)
 		}
 		if got.Kind != Unclear && (!legible(text) || !mayDecide(text)) {

@@ -32,7 +32,7 @@ func TestAP3Cases(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		if diff := gocmp.Diff(c.Expect, Parse(c.Reply, c.Pending), cmpopts.EquateEmpty()); diff != "" {
+		if diff := gocmp.Diff(c.Expect, Parse(c.Reply, c.Pending, "ship_bot"), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %q to %q (-want +got):\n%s", c.ID, c.Reply, c.Pending, diff)
 		}
 	}

@@ -24,8 +24,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, first, second string) {
 		pending := []string{first, second}
-		r := ParseWith(text, pending, policy)
-		if again := ParseWith(text, pending, policy); r.differs(again) {
+		r := ParseWith(text, pending, policy, "bot")
+		if again := ParseWith(text, pending, policy, "bot"); r.differs(again) {
 			t.Fatalf("%q: %v, then %v", text, r, again)
 		}
 		if r.Kind != Unclear && (!legible(text) || !mayDecide(text)) {

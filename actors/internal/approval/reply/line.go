@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -116,15 +117,14 @@ func isLatin(r rune) bool {
 	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// dropHead drops one mention and one word of courtesy in front.
-func dropHead(l line) line {
-	if l.at(0) == '@' {
-		i := 1
-		for isName(l.at(i)) {
-			i++
-		}
-		if i > 1 && l.at(i) == ' ' {
-			l = l.slice(i, l.len()).trim()
+// dropHead drops one mention of the bot, which goes by one of the names, and one word
+// of courtesy in front. Words to anybody else keep their mention, and mean nothing.
+func dropHead(l line, names []string) line {
+	for _, name := range names {
+		mention := newLine("@" + name).norm
+		if end := len(mention); end > 1 && l.at(end) == ' ' && slices.Equal(l.norm[:end], mention) {
+			l = l.slice(end, l.len()).trim()
+			break
 		}
 	}
 	if l.at(0) == '请' {
@@ -134,10 +134,6 @@ func dropHead(l line) line {
 		return l.slice(end, l.len()).trim()
 	}
 	return l
-}
-
-func isName(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.N) || strings.ContainsRune("_-.", r)
 }
 
 // tails are the line as it is, and what is left of it when a mark at its end, a

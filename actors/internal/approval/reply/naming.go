@@ -8,7 +8,7 @@ func (p parser) naming(l line) []Meaning {
 	for _, s := range p.approvals(l) {
 		places := slices.Clone(s.picks)
 		slices.Sort(places)
-		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places)})
+		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare})
 	}
 	for _, s := range follow(l, words("拒绝", "deny", "reject", "refuse"), p.list) {
 		kind := DenyAll
@@ -17,7 +17,7 @@ func (p parser) naming(l line) []Meaning {
 				kind = Unclear
 			}
 		}
-		out = append(out, Meaning{Reply: Reply{Kind: kind}})
+		out = append(out, Meaning{Reply: Reply{Kind: kind}, Bare: s.bare})
 	}
 	return out
 }
@@ -50,22 +50,22 @@ func (p parser) targets(picks []int) []string {
 func (p parser) list(l line, s state) []state {
 	out := p.ordinals(true)(l, s)
 	rest := l.slice(s.at, l.len())
-	take := func(picks []int) {
+	take := func(picks []int, bare bool) {
 		if len(picks) > 0 {
-			out = append(out, state{at: l.len(), picks: picks})
+			out = append(out, state{at: l.len(), picks: picks, bare: bare})
 		}
 	}
 	if isThis(rest) && len(p.pending) == 1 {
-		take([]int{0})
+		take([]int{0}, true)
 	}
 	if before := l.at(s.at - 1); before == ' ' || !isLatin(before) {
-		take(p.named(string(rest.raw)))
+		take(p.named(string(rest.raw)), false)
 	}
 	if text, ok := quoted(rest); ok {
-		take(p.named(text))
+		take(p.named(text), false)
 	}
 	if listed := backticked(rest); len(listed) > 1 {
-		take(p.named(listed...))
+		take(p.named(listed...), false)
 	}
 	return out
 }

@@ -12,33 +12,36 @@ type phrase struct {
 	text string
 	kind Kind
 	one  bool // counts only for a single command
+	bare bool // it does not speak of all of them
 }
 
 // phrases are the closed lists, in the spelling of line.norm.
 func phrases() []phrase {
 	var out []phrase
-	add := func(kind Kind, one bool, lists ...string) {
+	add := func(kind Kind, one, bare bool, lists ...string) {
 		for _, list := range lists {
 			for text := range strings.SplitSeq(list, ",") {
-				out = append(out, phrase{text: text, kind: kind, one: one})
+				out = append(out, phrase{text: text, kind: kind, one: one, bare: bare})
 			}
 		}
 	}
-	add(ApproveAll, true,
+	add(ApproveAll, true, true,
 		"同意,同意了,我同意,可以,可以的,行,好,好的,没问题,批准,允许,准了,通过,确认,确认执行,同意执行,可以执行,执行吧",
 		"yes,y,yep,yeah,ok,okay,sure,approve,approved,i approve,allow,allow it,lgtm,go ahead,do it,proceed",
 		"confirm,confirmed,sounds good",
 		"👍,✅,👌",
 	)
-	add(ApproveAll, false,
+	add(ApproveAll, false, false,
 		"全部同意,都同意,全都同意,全同意,全部批准,全部允许,全部通过,都可以,都行,都批准,都允许",
 		"approve all,approve everything,approve them all,allow all,yes to all,all approved",
 	)
-	add(DenyAll, false,
+	add(DenyAll, false, true,
 		"不同意,我不同意,拒绝,不行,不可以,不要,不,不批准,不允许,不准,否,别执行,不要执行,不能执行,取消",
 		"no,n,nope,deny,denied,reject,rejected,refuse,don't,do not,don't run it,do not run it,disapprove",
 		"not approved,not allowed,cancel,stop,no thanks",
 		"👎,❌,🚫",
+	)
+	add(DenyAll, false, false,
 		"全部拒绝,都拒绝,全都拒绝,全拒绝,都不同意,全部不同意,都不行,都不可以,都不要,都不批准",
 		"deny all,deny everything,reject all,refuse all,no to all,none of them",
 	)
@@ -46,21 +49,22 @@ func phrases() []phrase {
 }
 
 // phrase reads a line that is a phrase of the lists, or a refusal and its reason.
-func (p parser) phrase(l line) []Reply {
+func (p parser) phrase(l line) []Meaning {
 	text := spoken(l)
-	var out []Reply
+	var out []Meaning
+	add := func(kind Kind, bare bool) { out = append(out, Meaning{Reply: Reply{Kind: kind}, Bare: bare}) }
 	list := phrases()
 	for _, ph := range list {
 		switch {
 		case text == ph.text && ph.one && len(p.pending) > 1:
-			out = append(out, Reply{Kind: Unclear})
+			add(Unclear, false)
 		case text == ph.text:
-			out = append(out, Reply{Kind: ph.kind})
+			add(ph.kind, ph.bare)
 		case ph.kind == DenyAll && strings.HasPrefix(text, ph.text):
 			if why, ok := reason(text[len(ph.text):]); ok && hedged(why, list) {
-				out = append(out, Reply{Kind: Unclear})
+				add(Unclear, false)
 			} else if ok {
-				out = append(out, Reply{Kind: DenyAll})
+				add(DenyAll, ph.bare)
 			}
 		}
 	}

@@ -29,9 +29,10 @@ type Reply struct {
 }
 
 // Parse reads a reply to the commands that wait, in the order in which they were
-// shown. Rules of timed grants are judged by the shipped policy.
-func Parse(text string, pending []string) Reply {
-	return parse(text, pending, shippedOrNone)
+// shown, to a bot that goes by these names. Rules of timed grants are judged by the
+// shipped policy.
+func Parse(text string, pending []string, names ...string) Reply {
+	return parse(text, pending, shippedOrNone, names)
 }
 
 // shippedOrNone is the shipped policy; without it every rule is void.
@@ -44,15 +45,15 @@ func shippedOrNone() *grant.Policy {
 }
 
 // ParseWith is Parse under a policy of the operator's.
-func ParseWith(text string, pending []string, policy *grant.Policy) Reply {
-	return parse(text, pending, func() *grant.Policy { return policy })
+func ParseWith(text string, pending []string, policy *grant.Policy, names ...string) Reply {
+	return parse(text, pending, func() *grant.Policy { return policy }, names)
 }
 
-func parse(text string, pending []string, policy func() *grant.Policy) Reply {
+func parse(text string, pending []string, policy func() *grant.Policy, names []string) Reply {
 	if len(pending) == 0 || !legible(text) {
 		return Reply{Kind: Unclear}
 	}
-	return parser{pending: pending, judged: &judged{policy: policy}}.read(text).Reply
+	return parser{pending: pending, names: names, judged: &judged{policy: policy}}.read(text).Reply
 }
 
 // Shown is a request as people see it: its number, and its command.
@@ -65,19 +66,22 @@ type Shown struct {
 type Meaning struct {
 	Reply
 
-	// Places are where the targets of [ApproveSome] stand among the requests, in order.
+	// Places are where the targets of [ApproveSome] are among the requests, in order.
 	Places []int
+	// Bare: the reply itself does not say what it is about, like a mere yes or no, or a
+	// word for "this". That is what it answers.
+	Bare bool
 }
 
 // ParseNumbered reads a reply to requests that are known by numbers of their own.
 // The second one of them and the one with number 2 may be two requests: it gives what
 // the reply means when it names numbers, and what when it names places. Only #N is a
 // number in both.
-func ParseNumbered(text string, shown []Shown) (byNumber, byPlace Meaning) {
+func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
 	}
-	p := parser{judged: &judged{policy: shippedOrNone}}
+	p := parser{names: names, judged: &judged{policy: shippedOrNone}}
 	for _, s := range shown {
 		p.pending, p.numbers = append(p.pending, s.Command), append(p.numbers, s.N)
 	}
@@ -92,6 +96,7 @@ func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 // that a whole line can have, none if they do not know it.
 type parser struct {
 	pending []string
+	names   []string // of the bot
 	judged  *judged
 	numbers []int // of the commands; nil: their places, from 1
 	places  bool  // a number without # is a place all the same
@@ -108,14 +113,15 @@ type judged struct {
 // read is the one meaning that a text has.
 func (p parser) read(text string) Meaning {
 	var readings []Meaning
-	for _, l := range tails(dropHead(newLine(text))) {
-		readings = append(readings, plainly(p.phrase(l))...)
+	for _, l := range tails(dropHead(newLine(text), p.names)) {
+		readings = append(readings, p.phrase(l)...)
 		readings = append(readings, p.naming(l)...)
-		readings = append(readings, plainly(p.timed(l))...)
+		readings = append(readings, p.timed(l)...)
 	}
 	if len(readings) == 0 || slices.ContainsFunc(readings[1:], readings[0].differs) {
 		return unclear()
 	}
+	readings[0].Bare = slices.ContainsFunc(readings, func(m Meaning) bool { return m.Bare })
 	return readings[0]
 }
 
@@ -128,15 +134,6 @@ func (p parser) place(n int, hash bool) int {
 		return -1
 	}
 	return n - 1
-}
-
-// plainly are the meanings of replies that name no request.
-func plainly(replies []Reply) []Meaning {
-	var out []Meaning
-	for _, r := range replies {
-		out = append(out, Meaning{Reply: r})
-	}
-	return out
 }
 
 func (m Meaning) differs(other Meaning) bool {

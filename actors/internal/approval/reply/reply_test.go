@@ -40,7 +40,7 @@ func check(t *testing.T, pending []string, lines string) {
 		if !ok {
 			t.Fatalf("no meaning: %q", text)
 		}
-		if got := meaning(Parse(reply, pending)); got != want {
+		if got := meaning(Parse(reply, pending, "bot")); got != want {
 			t.Errorf("%q to %q: got %s, want %s", reply, pending, got, want)
 		}
 	}
@@ -48,6 +48,7 @@ func check(t *testing.T, pending []string, lines string) {
 
 func TestEveryPhrase(t *testing.T) {
 	one, two := []string{"ls src"}, []string{"ls src", "wc -l a.txt"}
+	names := []string{"bot", "小助手", "a_b-c.d"}
 	seen := make(map[string]bool)
 	for _, ph := range phrases() {
 		if seen[ph.text] || ph.text != strings.TrimSpace(ph.text) || ph.text == "" {
@@ -63,23 +64,23 @@ func TestEveryPhrase(t *testing.T) {
 			"%s,please", "%s thank  you", "@bot %s", "@小助手  %s。", "请%s", "please %s", "@a_b-c.d please  %s, thanks.",
 		} {
 			text := fmt.Sprintf(form, ph.text)
-			if got := Parse(text, one); got.Kind != ph.kind {
+			if got := Parse(text, one, names...); got.Kind != ph.kind {
 				t.Errorf("%q to one: got %s, want %s", text, got.Kind, ph.kind)
 			}
-			if got := Parse(text, two); got.Kind != all {
+			if got := Parse(text, two, names...); got.Kind != all {
 				t.Errorf("%q to two: got %s, want %s", text, got.Kind, all)
 			}
 		}
 		for _, form := range []string{
 			"%s?", "%s？", "%s...", "%s…", "%s。。", "%s吗", "%s 吧你", "x%s", "%s\n", "%s\r\n", "a\n%s", "%s\t", "%s\u200b", "\ufeff%s",
-			"%s\u2028", "%s\u0085", "%s\ue000", "%s\u0378", "%s\u202e", "%s\u00a0", "@bot%s", "@ %s", "@a @b %s", "please please %s",
+			"%s\u2028", "%s\u0085", "%s\ue000", "%s\u0378", "%s\u202e", "%s\u00a0", "@bot%s", "@ %s", "@bot @bot %s", "@other %s", "@bot2 %s", "@bo %s", "@bot, %s", "please please %s",
 			"%s thanks thanks", "%s,, thanks", "%s.!", "%s!.", "%s 👍", "%s %s", "%s 但是", "if %s", "“%s”", "`%s`", "%s\xff", "%s\u0301",
 		} {
 			text := strings.ReplaceAll(form, "%s", ph.text)
 			if strings.Contains(ph.text, " ") && form == "@bot%s" || text == "no thanks thanks" {
 				continue // the rest is a phrase, too
 			}
-			if got := Parse(text, one); got.Kind != Unclear {
+			if got := Parse(text, one, names...); got.Kind != Unclear {
 				t.Errorf("%q to one: got %s, want unclear", text, got.Kind)
 			}
 		}
@@ -340,7 +341,7 @@ func TestNaming(t *testing.T) {
 		批准这条命令 => +ls src
 		approve this => +ls src
 		allow This One, please => +ls src
-		approve this command => ?
+		approve this command => +ls src
 		approve the one => ?
 		approve thisone => ?
 		approve #1 => +ls src

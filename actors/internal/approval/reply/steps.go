@@ -12,6 +12,7 @@ type state struct {
 	from, to int // the rules of a timed grant
 	minutes  int
 	picks    []int // the commands named
+	bare     bool  // by a word for the only one
 }
 
 // step follows a line in all the ways that there are. Blanks between steps mean
@@ -160,7 +161,7 @@ func (l line) joiner(i int) int {
 
 // isThis says whether a line is a word for the only command that waits.
 func isThis(l line) bool {
-	for _, word := range []string{"这个", "这条", "这个命令", "这条命令", "该命令", "this", "this one"} {
+	for _, word := range []string{"这个", "这条", "这个命令", "这条命令", "该命令", "this", "this one", "this command"} {
 		if l.word(0, word) == l.len() {
 			return true
 		}

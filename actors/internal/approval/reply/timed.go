@@ -9,15 +9,15 @@ import (
 const maxMinutes = 60
 
 // timed reads a line that grants rules for a limited time.
-func (p parser) timed(l line) []Reply {
-	var out []Reply
+func (p parser) timed(l line) []Meaning {
+	var out []Meaning
 	for _, form := range timedForms() {
 		for _, s := range follow(l, form) {
 			if s.minutes > maxMinutes {
 				continue
 			}
 			if targets := p.granted(l, s.from, s.to); targets != nil {
-				out = append(out, Reply{Kind: GrantTimed, Targets: targets, Minutes: s.minutes})
+				out = append(out, Meaning{Reply: Reply{Kind: GrantTimed, Targets: targets, Minutes: s.minutes}, Bare: isThis(l.slice(s.from, s.to))})
 			}
 		}
 	}

@@ -21,6 +21,8 @@ type Words struct {
 	ApproveButton, DenyButton                              string
 	ApprovedToast, DeniedToast, AlreadyDecided             string
 	ExpiredRequest, MayNotDecide, UnknownRequest, TryAgain string
+	// UnseenRequest: not everything of the request is with people yet.
+	UnseenRequest string
 }
 
 // English are the words for everybody else.
@@ -39,6 +41,7 @@ func English() Words {
 		ApproveButton: "Approve", DenyButton: "Deny", ApprovedToast: "Approved.", DeniedToast: "Denied.", AlreadyDecided: "This was decided already.",
 		ExpiredRequest: "This request has expired. Nothing was done.", MayNotDecide: "You may not decide about this.",
 		UnknownRequest: "I do not know this request.", TryAgain: "I cannot take this now. Please press again in a moment.",
+		UnseenRequest: "This request could not be shown completely yet, so it cannot be decided yet. It stays open; /approvals shows it.",
 	}
 }
 
@@ -58,6 +61,7 @@ func Chinese() Words {
 		ApproveButton: "同意", DenyButton: "拒绝", ApprovedToast: "已同意。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
 		UnknownRequest: "找不到这个请求。", TryAgain: "现在无法处理，请稍后再点一次。",
+		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
 	}
 }
 

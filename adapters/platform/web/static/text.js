@@ -13,7 +13,7 @@ const en = {
   onlyIf: (tool) => `(“${tool}”; it runs only if you approve.)`,
   asked: (n, by, until) => `#${n}${by ? `, asked by ${by}` : ''}, until ${new Date(until).toLocaleTimeString()}`,
   asksFor: (tool) => `The assistant wants to use “${tool}” with exactly this input. It runs only if you approve, within 30 minutes.`,
-  decisionOf: { already: 'This was decided already.', expired: 'This request has expired. Nothing was done.', unknown: 'This request is not open.', forbidden: 'You may not decide this.' },
+  decisionOf: { already: 'This was decided already.', expired: 'This request has expired. Nothing was done.', unknown: 'This request is not open.', forbidden: 'You may not decide this.', unseen: 'This could not be shown in its chat yet.' },
   offline: 'Connection lost, trying again', answering: 'The assistant is answering.', ready: 'The answer is complete.',
   stateOf: {
     'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waiting for approval',
@@ -40,7 +40,7 @@ const zh = {
   onlyIf: (tool) => `（“${tool}”，只有你同意后才会执行。）`,
   asked: (n, by, until) => `#${n}${by ? `，发起人 ${by}` : ''}，${new Date(until).toLocaleTimeString()} 前有效`,
   asksFor: (tool) => `助手想用下面的输入使用“${tool}”。只有你在 30 分钟内同意后才会执行。`,
-  decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。' },
+  decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。', unseen: '这个请求还没有在会话中显示。' },
   offline: '连接已断开，正在重试', answering: '助手正在回答。', ready: '回答已完成。',
   stateOf: {
     'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待批准',
