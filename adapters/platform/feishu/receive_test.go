@@ -262,7 +262,7 @@ func TestGroups(t *testing.T) {
 		{group, other, "", inGroup("before the owner"), false, true, "group_not_allowed"},
 		{group, owner, "", inGroup("hello"), true, false, "mention"},
 		{group, other, "", inGroup("after the owner"), true, false, "mention"},
-		{group, other, "an answer", map[string]any{"parent_id": ours}, true, false, "reply"},
+		{group, other, "an answer", map[string]any{"parent_id": ours.ID}, true, false, "reply"},
 		{group, other, "an answer to another", map[string]any{"parent_id": "om_other"}, false, false, "unaddressed"},
 		{"oc_listed", other, "anything", nil, true, false, "all"},
 		{"oc_closed", other, "", inGroup("hello"), false, true, "not_paired"},

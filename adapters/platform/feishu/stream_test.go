@@ -83,17 +83,17 @@ func TestStreamingCard(t *testing.T) {
 				bot = botOf(t, api) // a restart
 			}
 			<-time.After(200 * time.Millisecond)
-			if err := bot.Edit(t.Context(), target(private), id, plan(step.text, step.draft)); err != nil {
+			if err := bot.Edit(t.Context(), target(private), id.ID, plan(step.text, step.draft)); err != nil {
 				t.Fatalf("%q: %v", step.text, err)
 			}
 			shown := api.Sent(private)[0]
-			if n := api.CardSequence(id); shown.Text != step.text || shown.Streaming != step.draft || n <= last {
+			if n := api.CardSequence(id.ID); shown.Text != step.text || shown.Streaming != step.draft || n <= last {
 				t.Errorf("shown %+v, number %d after %d", shown, n, last)
 			} else {
 				last = n
 			}
 		}
-		if err := bot.Edit(t.Context(), target(private), id, plan("one two three four", false)); err != nil {
+		if err := bot.Edit(t.Context(), target(private), id.ID, plan("one two three four", false)); err != nil {
 			t.Errorf("once more: %v", err)
 		}
 		if n := len(api.Sent(private)); n != 1 {

@@ -86,9 +86,9 @@ func expected(f facts, r rules) platform.Gate {
 	case !trusted(r.member):
 		return platform.Gate{Refuse: true, Reason: "not_paired"}
 	case f.addressed == addressedNot && f.recent && r.groups == GroupsMention:
-		return platform.Gate{Open: true, Reason: "follow_up"}
+		return platform.Gate{Open: true, Reason: "follow_up", Overheard: true}
 	case f.addressed == addressedNot:
-		return platform.Gate{Open: true, Reason: "all"}
+		return platform.Gate{Open: true, Reason: "all", Overheard: true}
 	}
 	return platform.Gate{Open: true, Reason: string(f.addressed)}
 }

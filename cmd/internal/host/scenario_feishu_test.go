@@ -35,10 +35,7 @@ import (
 func TestFeishuScenarios(t *testing.T) {
 	eachScenario(t, "testdata/feishu/*.txtar", 8, func(t *testing.T, script string) (*scene, map[string]string) {
 		t.Helper()
-		s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}, offered: map[string][]platformtest.FeishuButton{}}
-		s.flags = telegramFlags(s.p)
-		maps.Copy(s.flags, feishuFlags(s.api, "connection"))
-		s.flags["adapters.feishu.egress"] = "direct"
+		s := newFeishuScene(t)
 		s.playFeishu(script)
 		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFeishuFates()}
 		if s.folder {

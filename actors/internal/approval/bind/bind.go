@@ -14,7 +14,11 @@
 // What the words mean is the business of package reply.
 package bind
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
 
 // Row is a row that showed requests whole.
 type Row struct {
@@ -94,7 +98,7 @@ func Of(rows []Row, w Words) Bound {
 			out.List = r.Requests
 		case end > last:
 			last, out.List = end, nil
-			if !w.InFlight && !r.Doubt && (r.Next == 0 || w.Order < r.Next) {
+			if !w.InFlight && !r.Doubt && samePlace(end, w.Order) && (r.Next == 0 || w.Order < r.Next) {
 				out.List = r.Requests
 			}
 		}
@@ -103,8 +107,8 @@ func Of(rows []Row, w Words) Bound {
 	return out
 }
 
-// place is the part of an order that says where it counts; see messages.OrderBits.
-const placeBits = 48
+// placeBits are the bits of an order that count within one place; those above name it.
+const placeBits = messages.OrderBits
 
 // end is the order of the last piece; 0: one of them has none.
 func (r Row) end() int64 {
@@ -120,8 +124,11 @@ func (r Row) end() int64 {
 
 // holds reports whether the words answer a piece of the row.
 func (r Row) holds(w Words) bool {
-	return slices.ContainsFunc(r.Pieces, func(p Piece) bool { return p.ID == w.ReplyTo && p.Order>>placeBits == w.Order>>placeBits })
+	return slices.ContainsFunc(r.Pieces, func(p Piece) bool { return p.ID == w.ReplyTo && samePlace(p.Order, w.Order) })
 }
+
+// samePlace: the platform itself compares orders only within one place.
+func samePlace(a, b int64) bool { return a>>placeBits == b>>placeBits }
 
 // Decide says which of the open requests words decide, in the order in which they
 // wait; none: they decide nothing, and whoever said them should see what is open.
