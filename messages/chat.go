@@ -61,6 +61,8 @@ type AcceptIngress struct {
 	// Order is the place of the message in the platform's own order of the chat's
 	// messages; 0: not known. See [Receipt].
 	Order int64
+	// ToBot: the platform says that the message answers one of the bot's own.
+	ToBot bool
 	// Elsewhere: the message answers something that is not in this chat.
 	Elsewhere bool
 	// Overheard: in a group where the bot hears everything, the message does not turn to it.

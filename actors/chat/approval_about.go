@@ -33,7 +33,7 @@ func (c *chat) about(msg messages.AcceptIngress, turn persistence.Turn) about {
 		rows = append(rows, row)
 	}
 	return about{bind.Of(rows, bind.Words{
-		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, Elsewhere: msg.Elsewhere,
+		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
 		// In a thread that is no chat of its own nothing tells what the bot said there last.
 		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
 	})}

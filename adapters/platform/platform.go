@@ -67,6 +67,8 @@ type Inbound struct {
 	// Answers is that message as far as the platform told it: reference, and nobody's
 	// words to us. Nil: nothing is known.
 	Answers *uimessage.Quoted
+	// ToBot: the platform says that the message it answers is the bot's own.
+	ToBot bool
 	// Elsewhere: it answers something that is not in this chat.
 	Elsewhere bool
 	EditOf    string

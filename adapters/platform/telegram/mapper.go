@@ -59,7 +59,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
 		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
-		ReplyTo: msg.replyTo(), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
+		ReplyTo: msg.replyTo(), ToBot: m.toBot(msg), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
 		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
 	}
 	if topic != 0 {
@@ -235,6 +235,11 @@ func (msg *message) replyTo() string {
 		return ""
 	}
 	return strconv.FormatInt(r.ID, 10)
+}
+
+// toBot: a message answers one of the bot's.
+func (m mapper) toBot(msg *message) bool {
+	return msg.replyTo() != "" && msg.ReplyTo.From != nil && msg.ReplyTo.From.ID == m.me.ID
 }
 
 // elsewhere: a message answers one of another chat or topic, or a story.

@@ -140,6 +140,20 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		s.ids[who+"#"+strconv.Itoa(s.counts[who])] = id
 	}
 	switch verb {
+	case "reply": // CHAT LABEL WORDS; bot#N is the bot's n-th message in the chat
+		of, words, _ := strings.Cut(text, " ")
+		id, known := s.ids[of]
+		if n, err := strconv.Atoi(strings.TrimPrefix(of, "bot#")); err == nil {
+			sent := s.api.Sent(chat)
+			if known = n >= 1 && n <= len(sent); known {
+				id = sent[n-1].ID
+			}
+		}
+		if !known {
+			return fmt.Errorf("no message %s", of)
+		}
+		more["parent_id"] = id
+		label(s.api.Say(chat, from, words, more))
 	case "say":
 		if words, named := strings.CutPrefix(text, "@bot"); named {
 			raw, err := json.Marshal(map[string]string{"text": "@_user_1" + words})

@@ -9,7 +9,9 @@
 //     the platform, and none that they were written before.
 //   - A mere yes or no is about the row that it answers, or, when it answers nothing,
 //     about the last thing that the bot said before it.
-//   - Words that answer anything else, a person's message too, decide nothing.
+//   - A number decides if the row that showed it was with the platform whole before it.
+//   - Words that answer a person's message decide nothing, and neither do those that
+//     answer something of which nothing tells whose it is.
 //
 // What the words mean is the business of package reply.
 package bind
@@ -40,6 +42,8 @@ type Piece struct {
 type Words struct {
 	Order   int64  // 0: not known
 	ReplyTo string // id of the message that they answer; empty: none
+	// ToBot: the platform says that this message is the bot's.
+	ToBot bool
 	// Elsewhere: they answer something that is not in the chat.
 	Elsewhere bool
 	// InFlight: a message of the bot's may be on its way or there, in a place that is not
@@ -61,9 +65,9 @@ type Said struct {
 
 // Bound is what words may be about.
 type Bound struct {
-	// Stray: they answer something that showed no request, and decide nothing.
+	// Stray: they answer something that is not known to be the bot's, and decide nothing.
 	Stray bool
-	// Answers: they answer a row.
+	// Answers: they answer a message of the bot's.
 	Answers bool
 	// List are the requests that words are about which name none, as they were shown;
 	// nil: such words decide nothing.
@@ -79,13 +83,11 @@ func Of(rows []Row, w Words) Bound {
 	}
 	var out Bound
 	out.Answers = w.ReplyTo != ""
+	out.Stray = out.Answers && !w.ToBot
 	var last int64
 	for _, r := range rows {
 		end := r.end()
 		if end == 0 || w.Order <= end {
-			continue
-		}
-		if out.Answers && !r.holds(w) {
 			continue
 		}
 		for _, id := range r.Requests {
@@ -94,8 +96,9 @@ func Of(rows []Row, w Words) Bound {
 			}
 		}
 		switch {
+		case out.Answers && r.holds(w):
+			out.List, out.Stray = r.Requests, false
 		case out.Answers:
-			out.List = r.Requests
 		case end > last:
 			last, out.List = end, nil
 			if !w.InFlight && !r.Doubt && samePlace(end, w.Order) && (r.Next == 0 || w.Order < r.Next) {
@@ -103,7 +106,6 @@ func Of(rows []Row, w Words) Bound {
 			}
 		}
 	}
-	out.Stray = out.Answers && len(out.Seen) == 0
 	return out
 }
 

@@ -82,7 +82,12 @@ func TestDecide(t *testing.T) {
 		{"numbers of which one was not shown", shown, Words{Order: 14}, "a b", name("a b"), ""},
 		{"a number that is not open", shown, Words{Order: 14}, "b", name("a"), ""},
 		{"a number as an answer to somebody", shown, Words{Order: 14, ReplyTo: "9"}, "a", name("a"), ""},
-		{"a number as an answer to another row", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21, ReplyTo: "20"}, "a b", name("a"), ""},
+		{"a number as an answer to another row", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21, ReplyTo: "20"}, "a b", name("a"), "a"},
+		{"a number as an answer to other words of the bot's", shown, Words{Order: 21, ReplyTo: "9", ToBot: true}, "a", name("a"), "a"},
+		{"a number before its row, as an answer to the bot", []Row{row("a", 20)}, Words{Order: 10, ReplyTo: "9", ToBot: true}, "a", name("a"), ""},
+		{"yes as an answer to other words of the bot's", shown, Words{Order: 21, ReplyTo: "9", ToBot: true}, "a", yes, ""},
+		{"no as an answer to other words of the bot's", shown, Words{Order: 21, ReplyTo: "9", ToBot: true}, "a", no, ""},
+		{"this, as an answer to other words of the bot's", shown, Words{Order: 21, ReplyTo: "9", ToBot: true}, "a", this("a"), ""},
 		{"a number as an answer to its row", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21, ReplyTo: "12"}, "a b", name("a"), "a"},
 		{"this, right after it", shown, Words{Order: 13}, "a", this("a"), "a"},
 		{"this, after other words", []Row{shown[0].next(13)}, Words{Order: 14}, "a", this("a"), ""},
@@ -134,8 +139,9 @@ func TestRapidBinding(t *testing.T) {
 		}
 		w := Words{Order: int64(rapid.IntRange(0, int(order)+3).Draw(rt, "place")), InFlight: rapid.Bool().Draw(rt, "in flight")}
 		if rapid.Bool().Draw(rt, "answers") {
-			w.ReplyTo = fmt.Sprint(rapid.IntRange(1, int(order)+2).Draw(rt, "what"))
+			w.ReplyTo, w.ToBot = fmt.Sprint(rapid.IntRange(1, int(order)+2).Draw(rt, "what")), rapid.Bool().Draw(rt, "the bot")
 		}
+		answersRow := slices.ContainsFunc(all, func(s said) bool { return s.row > 0 && fmt.Sprint(s.order) == w.ReplyTo })
 		open := rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 0, 3, rapid.ID).Draw(rt, "open")
 		what := Said{Approves: true, All: rapid.Bool().Draw(rt, "all"), Bare: rapid.Bool().Draw(rt, "bare")}
 		if !what.All {
@@ -146,8 +152,10 @@ func TestRapidBinding(t *testing.T) {
 				last := r.Pieces[len(r.Pieces)-1].Order
 				between := slices.ContainsFunc(all, func(s said) bool { return s.order > last && s.order <= w.Order })
 				answers := slices.ContainsFunc(r.Pieces, func(p Piece) bool { return p.ID == w.ReplyTo })
-				return slices.Contains(r.Requests, id) && last < w.Order && (answers || w.ReplyTo == "") &&
-					(answers || !what.All && !what.Bare || !between && !w.InFlight)
+				byNumber := !what.All && !what.Bare
+				return slices.Contains(r.Requests, id) && last < w.Order &&
+					(answers || w.ReplyTo == "" || byNumber && (w.ToBot || answersRow)) &&
+					(answers || byNumber || !between && !w.InFlight)
 			})
 			if !ok {
 				rt.Fatalf("%+v %+v approve %s of %v after %+v", w, what, id, open, rows)
