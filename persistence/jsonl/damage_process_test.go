@@ -175,9 +175,11 @@ func TestST14Modes(t *testing.T) {
 func TestST14SymbolicLinksAreRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	key := messages.ChatKey(testKey)
-	for _, link := range []string{".", "chat", "open", "chat/" + testKey, "chat/" + testKey + "/messages", "chat/" + testKey + "/messages/journal.jsonl", "lock",
+	for _, link := range []string{
+		".", "chat", "open", "chat/" + testKey, "chat/" + testKey + "/messages", "chat/" + testKey + "/messages/journal.jsonl", "lock",
 		"chat/" + testKey + "/messages/archive", "chat/" + testKey + "/messages/quarantine", "chat/" + testKey + "/conversations",
-		"chat/" + testKey + "/contexts", "chat/" + testKey + "/contexts/archive", "chat/" + testKey + "/memory", "chat/" + testKey + "/memory/backup"} {
+		"chat/" + testKey + "/contexts", "chat/" + testKey + "/contexts/archive", "chat/" + testKey + "/memory", "chat/" + testKey + "/memory/backup",
+	} {
 		t.Run(link, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			name := filepath.Join(dir, link)
