@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 )
 
 // maxTranscript bounds the text of one recording, in bytes: an hour of fast speech
@@ -32,12 +33,12 @@ type ListenerOptions struct {
 type Listener struct {
 	to    Transcriber
 	o     ListenerOptions
-	turns *turns
+	turns *turns.Turns
 }
 
 // NewListener makes one.
 func NewListener(to Transcriber, o ListenerOptions) *Listener {
-	return &Listener{to: to, o: o, turns: newTurns(o.AtOnce)}
+	return &Listener{to: to, o: o, turns: turns.New(o.AtOnce)}
 }
 
 // endings are those of recordings that services take.
@@ -73,7 +74,7 @@ func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, erro
 	if a.Language == "" {
 		a.Language = l.o.Language
 	}
-	done, err := l.turns.take(ctx, chat)
+	done, err := l.turns.Take(ctx, chat)
 	if err != nil {
 		return "", err
 	}

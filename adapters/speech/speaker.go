@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 )
 
 // SpeakerOptions bound a [Speaker].
@@ -31,12 +32,12 @@ type Recording struct {
 type Speaker struct {
 	by    Synthesizer
 	o     SpeakerOptions
-	turns *turns
+	turns *turns.Turns
 }
 
 // NewSpeaker makes one.
 func NewSpeaker(by Synthesizer, o SpeakerOptions) *Speaker {
-	return &Speaker{by: by, o: o, turns: newTurns(o.AtOnce)}
+	return &Speaker{by: by, o: o, turns: turns.New(o.AtOnce)}
 }
 
 // MaxLetters is how long a text may be.
@@ -55,7 +56,7 @@ func (s *Speaker) speak(ctx context.Context, chat string, w Words) (Recording, e
 	if utf8.RuneCountInString(w.Text) > s.o.MaxLetters {
 		return Recording{}, &Error{Reason: ReasonLong}
 	}
-	done, err := s.turns.take(ctx, chat)
+	done, err := s.turns.Take(ctx, chat)
 	if err != nil {
 		return Recording{}, err
 	}

@@ -1,6 +1,7 @@
 package webfetch
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -25,7 +26,7 @@ type fetched struct {
 	contentType string
 	redirect    string // not followed; empty: none
 	title, text string
-	cut         bool // the page is longer than what was read
+	cut         string // what was read, if the page is longer than that
 }
 
 // errElsewhere ends a chain of redirects at the last answer.
@@ -68,20 +69,18 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 	if e := res.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, fmt.Errorf("%s packs its pages in a way that was not asked for (%s)", u.Host, clip(e, 40))
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, explain(u, err)
+	if err := out.read(res); err != nil {
+		return nil, err
 	}
-	if len(body) > maxBody {
-		body, out.cut = body[:maxBody], true
-	}
-	return out, out.read(body, res.Header.Get("Content-Type"), res.ContentLength)
+	return out, nil
 }
 
-// read makes text of what a server sent.
-func (p *fetched) read(body []byte, declared string, length int64) error {
+// read takes what a server sends, as far as it is text, and no more than what is worked on.
+func (p *fetched) read(res *http.Response) error {
+	in, declared := bufio.NewReaderSize(res.Body, peeked), res.Header.Get("Content-Type")
 	if declared == "" {
-		declared = http.DetectContentType(body)
+		begin, _ := in.Peek(peeked) // what is wrong shows when it is read
+		declared = http.DetectContentType(begin)
 	}
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil && kind == "" {
@@ -89,19 +88,28 @@ func (p *fetched) read(body []byte, declared string, length int64) error {
 	}
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	p.contentType = clip(kind, 100)
+	page := kind == "text/html" || kind == "application/xhtml+xml"
+	most := maxBody
+	if page {
+		most = maxHTML
+	}
+	body, err := io.ReadAll(io.LimitReader(in, int64(most)+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return explain(p.final, err)
+	}
 	if !readable(kind) || bytes.IndexByte(body[:min(len(body), 8<<10)], 0) >= 0 && !wide(body, declared) {
-		size := max(int64(len(body)), length)
+		size := max(int64(len(body)), res.ContentLength)
 		return fmt.Errorf("%s holds no text: it is %s, %d bytes; only pages, JSON and plain text are read", p.final.Host, p.contentType, size)
 	}
-	if len(body) == 0 {
+	text, cut := decoded(body, declared, most)
+	if cut {
+		p.cut = fmt.Sprintf("the first %d MiB", most>>20)
+	}
+	if p.text = text; !page {
 		return nil
 	}
-	text := decoded(body, declared)
-	switch kind {
-	case "text/html", "application/xhtml+xml":
-		p.title, p.text = pageText(text, p.final)
-	default:
-		p.text = text
+	if p.title, p.text, cut = pageText(text, p.final); cut {
+		p.cut = "a part" // It has more elements or longer text than genuine ones.
 	}
 	return nil
 }
@@ -120,18 +128,32 @@ func readable(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// decoded is a body in UTF-8, without a mark of the order of its bytes.
-func decoded(body []byte, declared string) string {
-	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
-		return strings.TrimPrefix(string(body), "\ufeff")
-	}
-	r, err := charset.NewReader(bytes.NewReader(body), declared)
-	if err == nil {
-		if text, err := io.ReadAll(r); err == nil {
-			body = text
+// decoded is a body in UTF-8, without a mark of the order of its bytes, up to a length. It
+// reports whether there is more: text can be longer in UTF-8 than it was.
+func decoded(body []byte, declared string, most int) (text string, cut bool) {
+	more := len(body) > most
+	body = body[:min(len(body), most)]
+	for n := range utf8.UTFMax { // The last character may have been cut.
+		if whole := body[:len(body)-min(n, len(body))]; utf8.Valid(whole) && bytes.IndexByte(whole, 0) < 0 {
+			return strings.TrimPrefix(string(whole), "\ufeff"), more
+		}
+		if !more {
+			break
 		}
 	}
-	return strings.TrimPrefix(strings.ToValidUTF8(string(body), "\ufffd"), "\ufeff")
+	if r, err := charset.NewReader(bytes.NewReader(body), declared); err == nil {
+		if out, err := io.ReadAll(io.LimitReader(r, int64(most)+utf8.UTFMax)); err == nil {
+			body = out
+		}
+	}
+	text = strings.TrimPrefix(strings.ToValidUTF8(string(body), "\ufffd"), "\ufeff")
+	if len(text) <= most {
+		return text, more
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most], true
 }
 
 // explain puts what went wrong into words. It names the host and no address: what

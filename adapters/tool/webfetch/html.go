@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -14,7 +13,9 @@ const (
 	// maxLink is the longest address of a link that is kept, in bytes.
 	maxLink = 500
 	// maxOut bounds the text of a page, which can be longer than the page.
-	maxOut = 2 * maxBody
+	maxOut = 2 * maxHTML
+	// maxInline is the longest text of a link or of code that is shown in a line, in bytes.
+	maxInline = 4 << 10
 	// maxInside is how many quotations and lists inside of each other are shown as
 	// such, and maxTables how many tables.
 	maxInside = 8
@@ -22,15 +23,12 @@ const (
 )
 
 // pageText is a page as people read it, close to Markdown: no scripts, no styles,
-// nothing that is hidden.
-func pageText(source string, base *url.URL) (title, text string) {
-	doc, err := html.Parse(strings.NewReader(source))
-	if err != nil {
-		return "", stripped(source) // too deeply nested, for one
-	}
+// nothing that is hidden. It reports whether the page has more than that.
+func pageText(source string, base *url.URL) (title, text string, cut bool) {
+	root, cut := parseTree(source)
 	w := writer{base: base}
-	w.node(doc)
-	return w.title, w.text()
+	w.children(root)
+	return w.title, w.text(), cut || w.full
 }
 
 // writer collects the text of a page.
@@ -48,6 +46,7 @@ type writer struct {
 	lists  []int // numbers of ordered lists; -1: bullets
 	tables int   // that the text is inside of
 	begun  bool
+	full   bool // there is more than what is kept
 }
 
 func (w *writer) text() string { return strings.TrimSpace(w.out.String()) }
@@ -60,7 +59,10 @@ func (w *writer) owe(n int) {
 
 // put writes a piece of a line.
 func (w *writer) put(s string) {
-	if s == "" || w.out.Len() > maxOut {
+	if w.out.Len() > maxOut {
+		w.full = true
+	}
+	if s == "" || w.full {
 		return
 	}
 	if w.breaks > 0 && w.begun {
@@ -127,37 +129,28 @@ func visible(s string) string {
 	}, s)
 }
 
-func (w *writer) node(n *html.Node) {
-	switch n.Type {
-	case html.TextNode:
-		w.words(n.Data)
-	case html.ElementNode:
+func (w *writer) node(n *node) {
+	switch {
+	case n.tag == 0:
+		w.words(n.data)
+	case !n.hidden:
 		w.element(n)
-	case html.DocumentNode:
-		w.children(n)
-	default: // comments and the like
 	}
 }
 
-func (w *writer) children(n *html.Node) {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+func (w *writer) children(n *node) {
+	for c := n.first; c != nil; c = c.next {
 		w.node(c)
 	}
 }
 
-func (w *writer) element(n *html.Node) {
-	if hidden(n) {
-		return
-	}
-	switch n.DataAtom {
+func (w *writer) element(n *node) {
+	switch n.tag {
 	case atom.Head:
 		w.head(n)
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Embed,
-		atom.Canvas, atom.Select, atom.Button, atom.Input, atom.Textarea, atom.Dialog:
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		w.owe(2)
-		level, _ := strconv.Atoi(n.Data[1:])
-		w.marked(strings.Repeat("#", level)+" ", "", n)
+		w.marked(strings.Repeat("#", level(n.tag))+" ", "", n)
 		w.owe(2)
 	case atom.Br:
 		w.owe(1)
@@ -168,7 +161,7 @@ func (w *writer) element(n *html.Node) {
 	case atom.A:
 		w.link(n)
 	case atom.Img:
-		if alt := strings.TrimSpace(visible(attr(n, "alt"))); alt != "" {
+		if alt := strings.TrimSpace(visible(n.data)); alt != "" {
 			w.words("[image: " + alt + "]")
 		}
 	case atom.Code:
@@ -179,8 +172,8 @@ func (w *writer) element(n *html.Node) {
 }
 
 // block is for elements that begin lines, and for those that mean nothing here.
-func (w *writer) block(n *html.Node) {
-	switch n.DataAtom {
+func (w *writer) block(n *node) {
+	switch n.tag {
 	case atom.P, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure,
 		atom.Form, atom.Fieldset, atom.Dl, atom.Details, atom.Address:
 		w.owe(2)
@@ -218,13 +211,14 @@ func (w *writer) block(n *html.Node) {
 }
 
 // head has the title, and perhaps where links begin.
-func (w *writer) head(n *html.Node) {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		switch c.DataAtom {
+func (w *writer) head(n *node) {
+	for c := n.first; c != nil; c = c.next {
+		switch c.tag {
 		case atom.Title:
-			w.title = strings.Join(strings.Fields(visible(content(c))), " ")
+			text, _ := content(c)
+			w.title = strings.Join(strings.Fields(visible(text)), " ")
 		case atom.Base:
-			if u, err := w.base.Parse(attr(c, "href")); err == nil {
+			if u, err := w.base.Parse(c.data); err == nil {
 				w.base = u
 			}
 		default:
@@ -232,7 +226,7 @@ func (w *writer) head(n *html.Node) {
 	}
 }
 
-func (w *writer) within(prefix string, n *html.Node) {
+func (w *writer) within(prefix string, n *node) {
 	if len(w.prefix) >= maxInside {
 		prefix = ""
 	}
@@ -241,11 +235,11 @@ func (w *writer) within(prefix string, n *html.Node) {
 	w.prefix = w.prefix[:len(w.prefix)-1]
 }
 
-func (w *writer) list(n *html.Node) {
+func (w *writer) list(n *node) {
 	start := -1
-	if n.DataAtom == atom.Ol {
+	if n.tag == atom.Ol {
 		start = 1
-		if s, err := strconv.Atoi(attr(n, "start")); err == nil && s >= 0 && s < 1_000_000 {
+		if s, err := strconv.Atoi(n.data); err == nil && s >= 0 && s < 1_000_000 {
 			start = s
 		}
 	}
@@ -264,7 +258,7 @@ func (w *writer) list(n *html.Node) {
 	}
 }
 
-func (w *writer) item(n *html.Node) {
+func (w *writer) item(n *node) {
 	w.owe(1)
 	marker := "- "
 	if last := len(w.lists) - 1; last >= 0 && w.lists[last] >= 0 {
@@ -277,7 +271,7 @@ func (w *writer) item(n *html.Node) {
 
 // marked begins the first line of what is inside of a node with a marker, if there
 // is one.
-func (w *writer) marked(marker, prefix string, n *html.Node) {
+func (w *writer) marked(marker, prefix string, n *node) {
 	before := w.marker
 	w.marker = marker
 	w.within(prefix, n)
@@ -287,23 +281,24 @@ func (w *writer) marked(marker, prefix string, n *html.Node) {
 }
 
 // link keeps the words and where they lead.
-func (w *writer) link(n *html.Node) {
-	href := strings.TrimSpace(attr(n, "href"))
+func (w *writer) link(n *node) {
+	href := strings.TrimSpace(n.data)
 	u, err := w.base.Parse(href)
-	words := strings.TrimSpace(content(n))
+	text, inline := content(n)
+	words := strings.TrimSpace(text)
 	if href == "" || err != nil || strings.HasPrefix(href, "#") || u.Scheme != "http" && u.Scheme != "https" || words == "" || len(u.String()) > maxLink {
 		w.children(n)
 		return
 	}
 	u.User = nil
 	to := strings.NewReplacer("(", "%28", ")", "%29").Replace(u.String())
-	if blocky(n) {
+	if !inline || blocky(n) {
 		w.children(n)
 		w.words(" (" + to + ")")
 		return
 	}
-	w.words(lead(content(n)) + "[" + strings.Join(strings.Fields(visible(words)), " ") + "](" + to + ")")
-	if trail := content(n); trail != "" && isBlank(trail[len(trail)-1]) {
+	w.words(lead(text) + "[" + strings.Join(strings.Fields(visible(words)), " ") + "](" + to + ")")
+	if isBlank(text[len(text)-1]) {
 		w.space = true
 	}
 }
@@ -316,23 +311,24 @@ func lead(s string) string {
 }
 
 // blocky reports whether more than words are inside of a link.
-func blocky(n *html.Node) bool {
-	for c := range n.Descendants() {
-		switch c.DataAtom {
+func blocky(n *node) bool {
+	for c := n.first; c != nil; c = c.next {
+		switch c.tag {
 		case atom.Div, atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Table, atom.Img, atom.Pre:
 			return true
 		default:
 		}
-		if c.Type == html.ElementNode && hidden(c) {
+		if c.hidden || blocky(c) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *writer) code(n *html.Node) {
-	text := strings.TrimSpace(visible(content(n)))
-	if w.pre > 0 || text == "" || strings.ContainsAny(text, "`\n") {
+func (w *writer) code(n *node) {
+	text, inline := content(n)
+	text = strings.TrimSpace(visible(text))
+	if w.pre > 0 || !inline || text == "" || strings.ContainsAny(text, "`\n") {
 		w.children(n)
 		return
 	}
@@ -340,12 +336,12 @@ func (w *writer) code(n *html.Node) {
 }
 
 // table writes rows; tables inside of cells are flattened.
-func (w *writer) table(n *html.Node) {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type != html.ElementNode || hidden(c) {
+func (w *writer) table(n *node) {
+	for c := n.first; c != nil; c = c.next {
+		if c.tag == 0 || c.hidden {
 			continue
 		}
-		switch c.DataAtom {
+		switch c.tag {
 		case atom.Tr:
 			w.row(c)
 		case atom.Thead, atom.Tbody, atom.Tfoot:
@@ -356,10 +352,10 @@ func (w *writer) table(n *html.Node) {
 	}
 }
 
-func (w *writer) row(n *html.Node) {
-	var cells []*html.Node
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if (c.DataAtom == atom.Td || c.DataAtom == atom.Th) && !hidden(c) {
+func (w *writer) row(n *node) {
+	var cells []*node
+	for c := n.first; c != nil; c = c.next {
+		if c.tag == atom.Td || c.tag == atom.Th {
 			cells = append(cells, c)
 		}
 	}
@@ -375,6 +371,9 @@ func (w *writer) row(n *html.Node) {
 	for _, c := range cells {
 		inner := writer{base: w.base, tables: w.tables + 1}
 		inner.children(c)
+		if w.full = w.full || inner.full || line.Len()+inner.out.Len() > maxOut; w.full {
+			return
+		}
 		line.WriteString("| " + strings.ReplaceAll(strings.Join(strings.Fields(inner.text()), " "), "|", "\\|") + " ")
 	}
 	if line.Len() > 0 {
@@ -383,80 +382,22 @@ func (w *writer) row(n *html.Node) {
 	w.owe(1)
 }
 
-// hidden reports whether people would not see an element.
-func hidden(n *html.Node) bool {
-	for _, a := range n.Attr {
-		switch a.Key {
-		case "hidden":
-			return true
-		case "aria-hidden":
-			if strings.EqualFold(a.Val, "true") {
-				return true
-			}
-		case "style":
-			style := strings.ToLower(strings.Join(strings.Fields(a.Val), ""))
-			for _, s := range []string{"display:none", "visibility:hidden", "visibility:collapse", "font-size:0", "opacity:0;", "text-indent:-9"} {
-				if strings.Contains(style+";", s) && !strings.Contains(style+";", "font-size:0.") {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func attr(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-// content is all text inside of a node that is not hidden.
-func content(n *html.Node) string {
+// content is all text inside of a node, if that is no more than what stands in a line.
+func content(n *node) (text string, ok bool) {
 	var out strings.Builder
-	var add func(*html.Node)
-	add = func(n *html.Node) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			switch {
-			case c.Type == html.TextNode:
-				out.WriteString(c.Data)
-			case c.Type == html.ElementNode && !hidden(c) && c.DataAtom != atom.Script && c.DataAtom != atom.Style:
-				add(c)
-			}
-		}
-	}
-	add(n)
-	return out.String()
+	ok = collect(&out, n)
+	return out.String(), ok
 }
 
-// stripped is the text of a page that cannot be read as a tree: all that stands
-// between its tags.
-func stripped(source string) string {
-	var out strings.Builder
-	z, skip := html.NewTokenizer(strings.NewReader(source)), 0
-	for {
-		kind := z.Next()
-		switch kind {
-		case html.ErrorToken:
-			return strings.Join(strings.Fields(visible(out.String())), " ")
-		case html.TextToken:
-			if skip == 0 {
-				out.Write(z.Text())
-				out.WriteByte(' ')
-			}
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := z.TagName()
-			if tag := string(name); tag == "script" || tag == "style" {
-				if kind == html.StartTagToken {
-					skip++
-				} else {
-					skip = max(0, skip-1)
-				}
-			}
-		default:
+// collect writes all text inside of a node until there is too much of it.
+func collect(out *strings.Builder, n *node) bool {
+	for c := n.first; c != nil; c = c.next {
+		if c.tag == 0 {
+			out.WriteString(c.data)
+		}
+		if out.Len() > maxInline || !collect(out, c) {
+			return false
 		}
 	}
+	return true
 }

@@ -45,21 +45,21 @@ func TestPageText(t *testing.T) {
 		"nothing":          {"", ""},
 		"rules":            {"a<hr>b", "a\n\n---\n\nb"},
 	} {
-		_, got := pageText(tt.in, base(t))
+		_, got, _ := pageText(tt.in, base(t))
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if title, _ := pageText("<title> a\n b\u202e </title>", base(t)); title != "a b" {
+	if title, _, _ := pageText("<title> a\n b\u202e </title>", base(t)); title != "a b" {
 		t.Errorf("title %q", title)
 	}
 }
 
 // Pages that are made to be slow or to grow stay within bounds.
 func TestPageTextIsBounded(t *testing.T) {
-	n := maxBody / 1024
+	n := maxHTML / 256
 	if os.Getenv("SOAK") != "" {
-		n = maxBody / 64
+		n = maxHTML / 16
 	}
 	for name, in := range map[string]string{
 		"tags inside of tags":       strings.Repeat("<div>", n) + "end",
@@ -70,8 +70,8 @@ func TestPageTextIsBounded(t *testing.T) {
 		"unclosed formatting":       strings.Repeat("<b><i><a href=x>", n/16) + "end",
 		"headings inside of others": strings.Repeat("<h1><div>", 200) + strings.Repeat("x ", n),
 	} {
-		_, got := pageText(in, base(t))
-		if got == "" || len(got) > maxOut+maxBody {
+		_, got, _ := pageText(in, base(t))
+		if got == "" || len(got) > maxOut+maxHTML {
 			t.Errorf("%s: %d bytes", name, len(got))
 		}
 	}
@@ -105,7 +105,7 @@ func FuzzPageText(f *testing.F) {
 func checkPage(t *testing.T, in string) {
 	t.Helper()
 	in = strings.ToValidUTF8(in, "\ufffd")
-	title, text := pageText(in, &url.URL{Scheme: "https", Host: "example.org", Path: "/"})
+	title, text, _ := pageText(in, &url.URL{Scheme: "https", Host: "example.org", Path: "/"})
 	for _, s := range []string{title, text} {
 		if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Cf, r) || r < ' ' && r != '\n' && r != '\t' && r != '\f' }) {
 			t.Errorf("%q holds what cannot be seen", s)

@@ -10,6 +10,7 @@ package webfetch
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	_ "embed"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
@@ -42,8 +44,15 @@ var fetchSchema []byte
 const (
 	// maxURL is the longest address, in bytes.
 	maxURL = 2048
-	// maxBody is how much of a page is read, unpacked, in bytes.
+	// maxBody is how much of JSON or plain text is read, unpacked, in bytes.
 	maxBody = 4 << 20
+	// maxHTML is how much of a page is read, unpacked and in UTF-8. It costs more than its
+	// length, as text of it has to be made.
+	maxHTML = 1 << 20
+	// maxPages is how many pages are got at once by one process.
+	maxPages = 2
+	// peeked is how much of a page its kind is guessed by, in bytes.
+	peeked = 512
 	// maxHeader bounds what a server may say before the page, in bytes.
 	maxHeader = 64 << 10
 	// maxRedirects is how many redirects of one host are followed.
@@ -62,6 +71,9 @@ const (
 // ErrRefused is wrapped by errors of addresses that are not fetched.
 var ErrRefused = errors.New("refused")
 
+// errBusy ends a call for which no turn came.
+var errBusy = errors.New("other pages are being fetched; try again later")
+
 // Options of the tool; the zero value is useful.
 type Options struct {
 	// Allow are hosts that need no approval: a name, *.name for all below it, or *
@@ -69,17 +81,19 @@ type Options struct {
 	Allow []string
 	// Guard decides what may be connected to.
 	Guard netguard.Options
-	// Timeout of a whole call; 0: 30 seconds.
+	// Timeout of getting a page, and of waiting for the turn before; 0: 30 seconds.
 	Timeout time.Duration
 	// TLS is for servers with certificates of their own; nil: the system's roots.
 	TLS *tls.Config
 }
 
-// Fetch is the tool web_fetch. It keeps no connection between calls.
+// Fetch is the tool web_fetch. It keeps no connection between calls. A process has one:
+// the bound of pages at once is that of a Fetch.
 type Fetch struct {
 	opts  Options
 	hosts hosts
 	guard *netguard.Guard
+	turns *turns.Turns
 }
 
 // New makes the tool.
@@ -87,14 +101,14 @@ func New(o Options) *Fetch {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Fetch{opts: o, hosts: newHosts(o.Allow), guard: netguard.New(o.Guard)}
+	return &Fetch{opts: o, hosts: newHosts(o.Allow), guard: netguard.New(o.Guard), turns: turns.New(maxPages)}
 }
 
 // Spec implements [tool.Tool].
 func (f *Fetch) Spec() tool.Spec {
 	return tool.Spec{
 		Name: Name, Title: "Fetch a web page", Description: strings.TrimSpace(fetchText), InputSchema: json.RawMessage(fetchSchema),
-		ReadOnly: true, Repeatable: true, Deadline: f.opts.Timeout + 5*time.Second,
+		ReadOnly: true, Repeatable: true, Deadline: 2*f.opts.Timeout + 5*time.Second,
 	}
 }
 
@@ -186,6 +200,11 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if !f.hosts.allow(u) && call.Bind != bind(u) {
 		return tool.Result{}, fmt.Errorf("%w: nobody agreed to fetch this address", ErrRefused)
 	}
+	done, err := f.turn(ctx, call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeout)
 	defer cancel()
 	p, err := f.get(ctx, u)
@@ -194,13 +213,13 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	out := result{
 		Note: note, URL: u.String(), FinalURL: p.final.String(), Status: p.status, ContentType: p.contentType,
-		Redirect: p.redirect, Title: clip(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut,
+		Redirect: p.redirect, Title: clip(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut != "",
 	}
 	switch {
 	case p.redirect != "":
 		out.Note = "The server redirects to another host, which nobody agreed to. Call " + Name + " with that address to go on."
-	case p.cut:
-		out.Note += " Only the first " + fmt.Sprint(maxBody>>20) + " MiB were read."
+	case p.cut != "":
+		out.Note += " Only " + p.cut + " was read."
 	}
 	if err := out.page(p.text, in); err != nil {
 		return tool.Result{}, err
@@ -210,6 +229,18 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		return tool.Result{}, err
 	}
 	return tool.Result{Output: raw, Summary: clip(fmt.Sprintf("%s: %d, %d characters", u.Host, p.status, out.Chars), 400)}, nil
+}
+
+// turn waits until fewer pages are under way. A chat has one at a time, so that one that
+// asks for many slow ones leaves room for the others.
+func (f *Fetch) turn(ctx context.Context, call tool.Call) (done func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeout, errBusy)
+	defer cancel()
+	who := string(call.Run.ChatKey)
+	if who == "" { // It is no chat's.
+		who = rand.Text()
+	}
+	return f.turns.Take(ctx, who)
 }
 
 // page takes the part of the text that a call asks for. Without a limit of its own

@@ -1,14 +1,16 @@
-package speech
+// Package turns bounds how much of something is under way at once, fairly among those
+// who ask for it.
+package turns
 
 import (
 	"context"
 	"sync"
 )
 
-// turns bounds how much is under way at once, and lets each chat have one thing under
+// Turns bounds how much is under way at once, and lets each chat have one thing under
 // way or waiting for a slot: whoever comes with many waits behind himself, and the
-// others come in between.
-type turns struct {
+// others come in between. It is safe for concurrent use.
+type Turns struct {
 	slots chan struct{}
 
 	mu  sync.Mutex
@@ -21,12 +23,13 @@ type own struct {
 	n    int
 }
 
-func newTurns(atOnce int) *turns {
-	return &turns{slots: make(chan struct{}, atOnce), own: map[string]*own{}}
+// New makes turns of which so many are taken at once.
+func New(atOnce int) *Turns {
+	return &Turns{slots: make(chan struct{}, atOnce), own: map[string]*own{}}
 }
 
-// take waits for a turn; done gives it back.
-func (t *turns) take(ctx context.Context, who string) (done func(), err error) {
+// Take waits for a turn; done gives it back. The error is the cause that ended ctx.
+func (t *Turns) Take(ctx context.Context, who string) (done func(), err error) {
 	mine := t.enter(who)
 	select {
 	case mine.slot <- struct{}{}:
@@ -48,7 +51,7 @@ func (t *turns) take(ctx context.Context, who string) (done func(), err error) {
 	}, nil
 }
 
-func (t *turns) enter(who string) *own {
+func (t *Turns) enter(who string) *own {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mine := t.own[who]
@@ -60,7 +63,7 @@ func (t *turns) enter(who string) *own {
 	return mine
 }
 
-func (t *turns) leave(who string, mine *own) {
+func (t *Turns) leave(who string, mine *own) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if mine.n--; mine.n == 0 {

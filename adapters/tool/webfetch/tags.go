@@ -1,0 +1,226 @@
+package webfetch
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// implied ends the elements that end where another begins. It reports whether that one
+// can begin here.
+func (t *tree) implied(tag atom.Atom) bool {
+	if ofTable(tag) && tag != atom.Table || inTable(tag) {
+		return t.inRow(tag)
+	}
+	if block(tag) {
+		if i := t.find(func(tag atom.Atom) bool { return tag == atom.Button || isWall(tag) }, atom.P); i >= 0 {
+			t.close(i)
+		}
+	}
+	last := len(t.open) - 1
+	switch {
+	case level(tag) > 0 && last >= 0 && level(t.open[last].tag) > 0,
+		tag == atom.Option && last >= 0 && t.open[last].tag == atom.Option,
+		tag == atom.Table && last >= 0 && (ofTable(t.open[last].tag)):
+		if tag == atom.Table {
+			last = t.find(func(atom.Atom) bool { return false }, atom.Table)
+		}
+		t.close(last)
+	case tag == atom.Li:
+		t.ends(atom.Li)
+	case tag == atom.Dd, tag == atom.Dt:
+		t.ends(atom.Dd, atom.Dt)
+	case tag == atom.A, tag == atom.Button:
+		if i := t.opens(tag); i >= 0 {
+			t.close(i)
+		}
+	}
+	return true
+}
+
+// ends ends an item that is open, unless something else has begun inside of it.
+func (t *tree) ends(tags ...atom.Atom) {
+	inside := func(tag atom.Atom) bool {
+		return special(tag) && tag != atom.Address && tag != atom.Div && tag != atom.P
+	}
+	if i := t.find(inside, tags...); i >= 0 {
+		t.close(i)
+	}
+}
+
+// inRow makes room for a part of a table. There is none without a table.
+func (t *tree) inRow(tag atom.Atom) bool {
+	table := t.find(func(tag atom.Atom) bool { return tag == atom.Template }, atom.Table)
+	if table < 0 {
+		return false
+	}
+	to := table
+	if tag == atom.Tr || tag == atom.Td || tag == atom.Th {
+		for i, o := range t.open[table:] {
+			if o.tag == atom.Tbody || o.tag == atom.Thead || o.tag == atom.Tfoot || o.tag == atom.Tr && tag != atom.Tr {
+				to = table + i
+			}
+		}
+	}
+	t.close(to + 1)
+	if (tag == atom.Td || tag == atom.Th) && t.open[to].tag != atom.Tr {
+		row := opened{tag: atom.Tr}
+		if t.skips == 0 {
+			row.node = t.put(atom.Tr, "")
+		}
+		t.push(row)
+	}
+	return true
+}
+
+// ofTable are the parts of a table that hold no text of their own.
+func ofTable(tag atom.Atom) bool {
+	switch tag {
+	case atom.Table, atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr:
+		return true
+	}
+	return false
+}
+
+// inTable are the parts of a table that are inside of those.
+func inTable(tag atom.Atom) bool {
+	switch tag {
+	case atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption:
+		return true
+	}
+	return false
+}
+
+// isWall are the elements that no tag inside of them ends.
+func isWall(tag atom.Atom) bool {
+	switch tag {
+	case atom.Applet, atom.Caption, atom.Marquee, atom.Object, atom.Select, atom.Table, atom.Td, atom.Template, atom.Th:
+		return true
+	}
+	return false
+}
+
+// level is the one of a heading; 0: it is none.
+func level(tag atom.Atom) int {
+	switch tag {
+	case atom.H1:
+		return 1
+	case atom.H2:
+		return 2
+	case atom.H3:
+		return 3
+	case atom.H4:
+		return 4
+	case atom.H5:
+		return 5
+	case atom.H6:
+		return 6
+	}
+	return 0
+}
+
+// block are the elements that end a paragraph.
+func block(tag atom.Atom) bool {
+	switch tag {
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
+		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Hr, atom.Li, atom.Listing, atom.Main, atom.Menu,
+		atom.Nav, atom.Ol, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Summary, atom.Table, atom.Ul, atom.Xmp:
+		return true
+	}
+	return level(tag) > 0
+}
+
+// special are the elements that tags without meaning do not end.
+func special(tag atom.Atom) bool {
+	switch tag {
+	case atom.Button, atom.Iframe, atom.Noscript, atom.Script, atom.Style, atom.Textarea, atom.Title:
+		return true
+	}
+	return block(tag) || isWall(tag) || ofTable(tag)
+}
+
+// formats are the elements whose end leaves those open that have begun inside of them.
+func formats(tag atom.Atom) bool {
+	switch tag {
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
+		return true
+	}
+	return false
+}
+
+// meant are the elements that the text is another for.
+func meant(tag atom.Atom) bool {
+	switch tag {
+	case atom.A, atom.Br, atom.Code, atom.Img, atom.Legend, atom.Option:
+		return true
+	}
+	return block(tag) || ofTable(tag) || inTable(tag)
+}
+
+// unseen are the elements whose content is not read.
+func unseen(tag atom.Atom) bool {
+	switch tag {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Select,
+		atom.Button, atom.Input, atom.Textarea, atom.Dialog, atom.Noembed, atom.Noframes:
+		return true
+	}
+	return false
+}
+
+// isRaw are the elements whose content has no tags.
+func isRaw(tag atom.Atom) bool {
+	switch tag {
+	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Textarea, atom.Title, atom.Xmp:
+		return true
+	}
+	return false
+}
+
+// ofHead are the elements that a head has, whether or not its tags are there.
+func ofHead(tag atom.Atom) bool {
+	switch tag {
+	case atom.Base, atom.Basefont, atom.Bgsound, atom.Link, atom.Meta, atom.Noframes, atom.Noscript, atom.Script, atom.Style, atom.Template, atom.Title:
+		return true
+	}
+	return false
+}
+
+// empty are the elements without an end.
+func empty(tag atom.Atom) bool {
+	switch tag {
+	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Keygen, atom.Link, atom.Meta,
+		atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+// endsForeign are the tags that no drawing and no formula has.
+func endsForeign(tag atom.Atom) bool {
+	switch tag {
+	case atom.B, atom.Big, atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Code, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Em, atom.Embed, atom.Head,
+		atom.Hr, atom.I, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta, atom.Nobr, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.S, atom.Small, atom.Span,
+		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Table, atom.Tt, atom.U, atom.Ul, atom.Var:
+		return true
+	}
+	return level(tag) > 0
+}
+
+// hides reports whether people would not see an element that has an attribute.
+func hides(key, val []byte) bool {
+	switch string(key) {
+	case "hidden":
+		return true
+	case "aria-hidden":
+		return bytes.EqualFold(val, []byte("true"))
+	case "style":
+		style := strings.ToLower(strings.Join(strings.Fields(string(val)), "")) + ";"
+		for _, s := range []string{"display:none", "visibility:hidden", "visibility:collapse", "font-size:0", "opacity:0;", "text-indent:-9"} {
+			if strings.Contains(style, s) && !strings.Contains(style, "font-size:0.") {
+				return true
+			}
+		}
+	}
+	return false
+}
