@@ -13,7 +13,7 @@ const (
 	// maxLink is the longest address of a link that is kept, in bytes.
 	maxLink = 500
 	// maxOut bounds the text of a page, which can be longer than the page.
-	maxOut = 2 * maxHTML
+	maxOut = maxHTML + maxHTML/2
 	// maxInline is the longest text of a link or of code that is shown in a line, in bytes.
 	maxInline = 4 << 10
 	// maxInside is how many quotations and lists inside of each other are shown as
@@ -139,7 +139,7 @@ func (w *writer) node(n *node) {
 }
 
 func (w *writer) children(n *node) {
-	for c := n.first; c != nil; c = c.next {
+	for c := n.first; c != nil && !w.full; c = c.next {
 		w.node(c)
 	}
 }
@@ -215,8 +215,10 @@ func (w *writer) head(n *node) {
 	for c := n.first; c != nil; c = c.next {
 		switch c.tag {
 		case atom.Title:
-			text, _ := content(c)
-			w.title = strings.Join(strings.Fields(visible(text)), " ")
+			w.title = ""
+			if c.first != nil {
+				w.title = strings.Join(strings.Fields(visible(c.first.data)), " ")
+			}
 		case atom.Base:
 			if u, err := w.base.Parse(c.data); err == nil {
 				w.base = u
@@ -286,12 +288,12 @@ func (w *writer) link(n *node) {
 	u, err := w.base.Parse(href)
 	text, inline := content(n)
 	words := strings.TrimSpace(text)
-	if href == "" || err != nil || strings.HasPrefix(href, "#") || u.Scheme != "http" && u.Scheme != "https" || words == "" || len(u.String()) > maxLink {
+	if href == "" || err != nil || strings.HasPrefix(href, "#") || u.Scheme != "http" && u.Scheme != "https" || inline && words == "" || len(u.String()) > maxLink {
 		w.children(n)
 		return
 	}
 	u.User = nil
-	to := strings.NewReplacer("(", "%28", ")", "%29").Replace(u.String())
+	to := strings.ReplaceAll(strings.ReplaceAll(u.String(), "(", "%28"), ")", "%29")
 	if !inline || blocky(n) {
 		w.children(n)
 		w.words(" (" + to + ")")
@@ -368,17 +370,19 @@ func (w *writer) row(n *node) {
 		return
 	}
 	var line strings.Builder
+	full := false
 	for _, c := range cells {
 		inner := writer{base: w.base, tables: w.tables + 1}
 		inner.children(c)
-		if w.full = w.full || inner.full || line.Len()+inner.out.Len() > maxOut; w.full {
-			return
+		if full = inner.full || line.Len()+inner.out.Len() > maxOut; full {
+			break
 		}
 		line.WriteString("| " + strings.ReplaceAll(strings.Join(strings.Fields(inner.text()), " "), "|", "\\|") + " ")
 	}
 	if line.Len() > 0 {
 		w.put(line.String() + "|")
 	}
+	w.full = w.full || full
 	w.owe(1)
 }
 
@@ -393,9 +397,12 @@ func content(n *node) (text string, ok bool) {
 func collect(out *strings.Builder, n *node) bool {
 	for c := n.first; c != nil; c = c.next {
 		if c.tag == 0 {
+			if out.Len()+len(c.data) > maxInline {
+				return false
+			}
 			out.WriteString(c.data)
 		}
-		if out.Len() > maxInline || !collect(out, c) {
+		if !collect(out, c) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 )
@@ -43,6 +44,13 @@ func TestPageText(t *testing.T) {
 		"invisible":        {"a\u200b\u202eb\u00adc\x01d", "abcd"},
 		"comments":         {"<!-- a --><p>b<!-- c --></p>", "b"},
 		"nothing":          {"", ""},
+		"ends left out":    {"<p>a<div>b</p>c</div><dl><dt>d<dd>e<dt>f</dl><li>g<li>h", "a\n\nb\n\nc\n\nd\ne\nf\n\n- g\n- h"},
+		"ends inside out":  {"<b><p>a</b>b</p><i>c<span hidden>d<div>e</span>f</div>", "ab\n\nc"},
+		"around tables":    {"<table>a<tr><td>b<table><tr><td>c<td>d</table>e<td>f</table>g<td>h", "a\n\n| b \\| c \\| d \\| e | f |\n\ngh"},
+		"drawings":         {"<svg><title>a</title><g/><style>b</style></svg>c<svg><p>d<math><mi>e</mi></math>f", "c\n\ndf"},
+		"hidden bodies":    {"<body style=display:none>a<p>b</body>c", ""},
+		"heads":            {"<head><style>a</style></head> <title>b</title>c<title>d</title>", "cd"},
+		"many attributes":  {"<a href=x " + strings.Repeat("a ", 300) + ">b</a><a " + strings.Repeat("a=\">\" ", 300) + ">c", "bc"},
 		"rules":            {"a<hr>b", "a\n\n---\n\nb"},
 	} {
 		_, got, _ := pageText(tt.in, base(t))
@@ -133,6 +141,32 @@ func checkWrapped(t *testing.T, title, text string) {
 			t.Errorf("member %q was made of %q", member, text)
 		}
 	}
+}
+
+// FuzzTagEnd holds where a tag ends against what the tokenizer says.
+func FuzzTagEnd(f *testing.F) {
+	for _, s := range []string{"<a>", "<a b=c d='>' e=\">\">x", "<a/b/=c/>", "<a b = >c", "<a =b>", "<a b='", "<A\x00 b\x00='\x00'>", "<a b=\"c\"d>", "<a b= 'c'/>", "<a\rb\f=\tc>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		z := html.NewTokenizer(strings.NewReader(in))
+		kind := z.Next()
+		raw := len(z.Raw())
+		end, attrs := tagEnd(in)
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			return
+		}
+		n := 0
+		for more := true; more; {
+			var key []byte
+			if key, _, more = z.TagAttr(); len(key) > 0 {
+				n++
+			}
+		}
+		if end != raw || attrs < n {
+			t.Errorf("%q is a tag of %d bytes and %d attributes, by the tokenizer %d and %d", in, end, attrs, raw, n)
+		}
+	})
 }
 
 func FuzzAddress(f *testing.F) {

@@ -190,17 +190,20 @@ func (t *tree) put(tag atom.Atom, data string) *node {
 
 // text takes what stands between tags.
 func (t *tree) text(s string) {
+	if t.skips > 0 || s == "" {
+		return
+	}
 	empty := strings.Trim(s, " \n\r\t\f") == ""
 	if !empty && !t.title() {
 		t.body = true
 	}
-	if t.skips > 0 || s == "" || !t.body && empty {
+	if !t.body && empty {
 		return
 	}
 	if n := len(t.open); n > 0 && t.open[n-1].node != nil {
 		switch in := t.open[n-1].node; {
 		case in.tag == atom.Pre && in.first == nil:
-			if s = strings.TrimPrefix(s, "\n"); s == "" { // that one is not shown
+			if s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n"); s == "" { // that one is not shown
 				return
 			}
 		case ofTable(in.tag) && empty:
@@ -254,7 +257,7 @@ func (t *tree) begin(closed bool) (raw bool) {
 		return raw
 	}
 	o.skip = hidden || unseen(o.tag)
-	if o.skip && t.skips == 0 && t.opens(atom.A) >= 0 {
+	if hidden && t.skips == 0 && t.opens(atom.A) >= 0 {
 		t.put(atom.Span, "").hidden = true // a link that is more than words
 	}
 	if !o.skip && t.skips == 0 && meant(o.tag) {
@@ -369,10 +372,7 @@ func (t *tree) end(o opened) {
 	case t.above > 0:
 		t.above--
 		return
-	case o.tag == atom.Head:
-		t.body = true
-		return
-	case o.tag == atom.Body, o.tag == atom.Html:
+	case o.tag == atom.Head, o.tag == atom.Body, o.tag == atom.Html:
 		return
 	case o.tag == atom.Br && t.skips == 0:
 		t.put(atom.Br, "")

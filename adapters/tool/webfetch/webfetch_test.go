@@ -2,6 +2,7 @@ package webfetch_test
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // answer is a result as the model reads it.
@@ -208,6 +210,107 @@ func TestFetchBomb(t *testing.T) {
 	if err != nil || got.Chars != 4<<20 || !got.Truncated || !strings.Contains(got.Note, "first 4 MiB") {
 		t.Errorf("bomb: %d characters, %q, %v", got.Chars, got.Note, err)
 	}
+}
+
+// Of a page a part is read, and the answer says so.
+func TestFetchReadsAMiBOfHTML(t *testing.T) {
+	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset="+r.URL.Query().Get("charset"))
+		begin, piece := "<p>", "begin "
+		switch r.URL.Query().Get("page") {
+		case "end":
+			begin += strings.Repeat(" ", 1<<20-6-len(begin))
+		case "wide":
+			piece = "\xa1"
+		}
+		_, _ = io.WriteString(w, begin+strings.Repeat(piece, 1<<20)+"end")
+	})
+	for query, want := range map[string]string{"page=long": "begin begin ", "page=end": "begin", "page=wide&charset=windows-874": "กก"} {
+		got, err := fetch(t, webfetch.New(options(at)), map[string]any{"url": s.URL + "/?" + query})
+		if err != nil || !got.Truncated || !strings.HasSuffix(got.Note, " Only the first 1 MiB was read.") || !strings.HasPrefix(got.Text, want) || got.Chars > 1<<20 {
+			t.Errorf("%s: %d characters, %q, %.20q, %v", query, got.Chars, got.Note, got.Text, err)
+		}
+	}
+}
+
+// At most two pages are got at once, and one of a chat.
+func TestFetchTakesTurns(t *testing.T) {
+	came, release := make(chan string, 10), make(chan struct{})
+	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
+		came <- r.URL.Path
+		<-release
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, "text")
+	})
+	o := options(at)
+	o.Allow = []string{"*"}
+	f := webfetch.New(o)
+	done := make(chan error, 10)
+	begin := func(ctx context.Context, chat, path string) {
+		c := call(t, map[string]any{"url": s.URL + path})
+		c.Run.ChatKey = messages.ChatKey(chat)
+		go func() {
+			_, err := f.Invoke(ctx, c)
+			done <- err
+		}()
+	}
+	begin(t.Context(), "a", "/1")
+	if got := <-came; got != "/1" {
+		t.Errorf("%s came first", got)
+	}
+	short, cancel := context.WithCancel(t.Context())
+	begin(short, "a", "/same-chat")
+	begin(t.Context(), "b", "/2") // it does not stand behind that
+	if got := <-came; got != "/2" {
+		t.Errorf("%s came second", got)
+	}
+	for n := range 3 {
+		begin(short, fmt.Sprint(n), "/waits")
+	}
+	cancel()
+	for range 4 {
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("a call that was cancelled while it waited: %v", err)
+		}
+	}
+	begin(t.Context(), "c", "/3")
+	release <- struct{}{}
+	if got := <-came; got != "/3" {
+		t.Errorf("%s came third", got)
+	}
+	close(release)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who waits too long for a turn is told so.
+func TestFetchWaitsForATurnNotForEver(t *testing.T) {
+	came, release := make(chan struct{}, 2), make(chan struct{})
+	s, at := server(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{}; <-release })
+	defer close(release)
+	o := options(at)
+	o.Allow = []string{"*"}
+	f := webfetch.New(o)
+	done := make(chan error, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 {
+		go func() {
+			_, err := f.Invoke(ctx, call(t, map[string]any{"url": s.URL}))
+			done <- err
+		}()
+		<-came
+	}
+	late, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer stop()
+	if _, err := f.Invoke(late, call(t, map[string]any{"url": s.URL})); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call whose time is over: %v", err)
+	}
+	cancel()
+	<-done
+	<-done
 }
 
 // Nothing but the address goes out, and no proxy is in between.

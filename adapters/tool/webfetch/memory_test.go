@@ -1,0 +1,168 @@
+package webfetch_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
+)
+
+const (
+	// mib is what lengths of hostile pages are told in.
+	mib = 1 << 20
+	// peakMiB is how much memory one page may take at its worst.
+	peakMiB = 64
+)
+
+// fill repeats a piece until a page is as long as pages are read.
+func fill(piece string) string { return strings.Repeat(piece, mib/len(piece)) }
+
+// many makes a page of pieces that are all different.
+func many(begin, piece string) string {
+	var out strings.Builder
+	out.WriteString(begin)
+	for i := 0; out.Len() < mib-len(piece)-12; i++ {
+		fmt.Fprintf(&out, piece, i)
+	}
+	return out.String()
+}
+
+// nested begins hundreds of tags that the rules of HTML begin anew in each paragraph.
+func nested(tag string) string {
+	var out strings.Builder
+	for i := range 450 {
+		fmt.Fprintf(&out, "<%s a=%d>", tag, i)
+	}
+	return "<p>" + out.String() + "</p>"
+}
+
+// hostile are pages that are made to fill the memory.
+func hostile() map[string]string {
+	return map[string]string{
+		"elements inside of each other":   fill("<div>"),
+		"other elements inside":           fill("<table><tr><td>"),
+		"formatting that begins anew":     nested("b") + fill("<p>x"),
+		"links that begin anew":           nested("a href=x") + fill("<p>x"),
+		"paragraphs":                      fill("<p>x"),
+		"line breaks":                     fill("x<br>"),
+		"cells":                           "<table><tr>" + fill("<td>x"),
+		"rows":                            "<table>" + fill("<tr><td>x<td>y"),
+		"tables in tables":                fill("<table><tr><td>a<td>b"),
+		"links with a long base":          "<base href='https://example.org/" + strings.Repeat("y", 400) + "/'>" + fill("<a href=x>y</a>"),
+		"links in cells with a long base": "<base href='https://example.org/" + strings.Repeat("y", 400) + "/'><table><tr>" + fill("<td><a href=x>y</a>"),
+		"lists with long marks":           strings.Repeat("<ol start=999999><li>", 8) + fill("<br>x"),
+		"text in front of a table":        "<table>" + fill("x<tr>"),
+		"attributes":                      "<p " + fill("a "),
+		"different attributes":            many("<p ", "%x "),
+		"different attributes, often":     strings.Repeat(many("<p ", "%x ")[:4<<10]+">", 256),
+		"one attribute":                   "<p title='" + fill("a") + "'>x",
+		"one style":                       "<p style='" + fill("a ") + "'>x",
+		"one address":                     "<a href='" + fill("/") + "'>x</a>",
+		"one description":                 "<img alt='" + fill("a ") + "'>",
+		"one name":                        "<" + fill("a") + ">x",
+		"different names":                 many("", "<a%d>"),
+		"entities":                        fill("&lt;"),
+		"entities of two characters":      fill("&nGt;"),
+		"entities that are none":          fill("&"),
+		"numbers of characters":           fill("&#x1F600;"),
+		"comments":                        fill("<!---->"),
+		"a comment without an end":        "<!--" + fill("-"),
+		"a script without an end":         "<script>" + fill("<!--"),
+		"tags without an end":             fill("<"),
+		"ends of tags":                    fill("</p>"),
+		"code inside of code":             strings.Repeat("<code>", 400) + fill("`x"),
+		"links inside of cells of links":  strings.Repeat("<table><tr><td><a href=x>", 120) + fill("x "),
+		"drawings":                        fill("<svg><g>"),
+		"what is hidden":                  "<a href=x>" + fill("<b hidden>"),
+		"one word":                        fill("x"),
+		"characters that cannot be seen":  fill("\u200b"),
+		"bytes that are no text":          fill("\xff"),
+		"a title":                         "<title>" + fill("a "),
+	}
+}
+
+// peak runs something and tells how much memory the heap and the stacks took at the most,
+// over what they took before. The collector works as it does in a host.
+func peak(do func()) uint64 {
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	debug.FreeOSMemory()
+	before, most := used(), uint64(0)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(time.Millisecond); ; {
+			select {
+			case <-stop:
+				tick.Stop()
+				return
+			case <-tick.C:
+				most = max(most, used())
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-done
+	return max(most, before) - before
+}
+
+// TestHostilePagesStayInMemory: pages that are made to take memory, over a socket and packed.
+// The server's part is counted in.
+func TestHostilePagesStayInMemory(t *testing.T) {
+	pages := hostile()
+	for name, text := range map[string]string{"JSON": strings.Repeat("[", 5*mib), "text": strings.Repeat("x ", 3*mib), "Thai": strings.Repeat("\xa1", 5*mib)} {
+		pages[name] = text
+	}
+	kinds := map[string]string{"JSON": "application/json", "text": "text/plain", "Thai": "text/plain; charset=windows-874"}
+	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Query().Get("page")
+		kind, ok := kinds[name]
+		if !ok {
+			kind = "text/html; charset=utf-8"
+		}
+		w.Header().Set("Content-Type", kind)
+		if r.URL.Query().Get("packed") == "" {
+			_, _ = io.WriteString(w, pages[name])
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		for range 64 {
+			if _, err := io.WriteString(z, pages[name]); err != nil {
+				return
+			}
+		}
+		_ = z.Close()
+	})
+	f := webfetch.New(options(at))
+	var worst uint64
+	for name := range pages {
+		for _, packed := range []string{"", "&packed=1"} {
+			if packed != "" && os.Getenv("SOAK") == "" && name != "paragraphs" && name != "text" {
+				continue
+			}
+			var got answer
+			var err error
+			took := peak(func() {
+				got, err = fetch(t, f, map[string]any{"url": s.URL + "/?page=" + strings.ReplaceAll(name, " ", "+") + packed, "maxChars": 200_000})
+			})
+			t.Logf("%-34s%-10s %4.1f MiB, %d characters, cut %v", name, packed, float64(took)/mib, got.Chars, got.Truncated)
+			if worst = max(worst, took); took > peakMiB*mib || err != nil {
+				t.Errorf("%s%s: %d MiB, want at most %d; %v", name, packed, took/mib, peakMiB, err)
+			}
+		}
+	}
+	t.Logf("soak: row=web_fetch pages=%d worst=%.1f MiB", len(pages), float64(worst)/mib)
+}
