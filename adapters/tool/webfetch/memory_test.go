@@ -122,9 +122,7 @@ func peak(do func()) uint64 {
 // The server's part is counted in.
 func TestHostilePagesStayInMemory(t *testing.T) {
 	pages := hostile()
-	for name, text := range map[string]string{"JSON": strings.Repeat("[", 5*mib), "text": strings.Repeat("x ", 3*mib), "Thai": strings.Repeat("\xa1", 5*mib)} {
-		pages[name] = text
-	}
+	pages["JSON"], pages["text"], pages["Thai"] = strings.Repeat("[", 5*mib), strings.Repeat("x ", 3*mib), strings.Repeat("\xa1", 5*mib)
 	kinds := map[string]string{"JSON": "application/json", "text": "text/plain", "Thai": "text/plain; charset=windows-874"}
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Query().Get("page")

@@ -22,7 +22,7 @@ func (t *tree) implied(tag atom.Atom) bool {
 	switch {
 	case level(tag) > 0 && last >= 0 && level(t.open[last].tag) > 0,
 		tag == atom.Option && last >= 0 && t.open[last].tag == atom.Option,
-		tag == atom.Table && last >= 0 && (ofTable(t.open[last].tag)):
+		tag == atom.Table && last >= 0 && ofTable(t.open[last].tag):
 		if tag == atom.Table {
 			last = t.find(func(atom.Atom) bool { return false }, atom.Table)
 		}
@@ -35,6 +35,7 @@ func (t *tree) implied(tag atom.Atom) bool {
 		if i := t.opens(tag); i >= 0 {
 			t.close(i)
 		}
+	default:
 	}
 	return true
 }
@@ -79,6 +80,7 @@ func ofTable(tag atom.Atom) bool {
 	switch tag {
 	case atom.Table, atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr:
 		return true
+	default:
 	}
 	return false
 }
@@ -88,6 +90,7 @@ func inTable(tag atom.Atom) bool {
 	switch tag {
 	case atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption:
 		return true
+	default:
 	}
 	return false
 }
@@ -97,6 +100,7 @@ func isWall(tag atom.Atom) bool {
 	switch tag {
 	case atom.Applet, atom.Caption, atom.Marquee, atom.Object, atom.Select, atom.Table, atom.Td, atom.Template, atom.Th:
 		return true
+	default:
 	}
 	return false
 }
@@ -116,6 +120,7 @@ func level(tag atom.Atom) int {
 		return 5
 	case atom.H6:
 		return 6
+	default:
 	}
 	return 0
 }
@@ -127,6 +132,7 @@ func block(tag atom.Atom) bool {
 		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Hr, atom.Li, atom.Listing, atom.Main, atom.Menu,
 		atom.Nav, atom.Ol, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Summary, atom.Table, atom.Ul, atom.Xmp:
 		return true
+	default:
 	}
 	return level(tag) > 0
 }
@@ -136,6 +142,7 @@ func special(tag atom.Atom) bool {
 	switch tag {
 	case atom.Button, atom.Iframe, atom.Noscript, atom.Script, atom.Style, atom.Textarea, atom.Title:
 		return true
+	default:
 	}
 	return block(tag) || isWall(tag) || ofTable(tag)
 }
@@ -145,6 +152,7 @@ func formats(tag atom.Atom) bool {
 	switch tag {
 	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
 		return true
+	default:
 	}
 	return false
 }
@@ -154,6 +162,7 @@ func meant(tag atom.Atom) bool {
 	switch tag {
 	case atom.A, atom.Br, atom.Code, atom.Img, atom.Legend, atom.Option:
 		return true
+	default:
 	}
 	return block(tag) || ofTable(tag) || inTable(tag)
 }
@@ -164,6 +173,7 @@ func unseen(tag atom.Atom) bool {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Select,
 		atom.Button, atom.Input, atom.Textarea, atom.Dialog, atom.Noembed, atom.Noframes:
 		return true
+	default:
 	}
 	return false
 }
@@ -173,6 +183,7 @@ func isRaw(tag atom.Atom) bool {
 	switch tag {
 	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Textarea, atom.Title, atom.Xmp:
 		return true
+	default:
 	}
 	return false
 }
@@ -182,6 +193,7 @@ func ofHead(tag atom.Atom) bool {
 	switch tag {
 	case atom.Base, atom.Basefont, atom.Bgsound, atom.Link, atom.Meta, atom.Noframes, atom.Noscript, atom.Script, atom.Style, atom.Template, atom.Title:
 		return true
+	default:
 	}
 	return false
 }
@@ -192,6 +204,7 @@ func empty(tag atom.Atom) bool {
 	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Keygen, atom.Link, atom.Meta,
 		atom.Param, atom.Source, atom.Track, atom.Wbr:
 		return true
+	default:
 	}
 	return false
 }
@@ -203,6 +216,7 @@ func endsForeign(tag atom.Atom) bool {
 		atom.Hr, atom.I, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta, atom.Nobr, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.S, atom.Small, atom.Span,
 		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Table, atom.Tt, atom.U, atom.Ul, atom.Var:
 		return true
+	default:
 	}
 	return level(tag) > 0
 }

@@ -1,6 +1,7 @@
 package webfetch
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -165,9 +166,9 @@ func (t *tree) add(to *node, tag atom.Atom, data string) *node {
 // put in front of that.
 func (t *tree) put(tag atom.Atom, data string) *node {
 	to := t.root
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if t.open[i].node != nil {
-			to = t.open[i].node
+	for _, o := range slices.Backward(t.open) {
+		if o.node != nil {
+			to = o.node
 			break
 		}
 	}
@@ -251,6 +252,7 @@ func (t *tree) begin(closed bool) (raw bool) {
 		}
 		t.body = true
 		return raw
+	default:
 	}
 	t.body = true
 	if !t.implied(o.tag) {
@@ -263,7 +265,7 @@ func (t *tree) begin(closed bool) (raw bool) {
 	if !o.skip && t.skips == 0 && meant(o.tag) {
 		o.node = t.put(o.tag, data)
 	}
-	if !empty(o.tag) && !(closed && (o.tag == atom.Svg || o.tag == atom.Math)) {
+	if drawing := o.tag == atom.Svg || o.tag == atom.Math; !empty(o.tag) && (!drawing || !closed) {
 		t.push(o)
 	}
 	return raw
@@ -292,6 +294,7 @@ func (t *tree) attributes(tag atom.Atom) (data string, hidden bool) {
 		want = "href"
 	case atom.Ol:
 		want = "start"
+	default:
 	}
 	for more := true; more; {
 		var key, val []byte
@@ -330,13 +333,11 @@ func (t *tree) close(i int) {
 func (t *tree) opens(tags ...atom.Atom) int { return t.find(isWall, tags...) }
 
 func (t *tree) find(wall func(atom.Atom) bool, tags ...atom.Atom) int {
-	for i := len(t.open) - 1; i >= 0; i-- {
-		for _, tag := range tags {
-			if t.open[i].tag == tag {
-				return i
-			}
-		}
-		if wall(t.open[i].tag) {
+	for i, o := range slices.Backward(t.open) {
+		switch {
+		case slices.Contains(tags, o.tag):
+			return i
+		case wall(o.tag):
 			return -1
 		}
 	}
@@ -354,6 +355,7 @@ func (t *tree) foreign(tag atom.Atom) bool {
 		switch t.open[i].tag {
 		case atom.ForeignObject, atom.Foreignobject, atom.Desc, atom.Title, atom.AnnotationXml, atom.Mi, atom.Mo, atom.Mn, atom.Ms, atom.Mtext, atom.Template:
 			return false // HTML inside of it
+		default:
 		}
 	}
 	if i < 0 {
