@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -16,15 +15,19 @@ import (
 
 	larkevent "github.com/larksuite/oapi-sdk-go/v3/event"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
 	// maxEvent is the longest event that is read. The service's own are far shorter.
 	maxEvent = 1 << 20
+	// maxUnsigned is the longest request without a signature that is read: it can only be
+	// the question whether the address is ours.
+	maxUnsigned = 16 << 10
 	// maxAge is how far the time of a request may be from ours.
 	maxAge = 5 * time.Minute
-	// maxHooks is how many requests are worked on side by side.
+	// maxHooks is how many events are worked on side by side. Reading them is not work.
 	maxHooks = 128
 	// hookStop is how long requests under way may take when the receiver ends.
 	hookStop = 5 * time.Second
@@ -97,7 +100,8 @@ func (r *receiver) serveHook(ctx context.Context) error {
 type hook struct {
 	*receiver
 
-	slots chan struct{}
+	bodies bodies.Reader
+	slots  chan struct{} // of events that are genuine
 }
 
 // ServeHTTP takes one event. It answers 200 once that is durable, and never waits for a run.
@@ -120,7 +124,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve handles a request. Nothing in it is looked at before its signature and time.
+// serve handles a request. Nothing in it is looked at before its signature and time, and
+// places for work are for what is genuine: who is slow or forges takes none.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -130,8 +135,24 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 		return nil, http.StatusMethodNotAllowed
 	case err != nil || kind != "application/json":
 		return nil, http.StatusUnsupportedMediaType
-	case r.ContentLength > maxEvent:
-		return nil, http.StatusRequestEntityTooLarge
+	}
+	signed, most := len(r.Header.Values(larkevent.EventSignature)) > 0, int64(maxEvent)
+	if !signed {
+		most = maxUnsigned
+	}
+	raw, code := h.bodies.Read(w, r, most)
+	if code != http.StatusOK {
+		return nil, code
+	}
+	if signed && !h.knows(r, raw) {
+		return nil, http.StatusUnauthorized
+	}
+	e, code := h.unseal(raw, signed)
+	switch {
+	case code != http.StatusOK:
+		return nil, code
+	case e.Type == challengeKind:
+		return map[string]string{"challenge": e.Challenge}, http.StatusOK
 	}
 	select {
 	case h.slots <- struct{}{}:
@@ -139,18 +160,12 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	case <-r.Context().Done():
 		return nil, http.StatusServiceUnavailable
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, http.StatusRequestEntityTooLarge
-	}
+	// What is accepted after the caller has left is known when it comes again.
+	answer, err := h.prepare(e)(h.life)
 	if err != nil {
-		return nil, http.StatusBadRequest
+		return nil, http.StatusServiceUnavailable
 	}
-	signed := len(r.Header.Values(larkevent.EventSignature)) > 0
-	if signed && !h.knows(r, raw) {
-		return nil, http.StatusUnauthorized
-	}
-	return h.take(raw, signed)
+	return answer, http.StatusOK
 }
 
 // knows tells whether a request was signed by the service just now.
@@ -175,9 +190,9 @@ func (h *hook) knows(r *http.Request, raw []byte) bool {
 
 func (h *hook) key() string { return strings.TrimSpace(h.p.opts.Webhook.EncryptKey()) }
 
-// take decrypts a request and handles it. One without a signature can only be the
-// question whether the address is ours, which the service asks encrypted as well.
-func (h *hook) take(raw []byte, signed bool) (any, int) {
+// unseal decrypts a request. One without a signature can only be the question whether the
+// address is ours, which the service asks encrypted as well.
+func (h *hook) unseal(raw []byte, signed bool) (envelope, int) {
 	var sealed struct {
 		Encrypt string `json:"encrypt"`
 	}
@@ -186,30 +201,24 @@ func (h *hook) take(raw []byte, signed bool) (any, int) {
 		no = http.StatusUnauthorized
 	}
 	if json.Unmarshal(raw, &sealed) != nil || sealed.Encrypt == "" {
-		return nil, no
+		return envelope{}, no
 	}
 	opened, err := open(sealed.Encrypt, h.key())
 	if err != nil {
-		return nil, no
+		return envelope{}, no
 	}
 	e, err := decodeEnvelope(opened)
 	switch {
 	case err != nil:
-		return nil, no
+		return envelope{}, no
 	case e.Type == challengeKind:
 		if !h.token(e.Token) || len(e.Challenge) > maxChallenge {
-			return nil, http.StatusUnauthorized
+			return envelope{}, http.StatusUnauthorized
 		}
-		return map[string]string{"challenge": e.Challenge}, http.StatusOK
 	case !signed, !h.token(e.Header.Token), e.Header.App != h.p.opts.AppID:
-		return nil, http.StatusUnauthorized
+		return envelope{}, http.StatusUnauthorized
 	}
-	// What is accepted after the caller has left is known when it comes again.
-	answer, err := h.prepare(e)(h.life)
-	if err != nil {
-		return nil, http.StatusServiceUnavailable
-	}
-	return answer, http.StatusOK
+	return e, http.StatusOK
 }
 
 // token tells whether a verification token is the app's, if that is set.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
@@ -26,8 +26,8 @@ const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxUpdate is the longest update that is read. The service's own are far shorter.
 	maxUpdate = 1 << 20
-	// maxHooks is how many requests are worked on side by side; the service makes
-	// 40 unless told otherwise.
+	// maxHooks is how many updates are worked on side by side; the service brings
+	// 40 unless told otherwise. Reading them is not work.
 	maxHooks = 128
 	// hookCheck is how often the service is asked how it does.
 	hookCheck = time.Minute
@@ -79,7 +79,8 @@ type hook struct {
 	path   string
 	secret [sha256.Size]byte
 	word   string // the secret
-	slots  chan struct{}
+	bodies bodies.Reader
+	slots  chan struct{} // of updates that have come
 	// life ends with Receive; requests do not outlive it.
 	life context.Context //nolint:containedctx // of the receiver, whose requests come from outside
 }
@@ -246,7 +247,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve handles a request and returns the status of the answer. Nothing of it is
-// looked at before its secret.
+// looked at before its secret, and no place for work is taken before all of it has come.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) int {
 	if !h.knows(r) {
 		return http.StatusUnauthorized
@@ -259,21 +260,16 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) int {
 		return http.StatusMethodNotAllowed
 	case err != nil || kind != "application/json":
 		return http.StatusUnsupportedMediaType
-	case r.ContentLength > maxUpdate:
-		return http.StatusRequestEntityTooLarge
+	}
+	raw, code := h.bodies.Read(w, r, maxUpdate)
+	if code != http.StatusOK {
+		return code
 	}
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-r.Context().Done():
 		return http.StatusServiceUnavailable
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxUpdate))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return http.StatusRequestEntityTooLarge
-	}
-	if err != nil {
-		return http.StatusBadRequest
 	}
 	return h.take(raw)
 }
