@@ -2,9 +2,11 @@ package feishu_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -205,4 +207,56 @@ func FuzzEvent(f *testing.F) {
 			t.Errorf("a name is not tidy: %q", in.Sender.Name)
 		}
 	})
+}
+
+// TestWebhookOfSlowBodies: more bodies that never come than there are places for work, all
+// from the address of the proxy, keep no event out. Nothing has to be known to send them.
+func TestWebhookOfSlowBodies(t *testing.T) {
+	for name, forged := range map[string]string{"signed by somebody": "00", "not signed": ""} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, false, nil)
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			host.AwaitUp(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what stands still ends before the server's own limits
+			defer cancel()
+			at, err := url.Parse(b.hook)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := http.Header{"Content-Type": {"application/json"}}
+			if forged != "" {
+				head.Set("X-Lark-Signature", forged)
+			}
+			var slow []<-chan int
+			for range 128 {
+				slow = append(slow, platformtest.SlowBody(t, ctx, at.Host, at.Path, head))
+			}
+			event, err := json.Marshal(map[string]string{"encrypt": platformtest.SealFeishu(b.api.EncryptKey(), b.api.EventBody("im.message.receive_v1", said("om_genuine")))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			code := make(chan int, 1)
+			go func() {
+				code <- b.post(t, event, func(r *http.Request) {
+					platformtest.SignFeishu(r, strconv.FormatInt(b.api.Now().Unix(), 10), "n", b.api.EncryptKey(), event)
+				})
+			}()
+			select {
+			case got := <-code:
+				if got != http.StatusOK || len(host.Taken()) != 1 {
+					t.Errorf("beside slow bodies: answered %d, %d messages are taken", got, len(host.Taken()))
+				}
+			case <-ctx.Done():
+				t.Fatal("an event waits for bodies that do not come")
+			}
+			t.Logf("soak: row=IO4 slow=%d answered=%v", len(slow), time.Since(began))
+			for _, s := range slow {
+				if got := <-s; got != http.StatusRequestTimeout {
+					t.Errorf("a body that does not come is answered %d", got)
+				}
+			}
+		})
+	}
 }

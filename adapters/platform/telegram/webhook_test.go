@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -292,4 +294,30 @@ func FuzzWebhookBody(f *testing.F) {
 			t.Errorf("%d, %v", code, err)
 		}
 	})
+}
+
+// TestWebhookOfSlowBodies: more bodies that never come than there are places for work, all
+// from the address of the proxy, keep no update out.
+func TestWebhookOfSlowBodies(t *testing.T) {
+	b, host, root := hooked(t, hookSecret)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what stands still ends before the server's own limits
+	defer cancel()
+	head := http.Header{platformtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
+	var slow []<-chan int
+	for range 128 {
+		slow = append(slow, platformtest.SlowBody(t, ctx, strings.TrimPrefix(root, "http://"), "/hook/telegram", head))
+	}
+	began := time.Now()
+	if code, err := b.api.Bring(ctx, nil, root+"/hook/telegram", []byte(textUpdate(1, "first"))); err != nil || code != http.StatusOK {
+		t.Fatalf("beside slow bodies: answered %d, %v", code, err)
+	}
+	t.Logf("soak: row=IO4 slow=%d answered=%v", len(slow), time.Since(began))
+	if n := len(host.Taken()); n != 1 {
+		t.Errorf("%d messages are taken", n)
+	}
+	for _, s := range slow {
+		if code := <-s; code != http.StatusRequestTimeout {
+			t.Errorf("a body that does not come is answered %d", code)
+		}
+	}
 }
