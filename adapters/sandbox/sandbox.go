@@ -57,8 +57,10 @@ type Spec struct {
 	// system's own programs and libraries, which it may read; of those that lie in
 	// each other the innermost decides. Hidden ones look empty or absent, always,
 	// whatever else is granted in them, and cannot be made by the program. A
-	// writable path has to exist; a readable one that does not is passed over. None
-	// may lead out of a writable folder by a symbolic link.
+	// writable path has to exist. A readable one that does not looks like an empty
+	// folder where the program could make it otherwise, and is passed over elsewhere.
+	// The folders between a writable one and what is only readable in it can be neither
+	// moved nor replaced. None may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
 	// Pinned are files that it finds with these bytes, whatever becomes of them
 	// meanwhile, and cannot change: what was checked is what runs. They may lie in

@@ -100,12 +100,18 @@ func TestGroupOfALostHost(t *testing.T) {
 func TestPlacesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	there, missing := put(t, filepath.Join(dir, "there"), "text"), filepath.Join(dir, "missing")
+	files := func(paths ...string) (out []place) {
+		for _, path := range paths {
+			out = append(out, place{path: path})
+		}
+		return out
+	}
 	var k keeper
-	first, err := k.hold([]string{there, missing})
+	first, err := k.hold(files(there, missing))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := k.hold([]string{there, missing})
+	second, err := k.hold(files(there, missing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +125,7 @@ func TestPlacesAreKept(t *testing.T) {
 	if exists() {
 		t.Error("the place was left behind")
 	}
-	third, err := k.hold([]string{missing})
+	third, err := k.hold(files(missing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +137,7 @@ func TestPlacesAreKept(t *testing.T) {
 	if _, err := os.ReadFile(there); err != nil {
 		t.Error(err)
 	}
-	if _, err := k.hold([]string{missing, filepath.Join(dir, "no/folder"), filepath.Join(dir, "new")}); err == nil {
+	if _, err := k.hold(files(missing, filepath.Join(dir, "no/folder"), filepath.Join(dir, "new"))); err == nil {
 		t.Error("a place in a folder that does not exist was kept")
 	}
 }

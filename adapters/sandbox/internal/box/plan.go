@@ -26,7 +26,7 @@ type Plan struct {
 	Masks []Mask
 	Pins  []Pin
 
-	kept    []string // host's paths that have to exist while something lies on them
+	kept    []place  // host's paths that have to exist while something lies on them
 	watched []string // host's paths whose names must not change meanwhile
 }
 
@@ -67,6 +67,12 @@ type grant struct {
 	dev, ino      uint64
 }
 
+// place is a path of the host's; a folder, if it has to be made.
+type place struct {
+	path string
+	dir  bool
+}
+
 // NewPlan works out what a program sees.
 func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if err := checkSpec(s); err != nil {
@@ -81,7 +87,17 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if !p.shows(s.Dir) {
 		return nil, fmt.Errorf("the folder to start in, %s, is neither writable nor readable", s.Dir)
 	}
-	if err := p.hide(s.Hidden); err != nil {
+	if err := p.hide(s.Hidden, false); err != nil {
+		return nil, err
+	}
+	absent, err := absentOf(s.Readable)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.hide(absent, true); err != nil {
+		return nil, err
+	}
+	if err := p.steady(absent); err != nil {
 		return nil, err
 	}
 	if p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir)) {
@@ -136,16 +152,11 @@ func grantsOf(s sandbox.Spec) ([]grant, error) {
 				return fmt.Errorf("%s can be granted to no program", g.real)
 			}
 		}
-		f, err := openPlain(g.real)
-		if err != nil {
-			return fmt.Errorf("a folder of the program: %w", err)
+		b := Bind{Source: g.real}
+		if err := b.identify(); err != nil {
+			return err
 		}
-		defer func() { _ = f.Close() }() // it was only looked at
-		var st unix.Stat_t
-		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-			return fmt.Errorf("look at %s: %w", g.real, err)
-		}
-		g.dir, g.dev, g.ino = st.Mode&unix.S_IFMT == unix.S_IFDIR, uint64(st.Dev), st.Ino //nolint:unconvert // the types differ between machines
+		g.dir, g.dev, g.ino = b.Dir, b.Dev, b.Ino
 		out = append(out, g)
 		return nil
 	}
@@ -222,10 +233,23 @@ func (p *Plan) bind(grants []grant) {
 	for _, b := range at {
 		granted = append(granted, b)
 	}
-	slices.SortFunc(granted, func(a, b Bind) int {
+	sortBinds(granted)
+	p.Binds = append(p.Binds, granted...)
+}
+
+// sortBinds puts what is granted behind the system's, and outer ones before inner ones.
+func sortBinds(binds []Bind) {
+	slices.SortStableFunc(binds, func(a, b Bind) int {
+		switch {
+		case a.Granted != b.Granted && b.Granted:
+			return -1
+		case a.Granted != b.Granted:
+			return 1
+		case !a.Granted:
+			return 0
+		}
 		return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest))
 	})
-	p.Binds = append(p.Binds, granted...)
 }
 
 // shows says whether a path can be seen, by any of its names.
@@ -256,8 +280,75 @@ func (p *Plan) owner(dest string) *Bind {
 	return out
 }
 
-// hide covers what must not be seen.
-func (p *Plan) hide(hidden []string) error {
+// absentOf are the paths that do not exist.
+func absentOf(paths []string) ([]string, error) {
+	var out []string
+	for _, path := range paths {
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR):
+			out = append(out, path)
+		case err != nil:
+			return nil, fmt.Errorf("look at what may be read: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// steady shows the folders between a writable one and what may only be read in it at
+// their own places: what something is mounted on can be neither moved nor removed. The
+// same goes for the paths that are absent.
+func (p *Plan) steady(absent []string) error {
+	var inner []string
+	for _, b := range p.Binds {
+		if b.Granted && !b.Writable {
+			inner = append(inner, b.Dest)
+		}
+	}
+	for _, path := range absent {
+		inner = append(inner, p.places(firstMissing(realOf(path)))...)
+	}
+	known := map[string]bool{}
+	for _, b := range p.Binds {
+		known[b.Dest] = true
+	}
+	binds := slices.Clone(p.Binds)
+	for _, dest := range inner {
+		for at := filepath.Dir(dest); !known[at]; at = filepath.Dir(at) {
+			outer := p.owner(at)
+			if outer == nil || !outer.Writable || p.masked(at) {
+				break
+			}
+			b := Bind{Source: outer.Source + at[len(outer.Dest):], Dest: at, Dir: true, Writable: true, Granted: true}
+			if err := b.identify(); err != nil {
+				return err
+			}
+			known[at] = true
+			binds = append(binds, b)
+		}
+	}
+	sortBinds(binds)
+	p.Binds = binds
+	return nil
+}
+
+// identify notes which file or folder the source is now.
+func (b *Bind) identify() error {
+	f, err := openPlain(b.Source)
+	if err != nil {
+		return fmt.Errorf("a folder of the program: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only looked at
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return fmt.Errorf("look at %s: %w", b.Source, err)
+	}
+	b.Dir = st.Mode&unix.S_IFMT == unix.S_IFDIR
+	b.Dev, b.Ino = uint64(st.Dev), st.Ino //nolint:unconvert // the types differ between machines
+	return nil
+}
+
+// hide covers what must not be seen. What does not exist looks like a file, or a folder.
+func (p *Plan) hide(hidden []string, folder bool) error {
 	for _, path := range hidden {
 		path = filepath.Clean(path)
 		info, err := os.Stat(path)
@@ -267,7 +358,7 @@ func (p *Plan) hide(hidden []string) error {
 		}
 		resolved := realOf(path)
 		if absent {
-			resolved = firstMissing(resolved)
+			path, resolved = firstMissing(path), firstMissing(resolved)
 		}
 		for _, dest := range p.places(resolved) {
 			writable := p.owner(dest).Writable
@@ -275,10 +366,10 @@ func (p *Plan) hide(hidden []string) error {
 				continue // neither is it there nor can it be made
 			}
 			if writable {
-				p.kept = append(p.kept, resolved)
+				p.kept = append(p.kept, place{resolved, folder})
 			}
 			p.watched = append(p.watched, path, resolved)
-			p.Masks = append(p.Masks, Mask{Dest: dest, Dir: !absent && info.IsDir()})
+			p.Masks = append(p.Masks, Mask{Dest: dest, Dir: absent && folder || !absent && info.IsDir()})
 		}
 	}
 	slices.SortFunc(p.Masks, func(a, b Mask) int { return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest)) })
@@ -295,7 +386,7 @@ func (p *Plan) hide(hidden []string) error {
 		}
 		return false
 	})
-	p.kept, p.watched = unique(p.kept), unique(p.watched)
+	p.watched = unique(p.watched)
 	return nil
 }
 
@@ -325,7 +416,7 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 		}
 		for _, dest := range places {
 			if !p.masked(dest) {
-				p.kept = append(p.kept, resolved)
+				p.kept = append(p.kept, place{path: resolved})
 				p.watched = append(p.watched, path, resolved)
 			}
 		}
@@ -336,7 +427,7 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 			p.Pins = append(p.Pins, Pin{Dest: dest, Data: pin.Data, Mode: mode})
 		}
 	}
-	p.kept, p.watched = unique(p.kept), unique(p.watched)
+	p.watched = unique(p.watched)
 	return nil
 }
 

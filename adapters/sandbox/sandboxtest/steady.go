@@ -1,0 +1,115 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// steadyTries are ways to put something in the place of what may only be read: the file
+// a/b/fixed, the folder a/b/only, and .tool and x/y/z, which do not exist.
+func steadyTries() map[string]string {
+	return map[string]string{
+		"write":                             "echo evil >a/b/fixed",
+		"append":                            "echo evil >>a/b/fixed",
+		"truncate":                          "truncate -s 0 a/b/fixed",
+		"remove":                            "rm -f a/b/fixed",
+		"remove all":                        "rm -rf a",
+		"rename over":                       "echo evil >new; mv -f new a/b/fixed",
+		"rename away":                       "mv a/b/fixed gone; echo evil >a/b/fixed",
+		"move its folder":                   "mv a/b moved; mkdir a/b; echo evil >a/b/fixed",
+		"move the folder of its folder":     "mv a moved; mkdir -p a/b; echo evil >a/b/fixed",
+		"exchange its folder":               "mkdir -p new; echo evil >new/fixed; mv --exchange new a/b; mv -T new a/b",
+		"exchange the outer folder":         "mkdir -p new/b; echo evil >new/b/fixed; mv --exchange new a; mv -T new a",
+		"a link in the place of its folder": "mkdir -p new/b; echo evil >new/b/fixed; rm -rf a/b; rmdir a/b; ln -sfn ../new/b a/b; ln -sfn new a",
+		"a hard link to it":                 "ln a/b/fixed name && echo evil >name",
+		"a symbolic link to it":             "ln -s a/b/fixed name && echo evil >name",
+		"through the process's root":        "echo evil >/proc/self/root$PWD/a/b/fixed; echo evil >/proc/self/cwd/a/b/fixed",
+		"through an open folder":            "cd a/b; mv ../../a ../../moved; echo evil >fixed",
+		"through dots":                      "echo evil >a/../a/b/./fixed",
+		"change its mode":                   "chmod 777 a/b/fixed; echo evil >a/b/fixed",
+		"unmount it":                        "umount a/b/fixed; umount -l a/b; umount a; echo evil >a/b/fixed",
+		"in a namespace":                    "unshare -Urm sh -c 'umount a/b/fixed; umount -l a; echo evil >a/b/fixed'",
+		"copy over it":                      "echo evil >new; cp -f new a/b/fixed; cp --remove-destination new a/b/fixed; install new a/b/fixed",
+		"with tar":                          "mkdir -p n/a/b; echo evil >n/a/b/fixed; tar cf t.tar -C n a; tar xf t.tar --overwrite; tar xf t.tar --unlink-first --recursive-unlink",
+		"make in the folder":                "echo evil >a/b/only/new; mkdir a/b/only/folder",
+		"change in the folder":              "echo evil >a/b/only/file; rm -f a/b/only/file",
+		"move the folder":                   "mv a/b/only gone; mkdir a/b/only; echo evil >a/b/only/new",
+		"a link in the place of the folder": "rm -rf a/b/only; rmdir a/b/only; ln -sfn /tmp a/b/only",
+		"make what is absent":               "echo evil >.tool",
+		"make what is absent a folder":      "mkdir .tool; echo evil >.tool/settings.json",
+		"write in what is absent":           "mkdir -p .tool/x; echo evil >.tool/settings.json",
+		"move to what is absent":            "mkdir new; echo evil >new/settings.json; mv -T new .tool; mv new .tool",
+		"exchange with what is absent":      "mkdir new; echo evil >new/settings.json; mv --exchange new .tool",
+		"link to what is absent":            "rmdir .tool; ln -s /tmp .tool; ln -sfn /tmp .tool",
+		"remove what is absent":             "rm -rf .tool; rmdir .tool; mkdir .tool; echo evil >.tool/settings.json",
+		"make absent folders":               "mkdir -p x/y/z; echo evil >x/y/z/evil",
+		"make the outer absent folder":      "rm -rf x; rmdir x; mkdir x; mkdir x/y; mkdir x/y/z; echo evil >x/y/z/evil",
+		"from behind":                       "(for i in $(seq 300); do rmdir .tool; mkdir .tool; echo evil >.tool/settings.json; mv a moved; done) & for i in $(seq 300); do mv .tool gone; ln -s /tmp .tool; done; wait",
+	}
+}
+
+// Steady is SB2: what may only be read stays where it is, with the folders that lead to
+// it, and what is absent cannot be made.
+func Steady(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	for name, text := range steadyTries() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(t, "work/a/b/fixed", "good")
+			w.write(t, "work/a/b/only/file", "good")
+			w.write(t, "work/a/b/free", "free")
+			before := w.steady(t)
+			spec := w.shell("(" + text + ") >/dev/null 2>&1; echo free >a/b/more && mv a/b/more a/more && mkdir new2 && mv a/more new2/ && cat a/b/fixed a/b/only/file && ls -A .tool")
+			for _, name := range []string{"a/b/fixed", "a/b/only", ".tool", "x/y/z"} {
+				spec.Readable = append(spec.Readable, filepath.Join(w.work, name))
+			}
+			if got := must(t, s, spec); got != "goodgood" {
+				t.Errorf("it reads %q", got)
+			}
+			if diff := cmp.Diff(before, w.steady(t)); diff != "" {
+				t.Errorf("what may only be read (-before +after):\n%s", diff)
+			}
+			if _, err := os.Stat(filepath.Join(w.work, "new2/more")); err != nil {
+				t.Errorf("what may be written: %v", err)
+			}
+		})
+	}
+}
+
+// steady is what may only be read, as it is outside of the sandbox.
+func (w world) steady(t *testing.T) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	for _, name := range []string{"a/b/fixed", "a/b/only", ".tool", "x"} {
+		err := filepath.WalkDir(filepath.Join(w.work, name), func(path string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			rel := strings.TrimPrefix(path, w.work)
+			got[rel] = e.Type().String()
+			if e.Type().IsRegular() {
+				data, err := os.ReadFile(path) //nolint:gosec // a test's own file
+				got[rel] += string(data)
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	return got
+}
