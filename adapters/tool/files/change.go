@@ -124,6 +124,9 @@ func (c *change) explain() tool.Explanation {
 	if c.ward.behaviour != "" {
 		e.Risk = "This changes how the agent behaves: the file is " + c.ward.behaviour + "."
 	}
+	if c.ward.steers {
+		e.Risk = "Editors, assistants or shells that are used in this project obey this file, and may run what it names."
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s", name, c.sizes())
 	if n := len(c.place.missing); n > 0 {
@@ -343,6 +346,8 @@ func (w *Workspace) judge(asked string) tool.Verdict {
 		return tool.Verdict{Decision: tool.Deny, Reason: at.writing(local).Error()}
 	case at.behaviour != "":
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes how the agent behaves"}
+	case at.steers:
+		return tool.Verdict{Decision: tool.Ask, Reason: "it changes what editors, assistants or shells of people obey"}
 	default:
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes a file"}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
@@ -13,6 +14,8 @@ type ward struct {
 	noRead, noWrite string // why not; empty: it may
 	// behaviour is what the agent takes from the file; empty: nothing.
 	behaviour string
+	// steers: programs of people obey it, see package steering.
+	steers bool
 }
 
 func (w ward) reading(path string) error {
@@ -82,6 +85,9 @@ func (g guard) of(path string) ward {
 		if within(parts, s) {
 			return ward{behaviour: "a skill, which the agent follows"}
 		}
+	}
+	if slices.ContainsFunc(parts, steering.Named) {
+		return ward{steers: true}
 	}
 	return ward{}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
@@ -466,7 +467,12 @@ func TestWhatTheSandboxGets(t *testing.T) {
 	if diff := cmp.Diff([]string{".env", ".env.local", ".ship", ".ssh", "a/b/server.key", "node_modules/x/.env", "ship.json", "sub/.env"}, rel(s.Hidden)); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Agent.md"}, rel(s.Readable)); diff != "" {
+	fixed := func(more ...string) []string {
+		more = append(more, steering.Names()...)
+		slices.Sort(more)
+		return more
+	}
+	if diff := cmp.Diff(fixed("Agent.md"), rel(s.Readable)); diff != "" {
 		t.Errorf("readable (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"."}, rel(s.Writable)); diff != "" {
@@ -482,7 +488,7 @@ func TestWhatTheSandboxGets(t *testing.T) {
 	if diff := cmp.Diff(want, rel(s.Hidden)); diff != "" {
 		t.Errorf("hidden when there are skills (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{".ship", ".ship/skills", "Agent.md"}, rel(s.Readable)); diff != "" {
+	if diff := cmp.Diff(fixed(".ship", ".ship/skills", "Agent.md"), rel(s.Readable)); diff != "" {
 		t.Errorf("readable (-want +got):\n%s", diff)
 	}
 	if len(s.Pinned) != 1 || filepath.Base(s.Pinned[0].Path) != "run.sh" {

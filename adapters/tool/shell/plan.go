@@ -132,13 +132,17 @@ func (s *Shell) limits(p *plan) sandbox.Limits {
 // for. The home is a folder of its own; end is the place behind what was printed.
 func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader, out io.Writer, end func() int64) (sandbox.Process, *watched, error) {
 	began := time.Now()
-	hidden, secrets, err := s.hidden(ctx)
+	hidden, found, err := s.hidden(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	readable, err := s.readable(found)
 	if err != nil {
 		return nil, nil, err
 	}
 	spec := sandbox.Spec{
 		Argv: p.argv, Dir: p.dir, Env: append(slices.Clone(p.env), "HOME="+home),
-		Writable: []string{s.root, home}, Readable: s.readable(), Hidden: hidden,
+		Writable: []string{s.root, home}, Readable: readable, Hidden: hidden,
 		Pinned: p.named.pins, Network: s.opts.Network, Limits: s.limits(p), Stdin: stdin, Stdout: out, Stderr: out,
 	}
 	if s.readsGit(p) {
@@ -155,7 +159,7 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	if !s.contains() {
 		return proc, nil, nil
 	}
-	w := &watched{sh: s, known: secrets, began: began, kill: proc.Kill, own: !p.Background, end: end}
+	w := &watched{sh: s, known: slices.Concat(found.secrets, found.steering), planted: found.planted, steering: found.steering, began: began, kill: proc.Kill, own: !p.Background, end: end}
 	s.watchOver(w)
 	return proc, w, nil
 }

@@ -11,11 +11,24 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
-// secretKind is the kind of names that commands must not find.
-const secretKind nametree.Kind = 1
+const (
+	// secretKind is the kind of names that commands must not find.
+	secretKind nametree.Kind = 1 << iota
+	// steeringKind is the kind of names of files that commands must not change.
+	steeringKind
+)
+
+// names are what commands must not find or not change, as it is now.
+type names struct {
+	secrets []string // files and folders that are named like secrets, at any depth
+	// steering are those that steer programs of people, see package steering. planted are
+	// those that git would obey if they were there, and are.
+	steering, planted []string
+}
 
 // secretName says that files of this name hold keys or passwords, or are a host's. What
 // only may be one is left to programs: builds need it more often than not.
@@ -24,11 +37,14 @@ func secretName(name string) bool {
 	return secretfile.Named(name) || secretfile.Own(name)
 }
 
-func nameKind(name string) nametree.Kind {
+func nameKind(name string) (kind nametree.Kind) {
 	if secretName(name) {
-		return secretKind
+		kind = secretKind
 	}
-	return 0
+	if steering.Named(name) || steering.Appears(filepath.Join(".git", name)) {
+		kind |= steeringKind
+	}
+	return kind
 }
 
 // secretBelow says that a path is, or lies in, something below a folder that is named
@@ -70,29 +86,47 @@ func (s *Shell) tree(root string) *nametree.Tree {
 	return t
 }
 
-// secrets are the files and folders that are named like secrets, at any depth. An
-// error means that it is not known which there are.
-func (s *Shell) secrets(ctx context.Context) ([]string, error) {
-	var out []string
+// names looks through all folders. An error means that it is not known what there is.
+func (s *Shell) names(ctx context.Context) (names, error) {
+	var out names
 	for _, root := range s.roots() {
 		found, err := s.tree(root).Find(ctx)
 		if large, ok := errors.AsType[*nametree.TooLargeError](err); ok {
-			return nil, s.tooLarge(large)
+			return names{}, s.tooLarge(large)
 		}
 		if err != nil {
 			if _, gone := os.Lstat(root); root != s.root && errors.Is(gone, fs.ErrNotExist) {
 				continue
 			}
-			return nil, fmt.Errorf("look for files that commands must not find: %w", err)
+			return names{}, fmt.Errorf("look for files that commands must not find: %w", err)
 		}
 		for _, p := range found {
 			if p.Path == s.opts.State || slices.Contains(s.opts.Exclude, p.Path) || p.Link && leadsNowhere(p.Path) {
 				continue
 			}
-			out = append(out, p.Path)
+			if p.Kind&^steeringKind != 0 { // or it cannot be looked into
+				out.secrets = append(out.secrets, p.Path)
+			}
+			switch {
+			case p.Kind&steeringKind == 0:
+			case steering.Named(filepath.Base(p.Path)):
+				out.steering = append(out.steering, steering.Within(p.Path)...)
+			case steering.Appears(p.Path):
+				out.planted = append(out.planted, p.Path)
+			}
+		}
+	}
+	for _, name := range steering.Names() { // those that could be made
+		if path := filepath.Join(s.root, name); !exists(path) {
+			out.steering = append(out.steering, path)
 		}
 	}
 	return out, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // leadsNowhere says of a symbolic link that it can be followed by no program. One to a
@@ -126,16 +160,16 @@ func (s *Shell) hides(path string) bool {
 }
 
 // hidden are the files and folders that a program must not find, as they are now, and
-// those among them that are named like secrets. What is hidden is hidden whole, so of a
-// folder with something to show in it the other entries are.
-func (s *Shell) hidden(ctx context.Context) (all, secrets []string, err error) {
+// all names that matter. What is hidden is hidden whole, so of a folder with something
+// to show in it the other entries are.
+func (s *Shell) hidden(ctx context.Context) (all []string, found names, err error) {
 	if !s.contains() {
-		return nil, nil, nil // nothing can be hidden
+		return nil, names{}, nil // nothing can be hidden
 	}
-	if secrets, err = s.secrets(ctx); err != nil {
-		return nil, nil, err
+	if found, err = s.names(ctx); err != nil {
+		return nil, names{}, err
 	}
-	out := slices.Concat(s.opts.Hidden, secrets)
+	out := slices.Concat(s.opts.Hidden, found.secrets)
 	for _, folder := range s.opts.Exclude {
 		if _, err := os.Lstat(folder); err == nil {
 			out = append(out, folder)
@@ -144,12 +178,12 @@ func (s *Shell) hidden(ctx context.Context) (all, secrets []string, err error) {
 	if s.opts.State != "" {
 		state, err := s.hiddenState()
 		if err != nil {
-			return nil, nil, err
+			return nil, names{}, err
 		}
 		out = append(out, state...)
 	}
 	slices.Sort(out)
-	return slices.Compact(out), secrets, nil
+	return slices.Compact(out), found, nil
 }
 
 // hiddenState is what a program must not find of the host's own folder.
@@ -181,16 +215,36 @@ func (s *Shell) hiddenState() ([]string, error) {
 }
 
 // readable are the files and folders that a program may only read: the host's own
-// folder too when something in it is shown, so that nothing is made in it.
-func (s *Shell) readable() []string {
+// folder too when something in it is shown, so that nothing is made in it. Those that do
+// not exist are among them, so that they are not made. One of them that is a symbolic
+// link is an error: nothing keeps a program from putting something else in its place.
+func (s *Shell) readable(found names) ([]string, error) {
 	var out []string
-	for _, r := range s.opts.ReadOnly {
-		if _, err := os.Lstat(r); err != nil {
-			continue
-		}
-		if out = append(out, r); inside(r, s.opts.State) && !slices.Contains(out, s.opts.State) {
-			out = append(out, s.opts.State)
+	if s.opts.State != "" && s.contains() {
+		for _, r := range s.opts.ReadOnly {
+			if exists(r) && inside(r, s.opts.State) {
+				out = append(out, s.opts.State)
+				break
+			}
 		}
 	}
-	return out
+	for _, r := range slices.Concat(s.opts.ReadOnly, found.steering) {
+		if !exists(r) && (!s.contains() || s.opts.State != "" && inside(r, s.opts.State)) {
+			continue // nothing in the host's own folder can be made
+		}
+		switch linked := s.contains() && isLink(r) && inside(r, s.root) && !inside(r, s.opts.State); {
+		case linked && filepath.Dir(r) != s.root && !slices.Contains(s.opts.ReadOnly, r):
+			continue // nobody of the project made that
+		case linked:
+			return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
+				"Whoever works on the project can put there what it leads to", strings.TrimPrefix(r, s.root+"/"))
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }

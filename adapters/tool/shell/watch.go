@@ -2,7 +2,9 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,8 +38,10 @@ type watch struct {
 type watched struct {
 	sh    *Shell
 	known []string // what is hidden from it, or was made by it, sorted
-	began time.Time
-	kill  func()
+	// planted is what git obeyed already when it began, and steering what it cannot change.
+	planted, steering []string
+	began             time.Time
+	kill              func()
 	// own says that what appears in folders that were made since it began is taken for
 	// its own work, as an installation's is.
 	own bool
@@ -95,14 +99,16 @@ func (s *Shell) lookAgain(ctx context.Context) {
 	for i, w := range over {
 		printed[i] = w.end()
 	}
-	found, err := s.secrets(ctx)
+	found, err := s.names(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	for i, w := range over {
 		if err != nil {
 			w.fail(fmt.Errorf("the command was ended while it ran: %w", err))
-		} else if name := w.strange(found); name != "" {
+		} else if name := w.plants(found.planted); name != "" {
+			w.fail(w.uproot(name))
+		} else if name := w.strange(found.secrets); name != "" {
 			w.fail(w.appeared(name))
 		} else {
 			w.clear(printed[i])
@@ -126,6 +132,30 @@ func (w *watched) strange(found []string) string {
 func (w *watched) appeared(path string) error {
 	return fmt.Errorf("the command was ended, because %s appeared while it ran: what is named like a secret cannot be hidden from a command that runs already. "+
 		"What it printed since then is withheld, what it had done was done. It can be called again, and will not find that file", strings.TrimPrefix(path, w.sh.root+"/"))
+}
+
+// plants is a file that git would obey, in a version store that was there before the
+// program, and that is new; empty: there is none.
+func (w *watched) plants(found []string) string {
+	for _, path := range found {
+		if !slices.Contains(w.planted, path) && slices.Contains(w.steering, filepath.Join(filepath.Dir(path), "config")) {
+			return path
+		}
+	}
+	return ""
+}
+
+// uproot removes such a file, and says so.
+func (w *watched) uproot(path string) error {
+	rel := strings.TrimPrefix(path, w.sh.root+"/")
+	root, err := os.OpenRoot(w.sh.root)
+	if err == nil {
+		err = errors.Join(root.RemoveAll(rel), root.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("the command was ended, because it made %s, which git would obey; please remove it, since the host could not: %w", rel, err)
+	}
+	return fmt.Errorf("the command was ended, because it made %s, which git would obey. That was removed; what else it had done was done", rel)
 }
 
 func (w *watched) fail(err error) {

@@ -38,7 +38,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	}
 	o := shell.Options{
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
-		ReadOnly: append(in("Agent.md", filepath.Join(".claude", "skills")), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
+		ReadOnly: append(in("Agent.md"), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
 		Hidden:   in("ship.json", ".env"), State: h.opts.State,
 		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile", "speech"},
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {

@@ -1,0 +1,188 @@
+//go:build linux
+
+package shell_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+)
+
+// steeringTries are ways to leave something behind that a person's program, or the agent,
+// obeys later. "evil" is what it would obey.
+func steeringTries() []struct{ name, text string } {
+	return []struct{ name, text string }{
+		{"a setting of git", "git config core.fsmonitor evil"},
+		{"a setting of git, by hand", "printf '[core]\\n\\tfsmonitor = evil\\n' >>.git/config"},
+		{"settings of git anew", "rm -f .git/config; printf '[core]\\n\\tfsmonitor = evil\\n' >.git/config"},
+		{"settings of git renamed over", "echo evil >c; mv -f c .git/config"},
+		{"a hook", "echo evil >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"},
+		{"hooks moved away", "mv .git/hooks .git/h; mkdir .git/hooks; echo evil >.git/hooks/post-checkout"},
+		{"hooks as a link", "rm -rf .git/hooks; ln -s ../evil .git/hooks"},
+		{"attributes", "mkdir -p .git/info; echo '* filter=evil' >.git/info/attributes"},
+		{"the store moved", "mv .git old; git init -q .; git config core.fsmonitor evil"},
+		{"the store copied", "cp -r .git new; echo evil >new/config; rm -rf .git; mv new .git"},
+		{"the store exchanged", "cp -r .git new; echo evil >new/config; mv --exchange new .git"},
+		{"the store as a link", "cp -r .git new; echo evil >new/config; rm -rf .git; ln -sfn new .git"},
+		{"a pointer to other settings", "mkdir e; echo evil >e/config; echo ../e >.git/commondir"},
+		{"a pointer, for a moment", "echo ../e >.git/x; mv .git/x .git/commondir; sleep 1"},
+		{"a pointer as a link", "echo ../e >p; ln -s ../p .git/commondir"},
+		{"settings of a working folder", "git config extensions.worktreeConfig true; printf '[core]\\n\\tfsmonitor = evil\\n' >.git/config.worktree"},
+		{"a submodule's settings", "printf '[core]\\n\\tfsmonitor = evil\\n' >>.git/modules/sub/config"},
+		{"a submodule's hooks", "echo evil >.git/modules/sub/hooks/post-checkout"},
+		{"a submodule's pointer", "cp -r .git/modules/sub e; echo evil >e/config; echo 'gitdir: ../e' >sub/.git"},
+		{"a submodule's folder", "mv sub s; mkdir sub; echo 'gitdir: ../e' >sub/.git; mkdir e; echo evil >e/config"},
+		{"a nested store's settings", "printf '[core]\\n\\tfsmonitor = evil\\n' >>vendor/deep/lib/.git/config"},
+		{"a nested store's hooks", "echo evil >vendor/deep/lib/.git/hooks/pre-commit"},
+		{"a nested store moved with its folder", "mv vendor v; mkdir -p vendor/deep/lib/.git; echo evil >vendor/deep/lib/.git/config"},
+		{"an editor's tasks", "mkdir .vscode; echo evil >.vscode/tasks.json"},
+		{"an editor's folder as a link", "mkdir e; echo evil >e/tasks.json; ln -s e .vscode"},
+		{"a nested editor's settings", "echo evil >app/.vscode/settings.json"},
+		{"a nested editor's tasks", "echo evil >app/.vscode/tasks.json"},
+		{"a shell's settings", "echo evil >.envrc"},
+		{"servers of tools", "echo evil >.mcp.json"},
+		{"hooks of an assistant", "mkdir -p .claude; echo evil >.claude/settings.json"},
+		{"a skill", "mkdir -p .claude/skills/x; printf -- '---\\ndescription: evil\\n---\\n' >.claude/skills/x/SKILL.md"},
+		{"a skill of the host", "mkdir -p .ship/skills/x; echo evil >.ship/skills/x/SKILL.md"},
+		{"a task of the host", "mkdir -p .ship/tasks; echo evil >.ship/tasks/t.md"},
+		{"the agent", "echo evil >Agent.md; echo evil >a; mv a Agent.md"},
+		{"the settings of the host", "echo evil >ship.json"},
+		{"a folder of skills that is not there", "mkdir -p more/skills/x; echo evil >more/skills/x/SKILL.md"},
+		{"with its own namespace", "unshare -Urm sh -c 'umount .git/config; echo evil >.git/config'"},
+		{"through its root", "echo evil >/proc/self/root$PWD/.git/config"},
+	}
+}
+
+// No command leaves something behind that programs of people, or the agent, obey. What
+// git does otherwise works.
+func TestNothingFromASandboxSteers(t *testing.T) {
+	behindWalls(t, func(p place) {
+		for _, try := range steeringTries() {
+			p.t.Run(try.name, func(t *testing.T) {
+				w := newWorld(t, p.in, func(o *shell.Options) { o.ReadOnly = append(o.ReadOnly, filepath.Join(o.Workspace, "more/skills")) })
+				w.repositories()
+				before := w.steering()
+				r, err := w.invoke(call(shell.ExecName, obj{"command": "exec 2>&1; " + try.text + "; echo seen >seen.txt", "why": "x"}))
+				if _, gone := os.Stat(filepath.Join(w.dir, "seen.txt")); gone != nil && !strings.Contains(try.name, "pointer") {
+					t.Errorf("it was not tried: %s, %v", r.Output, err)
+				}
+				if diff := cmp.Diff(before, w.steering()); diff != "" {
+					t.Errorf("what steers (-before +after):\n%s", diff)
+				}
+				for _, dir := range []string{".", "sub", "vendor/deep/lib"} {
+					out, err := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(w.dir, dir), "config", "--list").CombinedOutput()
+					if err != nil || strings.Contains(string(out), "evil") {
+						t.Errorf("git in %s reads %s, %v", dir, out, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestGitWorksInASandbox(t *testing.T) { behindWalls(t, gitWorks) }
+
+func gitWorks(in place) {
+	w := newWorld(in.t, in.in)
+	w.repositories()
+	r, err := w.invoke(call(shell.ExecName, obj{"command": "echo x >new.txt && git add -A && git -c user.name=a -c user.email=a@b commit -qm one && git checkout -qb other && git status --porcelain && git show --name-only --format=%s", "why": "x"}))
+	got := string(r.Output)
+	if err != nil || !strings.Contains(got, "one\\n\\n.gitignore\\n.ship\\nAgent.md\\napp/.vscode/settings.json\\nnew.txt\\nship.json\\n") {
+		in.t.Errorf("%s, %v", got, err)
+	}
+	left, err := os.ReadDir(w.dir)
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	for _, e := range left {
+		if steering.Named(e.Name()) && e.Name() != ".git" {
+			in.t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+// A workspace without a version store gets none from a command.
+func TestNoStoreIsMade(t *testing.T) {
+	behindWalls(t, func(p place) {
+		w := newWorld(p.t, p.in)
+		w.write("Agent.md", "x", 0o644)
+		_, _ = w.invoke(call(shell.ExecName, obj{"command": "git init -q . ; mkdir .git; echo evil >.git/config; mkdir -p made && echo seen >made/seen", "why": "x"})) // it fails
+		if _, err := os.Stat(filepath.Join(w.dir, "made/seen")); err != nil {
+			p.t.Error("it was not tried")
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			p.t.Errorf("there is a version store: %v", err)
+		}
+	})
+}
+
+// What steers and is a symbolic link can be replaced by a command, so none runs.
+func TestLinkedSteeringRunsNothing(t *testing.T) {
+	behindWalls(t, func(p place) {
+		w := newWorld(p.t, p.in)
+		w.write("elsewhere/settings.json", "x", 0o644)
+		w.link(os.Symlink, "elsewhere", ".vscode")
+		_, err := w.invoke(call(shell.ExecName, obj{"command": "echo x >ran", "why": "x"}))
+		if err == nil || !strings.Contains(err.Error(), ".vscode is a symbolic link") {
+			p.t.Errorf("got %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
+			p.t.Error("it ran")
+		}
+	})
+}
+
+// repositories makes a version store with a submodule, and one in a folder below.
+func (w *world) repositories() {
+	w.t.Helper()
+	w.write("Agent.md", "good", 0o644)
+	w.write("app/.vscode/settings.json", "{}", 0o644)
+	w.write("sub/.git", "gitdir: ../.git/modules/sub\n", 0o644)
+	w.write(".gitignore", "sub\nvendor\n", 0o644)
+	for _, args := range [][]string{
+		{"init", "-q", "."}, {"init", "-q", "vendor/deep/lib"}, {"init", "-q", "--bare", ".git/modules/sub"}, {"--git-dir", ".git/modules/sub", "config", "core.bare", "false"},
+	} {
+		cmd := exec.CommandContext(w.t.Context(), "git", args...) //nolint:gosec // the words above
+		cmd.Dir, cmd.Env = w.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.kept}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.t.Fatalf("git %v: %s, %v", args, out, err)
+		}
+	}
+}
+
+// steering is all that steers, with what is in it.
+func (w *world) steering() []string {
+	w.t.Helper()
+	var out []string
+	for _, name := range append(steering.Names(), "Agent.md", "ship.json", ".ship/skills", ".ship/tasks", "more/skills", "sub/.git", "vendor/deep/lib/.git", "app/.vscode") {
+		for _, path := range steering.Within(filepath.Join(w.dir, name)) {
+			err := filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				if err != nil || e.IsDir() {
+					return err
+				}
+				data, err := os.ReadFile(at) //nolint:gosec // a test's own file
+				out = append(out, fmt.Sprintf("%s %s %x", strings.TrimPrefix(at, w.dir), e.Type(), data))
+				return err
+			})
+			if err != nil {
+				w.t.Error(err)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
