@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
+	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 

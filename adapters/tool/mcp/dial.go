@@ -147,6 +147,9 @@ func (c *client) spec() (sandbox.Spec, error) {
 			Wall: forever, CPU: forever, Memory: maxMemory, FileSize: maxFileSize, Processes: maxProcesses, OpenFiles: maxOpenFiles,
 		},
 	}
+	if c.o.ReadOnly != nil {
+		spec.Readable = append(spec.Readable, c.within(s.Write, c.o.ReadOnly())...)
+	}
 	home := filepath.Join(c.o.State, "home", s.Name)
 	granted := slices.Concat(s.Write, s.readable())
 	covered := slices.ContainsFunc(granted, func(p string) bool {
@@ -311,4 +314,11 @@ func (a *answer) Read(p []byte) (int, error) {
 func (a *answer) Close() error {
 	defer a.release()
 	return a.ReadCloser.Close()
+}
+
+// within are the paths in folders that a program may write. Others are no affair of its.
+func (*client) within(folders, paths []string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool {
+		return !slices.ContainsFunc(folders, func(folder string) bool { return under(p, folder) })
+	})
 }

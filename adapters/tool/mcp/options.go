@@ -21,6 +21,9 @@ type Options struct {
 	Sandbox sandbox.Sandbox
 	// Hidden are files and folders that no program sees, whatever it may read.
 	Hidden []string
+	// ReadOnly are those that none may change or make in a folder that it may write;
+	// nil: there are none.
+	ReadOnly func() []string
 	// Path is where programs are looked for, and their PATH.
 	Path string
 	// Reserved are the names of the host's own tools.

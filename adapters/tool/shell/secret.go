@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
-	"github.com/shipmyagent/shipmyagent/adapters/internal/steering"
+	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 

@@ -63,7 +63,8 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 	return mcp.Options{
 		State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
-		Hidden: []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
+		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
+		ReadOnly: func() []string { return append(steersAgent(o), steersPeople(o.Dir)...) },
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
@@ -30,16 +31,10 @@ const (
 // shellTools are the tools that run commands. Their processes end when the actors
 // have: nobody can ask for them then.
 func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]tool.Tool, error) {
-	in := func(names ...string) []string {
-		for i, name := range names {
-			names[i] = filepath.Join(h.opts.Dir, name)
-		}
-		return names
-	}
 	o := shell.Options{
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
-		ReadOnly: append(in("Agent.md"), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
-		Hidden:   in("ship.json", ".env"), State: h.opts.State,
+		ReadOnly: append(steersAgent(h.opts), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
+		Hidden:   []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")}, State: h.opts.State,
 		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile", "speech"},
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			return keepFile(stored, chat, name)
@@ -48,15 +43,6 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	}
 	for _, folder := range h.opts.Settings.Settings.Permissions.Exec.Exclude {
 		o.Exclude = append(o.Exclude, filepath.Join(h.opts.Dir, filepath.FromSlash(folder)))
-	}
-	skills := h.opts.Settings.Settings.Skills
-	for _, folder := range skills.Paths {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(h.opts.Dir, folder)
-		}
-		if rel, err := filepath.Rel(h.opts.Dir, folder); skills.AllowExternalPaths || err == nil && filepath.IsLocal(rel) {
-			o.ReadOnly = append(o.ReadOnly, folder)
-		}
 	}
 	sh, err := shell.New(o)
 	if err != nil {
@@ -67,6 +53,30 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	}
 	h.cleanups.add("processes in the background", sh.Close)
 	return sh.Tools(), nil
+}
+
+// steersAgent are the files and folders outside of the state folder that the agent obeys.
+func steersAgent(o Options) []string {
+	out := []string{filepath.Join(o.Dir, "Agent.md")}
+	skills := o.Settings.Settings.Skills
+	for _, folder := range skills.Paths {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(o.Dir, folder)
+		}
+		if rel, err := filepath.Rel(o.Dir, folder); skills.AllowExternalPaths || err == nil && filepath.IsLocal(rel) {
+			out = append(out, folder)
+		}
+	}
+	return out
+}
+
+// steersPeople are those at the top of a project that programs of people obey.
+func steersPeople(dir string) []string {
+	var out []string
+	for _, name := range steering.Names() {
+		out = append(out, steering.Within(filepath.Join(dir, name))...)
+	}
+	return out
 }
 
 // keepFile opens a file for a whole result of a chat.
