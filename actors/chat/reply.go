@@ -44,6 +44,7 @@ const (
 type verdict struct {
 	sense
 	approves bool
+	toBot    bool // the words themselves turn to the bot
 	those    []persistence.Asked
 	said     reply.Reply
 	reason   string
@@ -63,7 +64,7 @@ func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn 
 		return c.listAgain(ac, msg, turn)
 	case senseUnbound:
 		// Where nobody turned to the bot the words are an ordinary turn.
-		return !msg.Overheard && c.listAgain(ac, msg, turn)
+		return (v.toBot || !msg.Overheard) && c.listAgain(ac, msg, turn)
 	case senseForbid:
 		return c.sayToThem(ac, msg, turn, c.noSay())
 	case senseUnknown:
@@ -236,9 +237,7 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 	}
 	said := bind.Said{Approves: o.approves, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
 	v := c.decides(verdict{sense: senseDecide, approves: o.approves, reason: o.reason}, about, theirs, said, false)
-	if v.sense == senseUnbound {
-		v.sense = senseNotClear // a command turns to the bot wherever it is
-	}
+	v.toBot = true // a command is, wherever it is
 	return v
 }
 

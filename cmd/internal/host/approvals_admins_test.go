@@ -213,7 +213,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 			if want.done(w, tt.id) {
 				t.Fatal("the command ran")
 			}
-			w.api.Say(chat, admin, "yes", w.addressed(chat))
+			w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
 			eventually(t, "the command to run", func() bool { return want.done(w, tt.id) })
 		})
 	}
@@ -223,7 +223,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		w.h.admins.mu.Lock() // as a minute later
 		clear(w.h.admins.chats)
 		w.h.admins.mu.Unlock()
-		w.api.Say(chat, admin, "yes", w.addressed(chat))
+		w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
 		w.api.Await(t, "the reason", func() bool { return strings.Contains(w.texts(chat), "who administers this group") })
 		if said := press(t, chat, admin); !strings.Contains(said, "again") {
 			t.Errorf("who pressed the button reads %q", said)
@@ -235,7 +235,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		w.h.admins.mu.Lock()
 		clear(w.h.admins.chats)
 		w.h.admins.mu.Unlock()
-		w.api.Say(chat, admin, "yes", w.addressed(chat))
+		w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
 		eventually(t, "the command to run", func() bool { return want.done(w, "un") })
 	})
 	t.Run("grant", func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestPI5ClaimsGiveNoAuthority(t *testing.T) {
 			if want.done(w, id) {
 				t.Fatal("the command ran")
 			}
-			w.api.Say(group, 1, "yes", w.addressed(group)) // the approver himself
+			w.api.Say(group, 1, "/approve 1", w.addressed(group)) // the approver himself
 			eventually(t, "the command to run", func() bool { return want.done(w, id) })
 			w.settle(t, group, who, id+"z")
 		})
@@ -221,7 +221,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		w.api.Say(1, 1, "RUN-"+id+"-NOW", nil)
 		eventually(t, "the call", func() bool { return w.model.did("RUN-" + id) })
 		w.settle(t, 1, 1, id)
-		w.api.Say(1, 1, "approve all", nil)
+		w.approveAll(t, 1, 1)
 		w.settle(t, 1, 1, id+"y")
 	}
 	if diff := cmp.Diff(own, treeOf(t, filepath.Join(state, "chat", key, "memory"))); diff != "" {

@@ -202,7 +202,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 		eventually(t, id, func() bool { return s.model.did("RUN-" + id) })
 		s.settle(t, chat, chat, id)
 		if id == "child" {
-			ask("yes")
+			ask("/approve 1")
 			eventually(t, "the command", func() bool { return s.holds("child.txt", "PATH=") })
 		}
 	}

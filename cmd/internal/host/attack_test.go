@@ -255,6 +255,16 @@ func (w *world) settle(t *testing.T, chat, person int64, id string) {
 	w.api.Await(t, "the answer to "+id, func() bool { return strings.Contains(w.texts(chat), "PONG-"+id+"-") })
 }
 
+// approveAll approves what is open in a chat: its list is shown first, for the words
+// decide only what the bot has said last.
+func (w *world) approveAll(t *testing.T, chat, person int64) {
+	t.Helper()
+	before := len(w.api.Sent(chat))
+	w.api.Say(chat, person, "/approvals", w.addressed(chat))
+	w.api.Await(t, "the list", func() bool { return len(w.api.Sent(chat)) > before })
+	w.api.Say(chat, person, "approve all", w.addressed(chat))
+}
+
 // addressed is what makes a message in a group one for the bot.
 func (w *world) addressed(chat int64) map[string]any {
 	if chat > 0 {
