@@ -16,7 +16,8 @@ const (
 	maxDescription = 300
 )
 
-// Skill is a line of the overview of skills. Note says what became of one that the
+// Skill is a line of the overview of skills. Description is empty unless a person agreed
+// to it. Note says what became of one that the
 // chat had loaded, in our own words; empty: nothing.
 type Skill struct{ Name, Description, Note string }
 
@@ -54,7 +55,10 @@ func (s LoadedSkill) intro() string {
 func overview(skills []Skill) string {
 	lines := make([]string, 0, len(skills))
 	for _, s := range skills[:min(maxSkills, len(skills))] {
-		line := "- " + s.Name + ": " + short(s.Description, maxDescription)
+		line := "- " + s.Name
+		if s.Description != "" {
+			line += ": " + short(s.Description, maxDescription)
+		}
 		if s.Note != "" {
 			line += " (" + s.Note + ")"
 		}

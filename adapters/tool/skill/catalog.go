@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 const (
@@ -76,13 +77,40 @@ type Set struct {
 	Problems []Problem
 }
 
-// Find returns the skill of a name.
+// Find returns the skill of a name, or else of a folder.
 func (s *Set) Find(name string) (Skill, bool) {
 	i, ok := slices.BinarySearchFunc(s.Skills, name, func(k Skill, name string) int { return cmp.Compare(k.Name, name) })
 	if !ok {
+		i = slices.IndexFunc(s.Skills, func(k Skill) bool { return k.folderName() == name })
+	}
+	if i < 0 {
 		return Skill{}, false
 	}
 	return s.Skills[i], true
+}
+
+// folderName is the name of the skill's folder, or that of the skill if the folder's is
+// none that a skill may have.
+func (k Skill) folderName() string {
+	if base := filepath.Base(k.Dir); validName(base) {
+		return base
+	}
+	return k.Name
+}
+
+// Overview is what a system text may say of the skills: of one that a person agreed to
+// as it is now its name and its description, of any other one the name of its folder
+// alone, for whoever can write there could put orders into the rest.
+func (s *Set) Overview(approvals []persistence.SkillApproval) []messages.Skill {
+	var out []messages.Skill
+	for _, k := range s.Skills {
+		line := messages.Skill{Name: k.folderName()}
+		if StateOf(k, approvals) == StatePinned {
+			line = messages.Skill{Name: k.Name, Description: k.Description}
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // Text is a skill at a digest; false: it has another one, or is gone.
@@ -149,7 +177,7 @@ func (c *Catalog) Fresh(name string) (Skill, bool) {
 		c.look()
 	} else {
 		for dir, r := range c.known {
-			if r.skill.Name == name || r.problem != nil {
+			if r.skill.Name == name || r.skill.folderName() == name || r.problem != nil {
 				delete(c.known, dir)
 			}
 		}

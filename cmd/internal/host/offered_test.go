@@ -178,7 +178,7 @@ func TestSkillsBringTheirTools(t *testing.T) {
 	p.api.Say(1, 1, "second", nil)
 	p.api.Await(t, "the second answer", func() bool { return len(p.texts()) == 2 })
 	before, after := script.Requests()[0], script.Requests()[1]
-	if slices.Contains(offered(before), "skills_load") || !slices.Contains(offered(after), "skills_load") || !strings.Contains(after.System, "- pdf: ") {
+	if slices.Contains(offered(before), "skills_load") || !slices.Contains(offered(after), "skills_load") || !strings.Contains(after.System, "- pdf\n") {
 		t.Errorf("offered %v, then %v; the system text then:\n%s", offered(before), offered(after), after.System)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 func skillText(name string) string {
@@ -71,8 +72,16 @@ func TestSkillsAreDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	h := &Host{docs: d, skills: SkillCatalog(d.dir, d.state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
+	h := &Host{opts: Options{State: d.state}, docs: d, skills: SkillCatalog(d.dir, d.state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
 	docs := h.documentsOf("web-chat-1")
+	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, docs.Skills); diff != "" {
+		t.Errorf("skills that nobody agreed to (-want +got):\n%s", diff)
+	}
+	agreedTo, _ := h.skills.Current().Find("pdf")
+	if err := SkillStore(d.state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	docs = h.documentsOf("web-chat-1")
 	if diff := cmp.Diff([]messages.Skill{{Name: "pdf", Description: "what pdf does"}}, docs.Skills); diff != "" || docs.Agent != "Be kind." {
 		t.Errorf("agent %q, skills (-want +got):\n%s", docs.Agent, diff)
 	}
@@ -87,6 +96,9 @@ func TestSkillsAreDocuments(t *testing.T) {
 	w.look(h)
 	if n := strings.Count(log.String(), "a skill was left out"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
 		t.Errorf("told %d times, want once:\n%s", n, log.String())
+	}
+	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills); diff != "" {
+		t.Errorf("a skill that changed since (-want +got):\n%s", diff)
 	}
 	if _, ok := h.documentsOf("web-chat-1").Skill(pin); ok {
 		t.Error("the text of a changed skill is still there")

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -54,9 +55,14 @@ func (h *Host) skillTools() []tool.Tool {
 func (h *Host) documentsOf(key messages.ChatKey) chat.Documents {
 	d, set := h.docs.of(key), h.skills.Current()
 	d.Skill = set.Text
-	for _, s := range set.Skills {
-		d.Skills = append(d.Skills, messages.Skill{Name: s.Name, Description: s.Description})
+	if len(set.Skills) == 0 {
+		return d
 	}
+	agreed, err := SkillStore(h.opts.State).SkillApprovals(context.Background())
+	if err != nil {
+		agreed = nil // nothing counts as agreed to; who loads one is told why
+	}
+	d.Skills = set.Overview(agreed)
 	return d
 }
 
