@@ -119,8 +119,9 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	if d, ok := t.(tool.Doubter); ok && d.Doubt(r.call(c)) != "" {
 		return out
 	}
+	scripted := r.namesScript(t, c)
 	for _, rule := range r.Rules.allow.covering(command) {
-		if !r.Rules.runner(rule) {
+		if !scripted && !r.Rules.runner(rule) {
 			return allowed(out, "allow: "+rule, "")
 		}
 		out.under = rule
@@ -130,6 +131,12 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 		}
 	}
 	return r.granted(t, c, command, out)
+}
+
+// namesScript reports that a command hands a script to a program, whose bytes count as well.
+func (r *run) namesScript(t tool.Tool, c loop.Call) bool {
+	n, ok := t.(tool.ScriptNamer)
+	return ok && n.NamesScript(r.call(c))
 }
 
 // forbidden holds a call against the operator's prohibitions. Where and how long a command
@@ -173,7 +180,7 @@ func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruli
 		if g.Person.ID != r.asker.ID || g.Person.Platform != r.asker.Platform || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
 			continue
 		}
-		if !r.Rules.runner(g.Rule) {
+		if !r.namesScript(t, c) && !r.Rules.runner(g.Rule) {
 			return allowed(out, "grant "+g.ID+": "+g.Rule, "")
 		}
 		if bind := r.explain(t, c).Bind; bind != "" && slices.Contains(g.Binds, bind) {

@@ -17,6 +17,15 @@ type Doubter interface {
 	Doubt(call Call) string
 }
 
+// ScriptNamer is a tool of commands that can see whether a command hands a script to a
+// program: a rule covers such a command only with the bytes that a person agreed to.
+type ScriptNamer interface {
+	Commander
+	// NamesScript reports whether an operand is a script, of a program that is not known
+	// to leave it alone.
+	NamesScript(call Call) bool
+}
+
 // ShellTexter is a tool whose calls give a shell, or a program that may be one, something
 // to run.
 type ShellTexter interface {

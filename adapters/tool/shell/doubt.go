@@ -1,12 +1,16 @@
 package shell
 
 import (
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/shipmyagent/shipmyagent/messages/programs"
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
@@ -73,4 +77,60 @@ func (s *Shell) secretBehind(dir, word, written string) string {
 		}
 	}
 	return ""
+}
+
+// namesScript reports whether an operand of a program that nothing is known of is a script
+// of the workspace: an executable file, or one that begins like a script. Commands that
+// rules can cover are simple, so the first word is the program.
+func (s *Shell) namesScript(r *request) bool {
+	words := r.Argv
+	if r.Command != "" {
+		if words = s.simple(r); words == nil {
+			return false
+		}
+	}
+	name := strings.ToLower(filepath.Base(words[0]))
+	if programs.Prints(name) || programs.Plain(name) || programs.Runs(name) {
+		return false
+	}
+	return slices.ContainsFunc(words[1:], func(w string) bool { return s.script(filepath.Join(s.root, r.rel, w)) })
+}
+
+// simple are the words of a text that is one simple command, as far as they are known; nil:
+// it is something else.
+func (s *Shell) simple(r *request) []string {
+	file, err := parse(r.Command)
+	if err != nil || len(file.Stmts) != 1 {
+		return nil
+	}
+	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok {
+		return nil
+	}
+	read := &reading{dir: filepath.Join(s.root, r.rel), root: s.root}
+	var out []string
+	for _, w := range call.Args {
+		fields, _ := read.fields(w)
+		out = append(out, fields...)
+	}
+	return out
+}
+
+// script reports whether a path is one of the workspace that can be executed.
+func (s *Shell) script(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if info.Mode()&0o111 != 0 {
+		return true
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read from
+	var head [2]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[:]) == "#!"
 }

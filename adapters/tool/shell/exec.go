@@ -76,6 +76,12 @@ func (e *Exec) Doubt(call tool.Call) string {
 	return ""
 }
 
+// NamesScript implements [tool.ScriptNamer].
+func (e *Exec) NamesScript(call tool.Call) bool {
+	r, err := e.sh.ask(call)
+	return err == nil && e.sh.namesScript(r)
+}
+
 // ShellText implements [tool.ShellTexter].
 func (*Exec) ShellText(call tool.Call) string {
 	var in struct {

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +11,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/shipmyagent/shipmyagent/messages/programs"
 )
 
 const (
@@ -108,33 +109,72 @@ func (r *reading) program(words, input []string, sure bool, depth int) {
 	if strings.Contains(words[0], "/") {
 		r.run(words[0])
 	}
-	switch name := path.Base(words[0]); {
-	case interpreter(name):
-		r.script(name, words[1:], input, sure, depth)
+	name := strings.ToLower(path.Base(words[0]))
+	for _, file := range programs.Files(name) {
+		r.name(file)
+	}
+	switch {
 	case slices.Contains([]string{"make", "gmake"}, name):
-		for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			r.name(file)
+		for _, file := range programs.Files(name) {
 			r.run(file)
 		}
 		r.options(words[1:])
-	case slices.Contains([]string{"sed", "awk", "gawk", "mawk", "nawk"}, name):
+	case slices.Contains([]string{"sed", "gsed", "awk", "gawk", "mawk", "nawk"}, name):
+		r.optionFiles(words, "-f", "--file")
+	case queries(name):
+		r.optionFiles(words, "-f", "--file", "-init", "--init")
+		r.orders(words[1:], input, depth)
+	case edits(name): // a file that is edited has to stay one
+	case programs.Evaluates(name) || programs.Interprets(name):
+		r.script(name, words[1:], input, sure, depth)
+	case programs.Starts(name):
 		for i, w := range words[1:] {
-			if value, ok := strings.CutPrefix(w, "--file="); ok || words[i] == "-f" {
-				r.run(cmp.Or(value, w))
-			}
-		}
-	case starter(name):
-		for i, w := range words[1:] {
-			base := path.Base(w)
-			if interpreter(base) || starter(base) || r.executable(w) {
+			base := strings.ToLower(path.Base(w))
+			if programs.Runs(base) || programs.Files(base) != nil || r.executable(w) {
 				r.program(words[i+1:], input, sure, depth)
 			}
-			if starter(base) {
+			if programs.Starts(base) {
 				break // it looks through all that follows itself
 			}
 		}
 		if !sure {
 			r.all = true
+		}
+	}
+}
+
+// optionFiles notes the files behind options as executed.
+func (r *reading) optionFiles(words []string, options ...string) {
+	for i, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		switch {
+		case slices.Contains(options, name) && value != "":
+			r.run(value)
+		case slices.Contains(options, words[i]):
+			r.run(w)
+		case strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && len(w) > 2 && slices.Contains(options, w[:2]):
+			r.run(w[2:])
+		}
+	}
+}
+
+// orders finds what the operands of a program that queries a database execute: a word that
+// begins with a dot or a backslash is an order, which may name a file or hold a text for a
+// shell. The database itself is data.
+func (r *reading) orders(words, input []string, depth int) {
+	for _, w := range input {
+		r.run(w)
+	}
+	for _, w := range words {
+		order := strings.Fields(w)
+		if len(order) == 0 || !strings.ContainsAny(order[0][:1], `.\`) {
+			continue
+		}
+		for _, field := range order[1:] {
+			r.run(strings.Trim(field, `'"`))
+		}
+		if depth < maxNested {
+			_ = r.text(strings.Join(order[1:], " "), depth+1) // what is no text of a shell is not executed by one
 		}
 	}
 }
@@ -148,13 +188,13 @@ func (r *reading) script(name string, words, input []string, sure bool, depth in
 		found = r.run(w) || found
 	}
 	letters := "ceEmpr"
-	if shellName(name) {
+	if programs.Evaluates(name) {
 		letters = "c"
 	}
 	inline := name == "eval" || slices.ContainsFunc(words, func(w string) bool {
 		return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, letters)
 	})
-	if shellName(name) && inline && depth < maxNested {
+	if programs.Evaluates(name) && inline && depth < maxNested {
 		for _, w := range words {
 			if again := (nested{w, depth + 1}); strings.ContainsAny(w, " \t\n/;") && !r.read[again] {
 				r.read[again] = true
@@ -256,23 +296,12 @@ func (r *reading) fields(w *syntax.Word) ([]string, bool) {
 	return out, true
 }
 
-// interpreter: its operand is a script.
-func interpreter(name string) bool {
-	versioned := strings.TrimRight(name, "0123456789.")
-	return shellName(name) || slices.Contains([]string{"python", "pypy", "perl", "ruby", "php", "lua", "node"}, versioned) ||
-		slices.Contains([]string{"nodejs", "deno", "bun", "tsx", "ts-node", "tclsh", "expect", "java", "Rscript", "guile"}, name)
+// queries reports whether a program reads orders beside the database that it works on.
+func queries(name string) bool {
+	return slices.Contains([]string{"sqlite", "duckdb", "psql", "mysql", "mariadb", "mongosh", "redis-cli"}, strings.TrimRight(name, "0123456789."))
 }
 
-// shellName: its operand may be a text that a shell reads.
-func shellName(name string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "eval", "source", "."}, name)
-}
-
-// starter: it starts the program that its words name.
-func starter(name string) bool {
-	return slices.Contains([]string{
-		"env", "sudo", "doas", "su", "runuser", "xargs", "parallel", "exec", "command", "builtin", "nohup", "nice", "ionice", "timeout", "time",
-		"setsid", "stdbuf", "unbuffer", "script", "watch", "strace", "ltrace", "gdb", "chroot", "unshare", "nsenter", "busybox", "toybox", "find",
-		"npx", "bunx", "uv", "uvx", "flock", "chrt", "taskset",
-	}, name)
+// edits reports whether the operands of a program are files that it changes.
+func edits(name string) bool {
+	return slices.Contains([]string{"ed", "ex", "vi", "vim", "nvim", "emacs"}, name)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/shipmyagent/shipmyagent/messages/programs"
 )
 
 const (
@@ -184,7 +186,7 @@ func (j *judge) readsCommands(s *syntax.Stmt) bool {
 	}
 	list := words(call.Args)
 	for i, w := range list {
-		if isShell(w) && (i == 0 || starts(list[0].program)) {
+		if isShell(w) && (i == 0 || programs.Starts(list[0].program)) {
 			return !slices.ContainsFunc(list[i+1:], func(w word) bool { return w.known && w.text != "" && w.text[0] != '-' })
 		}
 	}
@@ -209,14 +211,14 @@ func (j *judge) command(list []word, depth int) {
 	}
 	name := list[0].program
 	switch {
-	case printsOnly(name):
+	case programs.Prints(name):
 	case isShell(list[0]), name == "eval", name == "source", name == ".", name == "trap":
 		j.evaluated(name, list[1:], depth)
-	case interprets(name):
+	case programs.Interprets(name):
 		j.code(name, list[1:], depth)
 	case name == "find", name == "fd", name == "fdfind":
 		j.found(list[1:], depth)
-	case plain(name):
+	case programs.Plain(name):
 		j.values(list, depth)
 	default:
 		j.started(name, list, depth)
@@ -305,7 +307,7 @@ func (j *judge) values(list []word, depth int) {
 			j.maybe(w.text, depth+1)
 		}
 	}
-	if plain(list[0].program) && slices.ContainsFunc(list[1:], func(w word) bool { return startsOperand(list[0].program, w.text) }) {
+	if programs.Plain(list[0].program) && slices.ContainsFunc(list[1:], func(w word) bool { return startsOperand(list[0].program, w.text) }) {
 		j.started("", list, depth)
 	}
 }
@@ -316,7 +318,7 @@ func (j *judge) started(name string, list []word, depth int) {
 	for i := 1; i < len(list); i++ {
 		w := list[i]
 		if !w.known {
-			if starts(name) {
+			if programs.Starts(name) {
 				j.unknown()
 			}
 			continue
@@ -336,7 +338,7 @@ func (j *judge) tail(list []word, depth int) {
 			return
 		}
 	}
-	if w := list[0]; isShell(w) || w.program == "eval" || interprets(w.program) || w.program == "find" {
+	if w := list[0]; isShell(w) || w.program == "eval" || programs.Interprets(w.program) || w.program == "find" {
 		j.command(list, depth)
 	}
 }

@@ -82,7 +82,7 @@ func (p *protected) begins(prefix string) bool {
 // allow says whether an operand that no rule spells out may be covered by its open
 // end: a relative path or a name that leads nowhere else.
 func (p *protected) allow(w word) bool {
-	if !plainStart(w) {
+	if !plainStart(w) || orders(w.text) {
 		return false
 	}
 	start := 0
@@ -118,6 +118,21 @@ func plainStart(w word) bool {
 	default:
 		return false
 	}
+}
+
+// orders says that some programs take an operand for an order rather than for a name: a
+// command of their own that begins with a dot, as those of sqlite3, or an address that
+// starts a program, as those of socat.
+func orders(operand string) bool {
+	scheme, _, found := strings.Cut(operand, ":")
+	if found && slices.Contains([]string{"exec", "system", "shell", "pty", "open", "create", "script", "ext", "fd"}, strings.ToLower(scheme)) {
+		return true
+	}
+	if len(operand) < 2 || operand[0] != '.' || operand[1] == '/' || operand[1] == '.' {
+		return false
+	}
+	return strings.ContainsAny(operand, " \t\n") ||
+		slices.Contains([]string{".shell", ".system", ".sh", ".read", ".import", ".load", ".once", ".output", ".excel", ".archive", ".open", ".save", ".backup", ".restore", ".clone", ".log", ".trace", ".cd", ".dump", ".exit", ".quit"}, operand)
 }
 
 // allowPart holds one part between slashes and colons against the rules.

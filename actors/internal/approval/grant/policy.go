@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/programs"
 )
 
 //go:embed policy.json
@@ -92,8 +94,8 @@ func NewPolicy(lists Lists) (*Policy, error) {
 	p := &Policy{
 		lists:       lists,
 		runners:     lowered(lists.Runners, evaluators()),
-		tools:       lowered(lists.MultiCommandTools),
-		subcommands: lowered(lists.RunnerSubcommands),
+		tools:       lowered(lists.MultiCommandTools, programs.Tools()),
+		subcommands: lowered(lists.RunnerSubcommands, programs.Subcommands()),
 		protected:   protect(lists.ProtectedNames),
 		options:     make(map[string]optionSet, len(lists.SafeOptions)),
 	}

@@ -3,6 +3,8 @@ package grant
 import (
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/programs"
 )
 
 // Rule is what a person granted, in words.
@@ -51,8 +53,14 @@ func scanRule(text string, policy *Policy) (r Rule, cmd command, ok bool) {
 	if n == 0 || policy.void(r) {
 		return Rule{}, command{}, false
 	}
-	r.Runner = policy.runs(r.Words[0])
+	r.Runner = policy.runs(r.Words[0]) || policy.runsSubcommand(r)
 	return r, cmd, true
+}
+
+// runsSubcommand says whether a rule names a tool with a word that makes it run code.
+func (p *Policy) runsSubcommand(r Rule) bool {
+	first := strings.ToLower(r.Words[0])
+	return p.tools[first] && (len(r.Words) == 1 || p.subcommands[first+" "+strings.ToLower(r.Words[1])])
 }
 
 // void says whether a well-formed rule covers nothing all the same.
@@ -68,16 +76,15 @@ func (p *Policy) void(r Rule) bool {
 	case len(r.Words) == 1:
 		return p.tools[strings.ToLower(first)]
 	default:
-		second := strings.ToLower(r.Words[1])
-		first = strings.ToLower(first)
-		return p.tools[first] && strings.HasPrefix(second, "-") || p.subcommands[first+" "+second]
+		// The tests of a project may be opened. They are bound to the files that they run.
+		return p.tools[strings.ToLower(first)] && strings.HasPrefix(r.Words[1], "-") || p.runsSubcommand(r) && r.Words[1] != "test"
 	}
 }
 
 // runs says whether a program runs other programs or code.
 func (p *Policy) runs(program string) bool {
 	program = strings.ToLower(program)
-	return p.runners[program] || slices.ContainsFunc(interpreters(), func(name string) bool {
+	return p.runners[program] || programs.Runs(program) || slices.ContainsFunc(interpreters(), func(name string) bool {
 		version, ok := strings.CutPrefix(program, name)
 		return ok && isVersion(version)
 	})
