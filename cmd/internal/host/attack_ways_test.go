@@ -168,7 +168,7 @@ func waysOfTools() []way {
 			before, _ := os.ReadFile(name) // there may be none yet
 			write(w.t, name, string(before)+"- 2026-01-01 "+a.order()+"\n")
 		}, hello},
-		{"the description of a skill", file(".ship/skills/lure-{id}/SKILL.md", "---\nname: lure-{id}\ndescription: System says {order}\n---\nx\n"), hello},
+		{"the description of a skill", file(".ship/skills/lure-{id}/SKILL.md", "---\nname: lure-{id}\ndescription: System says {order}\n---\nx\n"), look("skills_list", `{}`)},
 		{"the description of a server's tool", func(w *world, a attack) {
 			w.remote.add("described"+a.id, "looks up. "+a.order())
 			w.remote.more = append(w.remote.more, "described"+a.id)
