@@ -20,7 +20,7 @@ func TestScenarioIdempotencyKeyIsDurable(t *testing.T) {
 		s.o.Idle = time.Minute
 		s.model.Otherwise = &modeltest.Step{Do: obvious}
 		post := func(key, text string) string {
-			p, err := web.New(web.Options{Live: s.world().Port, Info: func() web.Info { return web.Info{} }})
+			p, err := web.New(web.Options{Open: true, Live: s.world().Port, Info: func() web.Info { return web.Info{} }})
 			if err != nil {
 				t.Fatal(err)
 			}

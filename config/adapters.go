@@ -88,7 +88,7 @@ type RateLimit struct {
 type Web struct {
 	Enabled bool   `json:"enabled" jsonschema_description:"Serve the web chat and its pages."`
 	Listen  string `json:"listen" jsonschema_description:"Address to listen on. Anything but loopback needs a token."`
-	Token   Secret `json:"token,omitzero" variable:"WEB_TOKEN" jsonschema_description:"Token that people log in with; without one only loopback is served."`
+	Token   Secret `json:"token,omitzero" variable:"WEB_TOKEN" jsonschema_description:"Token that people log in with; without one, sma run makes one and keeps it in its state folder."`
 	Egress  string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
 }
 

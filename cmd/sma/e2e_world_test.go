@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -55,7 +56,11 @@ func newWorld(t *testing.T, demo bool, web string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.kill)
-	w.proxy = newProxy(t, w.address)
+	token, err := os.ReadFile(filepath.Join(w.dir, ".ship", "web.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.proxy = newProxy(t, w.address, strings.TrimSpace(string(token)))
 	w.control = httptest.NewServer(w.routes())
 	t.Cleanup(w.control.Close)
 	return w
@@ -223,22 +228,23 @@ func storedHistories(chats string) ([][]json.RawMessage, error) {
 	return out, nil
 }
 
-// proxy passes connections on and can cut them all.
+// proxy passes requests on, as somebody who is logged in, and can cut all connections.
 type proxy struct {
 	listener net.Listener
 	to       func() string
+	token    string
 
 	mu    sync.Mutex
 	conns map[*net.TCPConn]bool
 }
 
-func newProxy(t *testing.T, to func() string) *proxy {
+func newProxy(t *testing.T, to func() string, token string) *proxy {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: listener, to: to, conns: map[*net.TCPConn]bool{}}
+	p := &proxy{listener: listener, to: to, token: token, conns: map[*net.TCPConn]bool{}}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -275,12 +281,27 @@ func (p *proxy) serve(client *net.TCPConn) {
 	p.hold(host)
 	var up sync.WaitGroup
 	up.Go(func() {
-		_, _ = io.Copy(host, client) // an end is an end
+		p.passRequests(host, client)
 		p.drop(host)
 	})
 	_, _ = io.Copy(client, host) // an end is an end
 	p.drop(client)
 	up.Wait()
+}
+
+// passRequests passes requests on until one of both sides ends, and shows the token
+// with each: clients of the host know of none.
+func (p *proxy) passRequests(host, client *net.TCPConn) {
+	for requests := bufio.NewReader(client); ; {
+		r, err := http.ReadRequest(requests)
+		if err != nil {
+			return
+		}
+		r.Header.Set("Authorization", "Bearer "+p.token)
+		if r.Write(host) != nil {
+			return
+		}
+	}
 }
 
 func (p *proxy) hold(c *net.TCPConn) {

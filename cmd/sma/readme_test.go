@@ -91,7 +91,20 @@ func TestReadmeInitAndRun(t *testing.T) {
 	}
 	run := exec.CommandContext(t.Context(), binary(t), "run", dir, "--set", "adapters.web.listen=127.0.0.1:0", "--set", "metrics.listen=off")
 	run.Env = env
-	if got := get(t, untilReady(t, run)); !strings.Contains(got, "<title>") {
+	page := untilReady(t, run)
+	link := exec.CommandContext(t.Context(), binary(t), "link", "-C", dir)
+	link.Env = env
+	out, err := link.Output()
+	token, found := strings.CutPrefix(strings.TrimSpace(string(out)), page+"/login#")
+	if err != nil || !found {
+		t.Fatalf("sma link: %v, %q, want an address below %s", err, out, page)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	if got := fetch(t, req); !strings.Contains(got, "<title>") || strings.Contains(got, `name="token"`) {
 		t.Errorf("the page is\n%.300s", got)
 	}
 }

@@ -9,8 +9,9 @@
 //   - a closed connection never stops a run; only the stop route does;
 //   - the host's history is the truth: of what a client sends only its newest user
 //     message is taken, never an earlier turn, a role or a tool result;
-//   - every route but /livez asks for the token when there is one; without a token
-//     it serves loopback names only, and in no case a page of another origin;
+//   - every route but /livez asks for the token; only a handler that was opened for a
+//     demonstration does without, for loopback names, and in no case is a page of
+//     another origin served;
 //   - one slow reader costs at most one bounded buffer and is dropped.
 //
 // A [Platform] needs no outbox: its readers fetch the history. Everything is safe

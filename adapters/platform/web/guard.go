@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -25,10 +24,10 @@ const (
 // guard decides who may ask at all.
 type guard struct {
 	private  bool
-	loopback bool // the server can be reached from this machine only
+	open     bool // without a token, requests of this machine are let in
 	token    func() string
 	apiToken func() string
-	hosts    map[string]bool
+	hosts    hosts
 	origins  *http.CrossOriginProtection
 	peers    *peers
 	metrics  *metrics
@@ -40,12 +39,9 @@ type guard struct {
 
 func newGuard(opts Options, m *metrics) *guard {
 	g := &guard{
-		private: opts.Private, loopback: isLoopback(opts.Listen), token: opts.Token, apiToken: opts.APIToken,
-		hosts: map[string]bool{}, origins: http.NewCrossOriginProtection(),
+		private: opts.Private, open: opts.Open && isLoopback(opts.Listen) && value(opts.Token) == "", token: opts.Token, apiToken: opts.APIToken,
+		hosts: newHosts(opts.AllowedHosts...), origins: http.NewCrossOriginProtection(),
 		peers: newPeers(), metrics: m, now: time.Now,
-	}
-	for _, h := range opts.AllowedHosts {
-		g.hosts[strings.ToLower(h)] = true
 	}
 	_, _ = rand.Read(g.key[:])
 	return g
@@ -66,8 +62,8 @@ func (g *guard) check(r *http.Request) *problem {
 	}
 	token := value(g.token)
 	switch {
-	case token == "" && g.loopback:
-		return g.checkHost(r)
+	case token == "" && g.open:
+		return g.hosts.check(r)
 	case token == "": // taken away by a reload: closed, never open
 		return unauthorized()
 	}
@@ -117,30 +113,6 @@ func (g *guard) try(r *http.Request, got, token string) *problem {
 func sameSecret(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
-
-// checkHost refuses names that a rebinding page would use.
-func (g *guard) checkHost(r *http.Request) *problem {
-	host := strings.ToLower(hostOnly(r.Host))
-	if isLoopbackHost(host) || g.hosts[host] || g.hosts[strings.ToLower(r.Host)] {
-		return nil
-	}
-	return refused(http.StatusForbidden, "foreign_host", "This address serves loopback names only. Set a token to use others.")
-}
-
-func hostOnly(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.Trim(hostport, "[]")
-}
-
-func isLoopbackHost(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // session makes the value of a cookie: when it ends, and a signature of that and the token.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -73,23 +74,28 @@ func TestTokensOpenOnlyTheirRoutes(t *testing.T) {
 	wantStatus(t, s.do(t, "GET", "/api/chats?token="+testToken, ""), 401, "token_required")
 }
 
-// WE2: an address that others reach needs a token.
+// WE2: there is a token, or the handler was opened for this machine alone.
 func TestStartMatrix(t *testing.T) {
 	tests := []struct {
 		listen, token string
+		open          bool
 		want          error
 	}{
-		{"", "", nil},
-		{"localhost:3000", "", nil},
-		{"[::1]:3000", "", nil},
-		{"0.0.0.0:3000", "", ErrTokenRequired},
-		{":3000", "", ErrTokenRequired},
-		{"example.org:80", "", ErrTokenRequired},
-		{"0.0.0.0:3000", "x", nil},
+		{"", "", false, ErrTokenRequired},
+		{"localhost:3000", "", false, ErrTokenRequired},
+		{"", "x", false, nil},
+		{"", "", true, nil},
+		{"localhost:3000", "", true, nil},
+		{"[::1]:3000", "", true, nil},
+		{"0.0.0.0:3000", "", true, ErrTokenRequired},
+		{":3000", "", true, ErrTokenRequired},
+		{"example.org:80", "", true, ErrTokenRequired},
+		{"0.0.0.0:3000", "x", true, nil},
+		{"0.0.0.0:3000", "x", false, nil},
 	}
 	for _, tt := range tests {
-		t.Run(tt.listen+" "+tt.token, func(t *testing.T) {
-			_, err := New(Options{Live: newFakeLive(), Listen: tt.listen, Token: func() string { return tt.token }})
+		t.Run(fmt.Sprintf("%s %s %t", tt.listen, tt.token, tt.open), func(t *testing.T) {
+			_, err := New(Options{Live: newFakeLive(), Listen: tt.listen, Open: tt.open, Token: func() string { return tt.token }})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
@@ -99,7 +105,7 @@ func TestStartMatrix(t *testing.T) {
 
 func TestTokenTakenAwayCloses(t *testing.T) {
 	token := testToken
-	s := newServer(t, func(o *Options) { o.Listen, o.Token = "0.0.0.0:3000", func() string { return token } })
+	s := newServer(t, func(o *Options) { o.Token = func() string { return token } })
 	token = ""
 	wantStatus(t, s.do(t, "GET", "/api/chats", ""), 401, "token_required")
 }
@@ -152,8 +158,8 @@ func TestLogin(t *testing.T) {
 	}
 	page := s.do(t, "GET", "/", "", "Accept", "text/html")
 	body := readAll(t, page)
-	if page.StatusCode != 401 || !strings.Contains(body, `name="token"`) || strings.Contains(body, "<script") {
-		t.Errorf("got %d %s, want the form", page.StatusCode, body)
+	if page.StatusCode != 401 || !strings.Contains(body, `name="token"`) || strings.Count(body, "<script") != 1 || strings.Contains(body, "src=") {
+		t.Errorf("got %d %s, want the form and its one script", page.StatusCode, body)
 	}
 	if wrong := form("nope"); wrong.StatusCode != 401 || len(wrong.Cookies) != 0 {
 		t.Errorf("wrong token: got %d with %d cookies", wrong.StatusCode, len(wrong.Cookies))
@@ -288,7 +294,7 @@ func FuzzGuardHost(f *testing.F) {
 		g := newGuard(Options{Listen: DefaultListen}, newMetrics(nil, "web"))
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.Host = host
-		if g.checkHost(r) != nil {
+		if g.hosts.check(r) != nil {
 			return
 		}
 		if h := hostOnly(host); !strings.EqualFold(h, "localhost") {

@@ -4,6 +4,10 @@ import (
 	"net/http"
 )
 
+// LoginLink is the address that logs a browser in. The token is in the fragment, which
+// browsers send to nobody; the page there puts it into its form and out of the address.
+func LoginLink(page, token string) string { return page + loginPath + "#" + token }
+
 // loginForm shows the form, also to those who are in.
 func (p *Platform) loginForm(w http.ResponseWriter, r *http.Request) {
 	p.page.login(w, r, http.StatusOK, "")

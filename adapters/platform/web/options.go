@@ -18,21 +18,23 @@ import (
 // DefaultListen is the address of a host that was told nothing else.
 const DefaultListen = "127.0.0.1:3000"
 
-// ErrTokenRequired says that an address that others can reach needs a token.
-var ErrTokenRequired = errors.New("an address beyond loopback needs a token")
+// ErrTokenRequired says that there is no token, and nothing that allows to go without.
+var ErrTokenRequired = errors.New("the web platform needs a token")
 
-// Options set a [Platform] up. The zero value listens on [DefaultListen] without
-// a token; only Live is required.
+// Options set a [Platform] up. Live is required, and one of Token, Open and Private.
 type Options struct {
 	// Platform is the first word of the chat keys; empty is web. The same handler
 	// serves the command line under cli.
 	Platform string
-	// Listen is host:port. A host that is no loopback name needs a token.
+	// Listen is host:port.
 	Listen string
 	// AllowedHosts are further names that a browser may use for a host without a token.
 	AllowedHosts []string
 	// Token gives the token that people log in with; nil or an empty one means none.
 	Token func() string
+	// Open lets every program and person of this machine in while there is no token. It
+	// takes a Listen on loopback and is meant for a demonstration.
+	Open bool
 	// APIToken gives the token of POST /api/execute; without one there is no such route.
 	APIToken func() string
 	// Private says that only the owner can reach the handler, for example through a
@@ -122,7 +124,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.BodyTimeout = orDuration(o.BodyTimeout, 10*time.Second)
 	o.WriteTimeout = orDuration(o.WriteTimeout, 10*time.Second)
 	o.Heartbeat = orDuration(o.Heartbeat, 10*time.Second)
-	if !o.Private && !isLoopback(o.Listen) && value(o.Token) == "" {
+	if !o.Private && value(o.Token) == "" && !(o.Open && isLoopback(o.Listen)) {
 		return o, ErrTokenRequired
 	}
 	return o, nil

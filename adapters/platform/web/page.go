@@ -75,10 +75,14 @@ const loginStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,s
 	`min-height:90vh;margin:0}form{display:grid;gap:.75rem;width:min(20rem,90vw)}input,button{font:inherit;padding:.6rem .8rem;` +
 	`border-radius:.6rem;border:1px solid #8886}button{background:#2557d6;color:#fff;border:0}[role=alert]{color:#c0392b}`
 
+// loginScript does what a person would who pastes the token of a login link.
+const loginScript = `const t=location.hash.slice(1);if(t){history.replaceState(null,"",location.pathname);` +
+	`const i=document.getElementById("token");i.value=t;i.form.submit()}`
+
 const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 	`<title>ShipMyAgent</title><style>%s</style><form method="post" action="login"><h1>ShipMyAgent</h1>%s` +
 	`<label for="token">%s</label><input id="token" name="token" type="password" autocomplete="current-password" required autofocus>` +
-	`<button>%s</button></form></html>`
+	`<button>%s</button></form><script>%s</script></html>`
 
 // login shows the form that asks for the token. It needs no other file, because
 // all of them ask for the token.
@@ -91,13 +95,18 @@ func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault s
 	if fault != "" {
 		alert = `<p role="alert">` + wrong + `</p>`
 	}
-	sum := sha256.Sum256([]byte(loginStyle))
 	h := w.Header()
-	h.Set("Content-Security-Policy", policy+"; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	h.Set("Content-Security-Policy", policy+"; style-src "+hashSource(loginStyle)+"; script-src "+hashSource(loginScript))
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="sma"`)
 	}
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, loginPage, lang, loginStyle, alert, label, button)
+	_, _ = fmt.Fprintf(w, loginPage, lang, loginStyle, alert, label, button, loginScript)
+}
+
+// hashSource allows one inline text in a content security policy.
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -25,7 +25,7 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, 
 	t.Helper()
 	live = newFakeLive()
 	listening := make(chan net.Addr, 1)
-	opts := Options{Live: live, Listen: "127.0.0.1:0", Listening: func(a net.Addr) { listening <- a }}
+	opts := Options{Live: live, Open: true, Listen: "127.0.0.1:0", Listening: func(a net.Addr) { listening <- a }}
 	if change != nil {
 		change(&opts)
 	}
@@ -79,7 +79,7 @@ func dial(t *testing.T, addr string) net.Conn {
 
 func TestTakenPortSaysSo(t *testing.T) {
 	addr, _, _, _ := receive(t, nil)
-	p, err := New(Options{Live: newFakeLive(), Listen: addr})
+	p, err := New(Options{Live: newFakeLive(), Open: true, Listen: addr})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // Browsers connect ahead of time. Who has asked for nothing is not waited for.
 func TestShutdownWaitsForNobodyWhoAskedNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := web.New(web.Options{Live: platformtest.NewLive()})
+		p, err := web.New(web.Options{Live: platformtest.NewLive(), Open: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visito
 		addr: make(chan string, 1), send: send, queue: make(chan letter, 100), known: map[string]bool{},
 	}
 	p, err := web.New(web.Options{
-		Live: v.live, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
+		Live: v.live, Open: true, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
 		Listening: func(a net.Addr) {
 			addr := a.String()
 			if v.via != nil {

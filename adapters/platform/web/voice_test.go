@@ -19,7 +19,7 @@ func TestVoiceMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := ""
-	p, err := New(Options{Live: newFakeLive(), Voice: func(key messages.ChatKey, name string) (*os.File, error) {
+	p, err := New(Options{Live: newFakeLive(), Open: true, Voice: func(key messages.ChatKey, name string) (*os.File, error) {
 		asked = string(key) + " " + name
 		if name != "speech-1.opus" {
 			return nil, fs.ErrNotExist
@@ -56,7 +56,7 @@ func TestVoiceMessages(t *testing.T) {
 			t.Errorf("%s: %d %q", path, resp.Code, resp.Body)
 		}
 	}
-	without, err := New(Options{Live: newFakeLive()})
+	without, err := New(Options{Live: newFakeLive(), Open: true})
 	if err != nil {
 		t.Fatal(err)
 	}

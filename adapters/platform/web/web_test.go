@@ -23,7 +23,7 @@ type server struct {
 func newServer(t *testing.T, change func(*Options)) *server {
 	t.Helper()
 	live := newFakeLive()
-	opts := Options{Live: live, Info: func() Info { return Info{Project: "Test", Model: "demo", Demo: true} }}
+	opts := Options{Live: live, Open: true, Info: func() Info { return Info{Project: "Test", Model: "demo", Demo: true} }}
 	if change != nil {
 		change(&opts)
 	}
@@ -178,7 +178,7 @@ func wantStatus(t *testing.T, res *reply, status int, code string) {
 }
 
 func TestPlatformDescribesItself(t *testing.T) {
-	p, err := New(Options{Live: newFakeLive()})
+	p, err := New(Options{Live: newFakeLive(), Open: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(), a.pairCmd(), a.doctorCmd(),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(), a.pairCmd(), a.doctorCmd(),
 		a.configCmd(), a.versionCmd(),
 	)
 	return root

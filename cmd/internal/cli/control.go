@@ -55,6 +55,11 @@ func (c control) status(ctx context.Context) (host.Status, error) {
 	return out, c.get(ctx, "/control/status", &out)
 }
 
+func (c control) login(ctx context.Context) (host.LoginDocument, error) {
+	var out host.LoginDocument
+	return out, c.get(ctx, "/control/login", &out)
+}
+
 func (c control) chats(ctx context.Context) ([]host.ChatLine, error) {
 	var out []host.ChatLine
 	return out, c.get(ctx, "/control/chats", &out)

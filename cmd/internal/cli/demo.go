@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
 func (a *app) demoCmd() *cobra.Command {
@@ -50,7 +52,7 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(ctx, dir, state, map[string]string{
+	return a.serve(ctx, host.Options{Dir: dir, State: state, Open: true}, map[string]string{
 		"llm.provider": "demo", "adapters.web.listen": listen, "adapters.telegram.enabled": "false",
 	})
 }

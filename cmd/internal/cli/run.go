@@ -32,21 +32,21 @@ func (a *app) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(ctx, dir, state, nil)
+	return a.serve(ctx, host.Options{Dir: dir, State: state}, nil)
 }
 
-// serve starts a host, shows that it is ready, and stops it when ctx ends.
-func (a *app) serve(ctx context.Context, dir, state string, also map[string]string) error {
-	loaded, err := a.loadWith(dir, also)
+// serve starts a host, shows that it is ready, and stops it when ctx ends. Folders of
+// the options are given; settings, logger and version come from here.
+func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
+	loaded, err := a.loadWith(o.Dir, also)
 	if err != nil {
 		return err
 	}
 	a.warn(loaded.Findings)
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
-	h := host.New(host.Options{
-		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Level: level,
-		Reload: func() (*config.Loaded, error) { return a.loadWith(dir, also) },
-	})
+	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
+	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also) }
+	h := host.New(o)
 	if err := h.Start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return orderly(context.Cause(ctx))
@@ -57,7 +57,14 @@ func (a *app) serve(ctx context.Context, dir, state string, also map[string]stri
 	if err != nil {
 		log.Warn("the owner's pairing code cannot be made", "error", err)
 	}
-	a.say("%s", readyBlock(summary, a.again(dir, state)))
+	// Standard output of a service is a journal that others may read.
+	person := isTerminal(a.Stdout)
+	a.say("%s", readyBlock(summary, a.again(o.Dir, o.State), person))
+	if person && !summary.Login.IsZero() {
+		if err := a.print(summary.Login.Reveal() + "\n"); err != nil {
+			log.Warn("the login link cannot be shown; sma link prints it", "error", err)
+		}
+	}
 	<-ctx.Done()
 	log.Info("stopping", "cause", context.Cause(ctx).Error())
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
@@ -120,8 +127,8 @@ func shellWord(word string) string {
 }
 
 // readyBlock tells people where everything is and what to do next. again are the
-// flags that other commands need.
-func readyBlock(s host.Summary, again string) string {
+// flags that other commands need; linked says that the login link follows.
+func readyBlock(s host.Summary, again string, linked bool) string {
 	var out strings.Builder
 	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
 	fmt.Fprintf(&out, "%s is ready\n", s.Project)
@@ -136,7 +143,7 @@ func readyBlock(s host.Summary, again string) string {
 		case !p.On:
 			row(p.Name, "off: "+p.Note)
 		case p.Name == "web":
-			row(p.Name, s.Web)
+			row(p.Name, webRow(s, again))
 		case p.Name == "cli":
 			row(p.Name, "on, sma chat"+again)
 		case p.Note == "":
@@ -151,10 +158,22 @@ func readyBlock(s host.Summary, again string) string {
 	switch {
 	case s.OwnerCode != "":
 		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
-	case s.Web != "":
+	case s.Web != "" && s.Login.IsZero():
 		fmt.Fprintf(&out, "Next: open %s", s.Web)
+	case s.Web != "" && linked:
+		out.WriteString("Next: open the page with this link, which logs you in")
+	case s.Web != "":
+		out.WriteString("Next: open the link that logs you in, which this prints: sma link" + again)
 	default:
 		out.WriteString("Next: write to the bot")
 	}
 	return out.String()
+}
+
+// webRow says where the page is, and what gets people into it.
+func webRow(s host.Summary, again string) string {
+	if s.Login.IsZero() {
+		return s.Web
+	}
+	return s.Web + " asks for its token: sma link" + again
 }

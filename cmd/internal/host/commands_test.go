@@ -25,6 +25,7 @@ func post(t *testing.T, h *Host, id, text string) string {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func TestCommandsOnTheWeb(t *testing.T) {
 			t.Errorf("%s: got %s, want %q", text, got, want)
 		}
 	}
-	if code, _ := get(t, h.webAddr+"/api/chat/c1"); code != http.StatusNotFound {
+	if code, _ := getPage(t, h, "/api/chat/c1"); code != http.StatusNotFound {
 		t.Errorf("the history answers %d, want that there is none", code)
 	}
 }

@@ -49,6 +49,7 @@ func (c *control) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /control/chats", c.list)
 	mux.HandleFunc("GET /control/chat", c.started(c.show))
+	mux.HandleFunc("GET /control/login", c.started(c.login))
 	mux.HandleFunc("GET /control/outbox", c.started(c.outbox))
 	mux.HandleFunc("POST /control/outbox", c.started(c.settle))
 	mux.HandleFunc("GET /control/approvals", c.started(c.approvals))

@@ -68,6 +68,7 @@ type Host struct {
 	admins      *admins       // nil: they decide nothing
 	metricsAddr string
 	webAddr     string
+	login       login
 	hookAddr    string // host:port of Telegram's webhook; empty: the bot polls
 }
 
@@ -95,7 +96,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.registry = newRegistry(h.opts.Version)
 	h.board.enter(StateStarting)
 	for _, step := range []func(context.Context) error{
-		h.readDocuments, h.openStore, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler,
+		h.readDocuments, h.openStore, h.readLogin, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler,
 	} {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)

@@ -104,12 +104,26 @@ func telegramFlags(p *project) map[string]string {
 	}
 }
 
+// getPage reads an address of the web page, as somebody who is logged in.
+func getPage(t *testing.T, h *Host, path string) (int, string) {
+	t.Helper()
+	return getAs(t, h.webAddr+path, h.login.token.Reveal())
+}
+
 // get reads an address.
 func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	return getAs(t, url, "")
+}
+
+func getAs(t *testing.T, url, token string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

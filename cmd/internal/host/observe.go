@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -104,6 +105,6 @@ func (h *Host) startObserving(ctx context.Context) error {
 		return nil
 	}
 	h.metricsAddr = l.Addr().String()
-	h.cleanups.add("metrics listener", serve(l, observeHandler(h.registry, h.Status), h.log))
+	h.cleanups.add("metrics listener", serve(l, web.OnlyHosts(address, observeHandler(h.registry, h.Status)), h.log))
 	return nil
 }

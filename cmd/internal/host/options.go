@@ -21,6 +21,9 @@ type Options struct {
 	Level *slog.LevelVar
 	// Only names the platforms to run; nil: all that are on.
 	Only []string
+	// Open lets everybody on this machine use the web page without a token, if no setting
+	// gives one. It is for the demonstration, and no setting can turn it on.
+	Open bool
 	// Model stands in for the one of the settings; nil: that one.
 	Model model.Model
 

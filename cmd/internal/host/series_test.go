@@ -31,7 +31,7 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 		}
 	}
 	for n := range 20 {
-		get(t, fmt.Sprintf("%s/canary-route-%d", h.webAddr, n))
+		getPage(t, h, fmt.Sprintf("/canary-route-%d", n))
 	}
 	_, text := get(t, "http://"+h.metricsAddr+"/metrics")
 	series := 0

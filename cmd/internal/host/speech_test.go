@@ -232,6 +232,7 @@ func TestSpeakOnTheWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -245,11 +246,11 @@ func TestSpeakOnTheWeb(t *testing.T) {
 	if !found || json.NewDecoder(strings.NewReader(rest)).Decode(&link) != nil || !strings.HasPrefix(link, "/api/chat/w%2F1/voice/speech-") {
 		t.Fatalf("no link in %s", stream)
 	}
-	if code, sound := get(t, h.webAddr+link); code != http.StatusOK || sound != string(speechtest.Voice(100)) {
+	if code, sound := getPage(t, h, link); code != http.StatusOK || sound != string(speechtest.Voice(100)) {
 		t.Errorf("%d, %d bytes", code, len(sound))
 	}
 	for _, other := range []string{strings.Replace(link, "w%2F1", "w2", 1), strings.Replace(link, "speech-", "file-", 1), "/api/chat/w%2F1/voice/..%2f..%2f..%2f..%2fAgent.md"} {
-		if code, body := get(t, h.webAddr+other); code != http.StatusNotFound {
+		if code, body := getPage(t, h, other); code != http.StatusNotFound {
 			t.Errorf("%s: %d %q", other, code, body)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 // startActors spawns the tree of actors. Platforms come later; until then
 // nothing reaches it.
 func (h *Host) startActors(context.Context) error {
-	h.mask.set(h.opts.Settings.Settings.Secrets()...)
+	h.mask.set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
 	llm, err := h.newModel()
 	if err != nil {
 		return err

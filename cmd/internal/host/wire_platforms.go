@@ -193,7 +193,7 @@ func (h *Host) webPlace(ctx context.Context) (place, error) {
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameWeb, live)
 			o.Listen = s.Web.Listen
-			o.Token = s.Web.Token.Reveal
+			o.Token, o.Open = h.login.token.Reveal, h.login.by == LoginOpen
 			if s.API.Enabled {
 				o.APIToken = s.API.Token.Reveal
 			}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// hosts are the names, beside those of loopback, under which requests may ask for an
+// address that wants no token. A page of a stranger can let its own name lead to this
+// machine (DNS rebinding); its requests then have that name in their Host header.
+type hosts struct {
+	names map[string]bool // in lower case, with or without a port
+	// numbers lets in every IP address. No name leads there, so no page can pretend to be
+	// at one, and a container does not know by which address others reach it.
+	numbers bool
+}
+
+func newHosts(names ...string) hosts {
+	h := hosts{names: map[string]bool{}}
+	for _, name := range names {
+		h.names[strings.ToLower(name)] = true
+	}
+	return h
+}
+
+// OnlyHosts passes requests on that ask for the address of a listener by a name of
+// loopback or by the one it listens on, and refuses all others. With a listener that
+// other machines reach, IP addresses are let in as well.
+func OnlyHosts(listen string, next http.Handler) http.Handler {
+	own := newHosts()
+	if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
+		own.names[strings.ToLower(host)] = true
+	}
+	own.numbers = !isLoopback(listen)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refusal := own.check(r); refusal != nil {
+			refusal.write(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// check returns why a request is refused, or nil.
+func (h hosts) check(r *http.Request) *problem {
+	host := strings.ToLower(hostOnly(r.Host))
+	if isLoopbackHost(host) || h.names[host] || h.names[strings.ToLower(r.Host)] || h.numbers && isNumber(host) {
+		return nil
+	}
+	return refused(http.StatusForbidden, "foreign_host", "This address is not served under that name.")
+}
+
+func isNumber(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == ""
+}
+
+func hostOnly(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func isLoopbackHost(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback()
+}
