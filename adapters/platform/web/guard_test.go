@@ -287,6 +287,42 @@ func TestPrivateHandlerAsksNothing(t *testing.T) {
 	}
 }
 
+// A listener is asked for by the names of loopback and its own; one that others reach
+// also by a number, which no page can take for its name.
+func TestOnlyHosts(t *testing.T) {
+	tests := []struct {
+		listen, host string
+		want         int
+	}{
+		{"127.0.0.1:9464", "127.0.0.1:9464", 200},
+		{"127.0.0.1:9464", "localhost", 200},
+		{"127.0.0.1:9464", "[::1]:1", 200},
+		{"127.0.0.1:9464", "192.0.2.1:9464", 403},
+		{"127.0.0.1:9464", "evil.example", 403},
+		{"localhost:9464", "evil.example", 403},
+		{"0.0.0.0:9464", "192.0.2.1:9464", 200},
+		{":9464", "[2001:db8::1]:9464", 200},
+		{":9464", "[fe80::1%25evil]:9464", 403},
+		{":9464", "evil.example:9464", 403},
+		{":9464", "", 403},
+		{"Metrics.lan:9464", "metrics.LAN:9464", 200},
+		{"metrics.lan:9464", "metrics.lan.evil.example", 403},
+		{"192.0.2.1:9464", "192.0.2.1", 200},
+		{"no address", "evil.example", 403},
+	}
+	for _, tt := range tests {
+		t.Run(tt.listen+" "+tt.host, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil)
+			r.Host = tt.host
+			w := httptest.NewRecorder()
+			OnlyHosts(tt.listen, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+			if w.Code != tt.want {
+				t.Errorf("got %d, want %d", w.Code, tt.want)
+			}
+		})
+	}
+}
+
 func FuzzGuardHost(f *testing.F) {
 	f.Add("localhost")
 	f.Add("[::1]:80")

@@ -75,9 +75,10 @@ const loginStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,s
 	`min-height:90vh;margin:0}form{display:grid;gap:.75rem;width:min(20rem,90vw)}input,button{font:inherit;padding:.6rem .8rem;` +
 	`border-radius:.6rem;border:1px solid #8886}button{background:#2557d6;color:#fff;border:0}[role=alert]{color:#c0392b}`
 
-// loginScript does what a person would who pastes the token of a login link.
-const loginScript = `const t=location.hash.slice(1);if(t){history.replaceState(null,"",location.pathname);` +
-	`const i=document.getElementById("token");i.value=t;i.form.submit()}`
+// loginScript does what a person would who pastes the token of a login link, also of
+// one that is opened where the form already is.
+const loginScript = `const go=()=>{const t=location.hash.slice(1);if(!t)return;history.replaceState(null,"",location.pathname);` +
+	`const i=document.getElementById("token");i.value=t;i.form.submit()};go();addEventListener("hashchange",go)`
 
 const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 	`<title>ShipMyAgent</title><style>%s</style><form method="post" action="login"><h1>ShipMyAgent</h1>%s` +

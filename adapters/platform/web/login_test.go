@@ -1,0 +1,34 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// A login link logs in by itself, and its token leaves the address at once.
+func TestLoginLinkInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	reg := prometheus.NewRegistry()
+	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })
+	b.open(LoginLink(s.URL, "wrong"))
+	b.until(`document.querySelector('[role=alert]') && location.hash === ''`)
+	if got := testutil.ToFloat64(s.p.metrics.auth.WithLabelValues("wrong")); got != 1 {
+		t.Errorf("%v wrong tokens were tried, want 1", got)
+	}
+	b.open(LoginLink(s.URL, testToken))
+	b.until(`document.getElementById('project')?.textContent === 'Test'`)
+	if got := b.eval(`location.origin + location.pathname`); got != s.URL+"/" {
+		t.Errorf("the browser is at %s", got)
+	}
+	if got := b.eval(`location.href + document.referrer + document.cookie + JSON.stringify(localStorage)`); strings.Contains(got, testToken) {
+		t.Errorf("a script of the page finds the token in %s", got)
+	}
+	for _, fault := range b.faults() {
+		if !strings.Contains(fault, "401") { // the pages that ask for the token
+			t.Errorf("the browser reports %s", fault)
+		}
+	}
+}
