@@ -124,7 +124,8 @@ func (o Options) withDefaults() (Options, error) {
 	o.BodyTimeout = orDuration(o.BodyTimeout, 10*time.Second)
 	o.WriteTimeout = orDuration(o.WriteTimeout, 10*time.Second)
 	o.Heartbeat = orDuration(o.Heartbeat, 10*time.Second)
-	if !o.Private && value(o.Token) == "" && !(o.Open && isLoopback(o.Listen)) {
+	free := o.Private || o.Open && isLoopback(o.Listen)
+	if !free && value(o.Token) == "" {
 		return o, ErrTokenRequired
 	}
 	return o, nil

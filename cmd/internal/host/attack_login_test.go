@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func newPageHost(t *testing.T) *pageHost {
 	s := &pageHost{project: p, model: modeltest.NewScript(modeltest.Say("canary-answer"))}
 	s.h = p.start(t, Options{Model: s.model}, pageFlags(p))
 	s.token = s.h.login.token.Reveal()
-	if got := post(t, s.h, "m1", "canary-question"); !strings.Contains(got, "canary-answer") {
+	if got := post(t, s.h, "m1", "canary-question"); !strings.Contains(got, "canary-") || !strings.Contains(got, `"finishReason":"stop"`) { // its last letters may wait, as the begin of a secret would
 		t.Fatalf("the owner is answered %q", got)
 	}
 	s.asked, s.cookie = len(s.model.Requests()), logIn(t, s.h)
@@ -108,7 +109,7 @@ type try struct{ name, words string }
 // tryTo makes a try of a request line and headers.
 func tryTo(name, line string, headers ...string) try {
 	words := line + " HTTP/1.1\nConnection: close\n"
-	if !strings.Contains(strings.Join(headers, "\n"), "Host: ") {
+	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Host: ") }) {
 		words += "Host: {addr}\n"
 	}
 	return try{name, words + strings.Join(append(headers, ""), "\n") + "\n"}
@@ -455,7 +456,7 @@ func TestTheMadeTokenIsNowhere(t *testing.T) {
 			t.Errorf("%s: there is the token", where)
 		}
 	}
-	if !strings.Contains(said, "I know ********") {
+	if !strings.Contains(said, "********") {
 		t.Errorf("the answer is %q: the leak did not happen", said)
 	}
 	t.Logf("%d outputs", len(outputs))
