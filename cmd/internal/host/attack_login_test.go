@@ -44,7 +44,7 @@ func newPageHost(t *testing.T) *pageHost {
 	s := &pageHost{project: p, model: modeltest.NewScript(modeltest.Say("canary-answer"))}
 	s.h = p.start(t, Options{Model: s.model}, pageFlags(p))
 	s.token = s.h.login.token.Reveal()
-	if got := post(t, s.h, "m1", "canary-question"); !strings.Contains(got, "canary-") || !strings.Contains(got, `"finishReason":"stop"`) { // its last letters may wait, as the begin of a secret would
+	if got := post(t, s.h, "m1", "canary-question"); !strings.Contains(got, "canary-") || !strings.HasSuffix(got, "[DONE]\n\n") { // its last letters may wait, as the begin of a secret would
 		t.Fatalf("the owner is answered %q", got)
 	}
 	s.asked, s.cookie = len(s.model.Requests()), logIn(t, s.h)
