@@ -71,7 +71,7 @@ func TestTheLoginLinkIsForTerminals(t *testing.T) {
 		t.Error(err)
 	}
 	if printed.Len() > 0 || strings.Contains(words.String(), token) {
-		t.Errorf("a service prints %q; what is said beside the terminal:\n%s", printed.String(), words.String())
+		t.Errorf("a service prints %q; what is on stderr:\n%s", printed.String(), words.String())
 	}
 	if !strings.Contains(words.String(), "sma link") {
 		t.Errorf("nothing says how to log in:\n%s", words.String())

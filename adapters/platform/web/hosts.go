@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hosts are the names, beside those of loopback, under which requests may ask for an
+// hosts are the names, besides those of loopback, under which requests may ask for an
 // address that wants no token. A page of a stranger can let its own name lead to this
 // machine (DNS rebinding); its requests then have that name in their Host header.
 type hosts struct {

@@ -5,7 +5,7 @@ import (
 )
 
 // LoginLink is the address that logs a browser in. The token is in the fragment, which
-// browsers send to nobody; the page there puts it into its form and out of the address.
+// browsers never send; the page puts it into its form and takes it out of the address.
 func LoginLink(page, token string) string { return page + loginPath + "#" + token }
 
 // loginForm shows the form, also to those who are in.

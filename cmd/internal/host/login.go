@@ -26,14 +26,14 @@ const (
 type login struct {
 	by    LoginBy
 	token config.Secret // what they show; empty unless by is setting or file
-	kept  config.Secret // what the file holds, which may wait for another start
+	kept  config.Secret // what the file holds, also when this start does not use it
 }
 
 // TokenFile is where a host keeps the token that it made for its web page.
 func TokenFile(state string) *tokenfile.File { return tokenfile.In(state) }
 
 // readLogin decides what the web page asks for, and makes a token if there is none. It
-// comes after the state folder was locked, so one process at a time makes one.
+// runs after the state folder was locked, so one process at a time makes one.
 func (h *Host) readLogin(context.Context) error {
 	s, file := h.opts.Settings.Settings.Adapters.Web, TokenFile(h.opts.State)
 	// A token of an earlier start is a secret also while it is of no use.
