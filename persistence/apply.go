@@ -17,98 +17,8 @@ func (s *State) Apply(r Record) error {
 	if s.Run != nil {
 		s.Run.Last = r.TS
 	}
-	switch f := r.Fact.(type) {
-	case TurnAccepted:
-		t := NewTurn(f.Turn)
-		s.turnAccepted(t)
-		s.came(t)
-	case TurnReplaced:
-		s.turnReplaced(r, f)
-	case IngressSettled:
-		s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
-		s.queue(r, f.Rows)
-		if f.Fate == FateAnswered {
-			s.reads(r, f.Shows)
-		}
-	case TurnsSettled:
-		s.settle(r, f.Fates)
-		s.drop(f.Fates)
-		s.queue(r, f.Rows)
-	case RunStarted:
-		s.runStarted(r, f)
-	case StepResponded, ToolStarted, ToolFinished, TurnsMerged, StopRequested:
-		return s.applyRun(r)
-	case EgressQueued:
-		s.egressQueued(r, f)
-	case RunFinished:
-		s.runFinished(r, f)
-	case ApprovalDecided:
-		s.decided(r, f)
-	case OutcomeBegun:
-		s.outcomeBegun(f)
-	case EgressSent:
-		s.egressSent(r, f)
-	case EgressSettled:
-		s.egressSettled(r, f)
-	case EgressRetried:
-		if row := s.Row(f.Key); row != nil {
-			row.Parked, row.Reason, row.Tries, row.Queued = false, "", 0, r.TS
-		}
-	case Stumbled:
-		s.stumbled(r, f)
-	case TurnParked:
-		s.turnParked(r, f)
-	case TurnUnparked:
-		s.turnUnparked(f)
-	default:
+	if row, ok := kindNamed(r.Fact.kind()); !ok || !row.apply(s, r) {
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
-	}
-	return nil
-}
-
-// applyRun takes a fact of the run under way. Facts of another run are leftovers
-// of a fold and are passed over.
-func (s *State) applyRun(r Record) error {
-	if f, ok := r.Fact.(ToolFinished); ok && r.N > s.counted {
-		s.pin(f.Skill) // the meta file has it, and the run may be over: the history never says
-	}
-	run := s.Run
-	if run == nil {
-		if f, ok := r.Fact.(TurnsMerged); ok {
-			s.put(NewTurn(f.Closed)) // an earlier fact may have put an earlier version in its place
-			s.queue(r, f.Rows)       // what it owes may be undelivered all the same
-		}
-		return nil
-	}
-	switch f := r.Fact.(type) {
-	case StepResponded:
-		if f.RunID == run.ID && f.MessageID == run.MessageID && f.From <= len(run.Parts) {
-			run.Parts = append(slices.Clone(run.Parts[:f.From]), f.Parts...)
-			run.Step, run.Attempt = f.Step, 0 // what got further is not failing
-			run.Shown = append(run.Shown, f.Shown...)
-		}
-	case ToolStarted:
-		if f.RunID == run.ID {
-			run.Begun[f.CallID] = true
-		}
-	case ToolFinished:
-		if f.RunID == run.ID && f.MessageID == run.MessageID {
-			run.setPart(f.Part)
-			run.Final = run.Final || f.Final
-			if f.Switch.Kind != "" {
-				run.Switch = f.Switch
-			}
-		}
-	case TurnsMerged:
-		if f.RunID == run.ID {
-			s.merged(r, f)
-		}
-	case StopRequested:
-		if f.RunID == run.ID {
-			run.Stop = &f
-		}
-	default:
-		return fmt.Errorf("kind %q outside a run", r.Fact.kind())
 	}
 	return nil
 }
@@ -323,6 +233,13 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 		RequestID: row.RequestID, RunID: row.RunID, Receipt: f.Receipts, Maybe: f.Maybe,
 	})
 	s.Outbox = slices.DeleteFunc(s.Outbox, func(o OutboxRow) bool { return o.Key == f.Key })
+}
+
+// setParts takes the parts of a step's response.
+func (r *Run) setParts(f StepResponded) {
+	r.Parts = append(slices.Clone(r.Parts[:f.From]), f.Parts...)
+	r.Step, r.Attempt = f.Step, 0 // a run that gets further is not failing
+	r.Shown = append(r.Shown, f.Shown...)
 }
 
 // setPart replaces the tool part with the same call id.

@@ -92,58 +92,6 @@ func ParseRecord(line []byte) (Record, error) {
 	return Record{N: head.N, TS: head.TS, Fact: fact}, nil
 }
 
-func parseFact(kind string, body []byte) (f Fact, ok bool) {
-	switch kind {
-	case TurnAccepted{}.kind():
-		return parseAs[TurnAccepted](body)
-	case TurnReplaced{}.kind():
-		return parseAs[TurnReplaced](body)
-	case IngressSettled{}.kind():
-		return parseAs[IngressSettled](body)
-	case TurnsSettled{}.kind():
-		return parseAs[TurnsSettled](body)
-	case RunStarted{}.kind():
-		return parseAs[RunStarted](body)
-	case StepResponded{}.kind():
-		return parseVia(body, stepLine.fact)
-	case ToolStarted{}.kind():
-		return parseAs[ToolStarted](body)
-	case ToolFinished{}.kind():
-		return parseVia(body, toolLine.fact)
-	case TurnsMerged{}.kind():
-		return parseAs[TurnsMerged](body)
-	case RunFinished{}.kind():
-		return parseAs[RunFinished](body)
-	case StopRequested{}.kind():
-		return parseAs[StopRequested](body)
-	case EgressQueued{}.kind():
-		return parseAs[EgressQueued](body)
-	case EgressSent{}.kind():
-		return parseAs[EgressSent](body)
-	case EgressSettled{}.kind():
-		return parseAs[EgressSettled](body)
-	case EgressRetried{}.kind():
-		return parseAs[EgressRetried](body)
-	case Stumbled{}.kind():
-		return parseAs[Stumbled](body)
-	case TurnParked{}.kind():
-		return parseAs[TurnParked](body)
-	case TurnUnparked{}.kind():
-		return parseAs[TurnUnparked](body)
-	case ApprovalDecided{}.kind():
-		return parseAs[ApprovalDecided](body)
-	case OutcomeBegun{}.kind():
-		return parseAs[OutcomeBegun](body)
-	default:
-		return nil, false
-	}
-}
-
-// parseAs decodes the members of a fact that is written as it is.
-func parseAs[F Fact](body []byte) (Fact, bool) {
-	return parseVia(body, func(f F) Fact { return f })
-}
-
 // parseVia decodes the written form L of a fact; ok is false if members are
 // there that it does not have, or of another type.
 func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
@@ -154,29 +102,8 @@ func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
 		return nil, false
 	}
 	f = fact(line)
-	return f, complete(f)
-}
-
-// complete reports whether a fact has the message it is about.
-func complete(f Fact) bool {
-	switch f := any(f).(type) { // any: few kinds matter here
-	case TurnAccepted:
-		return f.Turn.Role != ""
-	case TurnReplaced:
-		return f.Turn.Role != ""
-	case TurnsMerged:
-		return f.Closed.Role != ""
-	case RunFinished:
-		return f.Message.Role != ""
-	case OutcomeBegun:
-		return f.Message.Role != ""
-	case TurnParked:
-		return f.Turn.Role != ""
-	case TurnUnparked:
-		return f.Turn == nil || f.Turn.Role != ""
-	default:
-		return true
-	}
+	about, ok := f.(aboutMessage)
+	return f, !ok || about.complete()
 }
 
 // stepLine is StepResponded as it is written.
