@@ -33,7 +33,7 @@ func Default() Settings {
 			History:      History{KeepLastMessages: 30, MaxInputTokensApprox: 12000, ArchiveOnCompact: true},
 			ChatQueue:    ChatQueue{Mode: "merge", MaxQueued: 200, Fairness: "sender"},
 			Contexts:     Contexts{Enabled: true, SearchTextMaxChars: 12000},
-			Memory:       Memory{AutoExtractEnabled: true, ExtractMinEntries: 40, MaxPrimaryChars: 15000, CompressOnOverflow: true, BackupBeforeCompress: true},
+			Memory:       Memory{AutoExtractEnabled: true, ExtractMinEntries: 40, MaxPrimaryChars: 15000, CompressOnOverflow: true, BackupBeforeCompress: true, Groups: "auto"},
 			AgentContext: AgentContext{WindowEntries: 200},
 			ChatEgress:   ChatEgress{Mode: EgressAuto, ChatSendMaxCallsPerRun: 30, Idempotency: true},
 		},

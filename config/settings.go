@@ -102,6 +102,8 @@ type Memory struct {
 	MaxPrimaryChars      int  `json:"maxPrimaryChars" jsonschema:"minimum=500,maximum=1000000" jsonschema_description:"Longest Primary.md of a chat."`
 	CompressOnOverflow   bool `json:"compressOnOverflow" jsonschema_description:"Condense a Primary.md that grew too long."`
 	BackupBeforeCompress bool `json:"backupBeforeCompress" jsonschema_description:"Keep a copy of it first."`
+	// Groups is what the memory of a group takes by itself.
+	Groups string `json:"groups" jsonschema:"enum=auto,enum=ask,enum=off" jsonschema_description:"What the memory of a group takes by itself. auto: what its members said, quoted and with who said it; ask: nothing, only memory_upsert writes, which asks a person; off: nothing, and what was taken before is not read."`
 
 	EmbeddingModel string `json:"embeddingModel,omitempty" jsonschema_description:"Embedding model of llm's API, with which memory_search also finds what is said in other words; the facts are sent there. Unset: words alone."`
 }

@@ -18,6 +18,9 @@ type ExtractMemory struct {
 	Folds bool
 	// Guidance is what Agent.md says about what is worth keeping.
 	Guidance string
+	// Group: several people write in the chat. What is taken is then no more than what
+	// one of them said.
+	Group bool
 }
 
 // The results of an extraction, beside [ResultFailed].
@@ -33,6 +36,7 @@ type MemoryExtracted struct {
 	ExtractionID string
 	Result       string
 	Facts        int    // that are new
+	Dropped      int    // that the model offered and the host refused
 	Left         int    // turns that no extraction has seen
 	Condensed    string // empty: it was not too long; else how that went: [ResultRemembered] or [ResultFailed]
 	Err          string // for the log

@@ -69,12 +69,14 @@ type MemoryFact struct {
 	Text string
 	// Sources are the ids of the turns that it is from.
 	Sources []string
+	// Said is who said it, if the fact is no more than that; see [SplitStatements].
+	Said Speaker
 }
 
 // Line is the fact as it stands in a memory: dated, with its sources, one line.
 // Without words there is none.
 func (f MemoryFact) Line() string {
-	text := FactText(f.Text)
+	text := f.words()
 	if text == "" {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // system is the system text of a run. It varies with the documents only, never
@@ -38,13 +39,17 @@ func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	if c.via.ToolEgress {
 		facts.Egress = prompt.EgressTool
 	}
+	known, said := persistence.SplitStatements(d.ChatMemory)
+	if c.MemoryGroups == MemoryOff {
+		said = ""
+	}
 	docs := prompt.Documents{
-		ProfilePrimary: d.Primary, ProfileOther: d.Other, ChatMemory: d.ChatMemory, ProjectMemory: d.ProjectMemory, Agent: d.Agent,
+		ProfilePrimary: d.Primary, ProfileOther: d.Other, ChatMemory: known, ChatStatements: said, ProjectMemory: d.ProjectMemory, Agent: d.Agent,
 	}
 	if asker := c.asker(); d.UserMemory != nil && c.onePerson(asker.ID) {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
-	c.recalls(docs.ChatMemory, docs.ProjectMemory, docs.UserMemory)
+	c.recalls(docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
 	s := c.skills(d)
 	docs.Skills, docs.Loaded = s.overview, s.loaded
 	return facts, docs, s.only

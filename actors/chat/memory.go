@@ -12,6 +12,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
+// MemoryGroups says what the memory of a chat of several people takes by itself.
+type MemoryGroups string
+
+// The ways of groups. The empty one is [MemoryAuto].
+const (
+	MemoryAuto MemoryGroups = "auto" // what members said, quoted, with who said it
+	MemoryAsk  MemoryGroups = "ask"  // nothing: only a tool that asks a person writes
+	MemoryOff  MemoryGroups = "off"  // nothing, and what was taken before is not read
+)
+
 // remembering is what a chat knows of its extraction: the child that takes facts
 // from the history.
 type remembering struct {
@@ -35,6 +45,9 @@ type remembering struct {
 func (c *chat) remember(ac actor.Context) {
 	m := &c.memory
 	if c.Memory == nil || c.state == nil || c.closing {
+		return
+	}
+	if c.MemoryGroups != "" && c.MemoryGroups != MemoryAuto && c.several() {
 		return
 	}
 	if f := &c.compaction; f.pid != nil && f.id != m.compaction {
@@ -73,7 +86,7 @@ func (c *chat) extract(ac actor.Context, turns []messages.FoldTurn, folds bool) 
 	now := time.Now()
 	msg := messages.ExtractMemory{
 		ChatKey: c.key, ExtractionID: "m_" + newID(now), RequestID: "m_" + newID(now), Turns: turns, Folds: folds,
-		Guidance: memorySection(c.Documents(c.key).Agent),
+		Guidance: memorySection(c.Documents(c.key).Agent), Group: c.several(),
 	}
 	pid, err := ac.SpawnNamed(c.Memory(), "memory-"+msg.ExtractionID)
 	if err != nil { // Unreachable: the name is new
@@ -105,8 +118,8 @@ func (c *chat) onExtracted(ac actor.Context, msg messages.MemoryExtracted) {
 	if msg.Result != messages.ResultFailed {
 		m.wait = max(c.MemoryTurns-msg.Left, 1)
 	}
-	if msg.Facts > 0 || msg.Condensed != "" {
-		c.log.Info("facts of the chat were remembered", "facts", msg.Facts, "condensed", msg.Condensed)
+	if msg.Facts > 0 || msg.Dropped > 0 || msg.Condensed != "" {
+		c.log.Info("facts of the chat were remembered", "facts", msg.Facts, "dropped", msg.Dropped, "condensed", msg.Condensed)
 	}
 	c.rested()
 }
@@ -154,6 +167,23 @@ func (c *chat) recalls(memories ...string) {
 		}
 		m.memories = now
 	}
+}
+
+// several reports that more than one person writes, or may write, in the chat.
+func (c *chat) several() bool {
+	if c.group() {
+		return true
+	}
+	first := ""
+	return slices.ContainsFunc(c.state.History, func(t persistence.Turn) bool {
+		if t.Role != uimessage.RoleUser || t.Meta.UserID == "" {
+			return false
+		}
+		if first == "" {
+			first = t.Meta.UserID
+		}
+		return t.Meta.UserID != first
+	})
 }
 
 // onePerson reports that nobody but this person wrote what the chat holds.

@@ -11,6 +11,7 @@ import (
 type memoryMetrics struct {
 	total     *prometheus.CounterVec
 	facts     prometheus.Counter
+	dropped   prometheus.Counter
 	condensed *prometheus.CounterVec
 }
 
@@ -21,6 +22,9 @@ func (m *Metrics) registerMemory(f promauto.Factory) {
 		}, []string{"result"}),
 		facts: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_memory_facts_total", Help: "Facts that extractions added to memories.",
+		}),
+		dropped: f.NewCounter(prometheus.CounterOpts{
+			Name: "sma_memory_dropped_total", Help: "Facts that the model offered and the host refused: from nobody, not in their words, or orders.",
 		}),
 		condensed: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_memory_condensed_total", Help: "Memories that were too long, by what came of condensing them.",
@@ -34,6 +38,7 @@ func (m *Metrics) extracted(done messages.MemoryExtracted) {
 	}
 	m.memory.total.WithLabelValues(done.Result).Inc()
 	m.memory.facts.Add(float64(done.Facts))
+	m.memory.dropped.Add(float64(done.Dropped))
 	if done.Condensed != "" {
 		m.memory.condensed.WithLabelValues(done.Condensed).Inc()
 	}

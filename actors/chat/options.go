@@ -57,6 +57,8 @@ type Options struct {
 	// none are taken.
 	Memory      func() *actor.Props
 	MemoryTurns int
+	// MemoryGroups says what chats of several people have of this.
+	MemoryGroups MemoryGroups
 	// PrefixBroken hears why a chat's next request does not begin with the one before.
 	// It may be nil.
 	PrefixBroken func(cause string)

@@ -69,7 +69,7 @@ type chosen struct {
 }
 
 // added: the facts are in the memory, which is as long now.
-type added struct{ facts, chars int }
+type added struct{ facts, dropped, chars int }
 
 // condensed: the memory is shorter.
 type condensed struct{}
@@ -117,7 +117,9 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 		if err != nil {
 			return nil, err
 		}
-		return chosen{newWork(turns, mark, o.Zone), known}, nil
+		w := newWork(turns, mark, o.Zone)
+		w.group = msg.Group || w.people() > 1
+		return chosen{w, known}, nil
 	})
 }
 
@@ -134,11 +136,11 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	}
 	w, o, about, known := e.work, e.Options, e.msg, msg.known
 	e.Acquire(ac, func(ctx context.Context) (any, error) {
-		said, err := answer(ctx, o.Model, request(about.RequestID, extract, about.Guidance, knownLine(known)+w.material, maxAnswer))
+		said, err := answer(ctx, o.Model, request(about.RequestID, w.question(), about.Guidance, knownLine(known)+w.material, maxAnswer))
 		if err != nil {
 			return nil, err
 		}
-		facts, err := w.facts(said, o.Zone)
+		facts, dropped, err := w.facts(said, o.Zone)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +149,7 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 			return nil, err
 		}
 		text, _ := o.Store.ReadMemory(ctx, persistence.MemoryPlace{Chat: about.ChatKey}) // if it cannot be read, it is not condensed
-		return added{n, utf8.RuneCountInString(text)}, nil
+		return added{n, dropped, utf8.RuneCountInString(text)}, nil
 	})
 }
 
@@ -171,9 +173,14 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		return
 	}
 	e.Release(ac)
-	e.done.Result, e.done.Facts, e.done.Left = messages.ResultRemembered, msg.facts, e.work.left-len(e.work.turns)
+	e.done.Result, e.done.Facts, e.done.Dropped = messages.ResultRemembered, msg.facts, msg.dropped
+	e.done.Left = e.work.left - len(e.work.turns)
 	if e.MaxChars == 0 || msg.chars <= e.MaxChars {
 		e.finish(ac)
+		return
+	}
+	if e.work.group {
+		e.forget()
 		return
 	}
 	o, about, place := e.Options, e.msg, persistence.MemoryPlace{Chat: e.msg.ChatKey}
@@ -182,14 +189,35 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		if err != nil {
 			return nil, err
 		}
-		_, body := persistence.FrontMatter(was)
+		known, statements := persistence.SplitStatements(was)
+		_, body := persistence.FrontMatter(known)
 		said, err := answer(ctx, o.Model, request(about.RequestID+"_c", condense, about.Guidance, body, max(maxAnswer, o.MaxChars)))
 		if err != nil {
 			return nil, err
 		}
-		text, err := shorter(was, said, o.MaxChars)
+		text, err := shorter(known, said, o.MaxChars-utf8.RuneCountInString(statements))
 		if err != nil {
 			return nil, err
+		}
+		if err := o.Store.ReplaceMemory(ctx, place, was, text+statements, !o.NoBackup); err != nil {
+			return nil, err
+		}
+		return condensed{}, nil
+	})
+}
+
+// forget makes the memory of a group shorter without asking the model, which could
+// make facts of what somebody said: the oldest statements go.
+func (e *extraction) forget() {
+	o, place := e.Options, persistence.MemoryPlace{Chat: e.msg.ChatKey}
+	e.Beside(func(ctx context.Context) (any, error) {
+		was, err := o.Store.ReadMemory(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		text, ok := persistence.DropStatements(was, o.MaxChars)
+		if !ok {
+			return nil, errKnown
 		}
 		if err := o.Store.ReplaceMemory(ctx, place, was, text, !o.NoBackup); err != nil {
 			return nil, err

@@ -44,6 +44,26 @@ type work struct {
 	material string
 	to       persistence.MemoryMark
 	left     int // turns that are new, with those that it does not read
+	group    bool
+}
+
+// people is how many persons wrote the turns.
+func (w work) people() int {
+	seen := map[string]bool{}
+	for _, t := range w.turns {
+		if t.Role == uimessage.RoleUser && t.Meta.UserID != "" {
+			seen[t.Meta.UserID] = true
+		}
+	}
+	return len(seen)
+}
+
+// question is the system text of the request for facts.
+func (w work) question() string {
+	if w.group {
+		return extractGroup
+	}
+	return extract
 }
 
 // newWork are the turns behind a mark, as many as one extraction reads. A turn that
@@ -125,36 +145,47 @@ func clip(text string, limit int) string {
 	return text[:limit] + " …"
 }
 
-// facts are those of an answer. A line that is no fact, or that names no turn it is
-// from, is passed over; an answer without any line of the right form is an error.
-func (w work) facts(answer string, zone *time.Location) ([]persistence.MemoryFact, error) {
-	var out []persistence.MemoryFact
+// offer is a line of an answer.
+type offer struct {
+	Fact string `json:"fact"`
+	By   string `json:"by"`
+	From []int  `json:"from"`
+}
+
+// facts are those of an answer, and how many were refused. A line that is no fact,
+// or that names no turn it is from, is passed over; an answer without any line of
+// the right form is an error.
+func (w work) facts(answer string, zone *time.Location) (out []persistence.MemoryFact, dropped int, err error) {
 	formed := false
 	for line := range strings.Lines(answer) {
 		if line = strings.TrimSpace(line); line == "[]" || line == "{}" {
 			formed = true
+			continue
 		}
-		var said struct {
-			Fact string `json:"fact"`
-			From []int  `json:"from"`
-		}
+		var said offer
 		if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(strings.TrimSuffix(line, ",")), &said) != nil {
 			continue
 		}
 		formed = true
-		if f, ok := w.fact(said.Fact, said.From, zone); ok && len(out) < maxFacts {
+		take := w.fact
+		if w.group {
+			take = w.statement
+		}
+		if f, ok := take(said, zone); ok && len(out) < maxFacts {
 			out = append(out, f)
+		} else {
+			dropped++
 		}
 	}
 	if !formed {
-		return nil, fmt.Errorf("the answer has no line that is a fact: %d bytes", len(answer))
+		return nil, dropped, fmt.Errorf("the answer has no line that is a fact: %d bytes", len(answer))
 	}
-	return out, nil
+	return out, dropped, nil
 }
 
-func (w work) fact(text string, from []int, zone *time.Location) (persistence.MemoryFact, bool) {
-	f := persistence.MemoryFact{Text: clip(persistence.FactText(text), maxFact)}
-	for _, n := range from[:min(len(from), 5)] {
+func (w work) fact(said offer, zone *time.Location) (persistence.MemoryFact, bool) {
+	f := persistence.MemoryFact{Text: clip(persistence.FactText(said.Fact), maxFact)}
+	for _, n := range said.From[:min(len(said.From), 5)] {
 		if n < 1 || n > len(w.turns) {
 			continue
 		}

@@ -113,14 +113,14 @@ func TestFacts(t *testing.T) {
 	w := newWork([]messages.FoldTurn{turn("u1", 1), turn("a1|", 2)}, persistence.MemoryMark{}, time.UTC)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			facts, err := w.facts(tt.answer, time.UTC)
+			facts, _, err := w.facts(tt.answer, time.UTC)
 			got, _ := persistence.AppendFacts("", facts...)
 			if got != tt.want || (err != nil) != tt.bad {
 				t.Errorf("facts = %q, %v; want %q", got, err, tt.want)
 			}
 		})
 	}
-	many, err := w.facts(strings.Repeat(`{"fact":"`+strings.Repeat("x", 2*maxFact)+`","from":[1]}`+"\n", 2*maxFacts), time.UTC)
+	many, _, err := w.facts(strings.Repeat(`{"fact":"`+strings.Repeat("x", 2*maxFact)+`","from":[1]}`+"\n", 2*maxFacts), time.UTC)
 	if err != nil || len(many) != maxFacts || len(many[0].Text) > maxFact+len(" …") {
 		t.Errorf("%d facts of %d bytes, %v; want them bounded", len(many), len(many[0].Text), err)
 	}

@@ -54,6 +54,7 @@ func (h *Host) makeMeaning() error {
 // wireMemory lets facts be taken from chats. The demo model takes none.
 func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings.Context.Memory
+	chats.MemoryGroups = chat.MemoryGroups(s.Groups)
 	if !s.AutoExtractEnabled || h.demo() {
 		return
 	}

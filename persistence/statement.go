@@ -1,0 +1,79 @@
+package persistence
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Speaker is the person who said something, as the platform names them.
+type Speaker struct {
+	Name string // may be empty; people choose it themselves
+	ID   string // the platform's; empty: no speaker
+}
+
+// statement is what somebody said, as a memory keeps it: one object of JSON in one
+// line, which nothing inside of it can end.
+type statement struct {
+	From string `json:"from,omitempty"`
+	User string `json:"user"`
+	Text string `json:"text"`
+}
+
+// words is the text of a fact as it stands in a memory.
+func (f MemoryFact) words() string {
+	text := FactText(f.Text)
+	if text == "" || f.Said.ID == "" {
+		return text
+	}
+	return string(appendJSON(nil, statement{FactText(f.Said.Name), FactText(f.Said.ID), text}))
+}
+
+// SplitStatements divides a memory into what is known and what somebody said: the
+// lines that facts with a speaker made. Whatever a line holds, and however it was
+// edited, it is in exactly one of the two.
+func SplitStatements(memory string) (known, said string) {
+	if !strings.Contains(memory, `"user":`) {
+		return memory, ""
+	}
+	front, body := FrontMatter(memory)
+	var rest, statements strings.Builder
+	rest.WriteString(front)
+	for line := range strings.Lines(body) {
+		if isStatement(line) {
+			statements.WriteString(line)
+		} else {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String(), statements.String()
+}
+
+// isStatement reports that a line is a fact with a speaker.
+func isStatement(line string) bool {
+	words := MemoryWords(line)
+	if !strings.HasPrefix(words, "{") {
+		return false
+	}
+	var s statement
+	dec := json.NewDecoder(bytes.NewReader([]byte(words)))
+	dec.DisallowUnknownFields()
+	return dec.Decode(&s) == nil && s.User != "" && dec.InputOffset() == int64(len(words))
+}
+
+// DropStatements removes the oldest statements until the memory has at most limit
+// characters; what is known stays. ok is false if that is not enough.
+func DropStatements(memory string, limit int) (shorter string, ok bool) {
+	front, body := FrontMatter(memory)
+	over := len([]rune(memory)) - limit
+	var out strings.Builder
+	out.WriteString(front)
+	for line := range strings.Lines(body) {
+		if over > 0 && isStatement(line) {
+			over -= len([]rune(line))
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String(), over <= 0
+}
