@@ -14,12 +14,12 @@ import (
 // not remembered costs little.
 const (
 	orderWords = ` always never ignore ignores ignored disregard forget override overrule bypass obey comply follow henceforth must shall should ought
- whenever anytime remember ensure dont prompt prompts developer assistant bot ai approve approves approved approval approvals approving allow allows allowed
+ whenever anytime remember ensure prompt prompts developer assistant bot ai approve approves approved approval approvals approving allow allows allowed
  permit permits permission permissions authorize authorise authorized authorised grant grants consent run runs execute executes exec command commands
  shell sudo eval tool tools admin administrator root system systems instruction instructions instruct you your yours u ur please pretend jailbreak `
 	orderPhrases = `from now on|from then on|from here on|from today|from this moment|going forward|as of now|as of today|in future|in the future|for good|
 no matter|if asked|when asked|if someone|if anyone|if somebody|when someone|when anyone|when somebody|each time|every time|any time|all times|
-make sure|be sure|do not|do nt|have to|has to|need to|needs to|only answer|agree to|say yes|answer yes|new rule|the rule|the rules|without asking`
+make sure|be sure|do not|dont|have to|has to|need to|needs to|only answer|agree to|say yes|answer yes|new rule|the rule|the rules|without asking`
 	orderStems = `ignore|disregard|always|fromnowon|approve|authoriz|authoris|execut|instruction|systemprompt|whenever|henceforth|overrid|youmust|youshould|youshall`
 	// orderVerbs begin a sentence that tells somebody to do something.
 	orderVerbs = ` reply answer respond say tell send post forward write use treat trust act behave delete remove open visit download click note let give keep
@@ -93,6 +93,8 @@ func ordersInWords(words []string) bool {
 			return true // a word that is spelled letter by letter
 		}
 	}
+	// What somebody does not do is a statement, such as what they do not eat.
+	line = strings.NewReplacer(" i do not ", " i ", " i dont ", " i ", " we do not ", " we ", " we dont ", " we ").Replace(line)
 	return slices.ContainsFunc(strings.Split(orderPhrases, "|"), func(phrase string) bool {
 		return strings.Contains(line, " "+strings.TrimSpace(phrase)+" ")
 	})
