@@ -156,3 +156,38 @@ func remembered(t *testing.T, memories persistence.MemoryStore, place persistenc
 	}
 	return text
 }
+
+// The memory of a group that grew too long loses its oldest statements. The model is
+// not asked to make it shorter: it could make a fact of what somebody said.
+func TestMemoryOfAGroupForgets(t *testing.T) {
+	const key = messages.ChatKey("telegram-chat--5")
+	memories := newMemories(t.TempDir())
+	if _, err := memories.AddMemory(t.Context(), persistence.MemoryPlace{Chat: key}, persistence.MemoryFact{Text: "A person agreed to this."}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		said := func(words string) modeltest.Step {
+			return modeltest.Say(fmt.Sprintf(`{"fact":%q,"by":"alice","from":[1]}`+"\n"+`{"fact":%q,"by":"bob","from":[1]}`, words, words))
+		}
+		talks := modeltest.NewScript(modeltest.Say("1"), modeltest.Say("2"), modeltest.Say("3"))
+		notes := modeltest.NewScript(said("I live in Rome."), said("I sail a lot."), modeltest.Say("{}"))
+		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: noter{talks, notes}, Memory: &memory.Options{Store: memories, MinTurns: 2, MaxChars: 190}})
+		for _, words := range []string{"I live in Rome.", "I sail a lot.", "what do you know"} {
+			w.Say(key, "alice", words)
+			w.Wait()
+		}
+		w.Kill()
+		if n := len(notes.Requests()); n != 3 {
+			t.Errorf("%d requests about the memory, want one for each message", n)
+		}
+		system := talks.Requests()[2].System
+		for _, want := range []string{"> - 0001-01-01 A person agreed to this.", `"user":"alice","text":"I sail a lot."} [`} {
+			if !strings.Contains(system, want) {
+				t.Errorf("no %q in\n%s", want, system)
+			}
+		}
+		if strings.Contains(system, "Rome") || strings.Contains(system, "bob") {
+			t.Errorf("an old statement, or one of nobody here, is in\n%s", system)
+		}
+	})
+}

@@ -25,7 +25,7 @@ Note what will still matter in weeks: who people are, what they prefer, what was
 
 Answer with one JSON object a line and nothing else: {"fact": "…", "from": [n, …]}, where "from" are the numbers of the lines that say it. If there is nothing to note, answer {}.`
 
-	extractGroup = `You pick quotations from a conversation of several people with an assistant, for the day when nobody has it before them.
+	extractGroup = `You take notes of a conversation of several people with an assistant, as quotations, for the day when nobody has it before them.
 
 The material is one JSON object a line: "n" is its number, "at" its time, "who" said it, "from" and "id" are the name and id of a person, "text" the words, "calls" what the assistant did with tools and "in" what it asked of them. Texts that went out through tools such as chat_send are the assistant's words. "known" is what was noted before.
 
