@@ -37,7 +37,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/platform/telegram:FuzzMapper adapters/platform/feishu:FuzzFile adapters/platform/feishu:FuzzForwards \
                  adapters/platform/feishu:FuzzTakenBack adapters/internal/ogg:FuzzLength adapters/platform/web:FuzzGuardHost \
                  adapters/platform/web:FuzzParseCommand adapters/tool/webfetch:FuzzPageText adapters/tool/webfetch:FuzzAddress \
-                 adapters/internal/markup:FuzzSplit adapters/internal/markup:FuzzRich persistence/jsonl:FuzzKey persistence:FuzzParseRecord \
+                 adapters/internal/markup:FuzzSplit adapters/internal/markup:FuzzRich persistence/jsonl:FuzzKey persistence:FuzzParseRecord persistence:FuzzStatementLine actors/memory:FuzzReadsAsOrder actors/memory:FuzzStatement \
                  adapters/platform/internal/spool:FuzzSpoolLoad adapters/tool/skill:FuzzParse config:FuzzLoad
 
 # The race detector needs a C compiler. Without one the tests run without it,

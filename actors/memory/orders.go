@@ -67,10 +67,8 @@ func fold(text string) string {
 // unseen are characters that do not show, turn the direction, mean nothing, or are
 // letters that compare as none.
 func unseen(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t' || r == '\r':
-		return false
-	case r == '\u200d' || r == '\ufe0f': // of emoji
+	switch r {
+	case '\n', '\t', '\r', '\u200d', '\ufe0f': // the last two are of emoji
 		return false
 	}
 	if r >= '\U0001f100' && r <= '\U0001f1ff' {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,9 +145,9 @@ func outside(t *testing.T, system string) (rest, section string) {
 func (w *world) systemOf(chat int64) string {
 	w.model.mu.Lock()
 	defer w.model.mu.Unlock()
-	for i := len(w.model.system) - 1; i >= 0; i-- {
-		if strings.Contains(w.model.system[i], fmt.Sprintf("chat_key: %q\n", fmt.Sprintf("telegram-chat-%d", chat))) {
-			return w.model.system[i]
+	for _, system := range slices.Backward(w.model.system) {
+		if strings.Contains(system, fmt.Sprintf("chat_key: %q\n", fmt.Sprintf("telegram-chat-%d", chat))) {
+			return system
 		}
 	}
 	return ""
