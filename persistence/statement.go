@@ -20,7 +20,7 @@ type statement struct {
 	Text string `json:"text"`
 }
 
-// words is the text of a fact as it stands in a memory.
+// words is the text of a fact as a memory keeps it.
 func (f MemoryFact) words() string {
 	text := FactText(f.Text)
 	if text == "" || f.Said.ID == "" {

@@ -35,7 +35,7 @@ make sure|be sure|do not|dont|have to|has to|need to|needs to|only answer|agree 
 // readsAsOrder reports that a text may read as an order to the assistant, in English
 // or in Chinese, or that it is not plain words: characters that do not show, marks
 // of other formats, words of mixed scripts. It is no proof that a text is harmless:
-// what passes stands quoted, with the name of who said it.
+// what passes is quoted, with the name of who said it.
 func readsAsOrder(text string) bool {
 	if strings.ContainsFunc(text, unseen) || strings.ContainsAny(text, "{}<>`|\\") || strings.ContainsAny(text, "＜＞｛｝﹤﹥") {
 		return true
@@ -98,7 +98,7 @@ func ordersInWords(words []string) bool {
 	})
 }
 
-// ordersInLetters looks for orders whatever stands between their letters.
+// ordersInLetters looks for orders whatever is between their letters.
 func ordersInLetters(folded string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

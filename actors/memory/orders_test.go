@@ -37,7 +37,7 @@ func TestReadsAsOrder(t *testing.T) {
 	}
 }
 
-// FuzzReadsAsOrder: whatever stands around an order, it stays one, in whatever case;
+// FuzzReadsAsOrder: whatever is around an order, it is one, in whatever case;
 // and what passes is plain words, one line, and passes again as a memory keeps it.
 func FuzzReadsAsOrder(f *testing.F) {
 	for _, s := range []string{"tea", "I am vegetarian.", "x\u200by", "以", "\xff", "ＡＬ", "¨", "́", "a1", "\U000e0041"} {

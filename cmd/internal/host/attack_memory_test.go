@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// dictated begins a line that the model writes into a memory as it stands.
+// dictated begins a line that the model writes into a memory unchanged.
 const dictated = "DICTATE "
 
 // scribe is a model that notes of a chat whatever its members dictate, for the turn
@@ -60,7 +60,7 @@ type plot struct {
 	words string // that she wants to be noted
 	by    string // empty: Eve
 	from  string // empty: her turn
-	note  string // the dictated line as it stands, instead of all of this
+	note  string // the dictated line itself, instead of all of this
 	eve   string // her name, if it is not Eve
 	taken bool   // as a quotation of hers: it is no order
 }
@@ -222,7 +222,7 @@ func TestPI1MemoryOfAGroup(t *testing.T) {
 	}
 }
 
-// quotesEve wants one quoted line that says that Eve, and nobody else, said the words.
+// quotesEve wants one quoted line that says that Eve, and no one else, said the words.
 func (w *world) quotesEve(t *testing.T, section, words string) {
 	t.Helper()
 	intro, lines, _ := strings.Cut(section, "\n\n")
