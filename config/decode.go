@@ -245,6 +245,7 @@ func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
 	}
 	x, err := d.expand(n.Text)
 	d.owner.addFiles(x.files)
+	d.owner.notes[k.key] = x
 	if err != nil {
 		d.fault(k, n, "%v", err)
 		return "", false

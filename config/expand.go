@@ -22,7 +22,9 @@ const (
 type expander struct {
 	dir    string
 	lookup func(name string) (string, bool)
-	total  int // bytes yielded so far
+	// operator reports whether a variable is set outside of the project; nil: none is.
+	operator func(name string) bool
+	total    int // bytes yielded so far
 }
 
 // expansion is a string of ship.json after expansion.
@@ -36,31 +38,46 @@ type expansion struct {
 	missing []string
 	// files are the paths of all files named, there or not.
 	files []string
+	// bound is the text with what comes from outside of the project left as it is
+	// written: it changes with the project, and not with the operator's values.
+	bound string
+	// named are the variables of the operator, outside the files out of the project.
+	named, outside []string
 }
 
 // expand returns an error for bad syntax only; it never quotes the string.
 func (e *expander) expand(s string) (expansion, error) {
 	x := expansion{}
-	var b strings.Builder
+	var b, bound strings.Builder
+	both := func(text string) {
+		b.WriteString(text)
+		bound.WriteString(text)
+	}
 	for rest := s; ; {
 		before, after, found := strings.Cut(rest, "${")
 		if !found {
-			b.WriteString(rest)
+			both(rest)
 			break
 		}
 		if literal, escaped := strings.CutSuffix(before, "$"); escaped {
-			b.WriteString(literal + "${")
+			both(literal + "${")
 			rest = after
 			continue
 		}
-		b.WriteString(before)
+		both(before)
 		inner, tail, closed := strings.Cut(after, "}")
 		if !closed {
 			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
+		foreign := len(x.named) + len(x.outside)
 		text, err := e.reference(inner, &x)
 		if err != nil {
 			return x, err
+		}
+		if len(x.named)+len(x.outside) > foreign {
+			bound.WriteString("${" + inner + "}")
+		} else {
+			bound.WriteString(text)
 		}
 		if e.total += len(text); e.total > maxExpanded {
 			return x, errors.New("expands to too much text")
@@ -68,7 +85,7 @@ func (e *expander) expand(s string) (expansion, error) {
 		b.WriteString(text)
 		rest = tail
 	}
-	x.text = b.String()
+	x.text, x.bound = b.String(), bound.String()
 	x.literal = x.literal || (len(x.via) == 0 && x.text != "")
 	return x, nil
 }
@@ -87,6 +104,9 @@ func (e *expander) reference(inner string, x *expansion) (string, error) {
 	}
 	x.via = append(x.via, "${"+name+"}")
 	if text, ok := e.lookup(name); ok && text != "" {
+		if e.operator != nil && e.operator(name) {
+			x.named = append(x.named, name)
+		}
 		return text, nil
 	}
 	if !hasFallback {
@@ -107,6 +127,9 @@ func (e *expander) file(path string, x *expansion) (string, error) {
 	}
 	x.via = append(x.via, "${file:"+path+"}")
 	x.files = append(x.files, full)
+	if out := leadsOut(e.dir, path); out != "" {
+		x.outside = append(x.outside, out)
+	}
 	text, err := readSmall(full, maxIncludedFile)
 	if err != nil {
 		x.missing = append(x.missing, fmt.Sprintf("the file %s cannot be read: %s", path, reason(err)))

@@ -56,6 +56,8 @@ type Loaded struct {
 
 	origins origins
 	lookup  func(name string) (string, bool)
+	reaches []Reach
+	owner   *loader
 }
 
 // Lookup looks a variable up as Load does: in the environment, then in the
@@ -95,6 +97,7 @@ type loader struct {
 	files    []string
 
 	variables map[string]string       // of .env
+	notes     map[string]expansion    // by key
 	missing   map[string]missingValue // by key
 	literals  []literalSecret
 }
@@ -127,7 +130,7 @@ func newLoader(o Options) (*loader, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
-	return &loader{Options: o, settings: Default(), origins: origins{}, missing: map[string]missingValue{}}, nil
+	return &loader{Options: o, settings: Default(), origins: origins{}, missing: map[string]missingValue{}, notes: map[string]expansion{}}, nil
 }
 
 var errNoFolder = errors.New("not a folder")
@@ -144,7 +147,9 @@ func (l *loader) result() (*Loaded, error) {
 	if l.failed {
 		return nil, &InvalidError{Findings: l.findings}
 	}
-	return &Loaded{Settings: l.settings, Findings: l.findings, Files: l.files, origins: l.origins, lookup: l.lookup}, nil
+	return &Loaded{
+		Settings: l.settings, Findings: l.findings, Files: l.files, origins: l.origins, lookup: l.lookup, reaches: l.reaches(), owner: l,
+	}, nil
 }
 
 // report adds a finding at an origin.
@@ -183,6 +188,12 @@ func (l *loader) unknownSeverity() Severity {
 		return Error
 	}
 	return Warn
+}
+
+// byOperator reports whether a variable is set outside of the project.
+func (l *loader) byOperator(name string) bool {
+	_, ok := l.Env(name)
+	return ok
 }
 
 func (l *loader) addFiles(paths []string) {
@@ -252,7 +263,7 @@ func (l *loader) readFile() bool {
 		l.report(Error, at, "", err.Error())
 		return false
 	}
-	e := &expander{dir: l.Dir, lookup: l.lookup}
+	e := &expander{dir: l.Dir, lookup: l.lookup, operator: l.byOperator}
 	d := &decoder{origin: at, place: place, expand: e.expand, owner: l}
 	settings := keyValue{value: reflect.ValueOf(&l.settings).Elem()}
 	d.value(settings, root)
@@ -277,7 +288,7 @@ func (l *loader) readVariable(k keyValue, name string) {
 		return
 	}
 	at := Origin{Source: FromEnv, Name: name}
-	if _, outside := l.Env(name); !outside {
+	if !l.byOperator(name) {
 		at.Via = []string{envFileName}
 	}
 	l.readText(k, text, at)

@@ -35,6 +35,8 @@ type MCP struct {
 	Findings []Finding
 	// Files are the absolute paths that were read, or would have been.
 	Files []string
+
+	reaches []Reach
 }
 
 // MCPServer is one server: a program (Command) or an address (URL).
@@ -92,6 +94,22 @@ func LoadMCP(o Options, path string) (*MCP, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readMCP(l, path)
+}
+
+// MCP is [LoadMCP] with the variables of these settings.
+func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
+	o := l.owner.Options
+	o.Strict = strict
+	inner, err := newLoader(o)
+	if err != nil {
+		return nil, err
+	}
+	inner.variables = l.owner.variables
+	return readMCP(inner, path)
+}
+
+func readMCP(l *loader, path string) (*MCP, error) {
 	m := mcpLoader{loader: l, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
 	l.addFiles([]string{path})
 	src, err := readSmall(path, maxFile)
@@ -111,6 +129,7 @@ func LoadMCP(o Options, path string) (*MCP, error) {
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}
+	out.reaches = m.reaches
 	return out, nil
 }
 
@@ -120,6 +139,7 @@ type mcpLoader struct {
 	at       Origin
 	place    func(int) (int, int)
 	servers  map[string]MCPServer
+	reaches  []Reach
 	unusable bool // nothing of the file can be used
 }
 
@@ -181,7 +201,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	before := len(m.findings)
 	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	e := &expander{dir: m.Dir, lookup: m.lookup}
+	e := &expander{dir: m.Dir, lookup: m.lookup, operator: m.byOperator}
 	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
 	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
@@ -198,6 +218,9 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 		s.Off = "disabled in mcp.json"
 	}
 	m.servers[name] = s
+	if s.Off == "" {
+		m.reaches = append(m.reaches, m.serverReaches(key, s)...)
+	}
 }
 
 // reportMissing reports the variables and files that a server needs and that are not there.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -47,13 +48,27 @@ func (l *loader) wellKnown(key, name string) {
 	}
 }
 
+// wellKnownSecret is wellKnown for a secret that belongs to a service: the operator's
+// variable is given to no other address than the service's own, unless the address is
+// the operator's word or on this machine. Whoever wants it elsewhere names the variable.
+func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
+	text, set := l.Env(name)
+	switch {
+	case set && text != "" && l.origins.untouched(key) && !l.mayHave(name, addressKey, address):
+		l.report(Warn, l.place(addressKey), addressKey,
+			fmt.Sprintf("%s is not given to this address, which is not that of the service it belongs to; write \"${%s}\" as %s if it should be", name, name, key))
+	default:
+		l.wellKnown(key, name)
+	}
+}
+
 // resolveModel completes the provider, base URL, key and model.
 func (l *loader) resolveModel() {
 	llm := &l.settings.LLM
 	chosen := !l.origins.untouched("llm.provider")
 	if !chosen || llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom {
-		l.wellKnown("llm.apiKey", "OPENAI_API_KEY")
 		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL")
+		l.wellKnownSecret("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
 	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
 		if !chosen && !l.origins.untouched(key) {
@@ -107,8 +122,8 @@ func (l *loader) resolveFallbacks() {
 
 // resolveAdapters switches adapters on whose credentials are there.
 func (l *loader) resolveAdapters() {
-	l.wellKnown("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN")
 	a := &l.settings.Adapters
+	l.wellKnownSecret("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN", "adapters.telegram.baseUrl", a.Telegram.BaseURL)
 	l.switchOn("adapters.telegram", &a.Telegram.Enabled, credential{"botToken", !a.Telegram.BotToken.IsZero()})
 	l.switchOn("adapters.feishu", &a.Feishu.Enabled, credential{"appSecret", !a.Feishu.AppSecret.IsZero()}, credential{"appId", a.Feishu.AppID != ""})
 	l.switchOn("adapters.api", &a.API.Enabled, credential{"token", !a.API.Token.IsZero()})

@@ -1,0 +1,339 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The kinds of a Reach.
+const (
+	ReachAddress  = "address"  // of a service that is not the usual one
+	ReachVariable = "variable" // of the operator's environment
+	ReachFile     = "file"     // outside of the folder
+	ReachServer   = "server"   // of tools: a program or an address
+	ReachProgram  = "program"  // that runs without the sandbox
+)
+
+// Reach is one thing in which the settings of a folder reach outside of it: an address
+// that is sent keys and chats, a variable or a file that is read, a program that is
+// started. Whoever got the folder from others decides about it once. What the operator
+// says by flags and variables, the services' own addresses, and addresses on this
+// machine are none.
+type Reach struct {
+	Kind string `json:"kind"`
+	Key  string `json:"key"`
+	Text string `json:"text"` // for people; it holds no value of a variable
+
+	bound string // what else must stay as it is
+}
+
+// String writes the reach as one line for people.
+func (r Reach) String() string { return fmt.Sprintf("%-8s  %s  %s", r.Kind, r.Key, r.Text) }
+
+// UntrustedError says that settings reach outside of their folder and that nobody
+// has agreed to it. It lists in what.
+type UntrustedError struct{ Reaches []Reach }
+
+// Error implements error.
+func (e *UntrustedError) Error() string {
+	lines := []string{"its settings reach outside of the folder, and nobody has agreed to that yet:"}
+	for _, r := range e.Reaches {
+		lines = append(lines, "  "+r.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Reaches lists in what a project reaches outside of its folder, sorted. servers may be nil.
+func (l *Loaded) Reaches(servers *MCP) []Reach {
+	out := slices.Clone(l.reaches)
+	if servers != nil {
+		out = append(out, servers.reaches...)
+	}
+	slices.SortFunc(out, func(a, b Reach) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text), cmp.Compare(a.bound, b.bound))
+	})
+	return slices.Compact(out)
+}
+
+// Digest is one number for a list of reaches, as 64 hexadecimal digits. It does not
+// depend on the place of the folder, nor on the values of the operator's variables.
+func Digest(reaches []Reach) string {
+	rows := make([][4]string, len(reaches))
+	for i, r := range reaches {
+		rows[i] = [4]string{r.Kind, r.Key, r.Text, r.bound}
+	}
+	// Marshalling strings cannot fail.
+	text, _ := json.Marshal(struct {
+		Version int         `json:"version"`
+		Reaches [][4]string `json:"reaches"`
+	}{1, rows})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// leadsOut is where a path that settings name leads if that is not inside of dir: an
+// absolute path, or one relative to dir if it was written so. It is empty for a file
+// of the folder. Links count for what they lead to.
+func leadsOut(dir, path string) string {
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return filepath.Clean(full)
+	}
+	target, err := filepath.EvalSymlinks(full)
+	if err != nil { // it is not there: no text comes of it
+		return ""
+	}
+	rel, err := filepath.Rel(root, target)
+	switch {
+	case err != nil:
+		return target
+	case filepath.IsLocal(rel):
+		return ""
+	case filepath.IsAbs(path):
+		return target
+	}
+	return rel
+}
+
+// isOwn reports whether an address is one of the hosts by TLS, spelled as those spell
+// it, and nothing else.
+func isOwn(address string, hosts ...string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	for _, host := range hosts {
+		rest, ok := strings.CutPrefix(address, "https://"+host)
+		rest = strings.TrimPrefix(rest, ":443")
+		if ok && (u.Host == host || u.Host == host+":443") && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// isLoopback reports whether an address is on this machine by its very words: no
+// name but localhost has to be looked up.
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" {
+		return false
+	}
+	if u.Hostname() == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.IsLoopback()
+}
+
+// ownHosts are the hosts of the service that a key of the settings is the address of.
+func (l *loader) ownHosts(key string) []string {
+	provider := l.settings.LLM.Provider
+	switch {
+	case key == "adapters.telegram.baseUrl":
+		return []string{"api.telegram.org"}
+	case key == "adapters.feishu.baseUrl":
+		return []string{"open.feishu.cn", "open.larksuite.com"}
+	case strings.HasPrefix(key, "speech."):
+		provider = ProviderOpenAI
+	}
+	for i, f := range l.settings.LLM.Fallbacks {
+		if key == fmt.Sprintf("llm.fallbacks[%d].baseUrl", i) {
+			provider = f.Provider
+		}
+	}
+	if provider == ProviderCustom || provider == ProviderDemo {
+		provider = ProviderOpenAI
+	}
+	u, err := url.Parse(providerOf(provider).baseURL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host}
+}
+
+// mayHave reports whether a well-known variable may go to an address by itself.
+func (l *loader) mayHave(name, key, address string) bool {
+	host := map[string]string{"OPENAI_API_KEY": "api.openai.com", "TELEGRAM_BOT_TOKEN": "api.telegram.org"}[name]
+	folder, text := l.folderWord(key, address)
+	return !folder || host != "" && isOwn(text, host) || isLoopback(text)
+}
+
+// folderWord reports whether the value of a key is the word of the folder, by ship.json
+// or its .env, and gives the value with the operator's variables as they are written.
+func (l *loader) folderWord(key, value string) (folder bool, text string) {
+	o := l.origins.of(key)
+	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
+		if o.Source != FromKey {
+			break
+		}
+		key = o.Name
+		o = l.origins.of(key)
+	}
+	switch o.Source {
+	case FromFile:
+		if x, ok := l.notes[key]; ok {
+			return true, x.bound
+		}
+		return true, value
+	case FromEnv:
+		return slices.Contains(o.Via, envFileName), value
+	case FromFlag, FromDefault, FromKey:
+	}
+	return false, value
+}
+
+// reaches lists in what the settings reach outside.
+func (l *loader) reaches() []Reach {
+	var out []Reach
+	for _, name := range []string{envFileName, FileName, "Agent.md"} {
+		if to := leadsOut(l.Dir, name); to != "" {
+			out = append(out, Reach{Kind: ReachFile, Key: name, Text: to})
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.notes)) {
+		if o := l.origins.of(key); o.Source != FromFile {
+			continue // a flag or a variable took its place
+		}
+		out = append(out, l.noteReaches(key, l.notes[key])...)
+	}
+	return append(append(out, l.addressReaches()...), l.programReaches()...)
+}
+
+// noteReaches are the variables and files that one string names.
+func (l *loader) noteReaches(key string, x expansion) []Reach {
+	var out []Reach
+	for _, name := range x.named {
+		if x.bound != "${"+name+"}" || !l.goesByItself(key, name) {
+			out = append(out, Reach{Kind: ReachVariable, Key: key, Text: name, bound: x.bound})
+		}
+	}
+	for _, path := range x.outside {
+		out = append(out, Reach{Kind: ReachFile, Key: key, Text: printable(path), bound: x.bound})
+	}
+	return out
+}
+
+// goesByItself reports whether a variable that a key names would be its value if the
+// key was not there: to write that down changes nothing.
+func (l *loader) goesByItself(key, name string) bool {
+	llm := l.settings.LLM
+	switch {
+	case key == "llm.apiKey" && name == "OPENAI_API_KEY" && (llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom):
+		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
+	case key == "adapters.telegram.botToken" && name == "TELEGRAM_BOT_TOKEN":
+		return l.mayHave(name, "adapters.telegram.baseUrl", l.settings.Adapters.Telegram.BaseURL)
+	}
+	return false
+}
+
+// addressReaches are the addresses that the folder wants asked, or people's messages
+// sent to, in the place of the services' own.
+func (l *loader) addressReaches() []Reach {
+	s := &l.settings
+	addresses := map[string]string{
+		"llm.baseUrl": s.LLM.BaseURL, "speech.transcribe.baseUrl": s.Speech.Transcribe.BaseURL, "speech.speak.baseUrl": s.Speech.Speak.BaseURL,
+		"adapters.telegram.baseUrl": s.Adapters.Telegram.BaseURL, "adapters.feishu.baseUrl": s.Adapters.Feishu.BaseURL,
+		"adapters.telegram.proxy": s.Adapters.Telegram.Proxy, "adapters.telegram.webhook.url": s.Adapters.Telegram.Webhook.URL,
+	}
+	for i, f := range s.LLM.Fallbacks {
+		addresses[fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)] = f.BaseURL
+	}
+	var out []Reach
+	for key, address := range addresses {
+		if l.origins.of(key).Source == FromKey { // listed where it comes from
+			continue
+		}
+		folder, text := l.folderWord(key, address)
+		hosts := l.ownHosts(key)
+		if key == "adapters.telegram.proxy" || key == "adapters.telegram.webhook.url" {
+			hosts = nil
+		}
+		if folder && address != "" && !isLoopback(text) && !isOwn(text, hosts...) {
+			out = append(out, Reach{Kind: ReachAddress, Key: key, Text: printable(text)})
+		}
+	}
+	return out
+}
+
+// programReaches are the programs that the folder wants run without the sandbox and
+// without a person's word.
+func (l *loader) programReaches() []Reach {
+	if l.settings.Permissions.Exec.Sandbox != Off {
+		return nil
+	}
+	if folder, _ := l.folderWord("permissions.exec.sandbox", Off); !folder {
+		return nil
+	}
+	var out []Reach
+	for _, a := range l.settings.Speech.apis() {
+		key := a.block + ".command"
+		if folder, _ := l.folderWord(key, ""); folder && len(a.command) > 0 {
+			out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(strings.Join(l.boundList(key, a.command), " "))})
+		}
+	}
+	return out
+}
+
+// boundList is a list with the operator's variables as they are written.
+func (l *loader) boundList(key string, list []string) []string {
+	out := slices.Clone(list)
+	for i := range out {
+		if x, ok := l.notes[fmt.Sprintf("%s[%d]", key, i)]; ok {
+			out[i] = x.bound
+		}
+	}
+	return out
+}
+
+// serverReaches are a server of tools and the variables and files that it names. All
+// that is written of the server is bound, with the project's own values in it.
+func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
+	var out []Reach
+	bound := map[string]string{"network": fmt.Sprint(s.Network)}
+	for _, k := range slices.Sorted(maps.Keys(m.notes)) {
+		if sub, ok := strings.CutPrefix(k, key+"."); ok {
+			bound[sub] = m.notes[k].bound
+			out = append(out, m.noteReaches(mcpFileName+" "+k, m.notes[k])...)
+		}
+	}
+	// Marshalling strings cannot fail.
+	text, _ := json.Marshal(bound)
+	sum := sha256.Sum256(text)
+	return append(out, Reach{Kind: ReachServer, Key: mcpFileName + " " + key, Text: serverText(s, bound), bound: hex.EncodeToString(sum[:])})
+}
+
+// serverText says what a server is: the command line, or the host with the address
+// as it is written, for the address itself may be secret.
+func serverText(s MCPServer, bound map[string]string) string {
+	words := []string{bound["command"]}
+	for i := range s.Args {
+		words = append(words, bound[fmt.Sprintf("args[%d]", i)])
+	}
+	if s.Command == "" {
+		words = []string{s.Shown}
+		if u, err := url.Parse(bound["url"]); err == nil && u.Host != "" && !strings.Contains(s.Shown, u.Host) {
+			words = append(words, "at "+u.Host)
+		}
+	}
+	if len(s.Env) > 0 {
+		words = append(words, "with "+strings.Join(slices.Sorted(maps.Keys(s.Env)), " "))
+	}
+	if s.Network {
+		words = append(words, "with the network")
+	}
+	return printable(strings.Join(words, " "))
+}
