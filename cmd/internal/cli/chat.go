@@ -14,6 +14,7 @@ import (
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -177,6 +178,7 @@ func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state
 	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	h := host.New(host.Options{
 		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Only: []string{"cli"},
+		Trust: func(reaches []config.Reach) error { return a.checkTrust(dir, reaches) },
 	})
 	if err := h.Start(ctx); err != nil {
 		return fromHost(err)

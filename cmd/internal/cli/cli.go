@@ -60,7 +60,9 @@ type app struct {
 	sets     []string // --set key=value
 	noColor  bool
 	signals  signals
-	began    bool // a command's own code ran: errors are no longer of the command line
+	// outside looks variables up where Env is not the operator's; nil: Env does.
+	outside func(name string) (string, bool)
+	began   bool // a command's own code ran: errors are no longer of the command line
 }
 
 func (a *app) root() *cobra.Command {
@@ -85,7 +87,8 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(), a.pairCmd(), a.doctorCmd(),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(),
+		a.pairCmd(), a.doctorCmd(),
 		a.configCmd(), a.versionCmd(),
 	)
 	return root

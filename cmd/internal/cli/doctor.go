@@ -56,7 +56,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			}
 			found := a.examine(c.Context(), dir, state)
 			if loaded, err := a.load(dir, false); online && err == nil {
-				found = append(found, askServices(c.Context(), loaded.Settings)...)
+				found = append(found, a.askTrusted(c.Context(), dir, state, loaded)...)
 			}
 			if asJSON {
 				err = a.printJSON(struct {
@@ -109,7 +109,8 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	out = append(out, checkSpeech(s.Speech)...)
 	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
-	out = append(out, checkServers(dir, state, loaded)...)
+	out = append(out, checkServers(state, loaded)...)
+	out = append(out, a.trustFinding(dir, state, loaded)...)
 	if alive {
 		return out // its addresses are its own, whatever the settings say now
 	}

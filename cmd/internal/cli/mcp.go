@@ -170,6 +170,7 @@ type mcpProject struct {
 	servers    []mcp.Server
 	store      *mcp.Store
 	control    control
+	trusted    func() error // nil error: the folder may start servers
 }
 
 func (a *app) mcpProject() (mcpProject, error) {
@@ -181,7 +182,8 @@ func (a *app) mcpProject() (mcpProject, error) {
 	if p.loaded, err = a.load(dir, false); err != nil {
 		return p, err
 	}
-	found, err := loadServers(dir, state, p.loaded, false)
+	p.trusted = func() error { return a.mustTrust(dir, state, p.loaded) }
+	found, err := loadServers(state, p.loaded, false)
 	if err != nil {
 		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
 	}
@@ -194,8 +196,8 @@ func (a *app) mcpProject() (mcpProject, error) {
 }
 
 // loadServers reads the servers of tools of a project.
-func loadServers(dir, state string, loaded *config.Loaded, strict bool) (*config.MCP, error) {
-	return config.LoadMCP(config.Options{Dir: dir, Env: loaded.Lookup, Strict: strict}, host.MCPFile(state))
+func loadServers(state string, loaded *config.Loaded, strict bool) (*config.MCP, error) {
+	return loaded.MCP(host.MCPFile(state), strict)
 }
 
 // serverFindings are those of [loadServers], of a file that cannot be used too.
@@ -210,8 +212,8 @@ func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
 }
 
 // checkServers says what is wrong with the servers of tools, and starts none.
-func checkServers(dir, state string, loaded *config.Loaded) []finding {
-	found, err := loadServers(dir, state, loaded, false)
+func checkServers(state string, loaded *config.Loaded) []finding {
+	found, err := loadServers(state, loaded, false)
 	findings, err := serverFindings(found, err)
 	if err != nil {
 		return []finding{{"mcp", markFail, errText(err), ""}}
@@ -271,6 +273,9 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 	p.control.http.Timeout = mcpTestFor
 	s, err = p.order(ctx, host.MCPOrder{Server: name})
 	if errors.Is(err, errNotRunning) {
+		if err := p.trusted(); err != nil {
+			return s, err
+		}
 		s, err = p.alone(ctx, name)
 	}
 	if err != nil {

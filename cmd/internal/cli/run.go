@@ -46,6 +46,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
 	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also) }
+	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
 	h := host.New(o)
 	if err := h.Start(ctx); err != nil {
 		if ctx.Err() != nil {

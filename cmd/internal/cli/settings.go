@@ -63,6 +63,8 @@ func (a *app) configCmd() *cobra.Command {
 type checked struct {
 	OK       bool             `json:"ok"`
 	Findings []config.Finding `json:"findings"`
+	// Untrusted are what the settings reach outside of the folder if nobody agreed to it.
+	Untrusted []config.Reach `json:"untrusted,omitempty"`
 }
 
 func (a *app) configCheckCmd() *cobra.Command {
@@ -102,11 +104,17 @@ func (a *app) check() (checked, error) {
 	if err != nil {
 		return checked{}, err
 	}
-	servers, err := serverFindings(loadServers(dir, state, loaded, true))
+	found, err := loadServers(state, loaded, true)
+	servers, err := serverFindings(found, err)
 	if err != nil {
 		return checked{}, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err}
 	}
-	return checkOf(loaded.Findings, servers), nil
+	out := checkOf(loaded.Findings, servers)
+	reaches := loaded.Reaches(found)
+	if a.checkTrust(dir, reaches) != nil {
+		out.Untrusted = reaches
+	}
+	return out, nil
 }
 
 // checkOf is the verdict on the findings of ship.json and of mcp.json.
@@ -122,6 +130,9 @@ func (c checked) text() string {
 	var out strings.Builder
 	for _, f := range c.Findings {
 		fmt.Fprintf(&out, "%s: %s\n", f.Severity, f)
+	}
+	for _, r := range c.Untrusted {
+		fmt.Fprintf(&out, "note: not trusted yet, see sma trust: %s\n", reachText(r))
 	}
 	if c.OK {
 		out.WriteString("ok\n")

@@ -93,6 +93,9 @@ func (p *project) start(t *testing.T, o Options, flags map[string]string) *Host 
 func (p *project) prepare(t *testing.T, o Options, flags map[string]string) *Host {
 	t.Helper()
 	o.Dir, o.State, o.Settings = p.dir, filepath.Join(p.dir, ".ship"), p.load(t, flags)
+	if o.Trust == nil { // the folder is the test's own
+		o.Trust = func([]config.Reach) error { return nil }
+	}
 	o.Version, o.Logger = "test", slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return New(o)
 }

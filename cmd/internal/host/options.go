@@ -14,7 +14,10 @@ type Options struct {
 	State    string // its state folder, absolute
 	Settings *config.Loaded
 	// Reload reads the settings anew when their files change; nil: never.
-	Reload  func() (*config.Loaded, error)
+	Reload func() (*config.Loaded, error)
+	// Trust says whether the folder may reach outside of it as its settings want; nil:
+	// it may not. It is asked at the start and for every change, never for nothing.
+	Trust   func(reaches []config.Reach) error
 	Version string
 	Logger  *slog.Logger
 	// Level is the logger's level; nil: it cannot be changed.

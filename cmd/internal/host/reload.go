@@ -22,6 +22,10 @@ func (h *Host) reloadSettings() {
 		h.log.Warn("the changed settings have faults; the last good ones stay in force", "error", err)
 		return
 	}
+	if err := h.trust.settings(h, next); err != nil {
+		h.log.Warn("the changed settings reach outside in what nobody agreed to; the last good ones stay in force", "error", err, "help", "sma trust, then save the file again")
+		return
+	}
 	changed, err := changedKeys(h.opts.Settings, next)
 	if err != nil {
 		h.log.Warn("the changed settings cannot be compared", "error", err)

@@ -115,9 +115,7 @@ func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why 
 		}
 	}
 	s.manager = mcp.New(o)
-	s.load = func() (*config.MCP, error) {
-		return config.LoadMCP(config.Options{Dir: h.opts.Dir, Env: h.opts.Settings.Lookup}, MCPFile(h.opts.State))
-	}
+	s.load = func() (*config.MCP, error) { return h.opts.Settings.MCP(MCPFile(h.opts.State), false) }
 	h.servers = s
 	h.cleanups.add("servers of tools", s.manager.Stop)
 	h.applyMCP(context.Background())
@@ -140,6 +138,10 @@ func (h *Host) applyMCP(ctx context.Context) {
 			h.log.Warn("the settings of servers of tools deserve a look", "finding", f.String())
 		}
 		s.findings = loaded.Findings
+	}
+	if err := h.trust.servers(h, loaded); err != nil {
+		h.log.Warn("the changed servers of tools reach outside in what nobody agreed to; those before stay in force", "error", err, "help", "sma trust, then save the file again")
+		return
 	}
 	if err := s.manager.Apply(ctx, MCPServers(loaded)); err != nil {
 		h.log.Warn("a server of tools did not end well", "error", err)

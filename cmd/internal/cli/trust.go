@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/trust"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+func (a *app) trustCmd() *cobra.Command {
+	var yes, digest, forget, asJSON bool
+	cmd := &cobra.Command{
+		Use: "trust [dir]", Short: "Agree to what the settings of a folder reach outside of it", Args: cobra.MaximumNArgs(1),
+		Long: "A folder that came from others gets nothing of this machine before somebody agrees: no variable of the\n" +
+			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
+			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +
+			"else, it has to be agreed to again. Containers are given the digest instead, in " + trust.Variable + ".",
+		Example: "  sma trust\n  sma trust ./theirbot --yes\n  SMA_TRUST=$(sma trust --digest) sma run\n  sma trust --forget",
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, state, err := a.folders(args)
+			if err != nil {
+				return err
+			}
+			if forget {
+				return a.forgetTrust(dir)
+			}
+			reaches, err := a.reaches(dir, state)
+			switch {
+			case err != nil:
+				return err
+			case digest:
+				return a.print(config.Digest(reaches) + "\n")
+			case asJSON:
+				return a.printJSON(trustedOf(reaches, a.checkTrust(dir, reaches) == nil))
+			}
+			return a.agree(dir, reaches, yes)
+		},
+	}
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
+	cmd.Flags().BoolVar(&digest, "digest", false, "only print the digest, for "+trust.Variable)
+	cmd.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
+	cmd.MarkFlagsMutuallyExclusive("yes", "digest", "forget", "json")
+	return cmd
+}
+
+// trusted is the JSON of trust.
+type trusted struct {
+	Trusted bool           `json:"trusted"`
+	Digest  string         `json:"digest"`
+	Reaches []config.Reach `json:"reaches"`
+}
+
+func trustedOf(reaches []config.Reach, ok bool) trusted {
+	return trusted{Trusted: ok, Digest: config.Digest(reaches), Reaches: append([]config.Reach{}, reaches...)}
+}
+
+// operator looks a variable up that is the operator's word about the folder.
+func (a *app) operator(name string) (string, bool) {
+	if a.outside != nil {
+		return a.outside(name)
+	}
+	return a.Env(name)
+}
+
+// checkTrust is nil if a folder may reach what its settings name.
+func (a *app) checkTrust(dir string, reaches []config.Reach) error {
+	return trust.Check(a.operator, dir, reaches)
+}
+
+// reaches are those of the settings and servers of tools as they are on the disk.
+func (a *app) reaches(dir, state string) ([]config.Reach, error) {
+	loaded, err := a.load(dir, false)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := loaded.MCP(host.MCPFile(state), false)
+	if err != nil {
+		return nil, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
+	}
+	return loaded.Reaches(servers), nil
+}
+
+// mustTrust refuses what would use keys or start servers of a folder that nobody agreed to.
+func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
+	servers, err := loaded.MCP(host.MCPFile(state), false)
+	if err != nil {
+		servers = nil // it cannot be used, so no server starts
+	}
+	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
+		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + shellWord(dir)}
+	}
+	return nil
+}
+
+// agree shows what a folder reaches, asks, and remembers the answer.
+func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
+	if len(reaches) == 0 {
+		return a.print("the settings of this folder reach nothing outside of it; there is nothing to agree to\n")
+	}
+	store, err := trust.Open(a.operator, dir)
+	if err != nil {
+		return noTrust(err)
+	}
+	known, err := store.Digest()
+	if err != nil {
+		return noTrust(err)
+	}
+	if err := a.print(trustText(dir, reaches)); err != nil {
+		return err
+	}
+	digest := config.Digest(reaches)
+	if known == digest {
+		return a.print("this was agreed to already\n")
+	}
+	if !yes {
+		if !isTerminal(a.Stdin) {
+			return &Failure{Code: CodeUsage, What: "nobody is there to be asked", Help: "sma trust " + shellWord(dir) + " --yes"}
+		}
+		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
+			return err
+		}
+		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // an end of the input is no
+		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+			return &Failure{Code: CodeFailed, What: "nothing is agreed to"}
+		}
+	}
+	if err := store.Agree(digest); err != nil {
+		return noTrust(err)
+	}
+	return a.print("agreed; the digest is " + digest[:12] + "\n")
+}
+
+func (a *app) forgetTrust(dir string) error {
+	store, err := trust.Open(a.operator, dir)
+	if err == nil {
+		err = store.Forget()
+	}
+	if err != nil {
+		return noTrust(err)
+	}
+	return a.print("forgotten; the settings of this folder reach nothing outside of it\n")
+}
+
+func noTrust(err error) error {
+	return &Failure{Code: CodeFailed, What: "what is agreed to cannot be kept", Why: err}
+}
+
+// trustText says in plain words what a folder reaches.
+func trustText(dir string, reaches []config.Reach) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "The settings of %s reach outside of it:\n", dir)
+	for _, r := range reaches {
+		fmt.Fprintf(&out, "  %s\n", reachText(r))
+	}
+	return out.String()
+}
+
+func reachText(r config.Reach) string {
+	switch r.Kind {
+	case config.ReachAddress:
+		return fmt.Sprintf("%s is %s, which gets keys and chats", r.Key, r.Text)
+	case config.ReachVariable:
+		return fmt.Sprintf("%s gets the value of your variable %s", r.Key, r.Text)
+	case config.ReachFile:
+		return fmt.Sprintf("%s is read from %s, outside of the folder", r.Key, r.Text)
+	case config.ReachServer:
+		return fmt.Sprintf("%s is started or asked: %s", r.Key, r.Text)
+	case config.ReachProgram:
+		return fmt.Sprintf("%s is run without the sandbox: %s", r.Key, r.Text)
+	}
+	return r.String()
+}
+
+// trustFinding is what doctor says of the folder.
+func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
+	servers, err := loaded.MCP(host.MCPFile(state), false)
+	if err != nil {
+		servers = nil // reported among the servers of tools
+	}
+	reaches := loaded.Reaches(servers)
+	switch err := a.checkTrust(dir, reaches); {
+	case len(reaches) == 0:
+		return nil
+	case err != nil:
+		return []finding{{"trust", markWarn, fmt.Sprintf("the settings reach outside of the folder in %d things that nobody agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
+	}
+	return []finding{{"trust", markOK, fmt.Sprintf("the settings reach outside of the folder in %d things, as agreed", len(reaches)), ""}}
+}
+
+// askTrusted asks the services if the folder may reach them.
+func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []finding {
+	if a.mustTrust(dir, state, loaded) != nil {
+		return []finding{{"online", markWarn, "no service is asked: the folder is not trusted", "sma trust " + shellWord(dir)}}
+	}
+	return askServices(ctx, loaded.Settings)
+}
