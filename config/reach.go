@@ -177,7 +177,7 @@ func (l *loader) mayHave(name, key, address string) bool {
 func (l *loader) folderWord(key, value string) (folder bool, text string) {
 	o := l.origins.of(key)
 	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
-		if o.Source != FromKey {
+		if o.Source != FromKey || !strings.HasSuffix(o.Name, ".baseUrl") {
 			break
 		}
 		key = o.Name
@@ -191,7 +191,9 @@ func (l *loader) folderWord(key, value string) (folder bool, text string) {
 		return true, value
 	case FromEnv:
 		return slices.Contains(o.Via, envFileName), value
-	case FromFlag, FromDefault, FromKey:
+	case FromKey: // an address that follows from the provider is judged by itself
+		return true, value
+	case FromFlag, FromDefault:
 	}
 	return false, value
 }

@@ -71,7 +71,7 @@ func TestTelegramJudge(t *testing.T) {
 		"llm": map[string]any{"provider": "custom", "model": "fake", "baseUrl": server.URL, "apiKey": "sk-test"},
 		"adapters": map[string]any{
 			"telegram": map[string]any{
-				"botToken": "${TELEGRAM_TOKEN}", "baseUrl": "${TELEGRAM_URL}", "access": "open", "rateLimit": "off", "egress": "direct",
+				"access": "open", "rateLimit": "off", "egress": "direct",
 			},
 			"web": map[string]any{"enabled": false},
 		},

@@ -51,6 +51,7 @@ func newWorld(t *testing.T, demo bool, web string) *world {
 		llm = `{"provider": "demo"}`
 	}
 	w.write("Agent.md", "# Tester\n\n## Persona\n\nSays what it is told to say.\n")
+	w.write(".env", "E2E_KEY=sk-e2e\n")
 	w.write("ship.json", fmt.Sprintf(`{"llm": %s, "metrics": {"listen": "off"}, "adapters": {"web": {"listen": "127.0.0.1:0"%s}}}`, llm, web))
 	if err := w.start(); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ var webLine = regexp.MustCompile(`^\s+web\s+http://(\S+)`)
 // start starts the host and waits until it is ready.
 func (w *world) start() error {
 	cmd := exec.CommandContext(w.t.Context(), "sma", "run", w.dir)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=" + os.Getenv("GORACE"), "E2E_KEY=sk-e2e", "NO_COLOR=1"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=" + os.Getenv("GORACE"), "NO_COLOR=1"}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return fmt.Errorf("pipe: %w", err)

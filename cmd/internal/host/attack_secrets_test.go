@@ -163,6 +163,7 @@ func (s *secretive) options(t *testing.T) Options {
 		Dir: s.dir, State: filepath.Join(s.dir, ".ship"), Settings: loaded, Version: "test",
 		Logger:    slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		fetchable: []netip.AddrPort{s.good.port(t)},
+		Trust:     func([]config.Reach) error { return nil },
 	}
 }
 

@@ -47,7 +47,7 @@ async function until(what, ask) {
 const said = (chat) => judge.storage.botMessages.filter((m) => String(m.message.chat_id) === String(chat)).map((m) => m.message);
 
 try {
-  host = spawn('sma', ['run', process.argv[2]], { env: { ...process.env, TELEGRAM_URL: url, TELEGRAM_TOKEN: token }, stdio: ['ignore', 'pipe', 'pipe'] });
+  host = spawn('sma', ['run', process.argv[2]], { env: { ...process.env, SMA_ADAPTERS_TELEGRAM_BASE_URL: url, TELEGRAM_BOT_TOKEN: token }, stdio: ['ignore', 'pipe', 'pipe'] });
   host.stdout.on('data', (d) => { log += d; });
   host.stderr.on('data', (d) => { log += d; });
   const ended = once(host, 'exit');
