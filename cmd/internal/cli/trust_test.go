@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -221,6 +222,7 @@ func dotEnvAttempts() []attempt {
 		{name: ".env sets XDG_STATE_HOME", ship: wants, dotEnv: "XDG_STATE_HOME={dir}", says: "AWS_SECRET"},
 		{
 			name: ".env sets SMA_TRUST", ship: wants, says: "AWS_SECRET", setup: func(t *testing.T, w foreign) {
+				t.Helper()
 				_, reaches := w.load(t)
 				w.write(t, ".env", "SMA_TRUST="+config.Digest(reaches))
 			},
@@ -228,6 +230,7 @@ func dotEnvAttempts() []attempt {
 		{name: ".env sets STATE_DIRECTORY", ship: wants, dotEnv: "STATE_DIRECTORY={out}", says: "AWS_SECRET"},
 		{
 			name: ".env is a link to another one", ship: `{"llm": {"model": "m", "apiKey": "${STOLEN}"}}`, says: ".env", setup: func(t *testing.T, w foreign) {
+				t.Helper()
 				link(t, filepath.Join(w.out, "vars"), filepath.Join(w.dir, ".env"))
 			},
 		},
@@ -249,25 +252,31 @@ func fileAttempts() []attempt {
 		{name: "a file above", ship: key("../out/id_ed25519"), says: "../out/id_ed25519"},
 		{name: "a file above by detours", ship: key(".ship/../../out/./id_ed25519"), says: "../out/id_ed25519"},
 		{name: "the environment of the process", ship: `{"name": "${file:/proc/self/environ}"}`, fault: true, says: "control character", setup: func(t *testing.T, _ foreign) {
+			t.Helper()
 			if _, err := os.Stat("/proc/self/environ"); err != nil {
 				t.Skip("this system has none")
 			}
 		}},
 		{name: "a link in the folder", ship: key("key"), says: "../out/id_ed25519", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			link(t, filepath.Join(w.out, "id_ed25519"), filepath.Join(w.dir, "key"))
 		}},
 		{name: "a link of a folder in the folder", ship: key("keys/id_ed25519"), says: "../out/id_ed25519", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			link(t, w.out, filepath.Join(w.dir, "keys"))
 		}},
 		{name: "a link to a link", ship: key("key"), says: "../out/id_ed25519", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			link(t, "keys/id_ed25519", filepath.Join(w.dir, "key"))
 			link(t, "../out", filepath.Join(w.dir, "keys"))
 		}},
 		{name: "ship.json is a link", says: "ship.json", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			put(t, filepath.Join(w.out, "settings"), `{"name": "x"}`)
 			link(t, filepath.Join(w.out, "settings"), filepath.Join(w.dir, "ship.json"))
 		}},
 		{name: "Agent.md is a link", says: "Agent.md", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			if err := os.Remove(filepath.Join(w.dir, "Agent.md")); err != nil {
 				t.Fatal(err)
 			}
@@ -308,12 +317,14 @@ func storeAttempts() []attempt {
 		{name: "no digest", ship: wants, setup: storeSays(itself, func(string) string { return "" }, 0o600), says: "llm.baseUrl"},
 		{name: "a store that others can change", ship: wants, setup: storeSays(itself, whole, 0o666), says: "chmod go-w"},
 		{name: "a store in a folder that others can change", ship: wants, says: "chmod go-w", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			storeSays(itself, whole, 0o600)(t, w)
 			if err := os.Chmod(filepath.Join(w.home, ".local", "state", "sma"), 0o777); err != nil { //nolint:gosec // that is the fault
 				t.Fatal(err)
 			}
 		}},
 		{name: "a store that is a link", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			storeSays(itself, whole, 0o600)(t, w)
 			at := filepath.Join(w.home, ".local", "state", "sma", "trust.json")
 			if err := os.Rename(at, filepath.Join(w.dir, "trust.json")); err != nil {
@@ -322,14 +333,17 @@ func storeAttempts() []attempt {
 			link(t, filepath.Join(w.dir, "trust.json"), at)
 		}},
 		{name: "a store that is damaged", ship: wants, says: "cannot be read", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			put(t, filepath.Join(w.home, ".local", "state", "sma", "trust.json"), "{")
 		}},
 		{name: "a store in the folder", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			w.env["XDG_STATE_HOME"] = w.dir
 			_, reaches := w.load(t)
 			put(t, filepath.Join(w.dir, "sma", "trust.json"), `{"version": 1, "folders": {"`+w.dir+`": "`+config.Digest(reaches)+`"}}`)
 		}},
 		{name: "a store in the folder through a link", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			link(t, w.dir, filepath.Join(w.out, "state"))
 			w.env["XDG_STATE_HOME"] = filepath.Join(w.out, "state")
 			_, reaches := w.load(t)
@@ -338,6 +352,7 @@ func storeAttempts() []attempt {
 		{name: "an empty SMA_TRUST", ship: wants, env: map[string]string{"SMA_TRUST": ""}, says: "llm.baseUrl"},
 		{name: "a word as SMA_TRUST", ship: wants, env: map[string]string{"SMA_TRUST": "yes"}, says: "llm.baseUrl"},
 		{name: "the beginning of the digest as SMA_TRUST", ship: wants, says: "llm.baseUrl", setup: func(t *testing.T, w foreign) {
+			t.Helper()
 			_, reaches := w.load(t)
 			w.env["SMA_TRUST"] = config.Digest(reaches)[:12]
 		}},
@@ -352,9 +367,7 @@ func TestAForeignFolderGetsNothing(t *testing.T) {
 		for _, tt := range list {
 			t.Run(tt.name, func(t *testing.T) {
 				w := newForeign(t)
-				for name, value := range tt.env {
-					w.env[name] = value
-				}
+				maps.Copy(w.env, tt.env)
 				w.write(t, "ship.json", tt.ship)
 				w.write(t, ".env", tt.dotEnv)
 				w.write(t, filepath.Join(".ship", "config", "mcp.json"), tt.mcp)
@@ -453,9 +466,7 @@ func TestWhatNeedsNobodysWord(t *testing.T) {
 			w := newForeign(t)
 			w.write(t, "ship.json", tt.ship)
 			w.write(t, ".env", tt.dotEnv)
-			for name, value := range tt.env {
-				w.env[name] = value
-			}
+			maps.Copy(w.env, tt.env)
 			loaded, reaches := w.load(t)
 			if len(reaches) > 0 {
 				t.Errorf("it reaches outside: %v", reaches)
@@ -479,6 +490,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	const ship = `{"llm": {"provider": "custom", "model": "m", "baseUrl": "https://models.example/v1", "apiKey": "${OPENAI_API_KEY}"}}`
 	for name, word := range map[string]func(t *testing.T, w foreign, digest string){
 		"sma trust": func(t *testing.T, w foreign, _ string) {
+			t.Helper()
 			if code, out := w.sma(t, "trust", w.dir, "--yes"); code != 0 || !strings.Contains(out, "agreed") {
 				t.Fatalf("exit code %d:\n%s", code, out)
 			}
@@ -489,6 +501,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 		},
 		"SMA_TRUST": func(_ *testing.T, w foreign, digest string) { w.env["SMA_TRUST"] = digest },
 		"through a link to the folder": func(t *testing.T, w foreign, _ string) {
+			t.Helper()
 			link(t, w.dir, filepath.Join(w.out, "bot"))
 			if code, out := w.sma(t, "trust", filepath.Join(w.out, "bot"), "--yes"); code != 0 {
 				t.Fatalf("exit code %d:\n%s", code, out)

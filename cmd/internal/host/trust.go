@@ -12,7 +12,7 @@ import (
 type reachGate struct {
 	mu     sync.Mutex // settings and servers of tools are read anew independently
 	next   *config.Loaded
-	agreed []config.Reach
+	agreed []config.Reach // while this host runs
 }
 
 // mayReach refuses a start if the settings or the servers of tools reach outside of the
@@ -37,8 +37,19 @@ func (g *reachGate) settings(h *Host, l *config.Loaded) error {
 	if err := h.opts.mayReach(reaches); err != nil {
 		return err
 	}
-	g.next, g.agreed = l, reaches
+	g.next = l
+	g.note(reaches)
 	return nil
+}
+
+// note keeps what was agreed to. Files are read while they are written, too: what is
+// not there for a moment is still agreed to.
+func (g *reachGate) note(reaches []config.Reach) {
+	for _, r := range reaches {
+		if !slices.Contains(g.agreed, r) {
+			g.agreed = append(g.agreed, r)
+		}
+	}
 }
 
 // servers checks servers of tools that were read, together with the newest settings
@@ -53,7 +64,7 @@ func (g *reachGate) servers(h *Host, m *config.MCP) error {
 	if err := h.opts.mayReach(reaches); err != nil {
 		return err
 	}
-	g.agreed = reaches
+	g.note(reaches)
 	return nil
 }
 

@@ -41,7 +41,9 @@ func newWary(t *testing.T, ship, dotEnv, servers string) *wary {
 	load := func() (*config.Loaded, error) {
 		return config.Load(config.Options{
 			Dir: w.dir,
-			Env: func(name string) (string, bool) { return "canary-of-the-operator", name == "CLOUD_KEY" || name == "OTHER_KEY" },
+			Env: func(name string) (string, bool) {
+				return "canary-of-the-operator", name == "CLOUD_KEY" || name == "OTHER_KEY"
+			},
 			Flags: map[string]string{
 				"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0", "llm.provider": "demo",
 			},

@@ -69,9 +69,9 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 func resolved(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
-		real, err := filepath.EvalSymlinks(at)
+		to, err := filepath.EvalSymlinks(at)
 		if err == nil {
-			return filepath.Join(real, rest), nil
+			return filepath.Join(to, rest), nil
 		}
 		if _, lstat := os.Lstat(at); lstat == nil || !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
 			return "", fmt.Errorf("find the place of what is agreed to: %w", err)
