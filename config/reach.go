@@ -20,7 +20,7 @@ const (
 	ReachVariable = "variable" // of the operator's environment
 	ReachFile     = "file"     // outside of the folder
 	ReachServer   = "server"   // of tools: a program or an address
-	ReachProgram  = "program"  // that runs without the sandbox
+	ReachProgram  = "program"  // that runs unasked
 )
 
 // Reach is one thing in which the settings of a folder reach outside of it: an address
@@ -271,20 +271,26 @@ func (l *loader) addressReaches() []Reach {
 	return out
 }
 
-// programReaches are the programs that the folder wants run without the sandbox and
-// without a person's word.
+// programReaches are the programs that the folder wants run without anybody's word:
+// those for speech, and the commands that do not ask where no sandbox confines them.
 func (l *loader) programReaches() []Reach {
-	if l.settings.Permissions.Exec.Sandbox != Off {
-		return nil
-	}
-	if folder, _ := l.folderWord("permissions.exec.sandbox", Off); !folder {
-		return nil
-	}
 	var out []Reach
 	for _, a := range l.settings.Speech.apis() {
 		key := a.block + ".command"
-		if folder, _ := l.folderWord(key, ""); folder && len(a.command) > 0 {
-			out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(strings.Join(l.boundList(key, a.command), " "))})
+		if folder, _ := l.folderWord(key, ""); !folder || len(a.command) == 0 {
+			continue
+		}
+		text := strings.Join(l.boundList(key, a.command), " ")
+		if read := l.boundList(a.block+".read", a.read); len(read) > 0 {
+			text += " with " + strings.Join(read, " ")
+		}
+		out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(text)})
+	}
+	exec := l.settings.Permissions.Exec
+	open, _ := l.folderWord("permissions.exec.sandbox", "")
+	if allows, _ := l.folderWord("permissions.exec.allow", ""); open && allows && exec.Sandbox == Off {
+		for i, rule := range l.boundList("permissions.exec.allow", exec.Allow) {
+			out = append(out, Reach{Kind: ReachProgram, Key: fmt.Sprintf("permissions.exec.allow[%d]", i), Text: printable(rule) + " without the sandbox"})
 		}
 	}
 	return out

@@ -173,7 +173,7 @@ func reachText(r config.Reach) string {
 	case config.ReachServer:
 		return fmt.Sprintf("%s is started or asked: %s", r.Key, r.Text)
 	case config.ReachProgram:
-		return fmt.Sprintf("%s is run without the sandbox: %s", r.Key, r.Text)
+		return fmt.Sprintf("%s is run unasked: %s", r.Key, r.Text)
 	}
 	return r.String()
 }
