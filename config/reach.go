@@ -31,13 +31,16 @@ const (
 type Reach struct {
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
-	Text string `json:"text"` // for people; it holds no value of a variable
+	Text string `json:"text"` // for people; it holds no value of the operator's variables
 
-	bound string // what else must stay as it is
+	bound   string // what else must stay as it is
+	written string // Text for logs, without the values of the folder's .env; empty: Text
 }
 
-// String writes the reach as one line for people.
-func (r Reach) String() string { return fmt.Sprintf("%-8s  %s  %s", r.Kind, r.Key, r.Text) }
+// String writes the reach as one line for logs.
+func (r Reach) String() string {
+	return fmt.Sprintf("%-8s  %s  %s", r.Kind, r.Key, cmp.Or(r.written, r.Text))
+}
 
 // UntrustedError says that settings reach outside of their folder and that nobody
 // has agreed to it. It lists in what.
@@ -321,7 +324,9 @@ func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 	// Marshalling strings cannot fail.
 	text, _ := json.Marshal(bound)
 	sum := sha256.Sum256(text)
-	return append(out, Reach{Kind: ReachServer, Key: mcpFileName + " " + key, Text: serverText(s, bound), bound: hex.EncodeToString(sum[:])})
+	return append(out, Reach{
+		Kind: ReachServer, Key: mcpFileName + " " + key, Text: serverText(s, bound), bound: hex.EncodeToString(sum[:]), written: s.Shown,
+	})
 }
 
 // serverText says what a server is: the command line, or the host with the address
