@@ -20,13 +20,13 @@ const (
 	ReachVariable = "variable" // of the operator's environment
 	ReachFile     = "file"     // outside of the folder
 	ReachServer   = "server"   // of tools: a program or an address
-	ReachProgram  = "program"  // that runs unasked
+	ReachProgram  = "program"  // that runs without an approval
 )
 
 // Reach is one thing in which the settings of a folder reach outside of it: an address
 // that is sent keys and chats, a variable or a file that is read, a program that is
-// started. Whoever got the folder from others decides about it once. What the operator
-// says by flags and variables, the services' own addresses, and addresses on this
+// started. The operator agrees to all of them once. What flags and the operator's own
+// variables set, the services' own addresses, and addresses on this
 // machine are none.
 type Reach struct {
 	Kind string `json:"kind"`
@@ -42,13 +42,13 @@ func (r Reach) String() string {
 	return fmt.Sprintf("%-8s  %s  %s", r.Kind, r.Key, cmp.Or(r.written, r.Text))
 }
 
-// UntrustedError says that settings reach outside of their folder and that nobody
-// has agreed to it. It lists in what.
+// UntrustedError says that settings reach outside of their folder without the
+// operator's agreement. It lists in what.
 type UntrustedError struct{ Reaches []Reach }
 
 // Error implements error.
 func (e *UntrustedError) Error() string {
-	lines := []string{"its settings reach outside of the folder, and nobody has agreed to that yet:"}
+	lines := []string{"its settings reach outside of the folder, which is not agreed to yet:"}
 	for _, r := range e.Reaches {
 		lines = append(lines, "  "+r.String())
 	}
@@ -111,8 +111,8 @@ func leadsOut(dir, path string) string {
 	return rel
 }
 
-// isOwn reports whether an address is one of the hosts by TLS, spelled as those spell
-// it, and nothing else.
+// isOwn reports whether an address is https on one of the hosts, in exactly its
+// spelling, with nothing but a path.
 func isOwn(address string, hosts ...string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" {
@@ -128,8 +128,8 @@ func isOwn(address string, hosts ...string) bool {
 	return false
 }
 
-// isLoopback reports whether an address is on this machine by its very words: no
-// name but localhost has to be looked up.
+// isLoopback reports whether an address is on this machine without a lookup of any
+// name but localhost.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" {
@@ -171,13 +171,13 @@ func (l *loader) ownHosts(key string) []string {
 // mayHave reports whether a well-known variable may go to an address by itself.
 func (l *loader) mayHave(name, key, address string) bool {
 	host := map[string]string{"OPENAI_API_KEY": "api.openai.com", "TELEGRAM_BOT_TOKEN": "api.telegram.org"}[name]
-	folder, text := l.folderWord(key, address)
+	folder, text := l.fromFolder(key, address)
 	return !folder || host != "" && isOwn(text, host) || isLoopback(text)
 }
 
-// folderWord reports whether the value of a key is the word of the folder, by ship.json
-// or its .env, and gives the value with the operator's variables as they are written.
-func (l *loader) folderWord(key, value string) (folder bool, text string) {
+// fromFolder reports whether the folder sets the value of a key, by ship.json or its
+// .env, and returns the value with the operator's variables as they are written.
+func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 	o := l.origins.of(key)
 	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
 		if o.Source != FromKey || !strings.HasSuffix(o.Name, ".baseUrl") {
@@ -232,8 +232,8 @@ func (l *loader) noteReaches(key string, x expansion) []Reach {
 	return out
 }
 
-// goesByItself reports whether a variable that a key names would be its value if the
-// key was not there: to write that down changes nothing.
+// goesByItself reports whether a variable that a key names would also be its value if
+// the key were not set, so that naming it changes nothing.
 func (l *loader) goesByItself(key, name string) bool {
 	llm := l.settings.LLM
 	switch {
@@ -245,8 +245,7 @@ func (l *loader) goesByItself(key, name string) bool {
 	return false
 }
 
-// addressReaches are the addresses that the folder wants asked, or people's messages
-// sent to, in the place of the services' own.
+// addressReaches are the addresses that the folder sets instead of the services' own.
 func (l *loader) addressReaches() []Reach {
 	s := &l.settings
 	addresses := map[string]string{
@@ -262,7 +261,7 @@ func (l *loader) addressReaches() []Reach {
 		if l.origins.of(key).Source == FromKey { // listed where it comes from
 			continue
 		}
-		folder, text := l.folderWord(key, address)
+		folder, text := l.fromFolder(key, address)
 		hosts := l.ownHosts(key)
 		if key == "adapters.telegram.proxy" || key == "adapters.telegram.webhook.url" {
 			hosts = nil
@@ -274,13 +273,13 @@ func (l *loader) addressReaches() []Reach {
 	return out
 }
 
-// programReaches are the programs that the folder wants run without anybody's word:
-// those for speech, and the commands that do not ask where no sandbox confines them.
+// programReaches are the programs that the folder runs without an approval: those for
+// speech, and the allowed commands if the sandbox is off.
 func (l *loader) programReaches() []Reach {
 	var out []Reach
 	for _, a := range l.settings.Speech.apis() {
 		key := a.block + ".command"
-		if folder, _ := l.folderWord(key, ""); !folder || len(a.command) == 0 {
+		if folder, _ := l.fromFolder(key, ""); !folder || len(a.command) == 0 {
 			continue
 		}
 		text := strings.Join(l.boundList(key, a.command), " ")
@@ -290,8 +289,8 @@ func (l *loader) programReaches() []Reach {
 		out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(text)})
 	}
 	exec := l.settings.Permissions.Exec
-	open, _ := l.folderWord("permissions.exec.sandbox", "")
-	if allows, _ := l.folderWord("permissions.exec.allow", ""); open && allows && exec.Sandbox == Off {
+	open, _ := l.fromFolder("permissions.exec.sandbox", "")
+	if allows, _ := l.fromFolder("permissions.exec.allow", ""); open && allows && exec.Sandbox == Off {
 		for i, rule := range l.boundList("permissions.exec.allow", exec.Allow) {
 			out = append(out, Reach{Kind: ReachProgram, Key: fmt.Sprintf("permissions.exec.allow[%d]", i), Text: printable(rule) + " without the sandbox"})
 		}

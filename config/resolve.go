@@ -49,8 +49,9 @@ func (l *loader) wellKnown(key, name string) {
 }
 
 // wellKnownSecret is wellKnown for a secret that belongs to a service: the operator's
-// variable is given to no other address than the service's own, unless the address is
-// the operator's word or on this machine. Whoever wants it elsewhere names the variable.
+// variable is given to no other address than the service's own, unless the
+// operator sets the address or it is on this machine. Elsewhere, ship.json has to name
+// the variable.
 func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
 	text, set := l.Env(name)
 	switch {

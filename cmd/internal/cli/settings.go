@@ -63,7 +63,7 @@ func (a *app) configCmd() *cobra.Command {
 type checked struct {
 	OK       bool             `json:"ok"`
 	Findings []config.Finding `json:"findings"`
-	// Untrusted are what the settings reach outside of the folder if nobody agreed to it.
+	// Untrusted are what the settings reach outside of the folder if that is not agreed to.
 	Untrusted []config.Reach `json:"untrusted,omitempty"`
 }
 

@@ -17,7 +17,7 @@ func (a *app) trustCmd() *cobra.Command {
 	var yes, digest, forget, asJSON bool
 	cmd := &cobra.Command{
 		Use: "trust [dir]", Short: "Agree to what the settings of a folder reach outside of it", Args: cobra.MaximumNArgs(1),
-		Long: "A folder that came from others gets nothing of this machine before somebody agrees: no variable of the\n" +
+		Long: "A folder from others gets nothing of this machine before you agree: no variable of the\n" +
 			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
 			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +
 			"else, it has to be agreed to again. Containers are given the digest instead, in " + trust.Variable + ".",
@@ -61,7 +61,7 @@ func trustedOf(reaches []config.Reach, ok bool) trusted {
 	return trusted{Trusted: ok, Digest: config.Digest(reaches), Reaches: append([]config.Reach{}, reaches...)}
 }
 
-// operator looks a variable up that is the operator's word about the folder.
+// operator looks a variable up of the operator, for decisions about the folder.
 func (a *app) operator(name string) (string, bool) {
 	if a.outside != nil {
 		return a.outside(name)
@@ -87,7 +87,7 @@ func (a *app) reaches(dir, state string) ([]config.Reach, error) {
 	return loaded.Reaches(servers), nil
 }
 
-// mustTrust refuses what would use keys or start servers of a folder that nobody agreed to.
+// mustTrust refuses what would use keys or start servers of a folder that is not trusted.
 func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	}
 	if !yes {
 		if !isTerminal(a.Stdin) {
-			return &Failure{Code: CodeUsage, What: "nobody is there to be asked", Help: "sma trust " + shellWord(dir) + " --yes"}
+			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + shellWord(dir) + " --yes"}
 		}
 		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
 			return err
@@ -173,7 +173,7 @@ func reachText(r config.Reach) string {
 	case config.ReachServer:
 		return fmt.Sprintf("%s is started or asked: %s", r.Key, r.Text)
 	case config.ReachProgram:
-		return fmt.Sprintf("%s is run unasked: %s", r.Key, r.Text)
+		return fmt.Sprintf("%s runs without an approval: %s", r.Key, r.Text)
 	}
 	return r.String()
 }
@@ -189,7 +189,7 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []finding{{"trust", markWarn, fmt.Sprintf("the settings reach outside of the folder in %d things that nobody agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
+		return []finding{{"trust", markWarn, fmt.Sprintf("the settings reach outside of the folder in %d things that are not agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
 	}
 	return []finding{{"trust", markOK, fmt.Sprintf("the settings reach outside of the folder in %d things, as agreed", len(reaches)), ""}}
 }

@@ -25,12 +25,12 @@ const (
 // attempt is one way in which a folder that came from others tries to get something.
 type attempt struct {
 	name              string
-	ship, dotEnv, mcp string            // {evil} is the address of the attacker, {out} a folder beside
-	env               map[string]string // of the operator, beside the secrets
+	ship, dotEnv, mcp string            // {evil} is the address of the attacker, {out} a folder outside
+	env               map[string]string // of the operator, with the secrets
 	setup             func(t *testing.T, w foreign)
 	fault             bool   // the settings are refused before anybody looks who may have what
 	says              string // what the refusal names
-	shows             string // what sma trust shows besides
+	shows             string // what sma trust shows as well
 }
 
 // foreign is a folder that came from others, on a machine with secrets.
@@ -453,8 +453,8 @@ func TestKeysGoToTheirOwnServices(t *testing.T) {
 	}
 }
 
-// TestWhatNeedsNobodysWord: nothing of these reaches outside.
-func TestWhatNeedsNobodysWord(t *testing.T) {
+// TestWhatNeedsNoTrust: none of these reaches outside.
+func TestWhatNeedsNoTrust(t *testing.T) {
 	for _, tt := range []struct {
 		name, ship, dotEnv string
 		env                map[string]string
@@ -496,7 +496,7 @@ func TestWhatNeedsNobodysWord(t *testing.T) {
 	}
 }
 
-// TestWhatIsAgreedToIsGiven: after the operator's word, by either way, the folder may
+// TestWhatIsAgreedToIsGiven: after the operator agreed, by either way, the folder may
 // have what it names, and the well-known key only where it names that.
 func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	const ship = `{"llm": {"provider": "custom", "model": "m", "baseUrl": "https://models.example/v1", "apiKey": "${OPENAI_API_KEY}"}}`
@@ -542,7 +542,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	}
 }
 
-// TestTrustAsks: without a terminal nobody says yes; what was said can be taken back.
+// TestTrustAsks: without a terminal there is no yes, and an agreement can be withdrawn.
 func TestTrustAsks(t *testing.T) {
 	w := newForeign(t)
 	w.write(t, "ship.json", model("{evil}/v1"))

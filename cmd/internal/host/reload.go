@@ -23,7 +23,7 @@ func (h *Host) reloadSettings() {
 		return
 	}
 	if err := h.trust.settings(h, next); err != nil {
-		h.log.Warn("the changed settings reach outside in what nobody agreed to; the last good ones stay in force", "error", err, "help", "sma trust, then save the file again")
+		h.log.Warn("the changed settings reach outside of the folder in what is not agreed to; the last good ones stay in force", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
 	changed, err := changedKeys(h.opts.Settings, next)

@@ -16,7 +16,7 @@ type reachGate struct {
 }
 
 // mayReach refuses a start if the settings or the servers of tools reach outside of the
-// folder in what nobody agreed to. It comes before everything that uses a key, reads
+// folder in what is not agreed to. It runs before everything that uses a key, reads
 // anything else of the folder or starts a program.
 func (h *Host) mayReach(context.Context) error {
 	if err := h.trust.settings(h, h.opts.Settings); err != nil {
@@ -53,7 +53,7 @@ func (g *reachGate) note(reaches []config.Reach) {
 }
 
 // servers checks servers of tools that were read, together with the newest settings
-// that were agreed to. Servers that are taken out need nobody's word.
+// that were agreed to. Removing servers needs no agreement.
 func (g *reachGate) servers(h *Host, m *config.MCP) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +68,7 @@ func (g *reachGate) servers(h *Host, m *config.MCP) error {
 	return nil
 }
 
-// mayReach asks the operator's word about what reaches outside.
+// mayReach asks whether what reaches outside is agreed to.
 func (o *Options) mayReach(reaches []config.Reach) error {
 	switch {
 	case len(reaches) == 0:

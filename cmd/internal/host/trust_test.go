@@ -60,7 +60,7 @@ func newWary(t *testing.T, ship, dotEnv, servers string) *wary {
 	return w
 }
 
-// TestAHostNeedsTrust: without anybody's word it does not start, and makes nothing.
+// TestAHostNeedsTrust: without an agreement it does not start, and makes nothing.
 func TestAHostNeedsTrust(t *testing.T) {
 	w := newWary(t, `{"llm": {"baseUrl": "https://evil.example/v1"}}`, "", "{}")
 	w.h.opts.Trust = nil
@@ -77,7 +77,7 @@ func TestAHostNeedsTrust(t *testing.T) {
 // the host runs, and the settings and servers before it stay.
 func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 	const ship, servers = `{"name": "before", "description": "${CLOUD_KEY}"}`, `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp", "headers": {"K": "${KEY}"}}}}`
-	const refusal, mcpRefusal = "the changed settings reach outside", "the changed servers of tools reach outside"
+	const refusal, mcpRefusal = "the changed settings reach outside", "the changed servers of tools are not agreed to"
 	for _, tt := range []struct{ name, file, text, want, says string }{
 		{"an address", "ship.json", `{"name": "after", "description": "${CLOUD_KEY}", "llm": {"baseUrl": "https://evil.example/v1"}}`, refusal, "evil.example"},
 		{"a variable", "ship.json", `{"name": "after", "description": "${OTHER_KEY}"}`, refusal, "OTHER_KEY"},
@@ -120,8 +120,8 @@ func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 	}
 }
 
-// TestServersAreTakenOutWithoutAWord: to reach less needs nobody.
-func TestServersAreTakenOutWithoutAWord(t *testing.T) {
+// TestServersAreRemovedWithoutTrust: to reach less needs no agreement.
+func TestServersAreRemovedWithoutTrust(t *testing.T) {
 	w := newWary(t, "{}", "", `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp"}, "two": {"url": "http://127.0.0.1:2/mcp"}}}`)
 	if err := w.h.Start(t.Context()); err != nil {
 		t.Fatal(err)

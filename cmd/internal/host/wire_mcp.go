@@ -140,7 +140,7 @@ func (h *Host) applyMCP(ctx context.Context) {
 		s.findings = loaded.Findings
 	}
 	if err := h.trust.servers(h, loaded); err != nil {
-		h.log.Warn("the changed servers of tools reach outside in what nobody agreed to; those before stay in force", "error", err, "help", "sma trust, then save the file again")
+		h.log.Warn("the changed servers of tools are not agreed to; those before stay in force", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
 	if err := s.manager.Apply(ctx, MCPServers(loaded)); err != nil {

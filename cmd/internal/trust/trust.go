@@ -81,7 +81,7 @@ func resolved(path string) (string, error) {
 }
 
 // Check is nil if a folder may reach what its settings name. It is a
-// [*config.UntrustedError] if nobody agreed to that, with the reason why the store
+// [*config.UntrustedError] if that is not agreed to, with the reason why the store
 // cannot be used if there is one.
 func Check(env func(string) (string, bool), folder string, reaches []config.Reach) error {
 	if len(reaches) == 0 {
