@@ -14,7 +14,7 @@ type Adapters struct {
 // Telegram configures the Telegram bot.
 type Telegram struct {
 	Enabled      bool   `json:"enabled" jsonschema_description:"Run the bot. Unset: once botToken is set."`
-	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself."`
+	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself at Telegram's own address, on this machine, and at an address that the operator sets."`
 	BaseURL      string `json:"baseUrl" jsonschema_description:"Root of the Bot API."`
 	Proxy        string `json:"proxy,omitempty" jsonschema_description:"Proxy that the Bot API is reached through, as http://, https:// or socks5:// with host and port. Unset: the variables HTTPS_PROXY and NO_PROXY count, which may hold a password, too."`
 	Access       string `json:"access" jsonschema:"enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the people and groups that the owner let in, or everybody."`
