@@ -80,7 +80,8 @@ const kinds = {
     const told = JSON.stringify([v.messages, v.waiting]);
     if (told === state.shown) return running(v.running || v.waiting.length > 0);
     const top = $('log').scrollTop;
-    const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command');
+    const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command')
+      .map((row) => ({ row, behind: row.element.previousElementSibling?.dataset.id }));
     clear();
     for (const m of v.messages) put(m);
     for (const m of v.messages) fates(m);
@@ -89,10 +90,18 @@ const kinds = {
       row.status(t.waiting);
       row.element.classList.add('waiting');
     }
-    for (const row of mine) {
+    let front = null; // the last of those whose place is gone with an older history
+    for (const { row, behind } of mine) {
       if (state.rows.has(row.message.id)) continue;
+      const place = state.rows.get(behind)?.element ?? front;
       state.rows.set(row.message.id, row);
-      $('messages').append(row.element);
+      if (row.local !== 'command') {
+        $('messages').append(row.element); // it is on its way
+        continue;
+      }
+      if (place) place.after(row.element);
+      else $('messages').prepend(row.element);
+      if (place === front) front = row.element;
     }
     $('empty').hidden = state.rows.size > 0;
     running(v.running || v.waiting.length > 0);
