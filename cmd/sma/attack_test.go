@@ -47,6 +47,9 @@ func newPrey(t *testing.T, permissions map[string]any) *prey {
 	if err := os.WriteFile(name, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.command(t, "trust", w.victim.dir, "--yes").Run(); err != nil { // commands that run unasked
+		t.Fatal(err)
+	}
 	return w
 }
 
