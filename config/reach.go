@@ -273,8 +273,7 @@ func (l *loader) addressReaches() []Reach {
 	return out
 }
 
-// programReaches are the programs that the folder runs without an approval: those for
-// speech, and the allowed commands if the sandbox is off.
+// programReaches are the programs for speech, which run without an approval.
 func (l *loader) programReaches() []Reach {
 	var out []Reach
 	for _, a := range l.settings.Speech.apis() {
@@ -287,13 +286,6 @@ func (l *loader) programReaches() []Reach {
 			text += " with " + strings.Join(read, " ")
 		}
 		out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(text)})
-	}
-	exec := l.settings.Permissions.Exec
-	open, _ := l.fromFolder("permissions.exec.sandbox", "")
-	if allows, _ := l.fromFolder("permissions.exec.allow", ""); open && allows && exec.Sandbox == Off {
-		for i, rule := range l.boundList("permissions.exec.allow", exec.Allow) {
-			out = append(out, Reach{Kind: ReachProgram, Key: fmt.Sprintf("permissions.exec.allow[%d]", i), Text: printable(rule) + " without the sandbox"})
-		}
 	}
 	return out
 }

@@ -305,10 +305,6 @@ func programAttempts() []attempt {
 			name: "a program that speaks, named by .env", says: "speech.speak.command  /bin/sh",
 			ship: `{"speech": {"speak": {"command": ["${PROGRAM}"]}}}`, dotEnv: "PROGRAM=/bin/sh",
 		},
-		{
-			name: "commands that neither ask nor are confined", says: "permissions.exec.allow[0]  cat *",
-			ship: `{"permissions": {"exec": {"sandbox": "off", "allow": ["cat *"]}}}`,
-		},
 	}
 }
 
