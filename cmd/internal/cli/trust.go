@@ -3,14 +3,15 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/trust"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
 
 func (a *app) trustCmd() *cobra.Command {
@@ -20,7 +21,7 @@ func (a *app) trustCmd() *cobra.Command {
 		Long: "A folder from others gets nothing of this machine before you agree: no variable of the\n" +
 			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
 			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +
-			"else, it has to be agreed to again. Containers are given the digest instead, in " + trust.Variable + ".",
+			"else, it has to be agreed to again. Containers are given the digest instead, in " + trustfile.Variable + ".",
 		Example: "  sma trust\n  sma trust ./theirbot --yes\n  SMA_TRUST=$(sma trust --digest) sma run\n  sma trust --forget",
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, state, err := a.folders(args)
@@ -44,7 +45,7 @@ func (a *app) trustCmd() *cobra.Command {
 	}
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
-	cmd.Flags().BoolVar(&digest, "digest", false, "only print the digest, for "+trust.Variable)
+	cmd.Flags().BoolVar(&digest, "digest", false, "only print the digest, for "+trustfile.Variable)
 	cmd.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
 	cmd.MarkFlagsMutuallyExclusive("yes", "digest", "forget", "json")
 	return cmd
@@ -69,9 +70,21 @@ func (a *app) operator(name string) (string, bool) {
 	return a.Env(name)
 }
 
-// checkTrust is nil if a folder may reach what its settings name.
+// checkTrust is nil if a folder may reach what its settings name. It is a
+// [*config.UntrustedError] if that is not agreed to, with the reason why nobody can tell
+// if there is one.
 func (a *app) checkTrust(dir string, reaches []config.Reach) error {
-	return trust.Check(a.operator, dir, reaches)
+	if len(reaches) == 0 {
+		return nil
+	}
+	ok, err := trustfile.Agreed(a.operator, dir, config.Digest(reaches))
+	switch {
+	case ok:
+		return nil
+	case err != nil:
+		return errors.Join(&config.UntrustedError{Reaches: reaches}, err)
+	}
+	return &config.UntrustedError{Reaches: reaches}
 }
 
 // reaches are those of the settings and servers of tools as they are on the disk.
@@ -104,7 +117,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if len(reaches) == 0 {
 		return a.print("the settings of this folder reach nothing outside of it; there is nothing to agree to\n")
 	}
-	store, err := trust.Open(a.operator, dir)
+	store, err := trustfile.Open(a.operator, dir)
 	if err != nil {
 		return noTrust(err)
 	}
@@ -138,7 +151,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 }
 
 func (a *app) forgetTrust(dir string) error {
-	store, err := trust.Open(a.operator, dir)
+	store, err := trustfile.Open(a.operator, dir)
 	if err == nil {
 		err = store.Forget()
 	}

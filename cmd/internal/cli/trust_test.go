@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/trust"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
 
 // The operator's secrets, which no foreign folder may get.
@@ -479,9 +479,6 @@ func TestWhatNeedsNoTrust(t *testing.T) {
 			if len(reaches) > 0 {
 				t.Errorf("it reaches outside: %v", reaches)
 			}
-			if err := trust.Check(w.lookup, w.dir, reaches); err != nil {
-				t.Error(err)
-			}
 			if got := loaded.Settings.LLM.APIKey.Reveal(); got != tt.key {
 				t.Errorf("the key is %q, want %q", got, tt.key)
 			}
@@ -524,8 +521,8 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 				t.Errorf("it reaches %v, want the address and the variable", reaches)
 			}
 			word(t, w, config.Digest(reaches))
-			if err := trust.Check(w.lookup, w.dir, reaches); err != nil {
-				t.Error(err)
+			if ok, err := trustfile.Agreed(w.lookup, w.dir, config.Digest(reaches)); !ok || err != nil {
+				t.Errorf("agreed to: %v, %v", ok, err)
 			}
 			if loaded.Settings.LLM.APIKey.Reveal() != modelKey {
 				t.Error("the variable that is named and agreed to is not given")
@@ -553,8 +550,8 @@ func TestTrustAsks(t *testing.T) {
 		if code, out := w.sma(t, step.args...); code != 0 {
 			t.Fatalf("%v: exit code %d:\n%s", step.args, code, out)
 		}
-		if got := trust.Check(w.lookup, w.dir, reaches) == nil; got != step.want {
-			t.Errorf("%v: trusted = %v", step.args, got)
+		if got, err := trustfile.Agreed(w.lookup, w.dir, config.Digest(reaches)); got != step.want || err != nil {
+			t.Errorf("%v: trusted = %v, %v", step.args, got, err)
 		}
 	}
 	if code, out := w.sma(t, "trust", w.dir, "--digest"); code != 0 || strings.TrimSpace(out) != config.Digest(reaches) {

@@ -1,16 +1,14 @@
-package trust_test
+package trustfile_test
 
 import (
 	"errors"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/trust"
-	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
 
 func environment(vars map[string]string) func(string) (string, bool) {
@@ -21,12 +19,12 @@ func environment(vars map[string]string) func(string) (string, bool) {
 }
 
 // open finds the store for a folder, which it makes.
-func open(t *testing.T, env map[string]string, folder string) *trust.Store {
+func open(t *testing.T, env map[string]string, folder string) *trustfile.Store {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s, err := trust.Open(environment(env), folder)
+	s, err := trustfile.Open(environment(env), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +39,7 @@ func TestStoreKeepsFoldersApart(t *testing.T) {
 	if err := errors.Join(first.Agree(strings.Repeat("1", 64)), second.Agree(strings.Repeat("2", 64)), first.Forget()); err != nil {
 		t.Fatal(err)
 	}
-	for s, want := range map[*trust.Store]string{first: "", second: strings.Repeat("2", 64)} {
+	for s, want := range map[*trustfile.Store]string{first: "", second: strings.Repeat("2", 64)} {
 		if got, err := s.Digest(); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
@@ -51,7 +49,7 @@ func TestStoreKeepsFoldersApart(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", path, info, err, want)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(root, "state", "sma", ".trust-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(root, "state", "sma", "*")); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
@@ -78,46 +76,45 @@ func TestStoreWantsAPlaceOutside(t *testing.T) {
 		"a name that is like": {map[string]string{"XDG_STATE_HOME": folder + "-state"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := trust.Open(environment(tt.env), folder)
-			if ok := err == nil; ok != tt.ok || !ok && !errors.Is(err, trust.ErrNoPlace) {
+			_, err := trustfile.Open(environment(tt.env), folder)
+			if ok := err == nil; ok != tt.ok || !ok && !errors.Is(err, trustfile.ErrNoPlace) {
 				t.Errorf("got %v, want a place: %v", err, tt.ok)
 			}
 		})
 	}
 }
 
-// TestCheckNamesTheReason: what is wrong with the store is part of the refusal.
-func TestCheckNamesTheReason(t *testing.T) {
+// TestAgreedNamesTheReason: what is wrong with the store is told with the refusal.
+func TestAgreedNamesTheReason(t *testing.T) {
 	root := t.TempDir()
 	env := map[string]string{"XDG_STATE_HOME": root}
-	folder := filepath.Join(root, "bot")
-	reaches := []config.Reach{{Kind: config.ReachAddress, Key: "llm.baseUrl", Text: "https://models.example"}}
+	folder, digest := filepath.Join(root, "bot"), strings.Repeat("3", 64)
 	s := open(t, env, folder)
-	if err := s.Agree(config.Digest(reaches)); err != nil {
+	if err := s.Agree(digest); err != nil {
 		t.Fatal(err)
 	}
-	if err := trust.Check(environment(env), folder, reaches); err != nil {
-		t.Errorf("agreed to: %v", err)
+	if ok, err := trustfile.Agreed(environment(env), folder, digest); !ok || err != nil {
+		t.Errorf("agreed to: %v, %v", ok, err)
 	}
 	if err := os.Chmod(filepath.Join(root, "sma", "trust.json"), 0o620); err != nil { //nolint:gosec // that is the fault
 		t.Fatal(err)
 	}
-	err := trust.Check(environment(env), folder, reaches)
-	if _, ok := errors.AsType[*config.UntrustedError](err); !ok || !strings.Contains(err.Error(), "chmod go-w") {
-		t.Errorf("got %v", err)
+	if ok, err := trustfile.Agreed(environment(env), folder, digest); ok || err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("a store that others can change: %v, %v", ok, err)
 	}
-	if err := s.Agree(config.Digest(nil)); err == nil {
+	if err := s.Agree(digest); err == nil {
 		t.Error("a store that others can change is written on")
 	}
-	if err := trust.Check(environment(nil), folder, nil); err != nil {
-		t.Errorf("nothing to agree to: %v", err)
-	}
 	given := maps.Clone(env)
-	given[trust.Variable] = config.Digest(reaches)
-	if err := trust.Check(environment(given), folder, reaches); err != nil {
-		t.Errorf("given by the variable: %v", err)
+	given[trustfile.Variable] = digest
+	if ok, err := trustfile.Agreed(environment(given), folder, digest); !ok || err != nil {
+		t.Errorf("given by the variable: %v, %v", ok, err)
 	}
-	if err := trust.Check(environment(given), folder, slices.Concat(reaches, reaches)); err == nil {
-		t.Error("another list has the same digest")
+	given[trustfile.Variable] = digest[:63]
+	if ok, _ := trustfile.Agreed(environment(given), folder, digest); ok {
+		t.Error("a part of the digest is enough")
+	}
+	if ok, err := trustfile.Agreed(environment(nil), folder, digest); ok || err != nil {
+		t.Errorf("a machine without a place: %v, %v", ok, err)
 	}
 }

@@ -1,4 +1,7 @@
-package trust
+// Package trustfile remembers, outside of every project, what its owner agreed to that the
+// settings of a folder reach outside of it: one digest for a folder. A folder from others
+// can change everything inside of itself, and nothing here.
+package trustfile
 
 import (
 	"encoding/json"
@@ -13,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
 
 // Variable holds the digest of what is agreed to, for hosts without a store, such as
@@ -36,6 +39,7 @@ type document struct {
 type Store struct {
 	file   string
 	folder string // resolved
+	disk   wholefile.Disk
 }
 
 // Open finds the store for a folder. It makes nothing. env is that of the process.
@@ -80,33 +84,22 @@ func resolved(path string) (string, error) {
 	}
 }
 
-// Check is nil if a folder may reach what its settings name. It is a
-// [*config.UntrustedError] if that is not agreed to, with the reason why the store
-// cannot be used if there is one.
-func Check(env func(string) (string, bool), folder string, reaches []config.Reach) error {
-	if len(reaches) == 0 {
-		return nil
-	}
-	digest := config.Digest(reaches)
+// Agreed reports whether a digest is agreed to for a folder, in the environment or in the
+// store. The error says why the store cannot be used; a machine that has no place for one
+// has agreed to nothing.
+func Agreed(env func(string) (string, bool), folder, digest string) (bool, error) {
 	if given, _ := env(Variable); given == digest {
-		return nil
+		return true, nil
 	}
-	untrusted := &config.UntrustedError{Reaches: reaches}
 	s, err := Open(env, folder)
 	if errors.Is(err, ErrNoPlace) {
-		return untrusted
+		return false, nil
 	}
 	if err != nil {
-		return errors.Join(untrusted, err)
+		return false, err
 	}
 	known, err := s.Digest()
-	switch {
-	case err != nil:
-		return errors.Join(untrusted, err)
-	case known != digest:
-		return untrusted
-	}
-	return nil
+	return err == nil && known == digest, err
 }
 
 // Digest is what was agreed to for the folder; empty: nothing.
@@ -129,9 +122,6 @@ func (s *Store) Forget() error {
 }
 
 func (s *Store) change(edit func(*document)) error {
-	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
-		return err
-	}
 	d, err := s.read()
 	if err != nil {
 		return err
@@ -141,7 +131,7 @@ func (s *Store) change(edit func(*document)) error {
 	if err != nil {
 		return err
 	}
-	return replace(s.file, append(text, '\n'))
+	return s.disk.Write(s.file, append(text, '\n'))
 }
 
 // read reads the store, which is empty if there is none. A store that others can
@@ -199,22 +189,4 @@ func private(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s belongs to somebody else, so it says nothing", path)
 	}
 	return nil
-}
-
-// replace writes a file whole or not at all.
-func replace(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".trust-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // a leftover has no effect
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
