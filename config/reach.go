@@ -48,7 +48,7 @@ type UntrustedError struct{ Reaches []Reach }
 
 // Error implements error.
 func (e *UntrustedError) Error() string {
-	lines := []string{"its settings reach outside of the folder, which is not agreed to yet:"}
+	lines := []string{"its settings use these things outside of the folder, and you have not agreed to that yet:"}
 	for _, r := range e.Reaches {
 		lines = append(lines, "  "+r.String())
 	}

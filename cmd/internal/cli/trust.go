@@ -17,7 +17,7 @@ import (
 func (a *app) trustCmd() *cobra.Command {
 	var yes, digest, forget, asJSON bool
 	cmd := &cobra.Command{
-		Use: "trust [dir]", Short: "Agree to what the settings of a folder reach outside of it", Args: cobra.MaximumNArgs(1),
+		Use: "trust [dir]", Short: "Agree to what the settings of a folder use outside of it", Args: cobra.MaximumNArgs(1),
 		Long: "A folder from others gets nothing of this machine before you agree: no variable of the\n" +
 			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
 			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +
@@ -115,7 +115,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 // agree shows what a folder reaches, asks, and remembers the answer.
 func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if len(reaches) == 0 {
-		return a.print("the settings of this folder reach nothing outside of it; there is nothing to agree to\n")
+		return a.print("the settings of this folder use nothing outside of it; there is nothing to agree to\n")
 	}
 	store, err := trustfile.Open(a.operator, dir)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	}
 	digest := config.Digest(reaches)
 	if known == digest {
-		return a.print("this was agreed to already\n")
+		return a.print("you agreed to this already\n")
 	}
 	if !yes {
 		if !isTerminal(a.Stdin) {
@@ -141,7 +141,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 		}
 		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // an end of the input is no
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-			return &Failure{Code: CodeFailed, What: "nothing is agreed to"}
+			return &Failure{Code: CodeFailed, What: "you did not agree, so nothing was changed"}
 		}
 	}
 	if err := store.Agree(digest); err != nil {
@@ -158,17 +158,17 @@ func (a *app) forgetTrust(dir string) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	return a.print("forgotten; the settings of this folder reach nothing outside of it\n")
+	return a.print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again before you agree anew\n")
 }
 
 func noTrust(err error) error {
-	return &Failure{Code: CodeFailed, What: "what is agreed to cannot be kept", Why: err}
+	return &Failure{Code: CodeFailed, What: "your agreement cannot be stored", Why: err}
 }
 
 // trustText says in plain words what a folder reaches.
 func trustText(dir string, reaches []config.Reach) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "The settings of %s reach outside of it:\n", dir)
+	fmt.Fprintf(&out, "The settings of %s use these things outside of it:\n", dir)
 	for _, r := range reaches {
 		fmt.Fprintf(&out, "  %s\n", reachText(r))
 	}
@@ -202,9 +202,9 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []finding{{"trust", markWarn, fmt.Sprintf("the settings reach outside of the folder in %d things that are not agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
+		return []finding{{"trust", markWarn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
 	}
-	return []finding{{"trust", markOK, fmt.Sprintf("the settings reach outside of the folder in %d things, as agreed", len(reaches)), ""}}
+	return []finding{{"trust", markOK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), ""}}
 }
 
 // askTrusted asks the services if the folder may reach them.
