@@ -79,9 +79,9 @@ func unseen(r rune) bool {
 
 func ordersInWords(words []string) bool {
 	line, single := " "+strings.Join(words, " ")+" ", 0
+	orders := strings.ReplaceAll(orderWords, "\n", "")
 	for _, word := range words {
-		plain := digits(word)
-		if strings.Contains(strings.ReplaceAll(orderWords, "\n", ""), " "+plain+" ") || mixed(word) {
+		if strings.Contains(orders, " "+digits(word)+" ") || mixed(word) {
 			return true
 		}
 		if single++; len([]rune(word)) > 1 || word[0] >= 0x80 || unicode.IsDigit(rune(word[0])) {
