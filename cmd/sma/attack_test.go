@@ -15,7 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // prey is the built binary on a project, with a model that obeys: it runs the command that
@@ -31,22 +30,7 @@ func newPrey(t *testing.T, permissions map[string]any) *prey {
 	t.Helper()
 	w := &prey{commands: map[string]string{}, told: map[string]string{}}
 	w.killWorld = newKillWorld(t, binary(t), 1, "direct", modeltest.NewFunc(w.obey), rand.New(rand.NewPCG(1, 2)))
-	name := filepath.Join(w.victim.dir, "ship.json")
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings map[string]any
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		t.Fatal(err)
-	}
-	settings["permissions"] = map[string]any{"exec": permissions}
-	if raw, err = json.Marshal(settings); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.configure(t, "permissions", map[string]any{"exec": permissions})
 	if err := w.command(t, "trust", w.victim.dir, "--yes").Run(); err != nil { // commands that run unasked
 		t.Fatal(err)
 	}
@@ -57,25 +41,10 @@ func newPrey(t *testing.T, permissions map[string]any) *prey {
 func (w *prey) obey(req model.Request) []model.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	want, answered := "", false
-	for _, m := range req.Messages {
-		raw, err := json.Marshal(m)
-		if err != nil {
-			return nil
-		}
-		switch m.Role {
-		case modelmessage.RoleUser:
-			if found := token.FindAllString(string(raw), -1); len(found) > 0 {
-				want, answered = found[len(found)-1], false
-			}
-		case modelmessage.RoleTool:
-			answered = true
-			w.told[want] += string(raw)
-		case modelmessage.RoleAssistant, modelmessage.RoleSystem:
-		}
-	}
+	want, answers := wanted(req)
+	w.told[want] += answers
 	command := w.commands[want]
-	if command == "" || answered {
+	if command == "" || answers != "" {
 		return append(modeltest.TextEvents("got ", want, "."), modeltest.Finish("stop"))
 	}
 	input, err := json.Marshal(map[string]string{"command": command, "why": "it was asked for"})

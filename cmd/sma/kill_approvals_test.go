@@ -23,7 +23,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // TestAP12KillsAroundTheAnswer kills the process while a request is open, while its
@@ -62,22 +61,7 @@ type askWorld struct {
 func newAskWorld(t *testing.T, path string, random *rand.Rand) *askWorld {
 	t.Helper()
 	w := &askWorld{killWorld: newKillWorld(t, path, 1, "direct", modeltest.NewFunc(runOnce), random)}
-	name := filepath.Join(w.victim.dir, "ship.json")
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings map[string]any
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		t.Fatal(err)
-	}
-	settings["permissions"] = map[string]any{"exec": map[string]any{"sandbox": "off", "approvers": []string{"initiator"}}}
-	if raw, err = json.Marshal(settings); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.configure(t, "permissions", map[string]any{"exec": map[string]any{"sandbox": "off", "approvers": []string{"initiator"}}})
 	socket := host.SocketPath(filepath.Join(w.victim.dir, ".ship"))
 	w.http = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -89,23 +73,8 @@ func newAskWorld(t *testing.T, path string, random *rand.Rand) *askWorld {
 // runOnce plays a model that runs the command of the newest message, once, and then
 // says that it is done with it.
 func runOnce(req model.Request) []model.Event {
-	want, answered := "", false
-	for _, m := range req.Messages {
-		raw, err := json.Marshal(m)
-		if err != nil {
-			return nil
-		}
-		switch m.Role {
-		case modelmessage.RoleUser:
-			if found := token.FindAllString(string(raw), -1); len(found) > 0 {
-				want, answered = found[len(found)-1], false
-			}
-		case modelmessage.RoleTool:
-			answered = true
-		case modelmessage.RoleAssistant, modelmessage.RoleSystem:
-		}
-	}
-	if want == "" || answered {
+	want, answers := wanted(req)
+	if want == "" || answers != "" {
 		return append(modeltest.TextEvents("got ", want, "."), modeltest.Finish("stop"))
 	}
 	input := fmt.Sprintf(`{"command":"printf x >> ran-%s; sleep 0.1","why":"it was asked for"}`, want)

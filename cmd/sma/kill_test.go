@@ -121,7 +121,48 @@ func newTelegramWorld(t *testing.T, chats int, egress string, m model.Model) *te
 	return w
 }
 
+// configure sets a part of the settings, before a host starts.
+func (w *telegramWorld) configure(t *testing.T, block string, value any) {
+	t.Helper()
+	name := filepath.Join(w.dir, "ship.json")
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings map[string]any
+	if err := json.Unmarshal(raw, &settings); err != nil {
+		t.Fatal(err)
+	}
+	settings[block] = value
+	if raw, err = json.Marshal(settings); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var token = regexp.MustCompile(`m-\d+-\d+`)
+
+// wanted is the token of the newest message of a person, and what tools answered since.
+func wanted(req model.Request) (want, answers string) {
+	for _, m := range req.Messages {
+		raw, err := json.Marshal(m)
+		if err != nil {
+			return "", ""
+		}
+		switch m.Role {
+		case modelmessage.RoleUser:
+			if found := token.FindAllString(string(raw), -1); len(found) > 0 {
+				want, answers = found[len(found)-1], ""
+			}
+		case modelmessage.RoleTool:
+			answers += string(raw)
+		case modelmessage.RoleAssistant, modelmessage.RoleSystem:
+		}
+	}
+	return want, answers
+}
 
 // acknowledge answers with the tokens of all user turns since the last answer.
 func acknowledge(req model.Request) []model.Event {

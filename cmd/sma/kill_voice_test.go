@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -168,23 +166,8 @@ func newVoiceWorld(t *testing.T, path string, chats int, m model.Model, random *
 		return string(words)
 	})
 	w.service.OnSpeak(spring)
-	name := filepath.Join(w.telegramWorld.dir, "ship.json")
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings map[string]any
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		t.Fatal(err)
-	}
 	api := map[string]any{"model": "audio-1", "baseUrl": w.service.URL, "apiKey": w.service.Key}
-	settings["speech"] = map[string]any{"transcribe": api, "speak": api}
-	if raw, err = json.Marshal(settings); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.configure(t, "speech", map[string]any{"transcribe": api, "speak": api})
 	return w
 }
 
