@@ -119,9 +119,8 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	if d, ok := t.(tool.Doubter); ok && d.Doubt(r.call(c)) != "" {
 		return out
 	}
-	scripted := r.namesScript(t, c)
 	for _, rule := range r.Rules.allow.covering(command) {
-		if !scripted && !r.Rules.runner(rule) {
+		if !r.Rules.runner(rule) && !r.namesScript(t, c) {
 			return allowed(out, "allow: "+rule, "")
 		}
 		out.under = rule
@@ -180,7 +179,7 @@ func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruli
 		if g.Person.ID != r.asker.ID || g.Person.Platform != r.asker.Platform || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
 			continue
 		}
-		if !r.namesScript(t, c) && !r.Rules.runner(g.Rule) {
+		if !r.Rules.runner(g.Rule) && !r.namesScript(t, c) {
 			return allowed(out, "grant "+g.ID+": "+g.Rule, "")
 		}
 		if bind := r.explain(t, c).Bind; bind != "" && slices.Contains(g.Binds, bind) {

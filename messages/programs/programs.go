@@ -12,8 +12,15 @@ import (
 	"strings"
 )
 
-// base is a name without the version behind it.
-func base(name string) string { return strings.TrimRight(name, "0123456789.-") }
+// base is a name without the version behind it: 3, 3.12, -5.4, or 3.13t as special builds
+// are called.
+func base(name string) string {
+	letters := strings.TrimRight(name, "abcdefghijklmnopqrstuvwxyz")
+	if len(name)-len(letters) > 2 || letters == strings.TrimRight(letters, "0123456789") {
+		letters = name
+	}
+	return strings.TrimRight(letters, "0123456789.-")
+}
 
 // Shell reports whether a program is a shell.
 func Shell(name string) bool {

@@ -172,8 +172,9 @@ func (s *Store) read() (document, error) {
 	if err := json.Unmarshal(text, &d); err != nil || d.Version != 1 || d.Folders == nil {
 		return document{}, fmt.Errorf("%s cannot be read; remove it and agree again", s.file)
 	}
+	digests := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	for folder, digest := range d.Folders {
-		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(digest) {
+		if !digests.MatchString(digest) {
 			delete(d.Folders, folder)
 		}
 	}

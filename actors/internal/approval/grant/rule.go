@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages/programs"
@@ -84,26 +83,7 @@ func (p *Policy) void(r Rule) bool {
 // runs says whether a program runs other programs or code.
 func (p *Policy) runs(program string) bool {
 	program = strings.ToLower(program)
-	return p.runners[program] || programs.Runs(program) || slices.ContainsFunc(interpreters(), func(name string) bool {
-		version, ok := strings.CutPrefix(program, name)
-		return ok && isVersion(version)
-	})
-}
-
-// interpreters are also installed under names with a version.
-func interpreters() []string {
-	return []string{"python", "pypy", "perl", "ruby", "node", "lua", "php"}
-}
-
-// isVersion says whether a text is a version number: 3, 3.12, -5.4, or 3.13t as
-// special builds are called.
-func isVersion(text string) bool {
-	text = strings.TrimPrefix(text, "-")
-	if text == "" || !digits(text[:1]) {
-		return false
-	}
-	rest := strings.TrimLeft(text, "0123456789.")
-	return len(rest) <= 2 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz") == ""
+	return p.runners[program] || programs.Runs(program)
 }
 
 // declares says whether a program is one of the builtins that are grammar more
