@@ -152,9 +152,9 @@ type offer struct {
 	From []int  `json:"from"`
 }
 
-// facts are those of an answer, and how many were refused. A line that is no fact,
-// or that names no turn it is from, is passed over; an answer without any line of
-// the right form is an error.
+// facts parses the answer of the model and counts the facts that are refused. A line
+// that is not a fact, or that names no source turn, is skipped. An answer in which no
+// line has the right form is an error.
 func (w work) facts(answer string, zone *time.Location) (out []persistence.MemoryFact, dropped int, err error) {
 	formed := false
 	for line := range strings.Lines(answer) {

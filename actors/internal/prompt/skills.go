@@ -17,8 +17,7 @@ const (
 )
 
 // Skill is a line of the overview of skills. Description is empty unless a person agreed
-// to it. Note says what became of one that the
-// chat had loaded, in our own words; empty: nothing.
+// to it. Note is the host's own remark about a skill that the chat had loaded.
 type Skill struct{ Name, Description, Note string }
 
 // LoadedSkill is a skill with its text.

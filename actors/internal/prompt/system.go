@@ -55,8 +55,8 @@ type Facts struct {
 type Documents struct {
 	ProfilePrimary, ProfileOther string
 	ChatMemory                   string
-	// ChatStatements are what members of a group said, each in a line of JSON with who
-	// said it. Nobody has checked them.
+	// ChatStatements are quotations of members of a group, each in a line of JSON with its
+	// speaker. They are unverified.
 	ChatStatements string
 	ProjectMemory  string
 	// UserMemory is left out of groups: it is about one person.

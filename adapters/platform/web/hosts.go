@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// hosts are the names, besides those of loopback, under which requests may ask for an
-// address that wants no token. A page of a stranger can let its own name lead to this
-// machine (DNS rebinding); its requests then have that name in their Host header.
+// hosts lists the values of the Host header, besides loopback names, that a listener
+// without a token accepts. A foreign page can make its own name resolve to this machine
+// (DNS rebinding); its requests then carry that name in their Host header.
 type hosts struct {
 	names map[string]bool // in lower case, with or without a port
 	// numbers lets in every IP address. No name leads there, so no page can pretend to be

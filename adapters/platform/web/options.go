@@ -18,7 +18,7 @@ import (
 // DefaultListen is the address of a host that was told nothing else.
 const DefaultListen = "127.0.0.1:3000"
 
-// ErrTokenRequired says that there is no token, and nothing that allows to go without.
+// ErrTokenRequired is returned when there is no token and neither Open nor Private is set.
 var ErrTokenRequired = errors.New("the web platform needs a token")
 
 // Options set a [Platform] up. Live is required, and one of Token, Open and Private.
@@ -32,8 +32,8 @@ type Options struct {
 	AllowedHosts []string
 	// Token gives the token that people log in with; nil or an empty one means none.
 	Token func() string
-	// Open lets every program and person of this machine in while there is no token. It
-	// takes a Listen on loopback and is meant for a demonstration.
+	// Open accepts requests without a token while none is set. It works only when Listen is
+	// a loopback address, and is meant for a demonstration.
 	Open bool
 	// APIToken gives the token of POST /api/execute; without one there is no such route.
 	APIToken func() string

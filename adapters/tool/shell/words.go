@@ -296,7 +296,8 @@ func (r *reading) fields(w *syntax.Word) ([]string, bool) {
 	return out, true
 }
 
-// queries reports whether a program reads orders beside the database that it works on.
+// queries reports whether a program is a client of a database, whose operands may be
+// commands of its own.
 func queries(name string) bool {
 	return slices.Contains([]string{"sqlite", "duckdb", "psql", "mysql", "mariadb", "mongosh", "redis-cli"}, strings.TrimRight(name, "0123456789."))
 }

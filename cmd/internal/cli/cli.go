@@ -60,7 +60,8 @@ type app struct {
 	sets     []string // --set key=value
 	noColor  bool
 	signals  signals
-	// outside looks variables up where Env is not the operator's; nil: Env does.
+	// outside looks variables up in the environment of the process where Env is replaced, as
+	// in the demonstration. If it is nil, Env is that environment.
 	outside func(name string) (string, bool)
 	began   bool // a command's own code ran: errors are no longer of the command line
 }

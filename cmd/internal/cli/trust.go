@@ -70,9 +70,9 @@ func (a *app) operator(name string) (string, bool) {
 	return a.Env(name)
 }
 
-// checkTrust is nil if a folder may reach what its settings name. It is a
-// [*config.UntrustedError] if that is not agreed to, with the reason why nobody can tell
-// if there is one.
+// checkTrust returns nil if the operator agreed to what the settings of a folder use
+// outside of it, and otherwise a [*config.UntrustedError], joined with the error that kept
+// the stored agreement from being read.
 func (a *app) checkTrust(dir string, reaches []config.Reach) error {
 	if len(reaches) == 0 {
 		return nil

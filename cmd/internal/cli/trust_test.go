@@ -535,7 +535,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	}
 }
 
-// TestTrustAsks: without a terminal there is no yes, and an agreement can be withdrawn.
+// TestTrustAsks: without a terminal nothing is agreed to, and an agreement can be withdrawn.
 func TestTrustAsks(t *testing.T) {
 	w := newForeign(t)
 	w.write(t, "ship.json", model("{evil}/v1"))
