@@ -12,9 +12,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -68,30 +66,27 @@ func (f *File) Open() (string, error) {
 // none, and never hold a part of its content.
 func (f *File) Read() (string, error) {
 	fail := func(err error) (string, error) { return "", &fs.PathError{Op: "read", Path: f.path, Err: err} }
-	// A pipe would be waited for without O_NONBLOCK.
-	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return fail(ErrLink)
-	}
-	if err != nil {
-		return "", err
-	}
-	defer file.Close() //nolint:errcheck // only read from
-	info, err := file.Stat()
+	content, err := wholefile.ReadOwn(f.path, maxBytes, func(info fs.FileInfo) error {
+		switch {
+		case !info.Mode().IsRegular():
+			return ErrLink
+		case info.Mode().Perm()&0o077 != 0:
+			return ErrShared
+		}
+		return nil
+	})
 	switch {
+	case errors.Is(err, syscall.ELOOP):
+		return fail(ErrLink)
+	case errors.Is(err, wholefile.ErrTooLong):
+		return fail(ErrDamage)
 	case err != nil:
 		return "", err
-	case !info.Mode().IsRegular():
-		return fail(ErrLink)
-	case info.Mode().Perm()&0o077 != 0:
-		return fail(ErrShared)
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
-	if err != nil {
-		return "", err
+	case content == nil:
+		return fail(fs.ErrNotExist)
 	}
 	token := strings.TrimSuffix(string(content), "\n")
-	if random, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(random) < tokenBytes || len(content) > maxBytes || strings.ContainsAny(token, "\r\n") {
+	if random, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(random) < tokenBytes || strings.ContainsAny(token, "\r\n") {
 		return fail(ErrDamage)
 	}
 	return token, nil

@@ -7,14 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
@@ -148,25 +145,8 @@ func (s *Store) read() (document, error) {
 	if err != nil {
 		return d, err
 	}
-	f, err := os.OpenFile(s.file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return d, nil
-	}
-	if err != nil {
-		return d, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	if info, err = f.Stat(); err != nil {
-		return d, err
-	}
-	if err := private(s.file, info); err != nil {
-		return d, err
-	}
-	if !info.Mode().IsRegular() {
-		return d, fmt.Errorf("%s is no regular file", s.file)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
+	text, err := wholefile.ReadOwn(s.file, maxFile, func(info fs.FileInfo) error { return private(s.file, info) })
+	if err != nil || text == nil {
 		return d, err
 	}
 	if err := json.Unmarshal(text, &d); err != nil || d.Version != 1 || d.Folders == nil {

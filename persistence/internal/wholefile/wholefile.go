@@ -152,8 +152,19 @@ var ErrTooLong = errors.New("the file is too long")
 // Read is the content of a file, nil if there is none. One that is longer than most,
 // or no plain file, is an error, and costs no more than the look at it.
 func Read(path string, most int64) ([]byte, error) {
+	return read(path, most, 0, func(fs.FileInfo) error { return nil })
+}
+
+// ReadOwn is [Read] for a file that counts only if its owner alone could write it. It
+// follows no symbolic link ([syscall.ELOOP]), and returns the error of check, which is
+// called with the open file, wrapped with the path.
+func ReadOwn(path string, most int64, check func(fs.FileInfo) error) ([]byte, error) {
+	return read(path, most, syscall.O_NOFOLLOW, check)
+}
+
+func read(path string, most int64, flags int, check func(fs.FileInfo) error) ([]byte, error) {
 	// A pipe would be waited for otherwise.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -162,9 +173,13 @@ func Read(path string, most int64) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	info, err := f.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	if err := check(info); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	switch {
 	case !info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errNoFile}
 	case info.Size() > most:
