@@ -272,6 +272,20 @@ type StepDone struct {
 	Asked []AskedCall
 }
 
+// Why an answer ended that is not whole: reasons of [StepDone], kept with the message.
+const (
+	ReasonLength       = "length"         // cut at its length limit
+	ReasonFiltered     = "filtered"       // stopped by the provider for its content
+	ReasonRefused      = "refused"        // the model said that it will not answer
+	ReasonEmpty        = "empty"          // nothing was said, twice
+	ReasonOnlyThoughts = "reasoning_only" // reasoning, and no answer after it
+	ReasonUnfinished   = "unfinished"     // the model did not say that the answer is whole
+)
+
+// NeverBegun begins the outcome of a call that was not executed, because its answer was
+// cut or its run ended before.
+const NeverBegun = "never begun: "
+
 // AskedCall is what people are shown of a call before they agree.
 type AskedCall struct {
 	CallID string

@@ -75,6 +75,9 @@ type StepInput struct {
 	// Depth counts the bots behind the newest turn; what the run says in another
 	// chat has one more behind it.
 	Depth int64
+	// MayBeSilent: an answer without words leaves no person without one, since people
+	// have read something already or only a task of the host asked.
+	MayBeSilent bool
 }
 
 // ContinueRun makes the next model call. MessageID is set when the message

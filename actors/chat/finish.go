@@ -17,14 +17,14 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	run := c.state.Run
 	m := c.run.reducer.Snapshot()
 	m.ID, m.Role = run.MessageID, uimessage.RoleAssistant
-	m.Parts = closeParts(m.Parts, result)
+	m.Parts = closeParts(m.Parts, result, max(c.run.kept, len(run.Parts)))
 	fates := c.fates(result, reason)
 	base, _ := c.state.Turn(m.ID)
 	turn := c.closeTurn(m, c.orderSwitch(c.assistantMeta(string(result), reason, fates)), result)
 	m = turn.Message
 	asked := opened(base, turn)
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
-	notice := c.notice(result, reason)
+	notice := c.notice(result, reason, c.own(m))
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	if c.append(ac, fact) != nil {
 		return
@@ -117,10 +117,11 @@ func (c *chat) assistantMeta(result, reason string, fates []persistence.Settled)
 }
 
 // closeParts makes a message final: nothing streams any more and every call that
-// did run has an outcome.
-func closeParts(parts []uimessage.Part, result persistence.Result) []uimessage.Part {
+// did run has an outcome. Parts from kept on are not journaled, so that no call among
+// them has begun.
+func closeParts(parts []uimessage.Part, result persistence.Result, kept int) []uimessage.Part {
 	out := make([]uimessage.Part, 0, len(parts))
-	for _, p := range parts {
+	for i, p := range parts {
 		switch p := p.(type) {
 		case uimessage.Text:
 			if p.State == uimessage.TextStreaming {
@@ -133,8 +134,8 @@ func closeParts(parts []uimessage.Part, result persistence.Result) []uimessage.P
 			}
 			out = append(out, p)
 		case uimessage.Tool:
-			if kept, ok := closeTool(p, result); ok {
-				out = append(out, kept)
+			if closed, ok := closeTool(p, result, i < kept); ok {
+				out = append(out, closed)
 			}
 		default:
 			out = append(out, p)
@@ -143,7 +144,7 @@ func closeParts(parts []uimessage.Part, result persistence.Result) []uimessage.P
 	return out
 }
 
-func closeTool(t uimessage.Tool, result persistence.Result) (uimessage.Tool, bool) {
+func closeTool(t uimessage.Tool, result persistence.Result, journaled bool) (uimessage.Tool, bool) {
 	switch {
 	case t.State.Settled(), result == persistence.ResultWaiting, t.State == uimessage.ToolApprovalRequested:
 		return t, true
@@ -153,7 +154,10 @@ func closeTool(t uimessage.Tool, result persistence.Result) (uimessage.Tool, boo
 		t.State = uimessage.ToolOutputDenied
 		return t, true
 	}
-	return interrupted(t), true
+	if t = interrupted(t); !journaled {
+		t.ErrorText = uimessage.Some(textNeverBegun)
+	}
+	return t, true
 }
 
 // rowsOf is what a message owes to people: a notice, or its words. With egress

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
@@ -81,7 +82,23 @@ func (c *chat) input(step int) messages.StepInput {
 		}}
 	}
 	converted := prompt.MessagesOf(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
-	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth}
+	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth, MayBeSilent: c.mayBeSilent()}
+}
+
+// mayBeSilent reports whether the next step may say nothing: people have read
+// something of the message under way, or it answers none of them.
+func (c *chat) mayBeSilent() bool {
+	if strings.TrimSpace(persistence.Text(c.own(c.run.reducer.Snapshot()))) != "" {
+		return true
+	}
+	if len(c.run.lastSent) > 0 || c.state.Run.Spoke && c.gotThrough() {
+		return true
+	}
+	visible := c.state.Run.Visible
+	return len(visible) > 0 && !slices.ContainsFunc(visible, func(v persistence.Visible) bool {
+		t, ok := c.state.Turn(v.TurnID)
+		return !ok || t.Meta.Source != uimessage.SourceTask
+	})
 }
 
 // settled is a history without the message that the run works on: one that it

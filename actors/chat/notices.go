@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -94,10 +95,26 @@ func failure(reason string) notice {
 		return notice{"This conversation has become too long for my model.", "这段对话对模型来说太长了。"}
 	case "rate", "overloaded":
 		return notice{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请稍后再试。"}
-	case "network", "cut", "idle":
+	case "idle":
+		return notice{"My model did not answer in time. Please try again.", "模型没有及时回答，请重试。"}
+	case "network", "cut":
 		return notice{"I could not get an answer from my model: the connection failed. Please try again.", "没有收到模型的回答：连接失败，请重试。"}
-	case "filtered":
+	case messages.ReasonFiltered, messages.ReasonRefused:
 		return notice{"My model refused to answer this.", "模型拒绝回答这个内容。"}
+	case messages.ReasonLength:
+		return notice{
+			"There is no answer: my model reached its length limit before it had written one. Please ask for something shorter; the operator can raise the limit (llm.maxOutputTokens).",
+			"没有得到回答：模型还没写出答案就达到了长度上限。请把问题缩小一些；管理员可以提高上限（llm.maxOutputTokens）。",
+		}
+	case messages.ReasonEmpty:
+		return notice{"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.", "没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。"}
+	case messages.ReasonOnlyThoughts:
+		return notice{
+			"There is no answer: my model thought about this twice and wrote none. Please ask again, perhaps in other words.",
+			"没有得到回答：模型思考了两次，都没有写出答案。请再试一次，或换个说法。",
+		}
+	case messages.ReasonUnfinished:
+		return notice{"There is no answer: my model ended without finishing one. Please ask again.", "没有得到回答：模型没有写完就结束了。请再试一次。"}
 	case "steps", "stop":
 		return notice{"I stopped: this took more steps than a run may have.", "已停止：步骤数超过了上限。"}
 	case "equal_calls":
@@ -120,15 +137,57 @@ func failure(reason string) notice {
 	return notice{"Something went wrong here; I could not finish. Please try again.", "出错了，没能完成，请重试。"}
 }
 
-// notice is what people hear of a run that did not end well; empty: nothing.
-func (c *chat) notice(result persistence.Result, reason string) string {
+// notice is what people read about the end of a run whose own part of the message is
+// m, where that is not a whole answer; empty: nothing.
+func (c *chat) notice(result persistence.Result, reason string, m uimessage.Message) string {
+	var words notice
 	switch result {
 	case persistence.ResultFailed, persistence.ResultInterrupted:
-		return c.inTheirWords(failure(reason))
-	case persistence.ResultStopped, persistence.ResultDone, persistence.ResultWaiting, persistence.ResultRewound,
+		words = failure(reason)
+	case persistence.ResultDone:
+		words = notWhole(reason, c.lastWords(m, result) != "")
+	case persistence.ResultStopped, persistence.ResultWaiting, persistence.ResultRewound,
 		persistence.ResultSwitching, persistence.ResultSwitched:
 	}
-	return ""
+	if words == (notice{}) {
+		return ""
+	}
+	if slices.Contains(endings(), reason) && leftCalls(m) {
+		words.en += " What it was about to do has not been done."
+		words.zh += "它准备执行的操作没有执行。"
+	}
+	return c.inTheirWords(words)
+}
+
+// endings are the reasons for which calls of an answer are never begun.
+func endings() []string {
+	return []string{messages.ReasonLength, messages.ReasonFiltered, messages.ReasonRefused, messages.ReasonUnfinished}
+}
+
+// leftCalls reports whether a message has a call that never began.
+func leftCalls(m uimessage.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p uimessage.Part) bool {
+		t, ok := p.(uimessage.Tool)
+		return ok && t.State == uimessage.ToolOutputError && strings.HasPrefix(t.ErrorText.Or(""), messages.NeverBegun)
+	})
+}
+
+// notWhole words why an answer is not a whole one, said after its words; shown: people
+// read some of them.
+func notWhole(reason string, shown bool) notice {
+	switch reason {
+	case messages.ReasonLength:
+		return notice{"The answer was cut at its length limit. Ask me to go on, or for a shorter answer.", "回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。"}
+	case messages.ReasonFiltered:
+		return notice{"The answer ends here: the service of my model stopped it because of its content.", "回答到此为止：模型服务因内容原因中止了它。"}
+	case messages.ReasonRefused:
+		if !shown {
+			return failure(reason)
+		}
+	case messages.ReasonUnfinished:
+		return notice{"This answer may be incomplete: my model did not say that it had finished.", "这个回答可能不完整：模型没有表明已经写完。"}
+	}
+	return notice{}
 }
 
 // inTheirWords chooses the language of the newest user turn.

@@ -52,6 +52,9 @@ func (c *chat) settleAnswered(turn persistence.Turn, runID string, begun map[str
 	return facts
 }
 
+// textNeverBegun is the outcome of a call that the end of its run came before.
+const textNeverBegun = messages.NeverBegun + "the run ended before the call was executed"
+
 // interrupted is a call whose outcome nobody knows.
 func interrupted(t uimessage.Tool) uimessage.Tool {
 	t.State, t.Preliminary, t.Output = uimessage.ToolOutputError, uimessage.Optional[bool]{}, nil

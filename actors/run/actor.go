@@ -87,6 +87,7 @@ type run struct {
 	gen       int   // of the model call; what comes from an older one is dropped
 	heard     bool  // something came of it
 	tries     int   // of the step, whose streams were cut
+	repeated  bool  // the step is asked for again, since its answer was empty
 	shares    int   // how often the step's request was shortened
 	folded    bool  // the chat was asked to fold its history
 	tooLong   error // why it was, until it answers

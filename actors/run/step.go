@@ -143,14 +143,21 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		r.stepFailed(ac, out)
 		return
 	}
-	r.tries, r.shares = 0, 0
+	why := notWhole(out)
+	if r.asksAgain(why, out) {
+		r.repeated = true
+		r.again(ac, model.Reason(why), errNotWhole, 0)
+		return
+	}
+	r.tries, r.shares, r.repeated = 0, 0, false
 	chunks = append(chunks, out.Chunks...)
 	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim)}
 	r.calls = out.Calls
 	if len(out.Calls) == 0 {
+		chunks = append(chunks, r.leave(out.Left)...)
 		more, decision := r.loop.EndStep()
 		chunks = append(chunks, more...)
-		done.Ends, done.Reason = ends(decision)
+		done.Ends, done.Reason = r.endsWith(decision, why, out)
 		if done.Ends != "" {
 			chunks = append(chunks, r.loop.Finish()...)
 		}

@@ -137,6 +137,10 @@ type FinishReason struct {
 	Raw     string // the provider's word
 }
 
+// FinishRefusal is the provider's word in a [FinishReason] content-filter whose answer
+// is the model's own refusal.
+const FinishRefusal = "refusal"
+
 // Usage counts tokens; a nil member was not reported.
 type Usage struct {
 	InputTokens       *int64 `json:"inputTokens,omitempty"`

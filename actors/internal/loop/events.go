@@ -108,6 +108,7 @@ func (l *Loop) text(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 			return out
 		}
 		missing = !open
+		s.said = s.said || !isBlank(ev.Delta)
 		out = l.emit(out, string(ev.Kind), uistream.TextDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata})
 	default:
 		missing = !open
@@ -136,6 +137,7 @@ func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 		s.reasoning[ev.ID], open = id, true
 		c = uistream.ReasoningStart{ID: id, ProviderMetadata: ev.ProviderMetadata}
 	case model.EventReasoningDelta:
+		s.reasoned = s.reasoned || !isBlank(ev.Delta)
 		c = uistream.ReasoningDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata}
 	default:
 		delete(s.reasoning, ev.ID)
@@ -185,7 +187,7 @@ func (l *Loop) toolInput(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 }
 
 func (l *Loop) file(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
-	l.step.output = true
+	l.step.output, l.step.said = true, true
 	var f struct {
 		MediaType string `json:"mediaType"`
 		Data      string `json:"data"`

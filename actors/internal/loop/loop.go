@@ -32,6 +32,8 @@ type step struct {
 	started  bool // start-step was sent
 	terminal bool // a finish or an error came
 	output   bool // something was said or called
+	said     bool // text that is not blank, or a file
+	reasoned bool // reasoning that is not blank
 	finished bool // a finish came
 	err      error
 	finish   model.FinishReason
@@ -101,10 +103,18 @@ func (l *Loop) EndStream(err error) Outcome {
 	}
 	o := Outcome{
 		Chunks: chunks, Approvals: s.approvals, Invalid: s.invalid, Client: s.client,
+		Said: s.said, Reasoned: s.reasoned, Called: len(s.calls) > 0,
 		Finish: s.finish, Usage: s.usage, Cut: !s.finished, Err: s.err,
 	}
-	if s.finished && err == nil && executes(s.finish.Unified) && s.err == nil {
+	switch {
+	case !s.finished || err != nil || s.err != nil:
+	case executes(s.finish.Unified):
 		o.Calls = s.runnable
+	default:
+		o.Left = append(o.Left, s.runnable...)
+		for _, a := range s.approvals {
+			o.Left = append(o.Left, a.Call)
+		}
 	}
 	return o
 }

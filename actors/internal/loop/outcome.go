@@ -18,6 +18,12 @@ type Outcome struct {
 	Invalid []Call
 	// Client are calls that wait for an output from outside.
 	Client []Call
+	// Left are calls that are neither faulty nor executed, because the finish reason
+	// says that the answer is not whole: they never begin.
+	Left []Call
+	// Said: there was text to read, or a file; Reasoned: there was reasoning; Called:
+	// there were calls of any kind.
+	Said, Reasoned, Called bool
 	// Finish is why the model ended; its Unified is other when it did not say.
 	Finish model.FinishReason
 	Usage  model.Usage

@@ -40,6 +40,10 @@ type Settings struct {
 	NoStreamOptions bool
 	// NoReasoning never sends earlier reasoning back.
 	NoReasoning bool
+	// ReasoningTags name the tags around reasoning in the text of answers, such as
+	// think for <think> and </think>; what they enclose becomes reasoning. Empty: text
+	// is text.
+	ReasoningTags []string
 }
 
 // bodyWriter puts request bodies of one model together.

@@ -35,6 +35,7 @@ type choice struct {
 
 type delta struct {
 	Content          json.RawMessage `json:"content"`
+	Refusal          json.RawMessage `json:"refusal"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
 	ToolCalls        []callDelta     `json:"tool_calls"`

@@ -9,7 +9,8 @@
 //   - All waiting and retrying happens before the first event. After it, a
 //     failure ends the sequence.
 //   - No answer that was cut off looks finished: without a finish reason there is
-//     no finish event.
+//     no finish event. One that its server ended with [DONE] or with its usage, and
+//     without a reason, finishes as "other".
 //   - A stream may last as long as it likes, but never silent for longer than
 //     the idle timeout; silence is measured on bytes, so that comments count.
 //   - No error text, log line or metric holds a key.

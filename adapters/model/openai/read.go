@@ -57,11 +57,13 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		p.used = usedIDs(req.Messages)
 	}
 	p.emit(model.Event{Kind: model.EventStreamStart})
+	tags := &tagFilter{names: e.Settings.ReasoningTags}
 	source, done := e.sourceOf(x)
 	defer done()
+	said := false // the server said that the answer ends
 	for {
 		data, err := source.next()
-		if errors.Is(err, io.EOF) || err == nil && string(data) == doneData {
+		if said = err == nil && string(data) == doneData; said || errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil && p.ended && ctx.Err() == nil && !e.opts.Exact {
@@ -73,17 +75,20 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		if p.feed(data); p.ended {
 			x.watch.shorten(usageTime)
 		}
-		if err := e.give(p, s); err != nil {
+		if err := e.give(tags.filter(p.events()), s); err != nil {
 			return err
 		}
 	}
 	if p.finish == nil && !e.opts.Exact {
-		return errCut("")
+		if !said && p.usage == nil {
+			return errCut("")
+		}
+		p.unnamed()
 	}
 	if err := p.close(); err != nil {
 		return err
 	}
-	return e.give(p, s)
+	return e.give(tags.filter(p.events()), s)
 }
 
 // shorten allows no longer silence from now on.
@@ -94,9 +99,9 @@ func (w *watchdog) shorten(idle time.Duration) {
 	}
 }
 
-// give hands over what the parser found.
-func (e *endpoint) give(p *parser, s *sink) error {
-	for _, event := range p.events() {
+// give hands over what was found.
+func (e *endpoint) give(events []model.Event, s *sink) error {
+	for _, event := range events {
 		if event.Kind == model.EventError && !e.opts.Exact {
 			return event.Err
 		}

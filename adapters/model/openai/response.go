@@ -45,7 +45,9 @@ type parser struct {
 	// the answer is whole, and at most its usage is still to come. Servers that give a
 	// reason with every piece never get there.
 	ended bool
-	usage json.RawMessage
+	// refused says that the words are the model's refusal.
+	refused bool
+	usage   json.RawMessage
 }
 
 // call is a tool call on its way.
@@ -154,6 +156,9 @@ func (p *parser) begin(c *chunk) {
 func (p *parser) choice(c *choice) {
 	if c.FinishReason != nil && *c.FinishReason != "" {
 		p.finish = &model.FinishReason{Unified: unified(*c.FinishReason), Raw: *c.FinishReason}
+		if !p.exact {
+			p.finish.Unified = otherWords(*p.finish)
+		}
 	}
 	d := c.Delta
 	if d == nil {
@@ -170,6 +175,9 @@ func (p *parser) choice(c *choice) {
 		p.reason(rawText(reasoning))
 	}
 	p.content(d.Content)
+	if words := d.Refusal; !p.exact && !isNull(words) && words[0] == '"' {
+		p.refuse(rawText(words))
+	}
 	for i := range d.ToolCalls {
 		p.endReasoning()
 		p.call(&d.ToolCalls[i])
@@ -190,6 +198,39 @@ func unified(reason string) string {
 		return "other"
 	}
 }
+
+// otherWords is the unified reason for words that the SDK does not know and providers
+// use nevertheless.
+func otherWords(f model.FinishReason) string {
+	if f.Unified != "other" {
+		return f.Unified
+	}
+	switch strings.ToLower(f.Raw) {
+	case "stop", "stop_sequence", "eos_token", "complete", "completed":
+		return "stop"
+	case "tool_use":
+		return "tool-calls"
+	case "max_tokens", "max_output_tokens", "model_length":
+		return "length"
+	case "refusal", "safety", "sensitive", "recitation", "blocklist", "prohibited_content", "spii", "guardrail_intervened":
+		return "content-filter"
+	default:
+		return "other"
+	}
+}
+
+// refuse takes words by which the model says that it will not answer. People read
+// them like any other text; the reason of the answer's end tells them apart.
+func (p *parser) refuse(s string) {
+	if s != "" {
+		p.refused = true
+		p.say(s)
+	}
+}
+
+// unnamed gives an answer that its server ended in order, yet without a reason, the
+// finish reason "other", so that its words are kept.
+func (p *parser) unnamed() { p.finish = &model.FinishReason{Unified: "other"} }
 
 // content is a string, or parts of text and thinking.
 func (p *parser) content(raw json.RawMessage) {
@@ -365,6 +406,9 @@ func (p *parser) close() error {
 	if p.finish == nil {
 		p.finish = &model.FinishReason{Unified: "error"}
 		p.emit(model.Event{Kind: model.EventError, Err: errCut("")})
+	}
+	if p.refused && p.finish.Unified == "stop" {
+		p.finish = &model.FinishReason{Unified: "content-filter", Raw: model.FinishRefusal}
 	}
 	p.emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: usageOf(p.usage), ProviderMetadata: json.RawMessage(finishMetadata)})
 	return nil

@@ -1,0 +1,184 @@
+package openai
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// tagSeparator stands between pieces of one kind that a tag parted, as in the SDK.
+const tagSeparator = "\n"
+
+// tagFilter makes reasoning of the text between tags such as <think> and </think>,
+// as extractReasoningMiddleware of the SDK does. Tags may come in pieces. Unlike the
+// SDK it loses nothing when the text ends within a tag, and closes reasoning whose
+// closing tag never came.
+type tagFilter struct {
+	names []string
+	out   []model.Event
+
+	start     *model.Event // of a text that has not said anything yet
+	buffer    string       // what may be the beginning of a tag
+	tag       string       // that is open; empty: none
+	switched  bool         // since the last piece
+	spoken    bool         // some text came
+	thought   bool         // some reasoning came
+	reasoning bool         // a block of it is open
+	blocks    int
+}
+
+// filter returns the events with reasoning told apart. The slice is used again.
+func (f *tagFilter) filter(events []model.Event) []model.Event {
+	if len(f.names) == 0 {
+		return events
+	}
+	f.out = f.out[:0]
+	for _, e := range events {
+		switch e.Kind {
+		case model.EventTextStart:
+			f.start = &e
+		case model.EventTextDelta:
+			f.buffer += e.Delta
+			f.split(e.ID)
+		case model.EventTextEnd:
+			f.end(e)
+		default:
+			f.out = append(f.out, e)
+		}
+	}
+	return f.out
+}
+
+// split gives away what is certain of the buffer.
+func (f *tagFilter) split(id string) {
+	for {
+		at, tag := f.next()
+		if at < 0 {
+			f.publish(id, f.buffer)
+			f.buffer = ""
+			return
+		}
+		f.publish(id, f.buffer[:at])
+		f.buffer = f.buffer[at:]
+		mark := f.mark(tag)
+		if len(f.buffer) < len(mark) {
+			return
+		}
+		f.buffer = f.buffer[len(mark):]
+		f.turn(tag)
+	}
+}
+
+// mark is the tag that is looked for: the one that opens, or closes what is open.
+func (f *tagFilter) mark(name string) string {
+	if f.tag != "" {
+		return "</" + name + ">"
+	}
+	return "<" + name + ">"
+}
+
+// next finds the first tag in the buffer, or the beginning of one at its end; -1: there
+// is none.
+func (f *tagFilter) next() (at int, name string) {
+	names := f.names
+	if f.tag != "" {
+		names = []string{f.tag}
+	}
+	at = -1
+	for _, n := range names {
+		if i := potential(f.buffer, f.mark(n)); i >= 0 && (at < 0 || i < at) {
+			at, name = i, n
+		}
+	}
+	return at, name
+}
+
+// potential is where a tag is in a text, or may begin at its end; -1: nowhere.
+func potential(text, tag string) int {
+	if i := strings.Index(text, tag); i >= 0 {
+		return i
+	}
+	for n := min(len(tag)-1, len(text)); n > 0; n-- {
+		if strings.HasSuffix(text, tag[:n]) {
+			return len(text) - n
+		}
+	}
+	return -1
+}
+
+// turn goes from text to reasoning, or back.
+func (f *tagFilter) turn(name string) {
+	f.switched = true
+	if f.tag == "" {
+		f.tag = name
+		return
+	}
+	f.tag = ""
+	f.endReasoning()
+}
+
+func (f *tagFilter) endReasoning() {
+	if f.reasoning {
+		f.reasoning = false
+		f.out = append(f.out, model.Event{Kind: model.EventReasoningEnd, ID: f.reasoningID()})
+		f.blocks++
+	}
+}
+
+func (f *tagFilter) reasoningID() string { return "reasoning-tag-" + strconv.Itoa(f.blocks) }
+
+// publish gives a piece of what is open.
+func (f *tagFilter) publish(id, piece string) {
+	if piece == "" {
+		return
+	}
+	if f.switched && (f.tag == "" && f.spoken || f.tag != "" && f.thought) {
+		piece = tagSeparator + piece
+	}
+	f.switched = false
+	if f.tag == "" {
+		f.spoken = true
+		f.begin()
+		f.out = append(f.out, model.Event{Kind: model.EventTextDelta, ID: id, Delta: piece})
+		return
+	}
+	f.thought = true
+	if !f.reasoning {
+		f.reasoning = true
+		f.out = append(f.out, model.Event{Kind: model.EventReasoningStart, ID: f.reasoningID()})
+	}
+	f.out = append(f.out, model.Event{Kind: model.EventReasoningDelta, ID: f.reasoningID(), Delta: piece})
+}
+
+// begin opens the text that waited for its first word.
+func (f *tagFilter) begin() {
+	if f.start != nil {
+		f.out = append(f.out, *f.start)
+		f.start = nil
+	}
+}
+
+// end ends the text. What looked like the beginning of a tag was none.
+func (f *tagFilter) end(e model.Event) {
+	f.publish(e.ID, f.buffer)
+	f.buffer = ""
+	f.endReasoning()
+	opened := f.start == nil
+	f.start, f.tag, f.switched, f.spoken, f.thought = nil, "", false, false, false
+	if opened {
+		f.out = append(f.out, e)
+	}
+}
+
+// tagNames are the names of tags as they were set, without brackets.
+func tagNames(tags []string) []string {
+	var out []string
+	for _, t := range tags {
+		if t = strings.Trim(t, "</> "); t != "" && !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package host
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// habit is one way in which services end an answer that is not a whole one.
+type habit struct {
+	name    string
+	answers []modeltest.Raw
+	en, zh  string // what the person reads
+	reason  string // stored with the message; empty: none
+	asked   int    // requests in all
+	stored  string // also stored; empty: nothing in particular
+}
+
+func habits() []habit {
+	text, done := modeltest.Delta(`{"content":"Half an answer"}`, ""), "[DONE]"
+	whole := modeltest.Events(modeltest.Delta(`{"content":"Whole."}`, ""), modeltest.Delta(`{}`, "stop"), done)
+	usage := `{"id":"c1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`
+	end := func(delta, finish string) modeltest.Raw { return modeltest.Events(modeltest.Delta(delta, finish), done) }
+	calls := `{"content":"I will look.","tool_calls":[{"index":0,"id":"c_1","type":"function","function":{"name":"memory_search","arguments":"{\"query\":\"x\"}"}}]}`
+	incomplete := "This answer may be incomplete: my model did not say that it had finished."
+	incompleteZH := "这个回答可能不完整：模型没有表明已经写完。"
+	return []habit{
+		{"length", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "length"), done)},
+			"Half an answer\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer.",
+			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, ""},
+		{"length in the words of another provider", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "max_tokens"), done)},
+			"Half an answer\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer.",
+			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, ""},
+		{"length with a call", []modeltest.Raw{end(calls, "length")},
+			"I will look.\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer. What it was about to do has not been done.",
+			"I will look.\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。它准备执行的操作没有执行。", "length", 1, "never begun: the answer with this call was cut off"},
+		{"length within reasoning", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "length")},
+			"There is no answer: my model reached its length limit before it had written one. Please ask for something shorter; the operator can raise the limit (llm.maxOutputTokens).",
+			"没有得到回答：模型还没写出答案就达到了长度上限。请把问题缩小一些；管理员可以提高上限（llm.maxOutputTokens）。", "length", 1, ""},
+		{"content filter", []modeltest.Raw{end(`{}`, "content_filter")},
+			"My model refused to answer this.", "模型拒绝回答这个内容。", "filtered", 1, ""},
+		{"content filter within the text", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "content_filter"), done)},
+			"Half an answer\n\nThe answer ends here: the service of my model stopped it because of its content.",
+			"Half an answer\n\n回答到此为止：模型服务因内容原因中止了它。", "filtered", 1, ""},
+		{"refusal", []modeltest.Raw{modeltest.Events(modeltest.Delta(`{"refusal":"I cannot "}`, ""), modeltest.Delta(`{"refusal":"help with that."}`, ""), modeltest.Delta(`{}`, "stop"), done)},
+			"I cannot help with that.", "I cannot help with that.", "refused", 1, ""},
+		{"empty, then whole", []modeltest.Raw{end(`{"content":""}`, "stop"), whole}, "Whole.", "Whole.", "", 2, ""},
+		{"empty twice", []modeltest.Raw{end(`{"content":" \n"}`, "stop")},
+			"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.",
+			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, ""},
+		{"nothing but the end", []modeltest.Raw{modeltest.Events(done)},
+			"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.",
+			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, ""},
+		{"reasoning alone", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop")},
+			"There is no answer: my model thought about this twice and wrote none. Please ask again, perhaps in other words.",
+			"没有得到回答：模型思考了两次，都没有写出答案。请再试一次，或换个说法。", "reasoning_only", 2, ""},
+		{"reasoning alone, then whole", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop"), whole}, "Whole.", "Whole.", "", 2, ""},
+		{"no finish reason, [DONE]", []modeltest.Raw{modeltest.Events(text, done)},
+			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, ""},
+		{"no finish reason, usage", []modeltest.Raw{modeltest.Events(text, usage)},
+			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, ""},
+		{"no finish reason, with a call", []modeltest.Raw{end(calls, "")},
+			"I will look.\n\n" + incomplete + " What it was about to do has not been done.",
+			"I will look.\n\n" + incompleteZH + "它准备执行的操作没有执行。", "unfinished", 2, "never begun: the answer with this call was cut off"},
+		{"no finish reason, with a call, then whole", []modeltest.Raw{end(calls, ""), whole}, "Whole.", "Whole.", "", 2, ""},
+	}
+}
+
+// Whatever the service does, the person reads something true, in their language and
+// in both ways out of a chat, and the reason is stored with the message.
+func TestHabitsOfModels(t *testing.T) {
+	for _, h := range habits() {
+		for _, egress := range []string{"direct", "tool"} {
+			for lang, hello := range map[string]string{"en": "hi", "zh": "你好"} {
+				t.Run(h.name+"/"+egress+"/"+lang, func(t *testing.T) {
+					t.Parallel()
+					want := h.en
+					if lang == "zh" {
+						want = h.zh
+					}
+					h.check(t, egress, hello, want)
+				})
+			}
+		}
+	}
+}
+
+func (h habit) check(t *testing.T, egress, hello, want string) {
+	t.Helper()
+	server := modeltest.NewRawServer(h.answers...)
+	t.Cleanup(server.Close)
+	p := newProject(t)
+	flags := telegramFlags(p)
+	flags["llm.baseUrl"], flags["adapters.telegram.egress"] = server.URL, egress
+	p.start(t, Options{}, flags)
+	p.api.Say(1, 1, hello, nil)
+	p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > 0 })
+	if got := p.api.Sent(1)[0].Text; got != want {
+		t.Errorf("the person reads %q, want %q", got, want)
+	}
+	if n := len(server.Requests()); n != h.asked {
+		t.Errorf("the model was asked %d times, want %d", n, h.asked)
+	}
+	if first, last := server.Requests()[0].Body, server.Requests()[h.asked-1].Body; first != last {
+		t.Errorf("the second request is another one:\n%s\n%s", first, last)
+	}
+	history := allText(t, filepath.Join(p.dir, ".ship", "chat"))
+	if h.reason != "" && !strings.Contains(history, `"reason":"`+h.reason+`"`) {
+		t.Errorf("the history does not say %q:\n%s", h.reason, history)
+	}
+	if !strings.Contains(history, h.stored) {
+		t.Errorf("the history lacks %q:\n%s", h.stored, history)
+	}
+}
+
+// allText is what the files of a folder hold.
+func allText(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		b.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
