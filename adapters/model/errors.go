@@ -13,13 +13,14 @@ type Reason string
 const (
 	ReasonAuth       Reason = "auth"        // key refused: 401, 403
 	ReasonQuota      Reason = "quota"       // nothing left to pay with: 402, or a 429 that says so
-	ReasonNotFound   Reason = "not_found"   // unknown model or address
+	ReasonNotFound   Reason = "not_found"   // unknown model
+	ReasonAddress    Reason = "address"     // what answers there is no model's API, such as a web page
 	ReasonTooLong    Reason = "too_long"    // the context does not fit
 	ReasonRate       Reason = "rate"        // 429
 	ReasonOverloaded Reason = "overloaded"  // 5xx, 529, overload inside the stream
 	ReasonNetwork    Reason = "network"     // no connection, name not found, reset before the first byte
 	ReasonCut        Reason = "cut"         // the stream ended without a finish reason or could not be read
-	ReasonIdle       Reason = "idle"        // no bytes for the idle deadline
+	ReasonIdle       Reason = "idle"        // no word of an answer in time, or no bytes for the idle deadline
 	ReasonBadRequest Reason = "bad_request" // any other 4xx
 	ReasonFiltered   Reason = "filtered"    // refused for its content
 	ReasonInternal   Reason = "internal"    // a fault of ours

@@ -17,6 +17,7 @@ type metrics struct {
 	tokens    *prometheus.HistogramVec // model, token_type
 	retries   *prometheus.CounterVec   // model, reason
 	fallbacks *prometheus.CounterVec   // model, reason
+	skipped   *prometheus.GaugeVec     // model, address
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -37,11 +38,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		fallbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_model_fallbacks_total", Help: "Calls that went on to the next model, by the reason of the failure.",
 		}, []string{"model", "reason"}),
+		skipped: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sma_model_skipped", Help: "1 while calls skip a model because it failed, until it answers again.",
+		}, []string{"model", "address"}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks))
+	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks), register(reg, &m.skipped))
 }
 
 // register registers *c, or takes the one that an earlier model registered.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	openaiapi "github.com/sashabaranov/go-openai"
@@ -32,6 +33,8 @@ type endpoint struct {
 	metrics *metrics
 	log     *slog.Logger
 	readers eventReaders
+	breaker breaker
+	noTools atomic.Bool // it is asked without tools
 }
 
 // New returns a model. It sends nothing.
@@ -79,26 +82,88 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	return func(yield func(model.Event, error) bool) {
 		s := &sink{yield: yield}
 		var failed error
-		for i, e := range m.endpoints {
+		c := chooser{endpoints: m.endpoints, tried: make([]bool, len(m.endpoints))}
+		i, probe := c.next()
+		for {
 			if i > 0 {
 				req.Memo = nil // it holds the bytes of the first model
 			}
+			e := m.endpoints[i]
+			s.onAnswer = e.heard
 			err := e.call(ctx, req, s)
+			e.ended(ctx, err, probe)
 			if err == nil || errors.Is(err, errStopped) {
 				return
 			}
 			failed = joinFailures(failed, err)
-			if s.started || ctx.Err() != nil || !fallsBack(err) || i == len(m.endpoints)-1 {
+			if s.started || ctx.Err() != nil || !fallsBack(err) {
+				break
+			}
+			if i, probe = c.next(); i < 0 {
 				break
 			}
 			e.metrics.fallbacks.WithLabelValues(e.Model, string(model.ReasonOf(err))).Inc()
-			e.log.WarnContext(ctx, "model failed, trying the next", "request_id", req.ID, "next", m.endpoints[i+1].Model, "error", err)
+			e.log.WarnContext(ctx, "model failed, trying the next", "request_id", req.ID, "next", m.endpoints[i].Model, "error", err)
 		}
 		if ctx.Err() != nil {
 			failed = context.Cause(ctx)
 		}
 		yield(model.Event{}, failed)
 	}
+}
+
+// chooser is the order in which one call asks the models.
+type chooser struct {
+	endpoints []*endpoint
+	tried     []bool
+	anyway    bool // one was chosen although it is skipped
+}
+
+// next is the first model that was not tried yet and is not skipped. Once there is none,
+// it is the one that is skipped for the shortest time, and then none: -1.
+func (c *chooser) next() (i int, probe bool) {
+	best, least := -1, time.Duration(0)
+	for i, e := range c.endpoints {
+		if c.tried[i] {
+			continue
+		}
+		if ok, probe := e.breaker.admit(); ok {
+			c.tried[i] = true
+			return i, probe
+		}
+		if left, _ := e.breaker.left(); best < 0 || left < least {
+			best, least = i, left
+		}
+	}
+	if best < 0 || c.anyway {
+		return -1, false
+	}
+	c.tried[best], c.anyway = true, true
+	return best, false
+}
+
+// ended remembers how a call went.
+func (e *endpoint) ended(ctx context.Context, err error, probe bool) {
+	if ctx.Err() != nil {
+		err = errStopped // the end of its context says nothing of the endpoint
+	}
+	e.breaker.ended(err, probe)
+	e.showSkipped()
+}
+
+// heard says that an answer has begun.
+func (e *endpoint) heard() {
+	e.breaker.heard()
+	e.showSkipped()
+}
+
+// showSkipped brings the metric up to date.
+func (e *endpoint) showSkipped() {
+	skipped := 0.0
+	if e.breaker.open() {
+		skipped = 1
+	}
+	e.metrics.skipped.WithLabelValues(e.Model, e.host()).Set(skipped)
 }
 
 // fallsBack tells whether another model may do better. A context that does not
@@ -154,8 +219,12 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
 // attempt sends one request and reads its answer into s.
 func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s *sink) (err error) {
 	start := time.Now()
-	s.onFirst = func() { e.metrics.first.WithLabelValues(e.Model).Observe(time.Since(start).Seconds()) }
 	actx, watch := newWatchdog(ctx, e.opts.FirstByteTimeout, e.opts.IdleTimeout)
+	s.onFirst = func() {
+		watch.heard()
+		s.onAnswer()
+		e.metrics.first.WithLabelValues(e.Model).Observe(time.Since(start).Seconds())
+	}
 	complete := false
 	defer func() {
 		if !complete {

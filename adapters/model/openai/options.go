@@ -48,13 +48,17 @@ type Endpoint struct {
 type Options struct {
 	Endpoint
 	// Fallbacks are asked, in order, by a call whose model failed for good before
-	// its first event. The next call begins with the first model again.
+	// its first event. The next call begins with the first model again, unless that
+	// failed of late: a model that failed is skipped for a while that grows with every
+	// failure, and one call tries it then. When all are skipped, the one whose time is
+	// up first is asked.
 	Fallbacks []Endpoint
 
 	// IdleTimeout bounds the silence within an answer: 120 s.
 	IdleTimeout time.Duration
-	// FirstByteTimeout bounds the wait for the first byte of an answer: 180 s, or
-	// the idle timeout if that is longer.
+	// FirstByteTimeout bounds the wait for the first piece of text, reasoning or call of
+	// an answer: 60 s, or 15 s with fallbacks. Comments do not count, nor does a chunk
+	// that says nothing. A model that is silent for longer is not asked again by the call.
 	FirstByteTimeout time.Duration
 	// MaxAttempts bounds the requests of one call to one model: 6.
 	MaxAttempts int
@@ -82,7 +86,8 @@ type Options struct {
 // The defaults of [Options].
 const (
 	defaultIdle      = 120 * time.Second
-	defaultFirstByte = 180 * time.Second
+	defaultFirstByte = 60 * time.Second
+	fallbackFirst    = 15 * time.Second
 	defaultAttempts  = 6
 	defaultMaxWait   = 30 * time.Second
 	defaultBudget    = 60 * time.Second
@@ -97,7 +102,11 @@ var (
 
 func (o *Options) setDefaults() {
 	setDefault(&o.IdleTimeout, defaultIdle)
-	setDefault(&o.FirstByteTimeout, max(defaultFirstByte, o.IdleTimeout))
+	first := defaultFirstByte
+	if len(o.Fallbacks) > 0 {
+		first = fallbackFirst
+	}
+	setDefault(&o.FirstByteTimeout, first)
 	setDefault(&o.MaxAttempts, defaultAttempts)
 	setDefault(&o.MaxWait, defaultMaxWait)
 	setDefault(&o.WaitBudget, defaultBudget)
@@ -165,6 +174,15 @@ func (e Endpoint) checked() (Endpoint, error) {
 		}
 	}
 	return e, nil
+}
+
+// host is where the endpoint is, for people.
+func (e Endpoint) host() string {
+	u, err := url.Parse(e.BaseURL)
+	if err != nil {
+		return "" // Unreachable: the endpoint was checked.
+	}
+	return u.Host
 }
 
 // client makes the library's client for the endpoint.

@@ -18,10 +18,11 @@ const usageTime = 10 * time.Second
 // sink gives events to the reader of a stream. What says nothing yet is held
 // back, so that an answer which fails right after it can still be asked for again.
 type sink struct {
-	yield   func(model.Event, error) bool
-	onFirst func()
-	held    []model.Event
-	started bool
+	yield    func(model.Event, error) bool
+	onAnswer func() // the model has begun to answer
+	onFirst  func()
+	held     []model.Event
+	started  bool
 }
 
 // put gives one event; the error is [errStopped] if the reader broke off.
@@ -91,10 +92,17 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	return e.give(tags.filter(p.events()), s)
 }
 
+// heard says that the answer has begun: from now on bytes are life.
+func (w *watchdog) heard() {
+	w.began.Store(true)
+	w.timer.Reset(w.idle)
+}
+
 // shorten allows no longer silence from now on.
 func (w *watchdog) shorten(idle time.Duration) {
 	if idle < w.idle {
 		w.idle = idle
+		w.began.Store(true)
 		w.timer.Reset(idle)
 	}
 }

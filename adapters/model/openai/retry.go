@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -12,6 +13,11 @@ const (
 	baseWait = 500 * time.Millisecond
 	maxShift = 6
 )
+
+// span is base, doubled with every failure after the first, and at most limit.
+func span(base, limit time.Duration, failures int) time.Duration {
+	return min(limit, base<<min(max(failures-1, 0), maxShift))
+}
 
 // retrier decides whether and when a call asks again. It is used by one call to
 // one model.
@@ -34,14 +40,13 @@ func newRetrier(o *Options) *retrier {
 // those who were told the same do not come back together.
 func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	r.attempts++
-	if r.attempts >= r.max || !err.Retryable || err.RetryAfter > r.maxWait {
+	if r.attempts >= r.max || !err.Retryable || errors.Is(err, errUnheard) || err.RetryAfter > r.maxWait {
 		return 0, false
 	}
 	if err.RetryAfter > 0 {
 		wait = min(r.maxWait, err.RetryAfter+rand.N(err.RetryAfter/10+time.Millisecond))
 	} else {
-		span := min(r.maxWait, baseWait<<min(r.attempts-1, maxShift))
-		wait = rand.N(span) + time.Millisecond
+		wait = rand.N(span(baseWait, r.maxWait, r.attempts)) + time.Millisecond
 	}
 	if wait > r.budget || time.Now().Add(wait).After(r.until) {
 		return 0, false

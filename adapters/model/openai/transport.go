@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -116,31 +117,39 @@ func (d *doer) networkError(err error) *model.Error {
 	return &model.Error{Reason: model.ReasonNetwork, Retryable: !badCert, Message: d.masker.message(err.Error())}
 }
 
-// watchdog ends a request whose answer falls silent.
+// watchdog ends a request whose answer does not begin, or falls silent.
 type watchdog struct {
 	idle   time.Duration // 0: bytes are no life any more
+	began  *atomic.Bool  // something was said; before, bytes are no life either
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
 	detach func() bool
 }
 
-// newWatchdog returns a context that ends with the caller's, or when no byte came for
-// first, and later for idle. Stop it, or drain.
+// errUnheard is under the error of an answer that did not begin in time.
+var errUnheard = errors.New("no word of an answer")
+
+// newWatchdog returns a context that ends with the caller's, or when nothing was said
+// for first, and later no byte came for idle. Stop it, or drain.
 func newWatchdog(caller context.Context, first, idle time.Duration) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(caller))
-	w := &watchdog{idle: idle, cancel: cancel}
+	w := &watchdog{idle: idle, cancel: cancel, began: new(atomic.Bool)}
 	w.detach = context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })
 	if caller.Err() != nil {
 		cancel(context.Cause(caller)) // at once
 	}
 	w.timer = time.AfterFunc(first, func() {
-		cancel(&model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"})
+		silent := &model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"}
+		if !w.began.Load() {
+			silent.Message, silent.Err = "the model said nothing for "+first.String(), errUnheard
+		}
+		cancel(silent)
 	})
 	return ctx, w
 }
 
 func (w *watchdog) saw(n int) {
-	if n > 0 && w.idle > 0 {
+	if n > 0 && w.idle > 0 && w.began.Load() {
 		w.timer.Reset(w.idle)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -66,6 +67,8 @@ func (*slowBody) Close() error { return nil }
 
 const (
 	textPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
+	rolePiece    = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"
+	thoughtPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"h\"}}]}\n\n"
 	// The finish reason by itself, with a word, and what may follow it.
 	finishPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
 	wordyPiece  = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\n"
@@ -104,9 +107,12 @@ func TestRL2IdleDeadline(t *testing.T) {
 		{"lively for an hour", slow(0, true, hour()...), strings.Repeat("a", 36), "", time.Hour + 100*time.Second},
 		{"comments count as life", slow(0, true, piece{0, textPiece}, comment, comment, comment, piece{100 * time.Second, lastPiece}), "a", "", 400 * time.Second},
 		{"silent after the first", slow(0, false, piece{time.Second, textPiece}), "a", model.ReasonIdle, 121 * time.Second},
-		{"no headers", slow(time.Hour, true), "", model.ReasonIdle, 180 * time.Second},
-		{"headers and no byte", slow(time.Second, false), "", model.ReasonIdle, 180 * time.Second},
-		{"patient before the first byte", slow(150*time.Second, true, piece{20 * time.Second, textPiece}, piece{0, lastPiece}), "a", "", 170 * time.Second},
+		{"no headers", slow(time.Hour, true), "", model.ReasonIdle, 110 * time.Second},
+		{"headers and no byte", slow(time.Second, false), "", model.ReasonIdle, 110 * time.Second},
+		{"comments are no word", slow(time.Second, false, keepAlives()...), "", model.ReasonIdle, 110 * time.Second},
+		{"a chunk without a word", slow(time.Second, false, append([]piece{{0, rolePiece}}, keepAlives()...)...), "", model.ReasonIdle, 110 * time.Second},
+		{"reasoning is a word", slow(0, true, piece{100 * time.Second, thoughtPiece}, comment, comment, piece{0, textPiece}, piece{0, lastPiece}), "a", "", 300 * time.Second},
+		{"patient before the first word", slow(80*time.Second, true, piece{20 * time.Second, textPiece}, piece{0, lastPiece}), "a", "", 100 * time.Second},
 		{"silent behind the finish reason", slow(0, false, piece{0, textPiece}, piece{time.Second, finishPiece}), "a", "", time.Second + usageTime},
 		{"usage long after the finish reason", slow(0, true, piece{0, textPiece}, piece{0, finishPiece}, piece{usageTime - 1, usagePiece}), "a", "", usageTime - 1},
 		{"silent behind a reason that comes with words", slow(0, false, piece{0, textPiece}, piece{0, wordyPiece}), "ab", model.ReasonIdle, 120 * time.Second},
@@ -115,7 +121,7 @@ func TestRL2IdleDeadline(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newModel(t, Options{Transport: tt.transport, MaxAttempts: 1})
+				m := newModel(t, Options{Transport: tt.transport, MaxAttempts: 1, FirstByteTimeout: 110 * time.Second})
 				start := time.Now()
 				text, finished, err := said(t.Context(), m, hello())
 				if text != tt.text || finished != (tt.reason == "") {
@@ -133,26 +139,35 @@ func TestRL2IdleDeadline(t *testing.T) {
 	}
 }
 
-// A model that answers nobody is given up in time: no attempt begins after the budget.
+// A model that accepts and says nothing is given up at once, and is not asked again by
+// the call. It gets less time where others can answer.
 func TestRL3SilentServerIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newModel(t, Options{Transport: slow(time.Hour, true)})
-		start := time.Now()
-		_, _, err := said(t.Context(), m, hello())
-		if took := time.Since(start); model.ReasonOf(err) != model.ReasonIdle || took < 6*time.Minute || took > 6*time.Minute+time.Second {
-			t.Errorf("failed with %v after %s, want idle after two attempts of 3 minutes", err, took)
-		}
-	})
+	for _, tt := range []struct {
+		name      string
+		fallbacks []Endpoint
+		first     time.Duration
+		want      time.Duration
+	}{
+		{"alone", nil, 0, time.Minute},
+		{"with fallbacks that are silent, too", []Endpoint{{Model: "second"}, {Model: "third"}}, 0, 45 * time.Second},
+		{"as it is set", nil, 5 * time.Second, 5 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newModel(t, Options{Transport: slow(time.Hour, true), Fallbacks: tt.fallbacks, FirstByteTimeout: tt.first})
+				start := time.Now()
+				_, _, err := said(t.Context(), m, hello())
+				if took := time.Since(start); model.ReasonOf(err) != model.ReasonIdle || took != tt.want {
+					t.Errorf("failed with %v after %s, want idle after %s", err, took, tt.want)
+				}
+			})
+		})
+	}
 }
 
-// An operator who allows long silences gets them before the first byte too.
-func TestRL2LongIdleTimeoutCountsBeforeTheFirstByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newModel(t, Options{Transport: slow(500*time.Second, true, piece{0, textPiece}, piece{599 * time.Second, lastPiece}), IdleTimeout: 600 * time.Second, MaxAttempts: 1})
-		if text, finished, err := said(t.Context(), m, hello()); text != "a" || !finished {
-			t.Errorf("heard %q, finished %t, error %v", text, finished, err)
-		}
-	})
+// keepAlives are comments that come every second for an hour.
+func keepAlives() []piece {
+	return slices.Repeat([]piece{{time.Second, ": ping\n\n"}}, 3600)
 }
 
 // hour is an answer of an hour with a piece every 100 seconds.
