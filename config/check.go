@@ -63,7 +63,10 @@ func (l *loader) hasError(key string) bool {
 // noteSecret remembers a secret that ship.json spells out, and looks at the
 // files that secrets come from.
 func (l *loader) noteSecret(k keyValue, o Origin, x expansion) {
-	if x.literal {
+	if named := k.key[strings.LastIndexByte(k.key, '.')+1:]; x.literal && k.variable == "" && secretWords().MatchString(named) {
+		k.variable = variableOf(named)
+	}
+	if x.literal && k.variable != "" {
 		l.literals = append(l.literals, literalSecret{key: k.key, variable: k.variable, origin: o})
 	}
 	for _, path := range x.files {
@@ -71,6 +74,16 @@ func (l *loader) noteSecret(k keyValue, o Origin, x expansion) {
 			l.report(Warn, o, k.key, k.key+" is read from a file that others can read; run chmod 600 on it")
 		}
 	}
+}
+
+// variableOf proposes a variable for the value of a header or query parameter.
+func variableOf(name string) string {
+	return "LLM_" + strings.ToUpper(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name))
 }
 
 func (l *loader) warnLiterals() {

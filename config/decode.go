@@ -62,6 +62,8 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	switch t := k.value.Type(); {
 	case t == reflect.TypeFor[Secret]():
 		d.secret(k, n)
+	case t == reflect.TypeFor[Tags]():
+		d.tags(k, n)
 	case t.Kind() == reflect.Pointer:
 		k.value.Set(reflect.New(t.Elem()))
 		k.value = k.value.Elem()

@@ -28,7 +28,7 @@ const (
 // the demo model on the loopback web chat and the terminal.
 func Default() Settings {
 	return Settings{
-		LLM: LLM{Provider: ProviderDemo, IdleTimeoutS: 120, MaxConcurrency: 512},
+		LLM: LLM{Provider: ProviderDemo, FirstByteS: 60, IdleTimeoutS: 120, MaxConcurrency: 512, Tools: true},
 		Context: ContextSettings{
 			History:      History{KeepLastMessages: 30, MaxInputTokensApprox: 12000, ArchiveOnCompact: true},
 			ChatQueue:    ChatQueue{Mode: "merge", MaxQueued: 200, Fairness: "sender"},

@@ -332,6 +332,8 @@ func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
 		return word, nil
 	case t.Kind() == reflect.Bool:
 		return boolNode(text), nil
+	case t == reflect.TypeFor[Tags]() && boolNode(text).Kind == jsonpos.Bool:
+		return boolNode(text), nil
 	case list && !strings.HasPrefix(strings.TrimSpace(text), "["):
 		n := &jsonpos.Node{Kind: jsonpos.Array}
 		for item := range strings.SplitSeq(text, ",") {

@@ -263,7 +263,7 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 		}
 	}
 	for name, value := range f.Headers {
-		if !regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+.^_`|~-]+$").MatchString(name) || strings.ContainsAny(value.Reveal(), "\r\n\x00") {
+		if !headerName().MatchString(name) || strings.ContainsAny(value.Reveal(), "\r\n\x00") {
 			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
 		}
 	}

@@ -95,9 +95,16 @@ func (l *loader) isMissing(key string) bool {
 	return missing && l.origins[key].Source == FromFile
 }
 
+// firstByteWithFallbacks is the default of llm.firstByteS where another model can answer.
+const firstByteWithFallbacks = 15
+
 // resolveFallbacks completes fallbacks from their provider and the main model.
 func (l *loader) resolveFallbacks() {
 	main := l.settings.LLM
+	if len(main.Fallbacks) > 0 && l.origins.untouched("llm.firstByteS") {
+		l.settings.LLM.FirstByteS = firstByteWithFallbacks
+		l.follow("llm.firstByteS", "llm.fallbacks")
+	}
 	for i := range main.Fallbacks {
 		f := &main.Fallbacks[i]
 		at := fmt.Sprintf("llm.fallbacks[%d]", i)
@@ -118,6 +125,32 @@ func (l *loader) resolveFallbacks() {
 			f.APIKey = main.APIKey
 			l.origins[at+".apiKey"] = Origin{Source: FromKey, Name: "llm.apiKey"}
 		}
+		if f.BaseURL == main.BaseURL {
+			l.inherit(at, f, main)
+		}
+	}
+}
+
+// inherit gives a fallback at the main model's address what goes along with that
+// model's requests, as far as it sets nothing itself.
+func (l *loader) inherit(at string, f *Fallback, main LLM) {
+	from := func(name string, unset bool) bool {
+		if unset = unset && !l.isMissing(at+"."+name); unset {
+			l.origins[at+"."+name] = Origin{Source: FromKey, Name: "llm." + name}
+		}
+		return unset
+	}
+	if main.Organization != "" && from("organization", f.Organization == "") {
+		f.Organization = main.Organization
+	}
+	if main.APIVersion != "" && from("apiVersion", f.APIVersion == "") {
+		f.APIVersion = main.APIVersion
+	}
+	if main.Headers != nil && from("headers", f.Headers == nil) {
+		f.Headers = main.Headers
+	}
+	if main.Query != nil && from("query", f.Query == nil) {
+		f.Query = main.Query
 	}
 }
 

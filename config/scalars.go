@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
 // Limit is a positive number, or 0 for no limit, which ship.json writes as "off".
@@ -15,6 +18,31 @@ type TokenBudget int64
 
 // Dollars is a positive amount of US dollars, or 0 for no limit ("off").
 type Dollars float64
+
+// Tags are the names of tags. ship.json may also write a single one as a string, and true
+// for the usual one.
+type Tags []string
+
+// usualTag is the tag that models put around their reasoning.
+const usualTag = "think"
+
+// tags reads what may be a list, a word or a yes.
+func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
+	switch n.Kind {
+	case jsonpos.Bool:
+		list := Tags{}
+		if n.Text == "true" {
+			list = Tags{usualTag}
+		}
+		k.value.Set(reflect.ValueOf(list))
+	case jsonpos.String:
+		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Pos: n.Pos, Items: []*jsonpos.Node{n}})
+	case jsonpos.Array:
+		d.list(k, n)
+	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
+		d.fault(k, n, `wants the names of tags, such as ["think"], or true`)
+	}
+}
 
 // The range of a TokenBudget that is not auto, and the largest limits.
 const (

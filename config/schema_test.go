@@ -65,6 +65,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[Secret]():
 		return &jsonschema.Schema{Type: "string"}
+	case reflect.TypeFor[Tags]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "boolean"}, {Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
 	case reflect.TypeFor[Limit]():
 		return either(number("integer", "1", fmt.Sprint(int64(maxLimit))), word(wordOff))
 	case reflect.TypeFor[TokenBudget]():

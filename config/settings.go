@@ -35,9 +35,17 @@ type LLM struct {
 	Fallbacks         []Fallback `json:"fallbacks,omitempty" jsonschema_description:"Models asked in this order when the one before cannot answer."`
 	MaxOutputTokens   int        `json:"maxOutputTokens" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"Longest answer of one call in tokens; 0 leaves it to the model."`
 	ContextWindow     int        `json:"contextWindow" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"The model's context window in tokens; 0 means unknown."`
-	IdleTimeoutS      int        `json:"idleTimeoutS" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds without a byte after which an answer counts as cut off."`
+	FirstByteS        int        `json:"firstByteS" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds that a model may take to begin its answer; then the next fallback is asked. Default: 60, or 15 when there are fallbacks."`
+	IdleTimeoutS      int        `json:"idleTimeoutS" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds without a byte after which an answer that has begun counts as cut off."`
 	MaxConcurrency    int        `json:"maxConcurrency" jsonschema:"minimum=1,maximum=65536" jsonschema_description:"Model calls under way at once, over all chats."`
 	RequestsPerMinute Limit      `json:"requestsPerMinute" jsonschema_description:"Model calls started per minute, over all chats."`
+
+	Organization  string            `json:"organization,omitempty" jsonschema_description:"Sent as OpenAI-Organization."`
+	APIVersion    string            `json:"apiVersion,omitempty" jsonschema_description:"The api-version of an Azure OpenAI resource, such as 2024-10-21. baseUrl is then the address of the resource, model the name of the deployment, and the key goes as api-key."`
+	Headers       map[string]Secret `json:"headers,omitempty" jsonschema_description:"Further headers of every request; values may be ${NAME}."`
+	Query         map[string]Secret `json:"query,omitempty" jsonschema_description:"Query parameters of every request; values may be ${NAME}."`
+	Tools         bool              `json:"tools" jsonschema_description:"Whether the model takes tools. One that refuses them is found out and asked without them until the next start."`
+	ReasoningTags Tags              `json:"reasoningTags,omitempty" jsonschema_description:"Names of the tags around reasoning in the text of answers, such as think for <think>; true means think. What they enclose is kept as reasoning and not shown as the answer."`
 
 	Models map[string]ModelSettings `json:"models,omitempty" jsonschema_description:"Facts and settings of single models, by the name of the model."`
 }
@@ -49,6 +57,11 @@ type Fallback struct {
 	Model    string `json:"model" jsonschema:"required" jsonschema_description:"Name of the model."`
 	BaseURL  string `json:"baseUrl,omitempty" jsonschema_description:"Root of the API. Default: the provider's, or the main model's of the same provider."`
 	APIKey   Secret `json:"apiKey,omitzero" variable:"FALLBACK_API_KEY" jsonschema_description:"Key of the API. Default: the main model's, if the API is the same."`
+
+	Organization string            `json:"organization,omitempty" jsonschema_description:"As llm.organization. This and the next three default to the main model's if the API is the same."`
+	APIVersion   string            `json:"apiVersion,omitempty" jsonschema_description:"As llm.apiVersion."`
+	Headers      map[string]Secret `json:"headers,omitempty" jsonschema_description:"As llm.headers."`
+	Query        map[string]Secret `json:"query,omitempty" jsonschema_description:"As llm.query."`
 }
 
 // ModelSettings are what must be known of one model.
@@ -58,6 +71,9 @@ type ModelSettings struct {
 	TokensParam     string   `json:"tokensParam,omitempty" jsonschema:"enum=max_tokens,enum=max_completion_tokens" jsonschema_description:"The request field in which the API wants maxOutputTokens."`
 	Temperature     *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2" jsonschema_description:"Sampling temperature; unset leaves it to the model."`
 	ReasoningEffort string   `json:"reasoningEffort,omitempty" jsonschema:"enum=none,enum=minimal,enum=low,enum=medium,enum=high,enum=xhigh" jsonschema_description:"How long the model thinks; unset leaves it to the model."`
+	FirstByteS      int      `json:"firstByteS,omitempty" jsonschema:"minimum=0,maximum=3600" jsonschema_description:"Seconds until an answer has to begin; wins over llm.firstByteS."`
+	Tools           *bool    `json:"tools,omitempty" jsonschema_description:"Whether the model takes tools; wins over llm.tools."`
+	ReasoningTags   Tags     `json:"reasoningTags,omitempty" jsonschema_description:"Wins over llm.reasoningTags."`
 	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name. No effect yet."`
 	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars. No effect yet."`
 	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache. No effect yet."`

@@ -83,11 +83,14 @@ func (c *checker) values(s *Settings) {
 		case v.CanFloat():
 			c.between(k, v.Float())
 		}
-		if secret, ok := reflect.TypeAssert[Secret](v); ok && strings.ContainsFunc(secret.Reveal(), notInToken) {
+		if secret, ok := reflect.TypeAssert[Secret](v); ok && !isExtra(k.key) && strings.ContainsFunc(secret.Reveal(), notInToken) {
 			c.fault(k.key, "has blanks or characters that no key or token has; check what was pasted")
 		}
 	}
 }
+
+// headerName matches the names that headers can have.
+func headerName() *regexp.Regexp { return regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+.^_`|~-]+$") }
 
 func notInToken(r rune) bool { return r <= ' ' || r >= 0x7f }
 
@@ -145,14 +148,55 @@ func (c *checker) accounts(t Telegram) {
 func (c *checker) llm(s *Settings) {
 	llm := s.LLM
 	c.api("llm", llm.Provider, llm.BaseURL, llm.Model, llm.APIKey)
+	c.extras("llm", llm.APIVersion, llm.Headers, llm.Query)
+	c.tags("llm.reasoningTags", llm.ReasoningTags)
+	for _, name := range slices.Sorted(maps.Keys(llm.Models)) {
+		c.tags(joinKey("llm.models", name)+".reasoningTags", llm.Models[name].ReasoningTags)
+	}
 	for i, f := range llm.Fallbacks {
 		key := fmt.Sprintf("llm.fallbacks[%d]", i)
 		c.api(key, f.Provider, f.BaseURL, f.Model, f.APIKey)
+		c.extras(key, f.APIVersion, f.Headers, f.Query)
 	}
 	if len(llm.Fallbacks) > 0 && llm.Provider == ProviderDemo {
 		c.fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
 	}
 	c.embeddings(s.Context.Memory.EmbeddingModel, llm)
+}
+
+// isExtra reports whether a key is a header or query parameter of a model.
+func isExtra(key string) bool {
+	return strings.HasPrefix(key, "llm.") && (strings.Contains(key, ".headers.") || strings.Contains(key, ".query."))
+}
+
+// extras checks what goes along with the requests to a model.
+func (c *checker) extras(block, version string, headers, query map[string]Secret) {
+	if !regexp.MustCompile(`^[A-Za-z0-9._-]*$`).MatchString(version) {
+		c.fault(block+".apiVersion", `wants a version such as "2024-10-21"`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		switch {
+		case !headerName().MatchString(name) || hasControl(headers[name].Reveal()):
+			c.fault(block+".headers", "has %q, which is no header that can be sent", shorten(name))
+		case slices.Contains([]string{"content-type", "content-length", "host", "accept", "transfer-encoding", "connection", "accept-encoding"}, strings.ToLower(name)):
+			c.fault(block+".headers", "has %q, which every request sets by itself; leave it out", shorten(name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if name == "" || hasControl(name) {
+			c.fault(block+".query", "has a parameter without a usable name")
+		}
+	}
+}
+
+// tags checks the names of tags.
+func (c *checker) tags(key string, tags Tags) {
+	for _, name := range tags {
+		if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_:-]{0,63}$`).MatchString(name) {
+			c.fault(key, `wants names of tags without brackets, such as "think"`)
+			return
+		}
+	}
 }
 
 // embeddings checks that the API of the model can have an embedding model.

@@ -68,7 +68,7 @@ func TestListenMatrix(t *testing.T) {
 				t.Errorf("IsLoopback = %v, want %v", got, tt.loopback)
 			}
 			s := Default()
-			s.LLM = LLM{Provider: ProviderCustom, BaseURL: "http://127.0.0.1:1", Model: "m", IdleTimeoutS: 1, MaxConcurrency: 1}
+			s.LLM = LLM{Provider: ProviderCustom, BaseURL: "http://127.0.0.1:1", Model: "m", FirstByteS: 1, IdleTimeoutS: 1, MaxConcurrency: 1}
 			s.Adapters.Web.Listen = tt.listen
 			if err := s.Validate(); (err == nil) != tt.loopback {
 				t.Errorf("without a token: %v", err)

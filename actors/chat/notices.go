@@ -91,6 +91,11 @@ func failure(reason string) notice {
 			"I cannot reach my model: its name or address is unknown. The operator has to check llm.model and llm.baseUrl.",
 			"无法使用模型：名称或地址不存在。请管理员检查 llm.model 和 llm.baseUrl。",
 		}
+	case "address":
+		return notice{
+			"I cannot reach my model: something else answers at its address. The operator has to check llm.baseUrl, which usually ends in /v1.",
+			"无法使用模型：它的地址上不是模型服务。请管理员检查 llm.baseUrl，它通常以 /v1 结尾。",
+		}
 	case "too_long":
 		return notice{"This conversation has become too long for my model.", "这段对话对模型来说太长了。"}
 	case "rate", "overloaded":

@@ -174,7 +174,7 @@ func statusOf(e *model.Error) int {
 	switch e.Reason {
 	case model.ReasonAuth:
 		return http.StatusUnauthorized
-	case model.ReasonNotFound:
+	case model.ReasonNotFound, model.ReasonAddress:
 		return http.StatusNotFound
 	case model.ReasonRate, model.ReasonQuota:
 		return http.StatusTooManyRequests
@@ -199,6 +199,8 @@ func codeOf(r model.Reason) string {
 		return "invalid_api_key"
 	case model.ReasonNotFound:
 		return "model_not_found"
+	case model.ReasonAddress:
+		return "not_found"
 	case model.ReasonBadRequest:
 		return "invalid_request_error"
 	case model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle, model.ReasonInternal:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
@@ -44,6 +45,11 @@ type Settings struct {
 	// think for <think> and </think>; what they enclose becomes reasoning. Empty: text
 	// is text.
 	ReasoningTags []string
+	// NoTools: the model takes no tools. Requests leave them out, and earlier calls are
+	// text. A model that refuses tools is found out without this.
+	NoTools bool
+	// FirstByteTimeout replaces that of [Options] if it is set.
+	FirstByteTimeout time.Duration
 }
 
 // bodyWriter puts request bodies of one model together.

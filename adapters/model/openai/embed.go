@@ -38,7 +38,7 @@ func NewEmbedder(e Endpoint, transport http.RoundTripper) (*Embedder, error) {
 		transport = NewTransport()
 	}
 	m := newMasker(e.secrets())
-	return &Embedder{client: e.client(&embedDoer{newDoer(transport, m), e.Headers}), model: e.Model, masker: m}, nil
+	return &Embedder{client: e.client(&embedDoer{newDoer(transport, m), e}), model: e.Model, masker: m}, nil
 }
 
 // Embed implements [model.Embedder].
@@ -86,15 +86,12 @@ func usable(v []float32) bool {
 // embedDoer carries a request as the library wrote it.
 type embedDoer struct {
 	*doer
-	headers map[string]Secret
+	endpoint Endpoint
 }
 
 // Do implements the library's HTTPDoer.
 func (d *embedDoer) Do(req *http.Request) (*http.Response, error) {
-	req.Header.Set("User-Agent", userAgent)
-	for name, value := range d.headers {
-		req.Header.Set(name, string(value))
-	}
+	d.endpoint.decorate(req)
 	resp, err := d.client.Do(req)
 	if err != nil {
 		return nil, d.networkError(err)
@@ -102,7 +99,11 @@ func (d *embedDoer) Do(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
 		_ = resp.Body.Close()
-		return nil, d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now())
+		return nil, d.endpoint.refused(d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now()), resp.Header, body)
+	}
+	if isPage(resp.Header, nil) {
+		_ = resp.Body.Close()
+		return nil, d.endpoint.wrongAddress("a web page")
 	}
 	resp.Body = &boundedBody{io.LimitReader(resp.Body, maxEmbedBody), resp.Body}
 	return resp, nil

@@ -71,7 +71,7 @@ func TestEmbedFails(t *testing.T) {
 		{"too many", answer(429, `{"error":{"message":"slow down"}}`), model.ReasonRate},
 		{"a page", answer(502, `<html>Bad gateway</html>`), model.ReasonOverloaded},
 		{"elsewhere", answer(302, ""), model.ReasonInternal},
-		{"no JSON", answer(200, `<html>`+embedKey), model.ReasonCut},
+		{"no JSON", answer(200, `<html>`+embedKey), model.ReasonAddress},
 		{"cut off", answer(200, `{"data":[{"index":0,"embed`), model.ReasonCut},
 		{"too few", answer(200, `{"data":[{"index":0,"embedding":[1]}]}`), model.ReasonCut},
 		{"the same twice", answer(200, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`), model.ReasonCut},

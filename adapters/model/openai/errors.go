@@ -126,9 +126,14 @@ func classify(status int, a apiError) *model.Error {
 	switch e.Reason {
 	case model.ReasonRate, model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle:
 		e.Retryable = true
-	case model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
+	case model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonAddress, model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
 	}
 	return e
+}
+
+// namesModel reports whether a service says that it is the model that is unknown.
+func namesModel(words string) bool {
+	return containsAny(words, "model", "deployment", "endpoints found", "engine", "模型")
 }
 
 func reasonOf(status int, words string) model.Reason {
@@ -145,8 +150,10 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonRate
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
 		return model.ReasonOverloaded
-	case status == http.StatusNotFound, status >= 300 && status < 400, containsAny(words, "model_not_found"):
+	case containsAny(words, "model_not_found"), status == http.StatusNotFound && (strings.TrimSpace(words) == "" || namesModel(words)):
 		return model.ReasonNotFound
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
+		return model.ReasonAddress
 	case containsAny(words, "content_filter", "content_policy", "content management policy", "data_inspection_failed", "contentfilter"):
 		return model.ReasonFiltered
 	case status != 0:

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,11 @@ func New(o Options) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
 		}
-		m.endpoints = append(m.endpoints, &endpoint{
+		added := &endpoint{
 			Endpoint: e, opts: &o, client: e.client(doer), writer: newWriter(&o, e), masker: masker, metrics: metrics, log: o.Logger.With("model", e.Model),
-		})
+		}
+		added.noTools.Store(e.Settings.NoTools)
+		m.endpoints = append(m.endpoints, added)
 	}
 	return m, nil
 }
@@ -189,22 +192,24 @@ func joinFailures(first, next error) error {
 
 // call asks one model until it answers, or fails for good.
 func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
-	body, err := e.writer.write(ctx, req)
+	asked, body, err := e.prepare(ctx, req)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
+		return err
 	}
 	r := newRetrier(e.opts)
 	for {
-		err := e.attempt(ctx, body, req, s)
+		err := e.attempt(ctx, body, asked, s)
 		failure, ok := errors.AsType[*model.Error](err)
 		if !ok || s.started || ctx.Err() != nil {
 			return err
 		}
-		wait, ok := r.next(failure)
-		if !ok {
+		var wait time.Duration
+		if len(asked.Tools) > 0 && refusesTools(failure) {
+			e.loseTools(ctx, failure)
+			if asked, body, err = e.prepare(ctx, req); err != nil {
+				return err
+			}
+		} else if wait, ok = r.next(failure); !ok {
 			return err
 		}
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
@@ -216,10 +221,25 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
 	}
 }
 
+// prepare makes the body of a request as the model takes it.
+func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, body, error) {
+	if e.noTools.Load() && !e.opts.Exact {
+		req = withoutTools(req)
+	}
+	body, err := e.writer.write(ctx, req)
+	switch {
+	case err == nil:
+		return req, body, nil
+	case ctx.Err() != nil:
+		return req, body, context.Cause(ctx)
+	}
+	return req, body, &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
+}
+
 // attempt sends one request and reads its answer into s.
 func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s *sink) (err error) {
 	start := time.Now()
-	actx, watch := newWatchdog(ctx, e.opts.FirstByteTimeout, e.opts.IdleTimeout)
+	actx, watch := newWatchdog(ctx, cmp.Or(e.Settings.FirstByteTimeout, e.opts.FirstByteTimeout), e.opts.IdleTimeout)
 	s.onFirst = func() {
 		watch.heard()
 		s.onAnswer()
@@ -233,7 +253,7 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
-	x := &exchange{body: body, headers: e.Headers, watch: watch}
+	x := &exchange{body: body, endpoint: e.Endpoint, watch: watch}
 	stream, err := e.client.CreateChatCompletionStream(context.WithValue(actx, exchangeKey{}, x), openaiapi.ChatCompletionRequest{Model: e.Model})
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)

@@ -124,11 +124,19 @@ func TestServerShapes(t *testing.T) {
 		{"error with status 200", 200, "application/json", `{"error":{"message":"quota","type":"insufficient_quota"}}`, model.ReasonQuota, "quota"},
 		{"empty answer", 200, "application/json", ``, model.ReasonCut, "without a finish reason"},
 		{"empty stream", 200, "text/event-stream", ``, model.ReasonCut, "without a finish reason"},
-		{"page with status 200", 200, "text/html", "<html>login</html>", model.ReasonCut, ""},
+		{"page with status 200", 200, "text/html", "<html>login</html>", model.ReasonAddress, " answered with a web page, not with a model's answer. Check the base URL; it usually ends in /v1."},
+		{"page without a type", 200, "", "\n<!DOCTYPE html><html>login</html>", model.ReasonAddress, "a web page"},
+		{"page that is not found", 404, "text/html", "<html>not here</html>", model.ReasonAddress, "a web page"},
+		{"page for a wrong method", 405, "text/html", "<html>no</html>", model.ReasonAddress, "a web page"},
+		{"JSON of another kind", 200, "application/json", `{"status":"ok"}`, model.ReasonAddress, "JSON of another kind"},
+		{"plain text", 200, "text/plain; charset=utf-8", "Ollama is running", model.ReasonAddress, "plain text"},
+		{"a stream as plain text", 200, "text/plain", textPiece + lastPiece, "", "a"},
+		{"a path that is not there", 404, "application/json", `{"detail":"Not Found"}`, model.ReasonAddress, "\"Not Found\""},
+		{"unknown model", 404, "application/json", `{"error":{"message":"no such model"}}`, model.ReasonNotFound, " does not know the model m: no such model"},
 		{"error in a list", 400, "application/json", `[{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (5).","status":"INVALID_ARGUMENT"}}]`, model.ReasonTooLong, "exceeds"},
 		{"error as text", 400, "application/json", `{"error":"model requires more system memory"}`, model.ReasonBadRequest, "memory"},
 		{"detail", 422, "application/json", `{"detail":"bad field"}`, model.ReasonBadRequest, "bad field"},
-		{"redirect", 307, "text/html", "", model.ReasonNotFound, "temporary redirect"},
+		{"redirect", 307, "text/html", "", model.ReasonAddress, "a redirect to another place"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,18 +30,19 @@ func (Secret) LogValue() slog.Value { return slog.StringValue("***") }
 
 // Endpoint is one model at one address.
 type Endpoint struct {
-	// BaseURL ends before /chat/completions; empty: OpenAI's.
-	BaseURL string
-	APIKey  Secret
+	// BaseURL ends before /chat/completions; empty: OpenAI's. AddressKey is what people
+	// call the setting of it; errors name it.
+	BaseURL, AddressKey string
+	APIKey              Secret
 	// Model is required.
 	Model        string
 	Organization string
 	// AzureVersion, if set, is the api-version of an Azure resource, whose
 	// address BaseURL then is; Model names the deployment.
 	AzureVersion string
-	// Headers are added to every request, and are as secret as the key.
-	Headers  map[string]Secret
-	Settings Settings
+	// Headers and Query are added to every request, and are as secret as the key.
+	Headers, Query map[string]Secret
+	Settings       Settings
 }
 
 // Options configure a [Model]. Only the endpoint's Model is required.
@@ -176,6 +177,22 @@ func (e Endpoint) checked() (Endpoint, error) {
 	return e, nil
 }
 
+// decorate adds what goes along with every request.
+func (e Endpoint) decorate(req *http.Request) {
+	req.Header.Set("User-Agent", userAgent)
+	for name, value := range e.Headers {
+		req.Header.Set(name, string(value))
+	}
+	if len(e.Query) == 0 {
+		return
+	}
+	query := req.URL.Query()
+	for name, value := range e.Query {
+		query.Set(name, string(value))
+	}
+	req.URL.RawQuery = query.Encode()
+}
+
 // host is where the endpoint is, for people.
 func (e Endpoint) host() string {
 	u, err := url.Parse(e.BaseURL)
@@ -205,6 +222,9 @@ func (e Endpoint) secrets() []string {
 	all := []string{string(e.APIKey)}
 	for _, v := range e.Headers {
 		all = append(all, string(v))
+	}
+	for _, v := range e.Query {
+		all = append(all, string(v), url.QueryEscape(string(v)))
 	}
 	if u, err := url.Parse(e.BaseURL); err == nil && u.User != nil {
 		if password, ok := u.User.Password(); ok {

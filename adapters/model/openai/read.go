@@ -80,6 +80,9 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 			return err
 		}
 	}
+	if _, whole := source.(*wholeBody); whole && p.fed && !p.answer && p.finish == nil && !e.opts.Exact {
+		return e.wrongAddress("JSON of another kind")
+	}
 	if p.finish == nil && !e.opts.Exact {
 		if !said && p.usage == nil {
 			return errCut("")

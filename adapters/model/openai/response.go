@@ -45,6 +45,9 @@ type parser struct {
 	// the answer is whole, and at most its usage is still to come. Servers that give a
 	// reason with every piece never get there.
 	ended bool
+	// fed says that there was an object, answer that one had a list of choices, as
+	// every model's answer has.
+	fed, answer bool
 	// refused says that the words are the model's refusal.
 	refused bool
 	usage   json.RawMessage
@@ -112,6 +115,7 @@ func (p *parser) feedChunk(data []byte) {
 		p.emit(model.Event{Kind: model.EventError, Raw: object, Err: p.fail(object)})
 		return
 	}
+	p.fed, p.answer = true, p.answer || c.Choices != nil
 	p.begin(&c)
 	if usage := c.usage(); usage != nil {
 		p.usage = append(json.RawMessage(nil), usage...)

@@ -23,10 +23,10 @@ const (
 // exchange is one request on its way; the context carries it through the library
 // to the doer.
 type exchange struct {
-	body    body
-	headers map[string]Secret
-	watch   *watchdog
-	resp    *http.Response
+	body     body
+	endpoint Endpoint
+	watch    *watchdog
+	resp     *http.Response
 }
 
 type exchangeKey struct{}
@@ -60,9 +60,13 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
 		_ = resp.Body.Close()
-		return nil, d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now())
+		return nil, x.endpoint.refused(d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now()), resp.Header, body)
 	}
 	resp.Body = &watchedBody{ReadCloser: resp.Body, watch: x.watch}
+	if err := x.endpoint.checkAnswer(resp); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
 	x.resp = resp
 	return resp, nil
 }
@@ -106,10 +110,7 @@ func (d *doer) prepare(req *http.Request, x *exchange) {
 	req.GetBody = open
 	req.ContentLength = int64(len(x.body.head.bytes) + len(x.body.own) + len(bodyEnd))
 	req.Header.Del("Connection")
-	req.Header.Set("User-Agent", userAgent)
-	for name, value := range x.headers {
-		req.Header.Set(name, string(value))
-	}
+	x.endpoint.decorate(req)
 }
 
 func (d *doer) networkError(err error) *model.Error {

@@ -66,7 +66,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 func (*slowBody) Close() error { return nil }
 
 const (
-	textPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
+	textPiece    = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
 	rolePiece    = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"
 	thoughtPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"h\"}}]}\n\n"
 	// The finish reason by itself, with a word, and what may follow it.

@@ -24,7 +24,9 @@ func habits() []habit {
 	text, done := modeltest.Delta(`{"content":"Half an answer"}`, ""), "[DONE]"
 	whole := modeltest.Events(modeltest.Delta(`{"content":"Whole."}`, ""), modeltest.Delta(`{}`, "stop"), done)
 	usage := `{"id":"c1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`
-	end := func(delta, finish string) modeltest.Raw { return modeltest.Events(modeltest.Delta(delta, finish), done) }
+	end := func(delta, finish string) modeltest.Raw {
+		return modeltest.Events(modeltest.Delta(delta, finish), done)
+	}
 	calls := `{"content":"I will look.","tool_calls":[{"index":0,"id":"c_1","type":"function","function":{"name":"memory_search","arguments":"{\"query\":\"x\"}"}}]}`
 	incomplete := "This answer may be incomplete: my model did not say that it had finished."
 	incompleteZH := "这个回答可能不完整：模型没有表明已经写完。"

@@ -37,7 +37,7 @@ func (h *Host) makeMeaning() error {
 		return nil
 	}
 	transport := openai.NewTransport()
-	embedder, err := openai.NewEmbedder(endpoint(llm, name, llm.BaseURL, llm.APIKey), transport)
+	embedder, err := openai.NewEmbedder(mainEndpoint(llm, name), transport)
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: "the embedding model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}

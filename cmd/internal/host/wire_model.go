@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -30,12 +31,14 @@ func (h *Host) newModel() (model.Model, error) {
 		return demo.New(demo.Options{}), nil
 	}
 	o := openai.Options{
-		Endpoint:    endpoint(llm, llm.Model, llm.BaseURL, llm.APIKey),
-		IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
-		Logger:      h.opts.Logger.With("component", "model"), Metrics: h.registry,
+		Endpoint:         mainEndpoint(llm, llm.Model),
+		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
+		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry,
 	}
-	for _, f := range llm.Fallbacks {
-		o.Fallbacks = append(o.Fallbacks, endpoint(llm, f.Model, f.BaseURL, f.APIKey))
+	for i, f := range llm.Fallbacks {
+		e := endpoint(llm, f)
+		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
+		o.Fallbacks = append(o.Fallbacks, e)
 	}
 	m, err := openai.New(o)
 	if err != nil {
@@ -44,18 +47,53 @@ func (h *Host) newModel() (model.Model, error) {
 	return m, nil
 }
 
+// mainEndpoint is a model at the address of the main one.
+func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
+	e := endpoint(llm, config.Fallback{
+		Model: name, BaseURL: llm.BaseURL, APIKey: llm.APIKey,
+		Organization: llm.Organization, APIVersion: llm.APIVersion, Headers: llm.Headers, Query: llm.Query,
+	})
+	e.AddressKey = "llm.baseUrl"
+	return e
+}
+
 // endpoint is one model at one address, with what is known of that model.
-func endpoint(llm config.LLM, name, baseURL string, key config.Secret) openai.Endpoint {
-	own := llm.Models[name]
+func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
+	own := llm.Models[f.Model]
 	maxOutput := llm.MaxOutputTokens
 	if own.MaxOutputTokens > 0 {
 		maxOutput = own.MaxOutputTokens
 	}
+	tags := llm.ReasoningTags
+	if own.ReasoningTags != nil {
+		tags = own.ReasoningTags
+	}
 	return openai.Endpoint{
-		BaseURL: baseURL, APIKey: openai.Secret(key.Reveal()), Model: name,
+		BaseURL: f.BaseURL, APIKey: openai.Secret(f.APIKey.Reveal()), Model: f.Model,
+		Organization: f.Organization, AzureVersion: f.APIVersion, Headers: revealed(f.Headers), Query: revealed(f.Query),
 		Settings: openai.Settings{
 			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
 			Temperature: own.Temperature, ReasoningEffort: own.ReasoningEffort,
+			ReasoningTags: tags, NoTools: !takesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
 		},
 	}
+}
+
+// takesTools reports whether a model takes tools, as far as the settings know.
+func takesTools(llm config.LLM, name string) bool {
+	if own := llm.Models[name].Tools; own != nil {
+		return *own
+	}
+	return llm.Tools
+}
+
+func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
+	if len(secrets) == 0 {
+		return nil
+	}
+	out := make(map[string]openai.Secret, len(secrets))
+	for name, s := range secrets {
+		out[name] = openai.Secret(s.Reveal())
+	}
+	return out
 }

@@ -1,0 +1,217 @@
+package openai
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// heardOf is what comes of texts that arrive in these pieces: reasoning in brackets.
+func heardOf(pieces []string, names ...string) string {
+	f := &tagFilter{names: tagNames(names)}
+	events := []model.Event{{Kind: model.EventTextStart, ID: "t"}}
+	for _, p := range pieces {
+		events = append(events, model.Event{Kind: model.EventTextDelta, ID: "t", Delta: p})
+	}
+	var b strings.Builder
+	for _, e := range append(events, model.Event{Kind: model.EventTextEnd, ID: "t"}) {
+		for _, e := range f.filter([]model.Event{e}) {
+			switch e.Kind {
+			case model.EventReasoningStart:
+				b.WriteString("[")
+			case model.EventReasoningEnd:
+				b.WriteString("]")
+			case model.EventTextStart:
+				b.WriteString("{")
+			case model.EventTextEnd:
+				b.WriteString("}")
+			default:
+				b.WriteString(e.Delta)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Text between tags is reasoning, as extractReasoningMiddleware of the SDK has it, in
+// whatever pieces it arrives.
+func TestReasoningTags(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"before the answer", "<think>hm</think>Yes.", "[hm]{Yes.}"},
+		{"none", "a < b and c > d", "{a < b and c > d}"},
+		{"alone", "<think>hm</think>", "[hm]"},
+		{"empty", "<think></think>Yes.", "{Yes.}"},
+		{"never closed", "<think>hm", "[hm]"},
+		{"twice", "<think>a</think>b<think>c</think>d", "[a]{b[\nc]\nd}"},
+		{"within the answer", "a<think>b</think>c", "{a[b]\nc}"},
+		{"another tag within", "<think>a<b></think>c", "[a<b>]{c}"},
+		{"half a tag at the end", "Yes.<thi", "{Yes.<thi}"},
+		{"half a closing tag at the end", "<think>a</thi", "[a</thi]"},
+		{"a longer name", "<thinking>a</thinking>b", "[a]{b}"},
+		{"the other one closes nothing", "<think>a</thinking>b</think>c", "[a</thinking>b]{c}"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for size := 1; size <= len(tt.text); size++ {
+				var pieces []string
+				for rest := tt.text; rest != ""; {
+					n := min(size, len(rest))
+					pieces, rest = append(pieces, rest[:n]), rest[n:]
+				}
+				if got := heardOf(pieces, "think", "<thinking>"); got != tt.want {
+					t.Errorf("in pieces of %d: %q, want %q", size, got, tt.want)
+				}
+			}
+		})
+	}
+	if got := heardOf([]string{"<think>a</think>b"}); got != "{<think>a</think>b}" {
+		t.Errorf("without the setting: %q", got)
+	}
+}
+
+// FuzzReasoningTags: no letter of an answer is lost, however it is cut.
+func FuzzReasoningTags(f *testing.F) {
+	f.Add("<think>hm</think>Yes.", 3)
+	f.Add("a</think>b<think", 1)
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		size = max(1, size%16)
+		var pieces []string
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			pieces, rest = append(pieces, rest[:n]), rest[n:]
+		}
+		if got, whole := heardOf(pieces, "think"), heardOf([]string{text}, "think"); got != whole {
+			t.Errorf("in pieces %q, whole %q", got, whole)
+		}
+	})
+}
+
+// habitModel asks a raw server.
+func habitModel(t *testing.T, o Options, answers ...modeltest.Raw) (*Model, *modeltest.RawServer) {
+	t.Helper()
+	server := modeltest.NewRawServer(answers...)
+	t.Cleanup(server.Close)
+	o.BaseURL, o.Model, o.APIKey = server.URL, "m", testKey
+	return newModel(t, o), server
+}
+
+func wholeAnswer() modeltest.Raw {
+	return modeltest.Events(modeltest.Delta(`{"content":"a"}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+}
+
+// A model that refuses tools is asked without them at once, and from then on. Earlier
+// calls are text for it.
+func TestModelWithoutToolsIsFoundOut(t *testing.T) {
+	for name, refusal := range map[string]modeltest.Raw{
+		"ollama":     {Status: 400, Type: "application/json", Body: `{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}`},
+		"openrouter": {Status: 404, Type: "application/json", Body: `{"error":{"message":"No endpoints found that support tool use.","code":404}}`},
+		"vllm":       {Status: 400, Type: "application/json", Body: `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}`},
+		"llama.cpp":  {Status: 500, Type: "application/json", Body: `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`},
+		"deepseek":   {Status: 400, Type: "application/json", Body: `{"error":{"message":"deepseek-reasoner does not support Function Calling"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			m, server := habitModel(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, refusal, wholeAnswer())
+			req := history()
+			req.Tools, req.System, req.Memo = []model.ToolSpec{{Name: "t", InputSchema: []byte(`{"type":"object"}`)}}, "You are Ada.", new(model.Memo)
+			for range 2 {
+				if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+					t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+				}
+			}
+			bodies := server.Requests()
+			if len(bodies) != 3 || !strings.Contains(bodies[0].Body, `"tools":`) || strings.Contains(bodies[1].Body, `"tools":`) || bodies[1].Body != bodies[2].Body {
+				t.Fatalf("asked with %+v", bodies)
+			}
+			for _, want := range []string{"No tools can be called", "[used t with {}]", "[result of t: x]"} {
+				if !strings.Contains(bodies[1].Body, want) {
+					t.Errorf("the request lacks %q: %s", want, bodies[1].Body)
+				}
+			}
+			if err := modeltest.StrictBody([]byte(bodies[1].Body)); err != nil {
+				t.Error(err)
+			}
+			if n := strings.Count(log.String(), "refuses tools"); n != 1 || !m.Health()[0].NoTools {
+				t.Errorf("logged %d times: %s", n, log.String())
+			}
+		})
+	}
+}
+
+// What only sounds like it takes no tools away.
+func TestOtherRefusalsKeepTheTools(t *testing.T) {
+	for _, message := range []string{
+		"Unsupported parameter: parallel_tool_calls is not supported", "Invalid schema for function 't': tools[0] format is not supported",
+		"tool_call_id is not supported here", "images are not supported",
+	} {
+		if refusesTools(&model.Error{Reason: model.ReasonBadRequest, Message: message}) {
+			t.Errorf("%q", message)
+		}
+	}
+}
+
+// Azure's classic address, headers, the organization and query parameters are as the
+// endpoint says.
+func TestEndpointsExtras(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		azure   string
+		path    string
+		headers map[string]string
+		query   string
+	}{
+		{"as OpenAI", "", "/v1/chat/completions", map[string]string{"Authorization": "Bearer " + testKey, "Openai-Organization": "org-1", "X-Team": "red"}, "tier=gold"},
+		{"Azure", "2024-10-21", "/v1/openai/deployments/m/chat/completions", map[string]string{"Api-Key": testKey, "X-Team": "red"}, "api-version=2024-10-21&tier=gold"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := modeltest.NewRawServer(wholeAnswer())
+			t.Cleanup(server.Close)
+			m := newModel(t, Options{Endpoint: Endpoint{
+				BaseURL: server.URL, Model: "m", APIKey: testKey, Organization: "org-1", AzureVersion: tt.azure,
+				Headers: map[string]Secret{"X-Team": "red"}, Query: map[string]Secret{"tier": "gold"},
+			}})
+			if text, _, err := said(t.Context(), m, hello()); text != "a" {
+				t.Fatalf("heard %q, %v", text, err)
+			}
+			got := server.Requests()[0]
+			if got.Path != tt.path || got.Query.Encode() != tt.query {
+				t.Errorf("asked %s?%s, want %s?%s", got.Path, got.Query.Encode(), tt.path, tt.query)
+			}
+			for name, want := range tt.headers {
+				if got.Header.Get(name) != want {
+					t.Errorf("%s is %q, want %q", name, got.Header.Get(name), want)
+				}
+			}
+			if tt.azure != "" && got.Header.Get("Authorization") != "" {
+				t.Error("Azure got the key twice")
+			}
+		})
+	}
+}
+
+// A wrong address is named after one request, whatever it answers with.
+func TestWrongAddressIsAskedOnce(t *testing.T) {
+	for _, raw := range []modeltest.Raw{{Type: "text/html", Body: "<html></html>"}, {Type: "application/json", Body: `{"hello":"world"}`}, {Type: "text/plain", Body: "hello"}} {
+		m, server := habitModel(t, Options{}, raw)
+		_, _, err := said(t.Context(), m, hello())
+		if model.ReasonOf(err) != model.ReasonAddress || len(server.Requests()) != 1 {
+			t.Errorf("%d requests: %v", len(server.Requests()), err)
+		}
+	}
+}
+
+// Finish reasons in the words of others mean what they say, except to the letter.
+func TestOtherWordsForFinishReasons(t *testing.T) {
+	got := map[string]string{}
+	for _, raw := range []string{"max_tokens", "SAFETY", "refusal", "STOP", "tool_use", "abort"} {
+		got[raw] = otherWords(model.FinishReason{Unified: unified(raw), Raw: raw})
+	}
+	want := map[string]string{"max_tokens": "length", "SAFETY": "content-filter", "refusal": "content-filter", "STOP": "stop", "tool_use": "tool-calls", "abort": "other"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
