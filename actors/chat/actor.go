@@ -49,7 +49,7 @@ type chat struct {
 	// compaction is the child that folds the history, and what is known of its length.
 	compaction compacting
 	memory     remembering
-	skill      skilled
+	begins     fingerprints
 	run        *runner // nil: none under way
 	via        Adapter // how the chat's people are reached
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -62,7 +63,7 @@ func (c *chat) compactIfLong(ac actor.Context) {
 	if c.state == nil || c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
 		return
 	}
-	if c.compaction.size.tokens(c.state.History, c.systemSoFar()) > c.MaxTokens {
+	if size := &c.compaction.size; size.tokens(c.state.History, c.systemSoFar()) > tokens.Budget(c.MaxTokens, size.system) {
 		c.compact(ac, messages.CauseThreshold)
 	}
 }

@@ -50,7 +50,9 @@ func (c *chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	if asker := c.asker(); d.UserMemory != nil && c.onePerson(asker.ID) {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
-	c.recalls(docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
+	c.began(&c.begins.agent, "agent", docs.Agent)
+	c.began(&c.begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
+	c.began(&c.begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
 	s := c.skills(d)
 	docs.Skills, docs.Loaded = s.overview, s.loaded
 	return facts, docs, s.only

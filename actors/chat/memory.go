@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"hash/maphash"
 	"slices"
 	"time"
 
@@ -36,8 +35,6 @@ type remembering struct {
 	compaction string
 	frozen     []messages.FoldTurn
 	seen       int // turns of the history when it was last looked at
-	seed       maphash.Seed
-	memories   uint64 // those of the last request; 0: there was none
 }
 
 // remember begins an extraction when enough turns came, or when a compaction has
@@ -145,28 +142,7 @@ func (c *chat) dropMemory(ac actor.Context) {
 	if c.memory.pid != nil {
 		ac.Stop(c.memory.pid)
 	}
-	c.memory = remembering{seed: c.memory.seed, memories: c.memory.memories}
-}
-
-// recalls notes the memories that a request is about to begin with: others than
-// before break the prefix.
-func (c *chat) recalls(memories ...string) {
-	m := &c.memory
-	if m.memories == 0 {
-		m.seed = maphash.MakeSeed()
-	}
-	var h maphash.Hash
-	h.SetSeed(m.seed)
-	for _, text := range memories {
-		_, _ = h.WriteString(text) // never fails
-		_ = h.WriteByte(0)         // never fails
-	}
-	if now := max(h.Sum64(), 1); now != m.memories {
-		if m.memories != 0 && c.PrefixBroken != nil {
-			c.PrefixBroken("memory")
-		}
-		m.memories = now
-	}
+	c.memory = remembering{}
 }
 
 // several reports that more than one person writes, or may write, in the chat.

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -16,12 +15,6 @@ const (
 	noteChanged = "changed since it was loaded here; load it again before you use it"
 	noteGone    = "was loaded here and is gone"
 )
-
-// skilled is what a chat remembers of the skills in its system text.
-type skilled struct {
-	seed maphash.Seed
-	last uint64 // those of the last request; 0: there was none
-}
 
 // skillset are the skills of a chat as a run sees them.
 type skillset struct {
@@ -70,33 +63,16 @@ func (c *chat) skills(d Documents) skillset {
 // way out of the skill.
 func alwaysAllowed() []string { return []string{"chat_send", "skills_list", "skills_load"} }
 
-// learns notes the skills that a request is about to begin with: others than before
-// break the prefix.
+// learns notes the skills that a request is about to begin with.
 func (c *chat) learns(s skillset) {
-	k := &c.skill
-	if k.last == 0 {
-		k.seed = maphash.MakeSeed()
-	}
-	var h maphash.Hash
-	h.SetSeed(k.seed)
-	add := func(texts ...string) {
-		for _, text := range texts {
-			_, _ = h.WriteString(text) // never fails
-			_ = h.WriteByte(0)         // never fails
-		}
-	}
+	var texts []string
 	for _, line := range s.overview {
-		add("o", line.Name, line.Description, line.Note)
+		texts = append(texts, "o", line.Name, line.Description, line.Note)
 	}
 	for _, l := range s.loaded {
-		add("l", l.Name, l.Folder, l.Text)
+		texts = append(texts, "l", l.Name, l.Folder, l.Text)
 	}
-	if now := max(h.Sum64(), 1); now != k.last {
-		if k.last != 0 && c.PrefixBroken != nil {
-			c.PrefixBroken("skill")
-		}
-		k.last = now
-	}
+	c.began(&c.begins.skills, "skill", texts...)
 }
 
 // reloaded is the run's system text and tools when a skill was loaded or put away

@@ -46,7 +46,7 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 			covered += n
 		}
 	}
-	budget := o.Budget
+	budget, history := tokens.Budget(o.Budget, p.system), tokens.History(o.Budget, p.system)
 	switch msg.Cause {
 	case messages.CauseThreshold:
 		if tokens.Correct(all, msg.Reported, int64(covered)) <= budget {
@@ -54,10 +54,10 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 			return p
 		}
 	case messages.CauseOverflow:
-		budget = min(budget, all) // the window is smaller than anybody knew
+		budget, history = min(budget, all), min(history, all) // the window is smaller than anybody knew
 	case messages.CauseCommand:
 	}
-	p.to = cut(p.turns, limits{keep: o.Keep, budget: budget})
+	p.to = cut(p.turns, limits{keep: o.Keep, budget: history})
 	if msg.Cause == messages.CauseOverflow {
 		budget = min(budget, all/2)
 	}

@@ -29,10 +29,14 @@ type LoadedSkill struct {
 	Tools []string
 }
 
-// skills writes the overview and the loaded ones.
-func skills(b *strings.Builder, d Documents) {
-	section(b, "skills", strings.TrimSpace(textSkills), overview(d.Skills))
-	for _, s := range d.Loaded {
+// skills writes the overview.
+func skills(b *strings.Builder, list []Skill) {
+	section(b, "skills", strings.TrimSpace(textSkills), overview(list))
+}
+
+// loadedSkills writes the texts of the loaded ones.
+func loadedSkills(b *strings.Builder, list []LoadedSkill) {
+	for _, s := range list {
 		section(b, "skill", s.intro(), newlines(s.Text))
 	}
 }

@@ -54,7 +54,7 @@ func FuzzPI1SkillsKeepTheirSection(f *testing.F) {
 				order = append(order, m[1])
 			}
 		}
-		if s := strings.Join(order, " "); s != "runtime runtime agent agent manners manners skills skills skill skill" {
+		if s := strings.Join(order, " "); s != "agent agent manners manners runtime runtime skills skills skill skill" {
 			t.Fatalf("sections %s in\n%q", s, got)
 		}
 		if n := len(loose.FindAllString(got, -1)); n != 10 {

@@ -30,7 +30,7 @@ func TestSystemKeepsTheOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^<(\w+)>$`).FindAllStringSubmatch(got, -1) {
 		order = append(order, m[1])
 	}
-	want := "runtime profile profile_other chat_memory project_memory user_memory agent manners skills skill guard"
+	want := "agent manners runtime profile profile_other skills project_memory user_memory chat_memory skill guard"
 	if s := strings.Join(order, " "); s != want {
 		t.Errorf("sections: got %s, want %s", s, want)
 	}

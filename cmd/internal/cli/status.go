@@ -62,6 +62,14 @@ func statusText(s host.Status) string {
 	row("project", s.Project+" ("+s.Dir+")")
 	row("process", fmt.Sprintf("%d, up %s, version %s", s.PID, time.Since(s.Started).Round(time.Second), s.Version))
 	row("model", s.Model)
+	for _, m := range s.Models {
+		if m.SkippedS > 0 {
+			row("", fmt.Sprintf("%s is skipped for %s: %s", m.Name, time.Duration(m.SkippedS)*time.Second, m.Reason))
+		}
+		if m.NoTools {
+			row("", m.Name+" takes no tools")
+		}
+	}
 	for _, p := range s.Platforms {
 		word := "off"
 		switch {

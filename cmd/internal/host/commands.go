@@ -230,9 +230,10 @@ func (h *Host) chatStatus(cmd chat.Command, say speak) (string, bool) {
 	if cmd.Running {
 		doing, tut = "working", "处理中"
 	}
+	en, zh := h.modelTroubles()
 	return say(
-		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s\nmessages here: %d, about %d tokens for the model\nwaiting: %d, taken in so far: %d",
-			h.project(), doing, cmd.ChatKey, h.modelLabel(), cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
-		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s\n本聊天消息：%d，约占 %d 个 token\n等待：%d，累计收到：%d",
-			h.project(), tut, cmd.ChatKey, h.modelLabel(), cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nwaiting: %d, taken in so far: %d",
+			h.project(), doing, cmd.ChatKey, h.modelLabel(), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n本聊天消息：%d，约占 %d 个 token\n等待：%d，累计收到：%d",
+			h.project(), tut, cmd.ChatKey, h.modelLabel(), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }

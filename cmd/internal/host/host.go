@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
@@ -67,6 +68,7 @@ type Host struct {
 	servers     *servers      // of tools; nil: what was approved of them cannot be read
 	access      *access.Store // nil: no platform needs one
 	admins      *admins       // nil: they decide nothing
+	health      func() []openai.Health // nil: nothing is known of the models
 	metricsAddr string
 	webAddr     string
 	login       login
@@ -129,7 +131,7 @@ func (h *Host) Status(ctx context.Context) Status {
 	if out.State == StateStarting {
 		return out
 	}
-	out.Chats = h.countChats(ctx)
+	out.Chats, out.Models = h.countChats(ctx), h.models()
 	for i, p := range out.Platforms {
 		made := h.ports[p.Name]
 		if made == nil || !p.Up || p.Note != "" {

@@ -30,6 +30,8 @@ type Status struct {
 	Metrics   string           `json:"metrics,omitempty"` // address; empty: none
 	Platforms []PlatformStatus `json:"platforms"`
 	Chats     ChatCounts       `json:"chats"`
+	// Models are the main model and its fallbacks; empty: nothing is known of them.
+	Models []ModelStatus `json:"models,omitempty"`
 	// Restart names the settings that have changed and need a restart.
 	Restart []string `json:"needsRestart,omitempty"`
 }

@@ -44,6 +44,7 @@ func (h *Host) newModel() (model.Model, error) {
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
+	h.watchHealth(m)
 	return m, nil
 }
 
