@@ -102,6 +102,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 		return out
 	}
 	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
+	out = append(out, checkShare(dir, state, loaded.Settings)...)
 	out = append(out, checkTelegram(loaded.Settings, state)...)
 	out = append(out, checkFeishu(loaded.Settings)...)
 	s := loaded.Settings
@@ -253,6 +254,15 @@ func checkModel(s config.Settings) finding {
 		return finding{"model", markWarn, "the demo model answers, on this machine only", "set OPENAI_API_KEY"}
 	}
 	return finding{"model", markOK, s.LLM.Model + " at " + s.LLM.BaseURL, ""}
+}
+
+// checkShare looks at how much the system text takes before anything is said.
+func checkShare(dir, state string, s config.Settings) []finding {
+	share, err := host.SystemShareOf(dir, state, s)
+	if err != nil || !share.TooLarge() {
+		return nil // what cannot be read is a finding of its own
+	}
+	return []finding{{"model", markWarn, share.String(), "shorten " + share.Largest + ", or raise context.history.maxInputTokensApprox"}}
 }
 
 // tokenForm is what bot tokens look like.

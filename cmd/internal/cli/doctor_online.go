@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,15 +33,7 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	if llm.Provider == config.ProviderDemo {
 		return nil
 	}
-	header := http.Header{}
-	if !llm.APIKey.IsZero() {
-		header.Set("Authorization", "Bearer "+llm.APIKey.Reveal())
-	}
-	if llm.Provider == config.ProviderAnthropic {
-		header.Set("X-Api-Key", llm.APIKey.Reveal())
-		header.Set("Anthropic-Version", "2023-06-01")
-	}
-	status, body, err := ask(ctx, http.DefaultTransport, strings.TrimRight(llm.BaseURL, "/")+"/models", header)
+	status, body, err := ask(ctx, http.DefaultTransport, modelList(llm), modelHeader(llm))
 	switch {
 	case err != nil:
 		return []finding{{name, markFail, llm.BaseURL + " cannot be reached: " + err.Error(), "check llm.baseUrl and the network"}}
@@ -48,15 +41,22 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 		return []finding{{name, markFail, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey"}}
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		return []finding{{name, markWarn, fmt.Sprintf("%s answers %d now", llm.BaseURL, status), "wait, or see the provider's own status page"}}
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return []finding{{name, markFail, fmt.Sprintf("%s leads to another place (%d)", llm.BaseURL, status), "check llm.baseUrl; it usually ends in /v1"}}
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
+		return []finding{{name, markFail, llm.BaseURL + " answered with a web page, not with a model's answer", "check llm.baseUrl; it usually ends in /v1"}}
 	case status != http.StatusOK:
-		return []finding{{name, markOK, fmt.Sprintf("%s answers, and has no list of models (%d)", llm.BaseURL, status), ""}}
+		return []finding{{name, markOK, fmt.Sprintf("%s answers, and has no list of models (%d)", llm.BaseURL, status), "if no answer comes, check llm.baseUrl; it usually ends in /v1"}}
 	}
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil || len(list.Data) == 0 {
+	switch err := json.Unmarshal(body, &list); {
+	case err != nil || list.Data == nil:
+		return []finding{{name, markWarn, llm.BaseURL + " answered with something that is no list of models", "check llm.baseUrl; it usually ends in /v1"}}
+	case len(list.Data) == 0:
 		return []finding{{name, markOK, llm.BaseURL + " answers", ""}}
 	}
 	for _, m := range list.Data {
@@ -65,6 +65,46 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 		}
 	}
 	return []finding{{name, markWarn, llm.BaseURL + " takes the key, but does not list " + llm.Model, "check llm.model; some services do not list all they have"}}
+}
+
+// modelList is where a service lists its models.
+func modelList(llm config.LLM) string {
+	query := url.Values{}
+	for name, value := range llm.Query {
+		query.Set(name, value.Reveal())
+	}
+	address := strings.TrimRight(llm.BaseURL, "/") + "/models"
+	if llm.APIVersion != "" {
+		address = strings.TrimRight(llm.BaseURL, "/") + "/openai/models"
+		query.Set("api-version", llm.APIVersion)
+	}
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return address
+}
+
+// modelHeader says who asks, as requests to the model do.
+func modelHeader(llm config.LLM) http.Header {
+	header := http.Header{}
+	switch key := llm.APIKey.Reveal(); {
+	case key == "":
+	case llm.APIVersion != "":
+		header.Set("Api-Key", key)
+	default:
+		header.Set("Authorization", "Bearer "+key)
+	}
+	if llm.Provider == config.ProviderAnthropic {
+		header.Set("X-Api-Key", llm.APIKey.Reveal())
+		header.Set("Anthropic-Version", "2023-06-01")
+	}
+	if llm.Organization != "" {
+		header.Set("OpenAI-Organization", llm.Organization)
+	}
+	for name, value := range llm.Headers {
+		header.Set(name, value.Reveal())
+	}
+	return header
 }
 
 // askTelegram asks who the bots are.

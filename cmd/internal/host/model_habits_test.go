@@ -136,3 +136,199 @@ func allText(t *testing.T, dir string) string {
 	}
 	return b.String()
 }
+
+// A model that accepts and says nothing, with or without comments, is given up after
+// llm.firstByteS, and the fallback answers. From then on it is skipped, which /status and
+// the metrics say, until it answers again.
+func TestSilentModelIsSkipped(t *testing.T) {
+	whole := modeltest.Events(modeltest.Delta(`{"content":"From the other."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	for name, silent := range map[string]modeltest.Raw{
+		"no headers": {Hold: true, NoHeaders: true},
+		"comments":   {Hold: true, Ping: 20 * time.Millisecond},
+		"a role, and comments": {
+			Hold: true, Ping: 20 * time.Millisecond, Body: "data: " + modeltest.Delta(`{"role":"assistant","content":""}`, "") + "\n\n",
+		},
+	} {
+		for lang, want := range map[string]string{
+			"hi": "silent: not asked for the next ", "你好": "silent：接下来 ",
+		} {
+			t.Run(name+"/"+lang, func(t *testing.T) {
+				t.Parallel()
+				first, second := modeltest.NewRawServer(silent), modeltest.NewRawServer(whole)
+				t.Cleanup(first.Close)
+				t.Cleanup(second.Close)
+				p := newProject(t)
+				flags := telegramFlags(p)
+				flags["llm.baseUrl"], flags["llm.model"], flags["llm.firstByteS"] = first.URL, "silent", "1"
+				flags["llm.fallbacks"] = `[{"provider": "custom", "model": "other", "baseUrl": "` + second.URL + `"}]`
+				h := p.start(t, Options{}, flags)
+				p.api.Say(1, 1, lang, nil)
+				p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
+				p.api.Say(1, 1, lang, nil)
+				p.api.Await(t, "another answer", func() bool { return len(p.api.Sent(1)) == 2 })
+				if n := len(first.Requests()); n != 1 || p.api.Sent(1)[1].Text != "From the other." {
+					t.Errorf("the silent model was asked %d times: %q", n, p.api.Sent(1)[1].Text)
+				}
+				p.api.Say(1, 1, "/status", nil)
+				p.api.Await(t, "the status", func() bool { return len(p.api.Sent(1)) == 3 })
+				if got := p.api.Sent(1)[2].Text; !strings.Contains(got, want) {
+					t.Errorf("/status says %q, want %q in it", got, want)
+				}
+				if s := h.Status(t.Context()); len(s.Models) != 2 || s.Models[0].SkippedS == 0 || s.Models[0].Reason != "idle" || s.Models[1].SkippedS != 0 {
+					t.Errorf("the status says %+v", s.Models)
+				}
+				if got := gauge(t, h, "sma_model_skipped"); got != 1 && got != 0 {
+					t.Errorf("the metric says %v", got)
+				}
+			})
+		}
+	}
+}
+
+// A wrong address is named to the operator after one request, and the person reads
+// what is wrong.
+func TestWrongAddressIsNamed(t *testing.T) {
+	for lang, want := range map[string]string{
+		"hi": "I cannot reach my model: something else answers at its address. The operator has to check llm.baseUrl, which usually ends in /v1.",
+		"你好": "无法使用模型：它的地址上不是模型服务。请管理员检查 llm.baseUrl，它通常以 /v1 结尾。",
+	} {
+		for name, raw := range map[string]modeltest.Raw{
+			"a web page": {Type: "text/html; charset=utf-8", Body: "<!doctype html><title>Welcome</title>"}, "JSON of another kind": {Type: "application/json", Body: `{"status":"ok"}`},
+		} {
+			t.Run(name+"/"+lang, func(t *testing.T) {
+				t.Parallel()
+				server := modeltest.NewRawServer(raw)
+				t.Cleanup(server.Close)
+				p := newProject(t)
+				flags := telegramFlags(p)
+				flags["llm.baseUrl"] = server.URL
+				p.start(t, Options{}, flags)
+				p.api.Say(1, 1, lang, nil)
+				p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
+				if got := p.api.Sent(1)[0].Text; got != want || len(server.Requests()) != 1 {
+					t.Errorf("after %d requests the person reads %q, want %q", len(server.Requests()), got, want)
+				}
+				named := "The address " + server.URL + " answered with " + name + ", not with a model's answer. Check llm.baseUrl; it usually ends in /v1."
+				if !strings.Contains(p.log.String(), named) {
+					t.Errorf("the log lacks %q", named)
+				}
+			})
+		}
+	}
+}
+
+// A model without tools answers people in both ways out of a chat: one that the settings
+// name is never offered any, one that refuses them is found out.
+func TestModelWithoutToolsAnswers(t *testing.T) {
+	refusal := modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"fake does not support tools"}}`}
+	whole := modeltest.Events(modeltest.Delta(`{"content":"Just words."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	for _, egress := range []string{"direct", "tool"} {
+		for setting, asked := range map[string]int{"true": 3, "false": 2} {
+			t.Run(egress+"/"+setting, func(t *testing.T) {
+				t.Parallel()
+				server := modeltest.NewRawServer(whole)
+				if setting == "true" {
+					server.Play(refusal, whole)
+				}
+				t.Cleanup(server.Close)
+				p := newProject(t)
+				flags := telegramFlags(p)
+				flags["llm.baseUrl"], flags["llm.tools"], flags["adapters.telegram.egress"] = server.URL, setting, egress
+				h := p.start(t, Options{}, flags)
+				for n := 1; n <= 2; n++ {
+					p.api.Say(1, 1, "hi", nil)
+					p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == n })
+				}
+				requests := server.Requests()
+				if len(requests) != asked || strings.Contains(requests[asked-1].Body, `"tools":`) || p.api.Sent(1)[1].Text != "Just words." {
+					t.Errorf("%d requests, the last %s", len(requests), requests[len(requests)-1].Body)
+				}
+				if s := h.Status(t.Context()); len(s.Models) != 1 || !s.Models[0].NoTools {
+					t.Errorf("the status says %+v", s.Models)
+				}
+			})
+		}
+	}
+}
+
+// Reasoning between tags is not shown as the answer, and is kept as reasoning.
+func TestReasoningTagsOfTheSettings(t *testing.T) {
+	server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"<thi"}`, ""), modeltest.Delta(`{"content":"nk>secret plan</think>The answer."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
+	t.Cleanup(server.Close)
+	for _, egress := range []string{"direct", "tool"} {
+		t.Run(egress, func(t *testing.T) {
+			p := newProject(t)
+			flags := telegramFlags(p)
+			flags["llm.baseUrl"], flags["llm.reasoningTags"], flags["adapters.telegram.egress"] = server.URL, "think", egress
+			p.start(t, Options{}, flags)
+			p.api.Say(1, 1, "hi", nil)
+			p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == 1 })
+			if got := p.api.Sent(1)[0].Text; got != "The answer." {
+				t.Errorf("the person reads %q", got)
+			}
+			if history := allText(t, filepath.Join(p.dir, ".ship", "chat")); !strings.Contains(history, `"type":"reasoning"`) || !strings.Contains(history, "secret plan") {
+				t.Errorf("the reasoning is not kept: %s", history)
+			}
+		})
+	}
+}
+
+// A system text above its share is reported at the start, and chats are not compacted
+// for it.
+func TestLargeSystemTextIsReported(t *testing.T) {
+	p := newProject(t)
+	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\n"+strings.Repeat("Be kind to people who ask. ", 4000))
+	whole := modeltest.Say("Fine.")
+	script := modeltest.NewScript()
+	script.Otherwise = &whole
+	p.start(t, Options{Model: script}, telegramFlags(p))
+	for n := 1; n <= 12; n++ {
+		p.api.Say(1, 1, "hi", nil)
+		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == n })
+	}
+	if n := len(script.Requests()); n != 12 {
+		t.Errorf("%d requests for 12 messages: the chat was compacted in vain", n)
+	}
+	if n := strings.Count(p.log.String(), "the system text takes more than its share"); n != 1 {
+		t.Errorf("reported %d times", n)
+	}
+}
+
+// A changed Agent.md and a changed profile are counted as what they are.
+func TestPrefixCausesOfDocuments(t *testing.T) {
+	p := newProject(t)
+	fine := modeltest.Say("Fine.")
+	script := modeltest.NewScript()
+	script.Otherwise = &fine
+	h := p.start(t, Options{Model: script}, telegramFlags(p))
+	say := func(n int) {
+		t.Helper()
+		p.api.Say(1, 1, "hi", nil)
+		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) == n })
+	}
+	say(1)
+	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nVery kind.")
+	write(t, filepath.Join(p.dir, ".ship", "profile", "Primary.md"), "The owner is Bob.")
+	h.docs.reload()
+	say(2)
+	say(3)
+	families, err := h.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "sma_prompt_prefix_broken_total" {
+				got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	if got["agent"] != 1 || got["profile"] != 1 {
+		t.Errorf("counted %v", got)
+	}
+	requests := script.Requests()
+	if system := requests[len(requests)-1].System; !strings.HasPrefix(system, "<agent>") || strings.Index(system, "<manners>") > strings.Index(system, "<profile>") {
+		t.Errorf("what changes least does not come first:\n%.300s", system)
+	}
+}

@@ -107,18 +107,10 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 	}
 }
 
-// wireCompaction lets chats fold their histories. A window that is known, less what
-// an answer takes of it, bounds the budget of the settings.
+// wireCompaction lets chats fold their histories.
 func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings
-	history, window := s.Context.History, s.LLM.ContextWindow
-	if own := s.LLM.Models[s.LLM.Model].ContextWindow; own > 0 {
-		window = own
-	}
-	budget := history.MaxInputTokensApprox.Of(window)
-	if room := window - s.LLM.MaxOutputTokens; window > 0 && room > 0 {
-		budget = min(budget, room*9/10)
-	}
+	history, budget := s.Context.History, budgetOf(s)
 	o := compaction.Options{
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot sum up

@@ -164,6 +164,9 @@ func partsOf(p platform.Platform) func(text string) int {
 // toolEgress says whether answers leave by chat_send: by the platform's own
 // setting, else the project's, else the platform's habit.
 func (h *Host) toolEgress(name, own string, habit bool) bool {
+	if llm := h.opts.Settings.Settings.LLM; !takesTools(llm, llm.Model) {
+		return false // it could not call chat_send
+	}
 	name, _, _ = strings.Cut(name, "@") // the accounts of a platform share the setting
 	if h.opts.Settings.Origin("adapters."+name+".egress").Source != config.FromDefault {
 		return own == config.EgressTool
