@@ -65,9 +65,9 @@ type Host struct {
 	audit       *audit
 	runLog      *agentcontext.Log
 	control     *control
-	servers     *servers      // of tools; nil: what was approved of them cannot be read
-	access      *access.Store // nil: no platform needs one
-	admins      *admins       // nil: they decide nothing
+	servers     *servers               // of tools; nil: what was approved of them cannot be read
+	access      *access.Store          // nil: no platform needs one
+	admins      *admins                // nil: they decide nothing
 	health      func() []openai.Health // nil: nothing is known of the models
 	metricsAddr string
 	webAddr     string

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
@@ -177,7 +178,7 @@ func TestSilentModelIsSkipped(t *testing.T) {
 				if s := h.Status(t.Context()); len(s.Models) != 2 || s.Models[0].SkippedS == 0 || s.Models[0].Reason != "idle" || s.Models[1].SkippedS != 0 {
 					t.Errorf("the status says %+v", s.Models)
 				}
-				if got := gauge(t, h, "sma_model_skipped"); got != 1 && got != 0 {
+				if got := labelled(t, h, "sma_model_skipped", "model"); got["silent"] != 1 || got["other"] != 0 {
 					t.Errorf("the metric says %v", got)
 				}
 			})
@@ -312,18 +313,7 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 	h.docs.reload()
 	say(2)
 	say(3)
-	families, err := h.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			if f.GetName() == "sma_prompt_prefix_broken_total" {
-				got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
-			}
-		}
-	}
+	got := labelled(t, h, "sma_prompt_prefix_broken_total", "cause")
 	if got["agent"] != 1 || got["profile"] != 1 {
 		t.Errorf("counted %v", got)
 	}
@@ -331,4 +321,24 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 	if system := requests[len(requests)-1].System; !strings.HasPrefix(system, "<agent>") || strings.Index(system, "<manners>") > strings.Index(system, "<profile>") {
 		t.Errorf("what changes least does not come first:\n%.300s", system)
 	}
+}
+
+// labelled are the values of a metric by one of its labels.
+func labelled(t *testing.T, h *Host, name, label string) map[string]float64 {
+	t.Helper()
+	families, err := h.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == name && l.GetName() == label {
+					out[l.GetValue()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return out
 }

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// TestModelScripts runs the binary against services with habits of their own: one that is
+// silent, one that is a web page, and one that answers.
+func TestModelScripts(t *testing.T) {
+	answer := modeltest.Events(modeltest.Delta(`{"content":"From the other."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	servers := map[string]*modeltest.RawServer{
+		"SILENT": modeltest.NewRawServer(modeltest.Raw{Hold: true}),
+		"PAGE":   modeltest.NewRawServer(modeltest.Raw{Type: "text/html", Body: "<!doctype html><title>Welcome</title>"}),
+		"OTHER":  modeltest.NewRawServer(answer),
+	}
+	for _, s := range servers {
+		t.Cleanup(s.Close)
+	}
+	t.Cleanup(func() { // the scripts run beside each other, and end before this
+		if n := len(servers["SILENT"].Requests()); n != 1 {
+			t.Errorf("the silent model was asked %d times", n)
+		}
+	})
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/models",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("NO_COLOR", "1")
+			for name, s := range servers {
+				env.Setenv(name, s.URL)
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "ready": ready, "term": term, "try": try},
+	})
+}
+
+// try runs a program whatever its exit code.
+func try(ts *testscript.TestScript, _ bool, args []string) {
+	_ = ts.Exec(args[0], args[1:]...) // its output is what counts
+}
