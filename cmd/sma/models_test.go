@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,12 +10,13 @@ import (
 )
 
 // TestModelScripts runs the binary against services with habits of their own: one that is
-// silent, one that is a web page, and one that answers.
+// silent, one that is a web page, one whose answers are cut, and one that answers.
 func TestModelScripts(t *testing.T) {
 	answer := modeltest.Events(modeltest.Delta(`{"content":"From the other."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
 	servers := map[string]*modeltest.RawServer{
 		"SILENT": modeltest.NewRawServer(modeltest.Raw{Hold: true}),
 		"PAGE":   modeltest.NewRawServer(modeltest.Raw{Type: "text/html", Body: "<!doctype html><title>Welcome</title>"}),
+		"HALF":   modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]")),
 		"OTHER":  modeltest.NewRawServer(answer),
 	}
 	for _, s := range servers {
@@ -36,11 +38,18 @@ func TestModelScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "ready": ready, "term": term, "try": try},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "ready": ready, "term": term, "try": try, "said": said},
 	})
 }
 
 // try runs a program whatever its exit code.
 func try(ts *testscript.TestScript, _ bool, args []string) {
 	_ = ts.Exec(args[0], args[1:]...) // its output is what counts
+}
+
+// said looks for a text in what the last program wrote, to either output.
+func said(ts *testscript.TestScript, _ bool, args []string) {
+	if out := ts.ReadFile("stdout") + ts.ReadFile("stderr"); !strings.Contains(out, args[0]) {
+		ts.Fatalf("%q is not in\n%s", args[0], out)
+	}
 }

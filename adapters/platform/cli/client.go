@@ -142,7 +142,7 @@ func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(str
 		return uimessage.Message{}, err
 	}
 	defer func() { _ = res.Body.Close() }() // it was read to its end
-	answer := uistream.NewReader(nil)
+	answer, said := uistream.NewReader(nil), false
 	for data, err := range lines(res.Body) {
 		if err != nil {
 			return answer.Message(), err
@@ -157,11 +157,25 @@ func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(str
 		if _, err := answer.Apply(chunk); err != nil {
 			return answer.Message(), fmt.Errorf("answer of the host: %w", err)
 		}
-		if d, ok := chunk.(uistream.TextDelta); ok && onText != nil {
-			onText(d.Delta)
+		if words := shownOf(chunk, said); words != "" && onText != nil {
+			said = true
+			onText(words)
 		}
 	}
 	return answer.Message(), io.ErrUnexpectedEOF
+}
+
+// shownOf are the words of a chunk: of the answer, or of the host about how it ended,
+// in a paragraph of their own where the answer has some.
+func shownOf(chunk uistream.Chunk, said bool) string {
+	if d, ok := chunk.(uistream.TextDelta); ok {
+		return d.Delta
+	}
+	e, ok := chunk.(uistream.Error)
+	if ok && said {
+		return "\n\n" + e.ErrorText
+	}
+	return e.ErrorText
 }
 
 // Stop ends the run under way in a chat; false when there is none. all drops the

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -341,4 +343,40 @@ func labelled(t *testing.T, h *Host, name, label string) map[string]float64 {
 		}
 	}
 	return out
+}
+
+// The page and its clients read the same words, in both ways out of a chat.
+func TestHabitsOnTheWeb(t *testing.T) {
+	for _, egress := range []string{"direct", "tool"} {
+		for hello, want := range map[string]string{"hi": "The answer was cut at its length limit.", "你好": "回答达到长度上限，被截断了。"} {
+			t.Run(egress+"/"+hello, func(t *testing.T) {
+				t.Parallel()
+				server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]"))
+				t.Cleanup(server.Close)
+				p := newProject(t)
+				h := p.start(t, Options{}, map[string]string{"llm.model": "m", "llm.baseUrl": server.URL, "adapters.web.egress": egress})
+				body := `{"id":"c1","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"` + hello + `"}]}],"trigger":"submit-message"}`
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
+				req.Header.Set("Content-Type", "application/json")
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = resp.Body.Close() }() // read to its end
+				text, err := io.ReadAll(resp.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, part := range []string{"Half an answer", want, `"finishReason":"length"`} {
+					if !strings.Contains(string(text), part) {
+						t.Errorf("the stream lacks %q:\n%s", part, text)
+					}
+				}
+			})
+		}
+	}
 }
