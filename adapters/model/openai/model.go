@@ -65,6 +65,7 @@ func newWriter(o *Options, e Endpoint) *bodyWriter {
 	return &bodyWriter{
 		model: e.Model, settings: e.Settings, stream: true,
 		encoder: encoder{
+			sight: newSight(e.Settings, e.Model), load: o.Load,
 			exact: o.Exact, noReasoning: e.Settings.NoReasoning, optionsKey: "openaiCompatible",
 			prompter: prompter{downloader: o.Downloader, takesLink: o.TakesLink},
 		},
@@ -83,7 +84,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 			if i > 0 {
 				req.Memo = nil // it holds the bytes of the first model
 			}
-			err := e.call(ctx, req, s)
+			err := e.ask(ctx, req, s)
 			if err == nil || errors.Is(err, errStopped) {
 				return
 			}
@@ -122,31 +123,36 @@ func joinFailures(first, next error) error {
 	return &joined
 }
 
-// call asks one model until it answers, or fails for good.
-func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
+// call asks one model until it answers, or fails for good. It returns which stored files
+// the request held.
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown, error) {
+	sent := e.writer.shownIn(req.Messages)
 	body, err := e.writer.write(ctx, req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return sent, context.Cause(ctx)
 		}
-		return &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
+		return sent, &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
 	}
 	r := newRetrier(e.opts)
 	for {
 		err := e.attempt(ctx, body, req, s)
 		failure, ok := errors.AsType[*model.Error](err)
 		if !ok || s.started || ctx.Err() != nil {
-			return err
+			return sent, err
+		}
+		if why, about := refusalOf(err, sent); about && why != refusalOther {
+			return sent, err // the same request would be refused again
 		}
 		wait, ok := r.next(failure)
 		if !ok {
-			return err
+			return sent, err
 		}
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
 		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
 		if err := pause(ctx, wait); err != nil {
-			return err
+			return sent, err
 		}
 	}
 }
