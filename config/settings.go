@@ -58,6 +58,8 @@ type ModelSettings struct {
 	TokensParam     string   `json:"tokensParam,omitempty" jsonschema:"enum=max_tokens,enum=max_completion_tokens" jsonschema_description:"The request field in which the API wants maxOutputTokens."`
 	Temperature     *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2" jsonschema_description:"Sampling temperature; unset leaves it to the model."`
 	ReasoningEffort string   `json:"reasoningEffort,omitempty" jsonschema:"enum=none,enum=minimal,enum=low,enum=medium,enum=high,enum=xhigh" jsonschema_description:"How long the model thinks; unset leaves it to the model."`
+	Images          *bool    `json:"images,omitempty" jsonschema_description:"Whether the model is sent pictures. Unset: by its name; one that is not known is sent them until its provider refuses."`
+	Files           *bool    `json:"files,omitempty" jsonschema_description:"Whether the model is sent PDF documents. Unset: as with images."`
 	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name. No effect yet."`
 	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars. No effect yet."`
 	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache. No effect yet."`

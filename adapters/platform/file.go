@@ -33,8 +33,6 @@ type File struct {
 	Unheard string `json:"unheard,omitempty"`
 	// Picture is what models are shown of an image or a document; nil: nothing.
 	Picture *messages.Picture `json:"picture,omitempty"`
-	// Emoji is the one that a sticker stands for, as its sender says.
-	Emoji string `json:"emoji,omitempty"`
 }
 
 // Part is the file as a part of a turn.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
@@ -73,6 +74,9 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return tool.Result{}, fmt.Errorf("read %s: %w", shown(path), cause(err))
+	}
+	if r.w.opts.Shelf != nil && (picture.Is(head[:n]) || picture.IsPDF(head[:n])) {
+		return r.picture(ctx, call, io.MultiReader(bytes.NewReader(head[:n]), f), path, info.Size())
 	}
 	if kind := kindOf(head[:n]); kind != "" {
 		return tool.Result{}, fmt.Errorf("%s holds no text: it is %s, %s", shown(path), kind, bytesOf(info.Size()))

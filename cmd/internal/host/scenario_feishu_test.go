@@ -165,7 +165,7 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		label(s.api.Say(chat, from, text, more))
 	case "send":
 		kind, name, _ := strings.Cut(text, " ")
-		content := []byte("content of " + name)
+		content := contentOf(name)
 		if kind == "audio" {
 			says, sound, err := length(name)
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 // fileTools are the tools that work on the project's files and read the web.
 func (h *Host) fileTools(stored string) []tool.Tool {
 	s := h.opts.Settings.Settings
-	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: resultsOf}
+	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: resultsOf, Shelf: h.shelf}
 	if rel, ok := below(h.opts.Dir, h.opts.State); ok && rel != ".ship" {
 		o.Refused = append(o.Refused, rel)
 	}

@@ -32,7 +32,7 @@ func (h *Host) newModel() (model.Model, error) {
 	o := openai.Options{
 		Endpoint:    endpoint(llm, llm.Model, llm.BaseURL, llm.APIKey),
 		IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
-		Logger:      h.opts.Logger.With("component", "model"), Metrics: h.registry,
+		Logger:      h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 	}
 	for _, f := range llm.Fallbacks {
 		o.Fallbacks = append(o.Fallbacks, endpoint(llm, f.Model, f.BaseURL, f.APIKey))
@@ -56,6 +56,18 @@ func endpoint(llm config.LLM, name, baseURL string, key config.Secret) openai.En
 		Settings: openai.Settings{
 			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
 			Temperature: own.Temperature, ReasoningEffort: own.ReasoningEffort,
+			Images: takes(own.Images), Files: takes(own.Files),
 		},
 	}
+}
+
+// takes is a setting that may be left to the model's name.
+func takes(set *bool) openai.Takes {
+	switch {
+	case set == nil:
+		return openai.TakesAuto
+	case *set:
+		return openai.TakesYes
+	}
+	return openai.TakesNo
 }
