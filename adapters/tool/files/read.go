@@ -122,22 +122,8 @@ func (r *Read) open(run tool.Run, asked string) (f *os.File, path string, stored
 		f, err := openStored(dir, name)
 		return f, asked, true, err
 	}
-	path, err = r.w.local(asked)
-	if err != nil {
-		return nil, "", false, err
-	}
-	t, err := r.w.tree()
-	if err != nil {
-		return nil, "", false, err
-	}
-	defer t.close()
-	p, err := t.find(path)
-	if err != nil {
-		return nil, "", false, err
-	}
-	defer p.close()
-	f, err = t.open(p)
-	return f, p.path, false, err
+	f, path, err = r.w.Open(asked)
+	return f, path, false, err
 }
 
 // stored reports whether a path is a pointer to a result of the run's own chat,
