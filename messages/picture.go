@@ -11,7 +11,7 @@ import (
 type Picture struct {
 	// Path is below the host's folder of files, in the folder of the picture's chat.
 	Path string `json:"path"`
-	// Mime is image/jpeg or application/pdf.
+	// Mime is image/jpeg, application/pdf, or text/plain of a short text.
 	Mime string `json:"mime"`
 	// Name is what people call it, and Of the path of the file that it was made of, if
 	// that is kept as well.
@@ -22,8 +22,11 @@ type Picture struct {
 	Bytes  int64  `json:"bytes,omitempty"`
 }
 
-// MimePDF is the media type of PDF documents.
-const MimePDF = "application/pdf"
+// The media types of PDF documents and of texts.
+const (
+	MimePDF  = "application/pdf"
+	MimeText = "text/plain"
+)
 
 // pictureScheme begins the links of pictures. Nothing outside of the host reads it.
 const pictureScheme = "ship-file:"

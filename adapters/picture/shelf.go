@@ -87,7 +87,8 @@ func (s *Shelf) store(key messages.ChatKey, p messages.Picture, data []byte, beg
 }
 
 // Load reads what a link of [messages.Picture.Link] names. A link reaches only the folder
-// of the chat that it names, and only what [Shelf.Keep] stored there.
+// of the chat that it names, and only what [Shelf.Keep] stored there, or an upload whose
+// name holds the digest of its bytes.
 func (s *Shelf) Load(_ context.Context, link string) ([]byte, error) {
 	key, name, ok := messages.PictureOf(link)
 	if !ok {
@@ -128,5 +129,5 @@ func (s *Shelf) Load(_ context.Context, link string) ([]byte, error) {
 // ours reports whether a name is one that the shelf gives.
 func ours(name string) bool {
 	return !strings.ContainsAny(name, `/\`) &&
-		(strings.HasPrefix(name, "picture-") && strings.HasSuffix(name, ".jpg") || strings.HasPrefix(name, "document-") && strings.HasSuffix(name, ".pdf"))
+		(strings.HasPrefix(name, "picture-") && strings.HasSuffix(name, ".jpg") || strings.HasPrefix(name, "upload-") || strings.HasPrefix(name, "document-") && strings.HasSuffix(name, ".pdf"))
 }

@@ -79,7 +79,7 @@ func (s *pictures) sent(m uimessage.Message) uimessage.Message {
 		}
 		_, uploaded := part.(uimessage.File)
 		for _, p := range list {
-			if uploaded {
+			if uploaded && p.Mime != messages.MimeText {
 				parts = append(parts, uimessage.Text{Text: keptNote(p)})
 			}
 			if p.Path != "" {

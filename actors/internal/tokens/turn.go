@@ -51,6 +51,8 @@ func pictures(list []messages.Picture) (n int) {
 	for _, p := range list {
 		switch {
 		case p.Path == "":
+		case p.Mime == messages.MimeText:
+			n += int(p.Bytes) // more than any text of that size takes
 		case p.Mime == messages.MimePDF:
 			n += filePrice * int(min(max(p.Bytes/documentPart, 1), mostParts))
 		default:

@@ -69,6 +69,9 @@ func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, 
 
 // takes reports whether a stored file is sent.
 func (s *sight) takes(mediaType, link string) bool {
+	if mediaType == messages.MimeText {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if mediaType == messages.MimePDF && !s.files || mediaType != messages.MimePDF && !s.images {

@@ -49,7 +49,7 @@ func (w *bodyWriter) shownIn(list []modelmessage.Message) (out shown) {
 		}
 		for _, p := range m.Parts {
 			f, ok := p.(modelmessage.File)
-			if _, _, link := messages.PictureOf(f.Data); !ok || !link || !w.showsStored(f) {
+			if _, _, link := messages.PictureOf(f.Data); !ok || !link || f.MediaType == messages.MimeText || !w.showsStored(f) {
 				continue
 			}
 			out.links = append(out.links, f.Data)

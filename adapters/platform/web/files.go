@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -179,7 +180,7 @@ func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat stri
 	if err != nil {
 		return f, p.fileProblem(ctx, key, err)
 	}
-	out := uimessage.File{MediaType: mediaType(f.MediaType), URL: fileURL(chat, stored), ProviderMetadata: metadata}
+	out := uimessage.File{MediaType: mediaType(f.MediaType), URL: storedScheme + stored, ProviderMetadata: metadata}
 	if name != "" {
 		out.Filename = uimessage.Some(name)
 	}
@@ -213,12 +214,41 @@ func (p *Platform) dataOf(link string) (string, *problem) {
 	return string(data), nil
 }
 
+// storedScheme begins the address of a file in the history, which has no host in it.
+const storedScheme = "ship-file:"
+
+// fetchable gives the files of messages the addresses by which a client fetches them.
+func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessage.Message {
+	scheme := "http://"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https://"
+	}
+	for i, m := range list {
+		parts, changed := slices.Clone(m.Parts), false
+		for j, part := range parts {
+			f, ok := part.(uimessage.File)
+			stored, own := storedName(chat, f.URL)
+			if ok && own {
+				f.URL, changed = scheme+r.Host+fileURL(chat, stored), true
+				parts[j] = f
+			}
+		}
+		if changed {
+			list[i].Parts = parts
+		}
+	}
+	return list
+}
+
 func fileURL(chat, stored string) string {
 	return "/api/chat/" + url.PathEscape(chat) + "/files/" + stored
 }
 
 // storedName is the name of an uploaded file of this chat; false: the link is another one.
 func storedName(chat, link string) (string, bool) {
+	if stored, ok := strings.CutPrefix(link, storedScheme); ok {
+		return stored, stored != "" && !strings.ContainsAny(stored, "/?#")
+	}
 	at := strings.Index(link, "/api/chat/")
 	if at < 0 || strings.HasPrefix(link, "data:") {
 		return "", false

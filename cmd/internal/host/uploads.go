@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -102,11 +104,24 @@ func (u *uploads) Describe(ctx context.Context, key messages.ChatKey, stored, na
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // it is no picture, or none that can be shown: the file itself is kept
+	whole := path.Join(folder, stored)
+	if err != nil { // it is no picture, or none that can be shown
 		p = messages.Picture{}
+		if _, err := f.Seek(0, io.SeekStart); err == nil && isText(f) {
+			p = messages.Picture{Path: whole, Mime: messages.MimeText}
+		}
 	}
-	p.Of, p.Name, p.Bytes = path.Join(folder, stored), name, info.Size()
+	p.Of, p.Name, p.Bytes = whole, name, info.Size()
 	return messages.WithPictures(nil, []messages.Picture{p}), nil
+}
+
+// maxInline is the longest text that a model is given without reading the file, in bytes.
+const maxInline = 32 << 10
+
+// isText reports whether a file is a short text.
+func isText(f io.Reader) bool {
+	data, err := io.ReadAll(io.LimitReader(f, maxInline+1))
+	return err == nil && len(data) <= maxInline && utf8.Valid(data) && !bytes.ContainsRune(data, 0)
 }
 
 // Open implements [web.Files].
