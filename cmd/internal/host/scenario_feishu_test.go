@@ -92,7 +92,7 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
 	case "show":
 		s.folder = word == "files"
-	case "model", "hears", "speaks":
+	case "model", "hears", "speaks", "write":
 		return s.prepare(verb, rest)
 	case "release":
 		return s.release(rest)
