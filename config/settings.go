@@ -74,6 +74,8 @@ type ModelSettings struct {
 	FirstByteS      int      `json:"firstByteS,omitempty" jsonschema:"minimum=0,maximum=3600" jsonschema_description:"Seconds until an answer has to begin; wins over llm.firstByteS."`
 	Tools           *bool    `json:"tools,omitempty" jsonschema_description:"Whether the model takes tools; wins over llm.tools."`
 	ReasoningTags   Tags     `json:"reasoningTags,omitempty" jsonschema_description:"Wins over llm.reasoningTags."`
+	Images          *bool    `json:"images,omitempty" jsonschema_description:"Whether the model is sent pictures. Unset: by its name; one that is not known is sent them until its provider refuses."`
+	Files           *bool    `json:"files,omitempty" jsonschema_description:"Whether the model is sent PDF documents. Unset: as with images."`
 	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name. No effect yet."`
 	USDPerMInput    float64  `json:"usdPerMInput,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens in US dollars. No effect yet."`
 	USDPerMCached   float64  `json:"usdPerMCached,omitempty" jsonschema:"minimum=0,maximum=100000" jsonschema_description:"Price of a million input tokens read from the provider's cache. No effect yet."`

@@ -83,7 +83,10 @@ func (c *chat) input(step int) messages.StepInput {
 			return at(i)
 		}}
 	}
-	converted := prompt.MessagesOf(history, prompt.Options{Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	converted := prompt.MessagesOf(history, prompt.Options{ChatKey: c.key, Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	if c.cache.TakeAged() {
+		c.prefixBroken("aged_picture")
+	}
 	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth, MayBeSilent: c.mayBeSilent()}
 }
 

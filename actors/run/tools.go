@@ -233,11 +233,25 @@ func (r *run) outcome(msg toolReturned) []uistream.Chunk {
 	}
 	switch {
 	case len(chunks) > 0:
-		return chunks
+		return pictured(chunks, msg.result.Pictures)
 	case msg.err != nil:
 		return []uistream.Chunk{uistream.ToolOutputError{ToolCallID: msg.call.ID, ErrorText: errorText(msg.err)}}
 	}
-	return []uistream.Chunk{uistream.ToolOutputAvailable{ToolCallID: msg.call.ID, Output: output}}
+	return pictured([]uistream.Chunk{uistream.ToolOutputAvailable{ToolCallID: msg.call.ID, Output: output}}, msg.result.Pictures)
+}
+
+// pictured keeps with a result which pictures the model is shown with it.
+func pictured(chunks []uistream.Chunk, list []messages.Picture) []uistream.Chunk {
+	if len(list) == 0 {
+		return chunks
+	}
+	for i, c := range chunks {
+		if out, ok := c.(uistream.ToolOutputAvailable); ok {
+			out.ProviderMetadata = messages.WithPictures(out.ProviderMetadata, list)
+			chunks[i] = out
+		}
+	}
+	return chunks
 }
 
 // endStep tells the chat that every call has its outcome.

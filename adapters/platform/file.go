@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -30,6 +31,8 @@ type File struct {
 	// Unheard says why the words of a voice are not known, as one of the reasons of
 	// package speech: its sender was told so. Empty: they are, or nobody asked for them.
 	Unheard string `json:"unheard,omitempty"`
+	// Picture is what models are shown of an image or a document; nil: nothing.
+	Picture *messages.Picture `json:"picture,omitempty"`
 }
 
 // Part is the file as a part of a turn.

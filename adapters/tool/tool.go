@@ -126,6 +126,9 @@ type Result struct {
 	Skill messages.SkillOrder
 	// Summary is for people, at most 500 characters; empty: none.
 	Summary string
+	// Pictures are stored files of the run's chat that the model is shown with the result,
+	// if it takes them.
+	Pictures []messages.Picture
 	// Failed says that what was called failed, though the call did not: a command with
 	// an exit code, a server's error. The model reads Output either way.
 	Failed bool

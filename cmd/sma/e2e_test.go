@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -87,6 +88,26 @@ func TestPage(t *testing.T) {
 			}
 			w.write("long.txt", text.String())
 			play(t, node, "page", w, "SDK="+clientSDK, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
+		})
+	}
+}
+
+// TestUpload gives files to the host as an unmodified useChat and as the page do, in both
+// languages: the model is shown each picture, in later requests with the same bytes.
+func TestUpload(t *testing.T) {
+	node, browser := needNode(t), needBrowser(t)
+	for _, language := range []string{"en", "zh"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldWith(t, `, "limits": {"fileMB": 1}`)
+			play(t, node, "upload", w, "SDK="+clientSDK, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
+			shown := map[int]int{} // requests by the number of pictures in them
+			for _, body := range w.server.Bodies() {
+				shown[bytes.Count(body, []byte(`"image_url":{"url":"data:image/jpeg;base64,`))]++
+			}
+			if shown[1] != 2 || shown[3] != 2 {
+				t.Errorf("requests by pictures: %v, want two with one and two with three", shown)
+			}
 		})
 	}
 }

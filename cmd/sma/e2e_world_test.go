@@ -43,6 +43,17 @@ type world struct {
 // newWorld starts all of it. The state of the host is in a folder of the test.
 func newWorld(t *testing.T, demo bool, web string) *world {
 	t.Helper()
+	return makeWorld(t, demo, web, "")
+}
+
+// newWorldWith is one with the scripted model and further settings.
+func newWorldWith(t *testing.T, more string) *world {
+	t.Helper()
+	return makeWorld(t, false, "", more)
+}
+
+func makeWorld(t *testing.T, demo bool, web, more string) *world {
+	t.Helper()
 	w := &world{t: t, model: newGatedModel(), dir: t.TempDir()}
 	w.server = modeltest.NewServer(w.model, modeltest.ServerOptions{Key: "sk-e2e"})
 	t.Cleanup(w.server.Close)
@@ -52,7 +63,7 @@ func newWorld(t *testing.T, demo bool, web string) *world {
 	}
 	w.write("Agent.md", "# Tester\n\n## Persona\n\nSays what it is told to say.\n")
 	w.write(".env", "E2E_KEY=sk-e2e\n")
-	w.write("ship.json", fmt.Sprintf(`{"llm": %s, "metrics": {"listen": "off"}, "adapters": {"web": {"listen": "127.0.0.1:0"%s}}}`, llm, web))
+	w.write("ship.json", fmt.Sprintf(`{"llm": %s, "metrics": {"listen": "off"}, "adapters": {"web": {"listen": "127.0.0.1:0"%s}}%s}`, llm, web, more))
 	if err := w.start(); err != nil {
 		t.Fatal(err)
 	}

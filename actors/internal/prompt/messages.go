@@ -4,12 +4,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // Options say how a chat's history reads.
 type Options struct {
+	// ChatKey is the chat whose stored pictures are shown: no other's are.
+	ChatKey messages.ChatKey
 	// Group adds who sent a turn to its header.
 	Group bool
 	// Location is the zone of the times in headers; nil means UTC.
@@ -46,11 +49,11 @@ func MessagesOf(history History, opts Options) []modelmessage.Message {
 }
 
 // convert appends one turn with all passes. The ids are those of the turns before.
-func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids *callIDs) []modelmessage.Message {
+func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids *callIDs, show *pictures) []modelmessage.Message {
 	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 		return dst
 	}
-	m = withHeader(m, opts.Group, opts.Location)
+	m = withHeader(show.sent(m), opts.Group, opts.Location)
 	m = tools(m, toolPasses(opts.ToolName))
 	if m.Parts == nil {
 		return dst
@@ -59,7 +62,7 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 	if err != nil {
 		return dst // Unreachable: the role is known, there are parts, and no tool converts its own output.
 	}
-	converted = notEmpty(converted)
+	converted = show.returned(notEmpty(converted), &m)
 	uniqueIDs(converted, ids)
 	return append(dst, converted...)
 }
@@ -73,6 +76,9 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 type Cache struct {
 	group bool
 	loc   *time.Location
+	chat  messages.ChatKey
+	hide  int  // pictures that have become notes
+	aged  bool // more of them did since somebody asked
 	turns []turnKey
 	done  []modelmessage.Message
 	ids   callIDs
@@ -86,8 +92,9 @@ type turnKey struct {
 	metadata *byte
 	// count and size tell slices of different lengths apart.
 	count, size int
-	// end and ids are the numbers of messages and of call ids up to and with this turn.
-	end, ids int
+	// end, ids and pictures are the numbers of messages, of call ids and of pictures up to
+	// and with this turn.
+	end, ids, pictures int
 }
 
 func keyOf(m *uimessage.Message) turnKey {
@@ -103,24 +110,26 @@ func keyOf(m *uimessage.Message) turnKey {
 
 // is reports whether two keys name the same revision of the same turn.
 func (k turnKey) is(o turnKey) bool {
-	o.end, o.ids = k.end, k.ids
+	o.end, o.ids, o.pictures = k.end, k.ids, k.pictures
 	return k == o
 }
 
 func (c *Cache) messages(history History, opts Options) []modelmessage.Message {
-	if c.group != opts.Group || c.loc != opts.Location {
-		*c = Cache{group: opts.Group, loc: opts.Location}
+	if c.group != opts.Group || c.loc != opts.Location || c.chat != opts.ChatKey {
+		*c = Cache{group: opts.Group, loc: opts.Location, chat: opts.ChatKey}
 	}
 	settled := history.Len
 	if settled > 0 && history.At(settled-1).Role == uimessage.RoleAssistant {
 		settled--
 	}
 	c.forget(History{Len: settled, At: history.At})
+	c.age(history)
 	for i := len(c.turns); i < settled; i++ {
 		m := history.At(i)
-		c.done = convert(c.done, *m, opts, &c.ids)
+		show := pictures{chat: c.chat, next: c.pictures(), hide: c.hide}
+		c.done = convert(c.done, *m, opts, &c.ids, &show)
 		k := keyOf(m)
-		k.end, k.ids = len(c.done), len(c.ids.order)
+		k.end, k.ids, k.pictures = len(c.done), len(c.ids.order), c.pictures()+picturesIn(m)
 		c.turns = append(c.turns, k)
 	}
 	out := slices.Clip(c.done)
@@ -128,7 +137,39 @@ func (c *Cache) messages(history History, opts Options) []modelmessage.Message {
 		return out
 	}
 	defer c.ids.release(len(c.ids.order))
-	return convert(out, *history.At(settled), opts, &c.ids)
+	show := pictures{chat: c.chat, next: c.pictures(), hide: c.hide}
+	return convert(out, *history.At(settled), opts, &c.ids, &show)
+}
+
+// pictures is how many pictures the turns have that are kept.
+func (c *Cache) pictures() int {
+	if len(c.turns) == 0 {
+		return 0
+	}
+	return c.turns[len(c.turns)-1].pictures
+}
+
+// age replaces the oldest pictures by notes once there are too many: what is kept is
+// converted anew then.
+func (c *Cache) age(history History) {
+	all := c.pictures()
+	for i := len(c.turns); i < history.Len; i++ {
+		all += picturesIn(history.At(i))
+	}
+	hide := hiddenOf(all)
+	if hide == c.hide {
+		return
+	}
+	c.aged = c.aged || hide > c.hide && len(c.turns) > 0
+	*c = Cache{group: c.group, loc: c.loc, chat: c.chat, hide: hide, aged: c.aged}
+}
+
+// TakeAged reports, once each time, that pictures which requests have shown are notes now:
+// the next request does not begin with the one before.
+func (c *Cache) TakeAged() bool {
+	aged := c.aged
+	c.aged = false
+	return aged
 }
 
 // forget drops what is kept from the first turn on that is another one now.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -53,7 +54,7 @@ func (t Trim) dropTo(list []modelmessage.Message, target int) Trim {
 	last := waitingSince(list)
 	for at := t.Drop; left > target && at < last; {
 		next := at + 1
-		for list[next].Role != modelmessage.RoleUser {
+		for !asks(list[next]) {
 			next++ // a user message stands at last
 		}
 		left -= size(whole[at:next])
@@ -66,19 +67,26 @@ func (t Trim) dropTo(list []modelmessage.Message, target int) Trim {
 // next: turns that came together stay together.
 func waitingSince(list []modelmessage.Message) int {
 	i := len(list) - 1
-	for i >= 0 && list[i].Role != modelmessage.RoleUser {
+	for i >= 0 && !asks(list[i]) {
 		i--
 	}
-	for i > 0 && list[i-1].Role == modelmessage.RoleUser {
+	for i > 0 && asks(list[i-1]) {
 		i--
 	}
 	return max(i, 0)
 }
 
+// asks reports whether a message is a person's.
+func asks(m modelmessage.Message) bool { return m.Role == modelmessage.RoleUser && !shows(m) }
+
 // newestOutcome is the place of the results that the model has not read yet; the
 // end of the list if there are none.
 func newestOutcome(list []modelmessage.Message) int {
-	if n := len(list); n > 0 && list[n-1].Role == modelmessage.RoleTool {
+	n := len(list)
+	for n > 0 && shows(list[n-1]) {
+		n--
+	}
+	if n > 0 && list[n-1].Role == modelmessage.RoleTool {
 		return n - 1
 	}
 	return len(list)
@@ -95,8 +103,12 @@ func (t Trim) Apply(list []modelmessage.Message) []modelmessage.Message {
 	}
 	out := slices.Clone(list[from:])
 	for i := range out {
-		if from+i < t.Shorten && out[i].Role == modelmessage.RoleTool {
+		switch {
+		case from+i >= t.Shorten:
+		case out[i].Role == modelmessage.RoleTool:
 			out[i].Parts = shortened(out[i].Parts)
+		case out[i].Role == modelmessage.RoleUser && out[i].Parts != nil:
+			out[i].Parts = agedParts(out[i].Parts)
 		}
 	}
 	return out
@@ -142,6 +154,14 @@ func pointer(o modelmessage.Output) modelmessage.Output {
 
 func outputSize(o modelmessage.Output) int { return len(o.Text) + len(o.JSON) }
 
+// fileBytes is what a file counts: the link of a stored one is short, what it shows is not.
+func fileBytes(f modelmessage.File) int {
+	if _, _, ok := messages.PictureOf(f.Data); ok {
+		return fileSize
+	}
+	return min(len(f.Data), fileSize)
+}
+
 // size is how large a conversation is, in bytes of what the model reads.
 func size(list []modelmessage.Message) int {
 	n := 0
@@ -158,7 +178,7 @@ func size(list []modelmessage.Message) int {
 			case modelmessage.ToolResult:
 				n += outputSize(p.Output)
 			case modelmessage.File:
-				n += min(len(p.Data), fileSize)
+				n += fileBytes(p)
 			case modelmessage.Image:
 				n += fileSize
 			case modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:

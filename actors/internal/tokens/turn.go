@@ -1,6 +1,10 @@
 package tokens
 
-import "github.com/shipmyagent/shipmyagent/messages/uimessage"
+import (
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
 
 const (
 	// turnPrice is what a turn costs beside its words: role, borders, and the header
@@ -22,10 +26,37 @@ func Turn(m uimessage.Message, measure func(text string) int) int {
 		case uimessage.Reasoning:
 			n += measure(p.Text)
 		case uimessage.Tool:
+			n += pictures(messages.PicturesOf(p.ResultProviderMetadata))
 			n += callPrice + measure(p.Name) + measure(string(p.Input)) + measure(string(p.RawInput)) + measure(string(p.Output)) + measure(p.ErrorText.Value)
 		case uimessage.File:
-			n += filePrice
-		case uimessage.Data, uimessage.Unknown, uimessage.SourceURL, uimessage.SourceDocument, uimessage.StepStart:
+			if own := messages.PicturesOf(p.ProviderMetadata); len(own) > 0 {
+				n += callPrice + pictures(own)
+			} else {
+				n += filePrice
+			}
+		case uimessage.Data:
+			if f, ok := platform.FileOf(p); ok && f.Picture != nil {
+				n += pictures([]messages.Picture{*f.Picture})
+			}
+		case uimessage.Unknown, uimessage.SourceURL, uimessage.SourceDocument, uimessage.StepStart:
+		}
+	}
+	return n
+}
+
+// pictures is what stored pictures cost, whatever their bytes are: models count the area
+// of an image, and the pages of a document, of which the size gives an idea.
+func pictures(list []messages.Picture) (n int) {
+	const perToken, documentPart, mostParts = 750, 64 << 10, 32 // pixels, bytes of a page
+	for _, p := range list {
+		switch {
+		case p.Path == "":
+		case p.Mime == messages.MimeText:
+			n += int(p.Bytes) // more than any text of that size takes
+		case p.Mime == messages.MimePDF:
+			n += filePrice * int(min(max(p.Bytes/documentPart, 1), mostParts))
+		default:
+			n += max(filePrice/4, p.Width*p.Height/perToken)
 		}
 	}
 	return n

@@ -39,6 +39,8 @@ type Settings struct {
 	// NoStreamOptions leaves out stream_options, which a few servers refuse; the
 	// usage of tokens is then unknown.
 	NoStreamOptions bool
+	// Images and Files say whether the model is sent pictures and PDF documents.
+	Images, Files Takes
 	// NoReasoning never sends earlier reasoning back.
 	NoReasoning bool
 	// ReasoningTags name the tags around reasoning in the text of answers, such as
@@ -73,6 +75,7 @@ type encoded struct {
 	body
 	system   string
 	messages []modelmessage.Message
+	sight    int   // revision of what was known of the model
 	ends     []int // ends[i] is where message i begins, ends[len(messages)] where the last one ends
 }
 
@@ -105,8 +108,11 @@ func (w *bodyWriter) write(ctx context.Context, req model.Request) (body, error)
 func (w *bodyWriter) resume(req model.Request) *encoded {
 	h := w.heads.of(w, req)
 	e, ok := req.Memo.Take().(*encoded)
-	if !ok || e.head != h || e.system != req.System {
-		return begin(req, h)
+	known := w.sight.revision()
+	if !ok || e.head != h || e.system != req.System || e.sight != known {
+		fresh := begin(req, h)
+		fresh.sight = known
+		return fresh
 	}
 	n := 0
 	for n < len(e.messages) && n < len(req.Messages) && equalMessages(e.messages[n], req.Messages[n]) {
@@ -116,7 +122,7 @@ func (w *bodyWriter) resume(req model.Request) *encoded {
 	if n < len(e.messages) {
 		own = slices.Clone(own) // the rest may still be on its way
 	}
-	return &encoded{body: body{h, own}, system: req.System, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1]}
+	return &encoded{body: body{h, own}, system: req.System, sight: known, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1]}
 }
 
 func begin(req model.Request, h *head) *encoded {

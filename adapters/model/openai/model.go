@@ -71,6 +71,7 @@ func newWriter(o *Options, e Endpoint) *bodyWriter {
 	return &bodyWriter{
 		model: e.Model, settings: e.Settings, stream: true,
 		encoder: encoder{
+			sight: newSight(e.Settings, e.Model), load: o.Load,
 			exact: o.Exact, noReasoning: e.Settings.NoReasoning, optionsKey: "openaiCompatible",
 			prompter: prompter{downloader: o.Downloader, takesLink: o.TakesLink},
 		},
@@ -93,7 +94,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 			}
 			e := m.endpoints[i]
 			s.onAnswer = e.heard
-			err := e.call(ctx, req, s)
+			err := e.ask(ctx, req, s)
 			e.ended(ctx, err, probe)
 			if err == nil || errors.Is(err, errStopped) {
 				return
@@ -190,33 +191,38 @@ func joinFailures(first, next error) error {
 	return &joined
 }
 
-// call asks one model until it answers, or fails for good.
-func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) error {
+// call asks one model until it answers, or fails for good. It returns which stored files
+// the request held.
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown, error) {
+	sent := e.writer.shownIn(req.Messages)
 	asked, body, err := e.prepare(ctx, req)
 	if err != nil {
-		return err
+		return sent, err
 	}
 	r := newRetrier(e.opts)
 	for {
 		err := e.attempt(ctx, body, asked, s)
 		failure, ok := errors.AsType[*model.Error](err)
 		if !ok || s.started || ctx.Err() != nil {
-			return err
+			return sent, err
+		}
+		if why, about := refusalOf(err, sent); about && why != refusalOther {
+			return sent, err // the same request would be refused again
 		}
 		var wait time.Duration
 		if len(asked.Tools) > 0 && refusesTools(failure) {
 			e.loseTools(ctx, failure)
 			if asked, body, err = e.prepare(ctx, req); err != nil {
-				return err
+				return sent, err
 			}
 		} else if wait, ok = r.next(failure); !ok {
-			return err
+			return sent, err
 		}
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
 		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
 		if err := pause(ctx, wait); err != nil {
-			return err
+			return sent, err
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -72,6 +73,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Downloader loads links that TakesLink refuses; nil: such files become a note.
 	Downloader Downloader
+	// Load reads the stored files that links of [messages.Picture] name; nil: there are
+	// none. It gives the same bytes for the same link.
+	Load func(ctx context.Context, link string) ([]byte, error)
 	// TakesLink tells which links the model loads itself; nil: links to images.
 	TakesLink func(mediaType, link string) bool
 	// Exact behaves as the SDK to the letter: one attempt, no stand-ins for what

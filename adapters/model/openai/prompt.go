@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -129,6 +130,10 @@ func (p *prompter) part(ctx context.Context, role modelmessage.Role, part modelm
 // of users are downloaded.
 func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, mediaType string, options json.RawMessage) (*promptFile, error) {
 	f := &promptFile{mediaType: mediaType, options: options}
+	if _, _, ok := messages.PictureOf(data); ok {
+		f.missing = true // until it is loaded
+		return f, nil
+	}
 	link, isLink := normaliseLink(data)
 	switch {
 	case isLink && strings.HasPrefix(link, "data:"):

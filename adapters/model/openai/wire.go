@@ -26,6 +26,8 @@ type encoder struct {
 	// be shown become a line of text, so that one file never silences a chat.
 	exact       bool
 	noReasoning bool
+	sight       *sight
+	load        func(ctx context.Context, link string) ([]byte, error)
 	optionsKey  string // the member of providerOptions that is ours
 }
 
@@ -49,6 +51,9 @@ func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.
 	case modelmessage.RoleSystem:
 		return e.appendSystem(dst, pm), nil
 	case modelmessage.RoleUser:
+		if pm, err = e.stored(ctx, pm); err != nil {
+			return dst, err
+		}
 		return e.appendUser(dst, pm)
 	case modelmessage.RoleAssistant:
 		return e.appendAssistant(dst, pm), nil

@@ -111,33 +111,40 @@ type chatBody struct {
 type chatMessage struct {
 	ID    string         `json:"id,omitempty"`
 	Role  uimessage.Role `json:"role"`
-	Parts []chatText     `json:"parts"`
+	Parts []chatPart     `json:"parts"`
 }
 
-type chatText struct {
+// chatPart is a text or a file.
+type chatPart struct {
 	Type string `json:"type"`
-	Text string `json:"text"`
+	Text string `json:"text,omitempty"`
+	*File
 }
 
-func newBody(chat, id, text string) chatBody {
-	return chatBody{ID: chat, Trigger: "submit-message", Message: chatMessage{
-		ID: id, Role: uimessage.RoleUser, Parts: []chatText{{Type: "text", Text: text}},
-	}}
+func newBody(chat, id, text string, files []File) chatBody {
+	m := chatMessage{ID: id, Role: uimessage.RoleUser}
+	if text != "" || len(files) == 0 {
+		m.Parts = append(m.Parts, chatPart{Type: "text", Text: text})
+	}
+	for i := range files {
+		m.Parts = append(m.Parts, chatPart{Type: "file", File: &files[i]})
+	}
+	return chatBody{ID: chat, Trigger: "submit-message", Message: m}
 }
 
 // Send hands a message to a chat and returns the id of its turn as soon as it is
 // durable. id may be empty; sending the same id and text again is the same turn.
 // A command is answered by the host at once.
-func (c *Client) Send(ctx context.Context, chat, id, text string) (turn, answer string, err error) {
+func (c *Client) Send(ctx context.Context, chat, id, text string, files ...File) (turn, answer string, err error) {
 	var out struct{ TurnID, Answer string }
-	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text), &out, "Prefer", "respond-async")
+	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), &out, "Prefer", "respond-async")
 	return out.TurnID, out.Answer, err
 }
 
 // Ask sends a message and returns the answer when it is complete. onText, if not
 // nil, is called with the pieces of its text as they come.
-func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(string)) (uimessage.Message, error) {
-	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text))
+func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(string), files ...File) (uimessage.Message, error) {
+	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files))
 	if err != nil {
 		return uimessage.Message{}, err
 	}

@@ -35,6 +35,9 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Answers != nil && !private && !p.mayQuote(in, r) {
 		in.Answers = nil
 	}
+	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {
+		in.Parts = append(in.Parts, pictureOf(m.msg, private)...)
+	}
 	in = p.door.Admit(ctx, door.Guest{
 		In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
 		Allowed: f.allowed, Listed: r.listed, Say: say.Words,

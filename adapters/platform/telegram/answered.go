@@ -3,6 +3,7 @@ package telegram
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
@@ -47,6 +48,24 @@ func (m mapper) answered(msg *message) *uimessage.Quoted {
 		out.Text = string(words[:maxAnswered]) + "…"
 	}
 	return out
+}
+
+// pictureOf is the picture of the message that this one answers, in a group: people point
+// at one that the bot was not meant to see. In private chats it was seen before.
+func pictureOf(msg *message, private bool) []uimessage.Part {
+	if private || msg.ReplyTo == nil || msg.replyTo() == "" {
+		return nil
+	}
+	kind, f := msg.ReplyTo.file()
+	if f == nil || kind != "photo" && kind != "sticker" && (kind != "document" || !strings.HasPrefix(f.Mime, "image/")) {
+		return nil
+	}
+	parts := msg.ReplyTo.parts()
+	if len(parts) < 2 { // it cannot be fetched
+		return nil
+	}
+	parts[0] = uimessage.Text{Text: "[" + kind + " of the message that this one answers]"}
+	return parts
 }
 
 func firstText(parts []uimessage.Part) string {

@@ -79,9 +79,6 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		text, entities = msg.Caption, msg.CaptionEntities
 		in.Text = text
 		in.Parts = msg.parts()
-		if msg.Sticker != nil {
-			in.Parts = in.Parts[:1] // what it stands for; the picture is of no use
-		}
 	}
 	if text == "" && len(in.Parts) == 0 {
 		text = string(msg.Rich)

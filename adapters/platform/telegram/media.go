@@ -30,13 +30,20 @@ func (m *media) parts() []uimessage.Part {
 		}
 		return nil
 	}
+	label := f.label()
+	if m.Sticker == f && (f.Animated || f.Moving) {
+		if f.Thumbnail == nil { // there is no picture of it
+			return []uimessage.Part{uimessage.Text{Text: placeholder(kind, label)}}
+		}
+		f = f.Thumbnail
+	}
 	ref := platform.File{
 		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size), Seconds: f.plays(),
 	}
 	if ref.FileID == "" || len(ref.FileID) > maxFileID {
-		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}}
+		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, label)}}
 	}
-	return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, f.label())}, ref.Part()}
+	return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, label)}, ref.Part()}
 }
 
 // fileName is the last part of what somebody says a file is called; a path or an

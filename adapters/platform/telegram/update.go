@@ -120,6 +120,10 @@ type file struct {
 	Duration int    `json:"duration"`
 	Title    string `json:"title"`
 	Emoji    string `json:"emoji"`
+	// Animated and Moving stickers are no pictures; Thumbnail is one of them.
+	Animated  bool  `json:"is_animated"`
+	Moving    bool  `json:"is_video"`
+	Thumbnail *file `json:"thumbnail"`
 }
 
 type media struct {

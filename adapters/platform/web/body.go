@@ -140,9 +140,9 @@ type words struct {
 }
 
 // wordsOf takes from a client's message what people may send: texts, and files
-// that the message holds itself. The first text is the message's text; nothing
+// that the message holds itself or that were uploaded to its chat. The first text is the message's text; nothing
 // is joined or changed, and what clients add to parts is left out.
-func wordsOf(m uimessage.Message) (words, *problem) {
+func wordsOf(chat string, m uimessage.Message) (words, *problem) {
 	var out words
 	said := false
 	for _, part := range m.Parts {
@@ -154,8 +154,8 @@ func wordsOf(m uimessage.Message) (words, *problem) {
 				out.parts = append(out.parts, uimessage.Text{Text: p.Text})
 			}
 		case uimessage.File:
-			if !strings.HasPrefix(p.URL, "data:") {
-				return words{}, badRequest("remote_file", "Files are sent as data URLs.")
+			if _, uploaded := storedName(chat, p.URL); !uploaded && !strings.HasPrefix(p.URL, "data:") {
+				return words{}, badRequest("remote_file", "Files are sent as data URLs, or uploaded to this chat first.")
 			}
 			out.parts = append(out.parts, uimessage.File{MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
 		case uimessage.Reasoning, uimessage.Tool, uimessage.SourceURL, uimessage.SourceDocument,

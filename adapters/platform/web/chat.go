@@ -160,6 +160,11 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 		}
 	case actNew:
 	}
+	if p.opts.Files != nil {
+		if pl.words.parts, refusal = p.keepFiles(ctx, key, req.ID, pl.words.parts); refusal != nil {
+			return taken{}, refusal
+		}
+	}
 	if pl.rewind {
 		if err := p.live.Rewind(ctx, key, pl.keep); err != nil {
 			return taken{}, p.problem(ctx, key, "rewind", err)

@@ -72,7 +72,7 @@ func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
 	if req.Trigger == triggerRegenerate || req.Last.Role != uimessage.RoleUser {
 		return platform.Command{}, false
 	}
-	said, refusal := wordsOf(req.Last)
+	said, refusal := wordsOf(req.ID, req.Last)
 	if refusal != nil || len(said.parts) > 0 {
 		return platform.Command{}, false
 	}

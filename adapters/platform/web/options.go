@@ -53,6 +53,9 @@ type Options struct {
 	// such thing. Nil: there are none.
 	Voice func(key messages.ChatKey, name string) (*os.File, error)
 
+	// Files keeps what people upload; nil: files stay in the messages that hold them.
+	Files Files
+
 	// Commands are what the host answers by itself when a message is one of them with a
 	// slash; nil: everything is for the model.
 	Commands []Command

@@ -46,7 +46,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 	if req.Last.Role == uimessage.RoleAssistant {
 		return planDecisions(req, view)
 	}
-	said, refusal := wordsOf(req.Last)
+	said, refusal := wordsOf(req.ID, req.Last)
 	if refusal != nil {
 		return plan{}, refusal
 	}
@@ -94,7 +94,7 @@ const maxMessageID = 256
 // decideRepeated gives the answer of a request that came before, by its key.
 func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
 	if req.Trigger != triggerRegenerate {
-		said, refusal := wordsOf(req.Last)
+		said, refusal := wordsOf(req.ID, req.Last)
 		if refusal != nil {
 			return plan{}, refusal
 		}

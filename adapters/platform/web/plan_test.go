@@ -128,7 +128,7 @@ func TestWordsOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, refusal := wordsOf(m)
+			got, refusal := wordsOf("c", m)
 			if refusal != nil && refusal.code != tt.code || refusal == nil && tt.code != "" {
 				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
 			}

@@ -89,7 +89,7 @@ func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
 	if n := len(list); view.Running && n > 0 && list[n-1].Role == uimessage.RoleAssistant {
 		list = list[:n-1]
 	}
-	writeJSON(w, http.StatusOK, slices.Concat([]uimessage.Message{}, list, view.Waiting))
+	writeJSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, list, view.Waiting)))
 }
 
 // wireView is a chat as readers of frames see it.

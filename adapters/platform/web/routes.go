@@ -40,6 +40,8 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"GET /static/{dir}/{rest...}": noRoute,
 
 		"GET /api/chat/{id}/voice/{file}": p.voice,
+		"POST /api/chat/{id}/files":       p.upload,
+		"GET /api/chat/{id}/files/{file}": p.file,
 	}
 }
 
@@ -79,12 +81,16 @@ func (p *Platform) outer(next http.Handler) http.Handler {
 // their own deadlines once their body is read.
 func (p *Platform) limit(w http.ResponseWriter, r *http.Request) {
 	now, rc := time.Now(), http.NewResponseController(w)
-	r.Body = http.MaxBytesReader(w, r.Body, p.opts.MaxBody)
+	most, timeout := p.maxBody(r), p.opts.BodyTimeout
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if r.ContentLength > p.opts.MaxBody && r.ContentLength <= most {
+		timeout = max(timeout, fileTime)
+	}
 	// Errors mean a test's recorder without deadlines: nothing to bound.
 	if r.ContentLength != 0 {
-		_ = rc.SetReadDeadline(now.Add(p.opts.BodyTimeout))
+		_ = rc.SetReadDeadline(now.Add(timeout))
 	}
-	_ = rc.SetWriteDeadline(now.Add(p.opts.WriteTimeout + p.opts.BodyTimeout))
+	_ = rc.SetWriteDeadline(now.Add(p.opts.WriteTimeout + timeout))
 }
 
 // refuse shows people the login form and tells programs why.

@@ -75,16 +75,23 @@ type attachment struct {
 	Caption string `json:"caption"`
 }
 
-// files turns attachments into references. Paths are taken from the run's own folder only.
-func (s *Send) files(run tool.Run, in []attachment) ([]messages.FileRef, error) {
+// files turns attachments into references: to files of the chat, and to copies of files of
+// the project, which are made here and are the bytes that a person agreed to.
+func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error) {
 	var out []messages.FileRef
+	copies, err := s.copies(call, in)
+	if err != nil {
+		return nil, err
+	}
 	for i, a := range in {
 		if (a.Path == "") == (a.FileID == "") {
 			return nil, fmt.Errorf("%w: /attachments/%d needs either path or fileId", tool.ErrInput, i)
 		}
 		ref := messages.FileRef{FileID: a.FileID, Kind: a.Kind, Caption: a.Caption}
-		if a.Path != "" {
-			path, err := s.find(run, a.Path)
+		if copied := copies[i]; copied != "" {
+			ref.Path = copied
+		} else if a.Path != "" {
+			path, err := s.find(call.Run, a.Path)
 			if err != nil {
 				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
 			}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -27,6 +28,9 @@ type Options struct {
 	// all of Files is every chat's.
 	Files  string
 	Folder func(key messages.ChatKey) (string, error)
+	// Open opens a file of the project that tools may read, and gives its path without
+	// links; nil: no file of the project can be sent.
+	Open func(path string) (f *os.File, name string, err error)
 }
 
 // Send is the tool chat_send.
@@ -57,7 +61,7 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
 		return report(tool.Delivery{Skipped: "empty"}).result("")
 	}
-	refs, err := s.files(call.Run, in.Attachments)
+	refs, err := s.files(call, in.Attachments)
 	if err != nil {
 		return tool.Result{}, err
 	}

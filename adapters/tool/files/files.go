@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -70,6 +71,8 @@ type Options struct {
 	// reads no other's.
 	Stored string
 	Folder func(key messages.ChatKey) (string, error)
+	// Shelf makes pictures of images that are read; nil: they are refused.
+	Shelf *picture.Shelf
 }
 
 // Workspace is a project's folder as its tools see it. It holds no descriptor

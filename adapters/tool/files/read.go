@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
@@ -74,6 +75,9 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return tool.Result{}, fmt.Errorf("read %s: %w", shown(path), cause(err))
 	}
+	if r.w.opts.Shelf != nil && (picture.Is(head[:n]) || picture.IsPDF(head[:n])) {
+		return r.picture(ctx, call, io.MultiReader(bytes.NewReader(head[:n]), f), path, info.Size())
+	}
 	if kind := kindOf(head[:n]); kind != "" {
 		return tool.Result{}, fmt.Errorf("%s holds no text: it is %s, %s", shown(path), kind, bytesOf(info.Size()))
 	}
@@ -118,22 +122,8 @@ func (r *Read) open(run tool.Run, asked string) (f *os.File, path string, stored
 		f, err := openStored(dir, name)
 		return f, asked, true, err
 	}
-	path, err = r.w.local(asked)
-	if err != nil {
-		return nil, "", false, err
-	}
-	t, err := r.w.tree()
-	if err != nil {
-		return nil, "", false, err
-	}
-	defer t.close()
-	p, err := t.find(path)
-	if err != nil {
-		return nil, "", false, err
-	}
-	defer p.close()
-	f, err = t.open(p)
-	return f, p.path, false, err
+	f, path, err = r.w.Open(asked)
+	return f, path, false, err
 }
 
 // stored reports whether a path is a pointer to a result of the run's own chat,

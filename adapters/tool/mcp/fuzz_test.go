@@ -92,7 +92,7 @@ func FuzzResult(f *testing.F) {
 		m := New(o)
 		c := newClient(m.o, &Server{Name: "s", Hidden: []string{"topsecret", `quo"te`}}, func() {})
 		r := newTool(m, c, Definition{Name: "x", InputSchema: json.RawMessage(`{"type":"object"}`)})
-		result, err := r.result(tool.Call{}, &answer)
+		result, err := r.result(t.Context(), tool.Call{}, &answer)
 		if err != nil {
 			if strings.Contains(err.Error(), "topsecret") || !utf8.ValidString(err.Error()) || len(err.Error()) > maxErrorText+1024 {
 				t.Errorf("error = %q", err)

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -17,6 +18,9 @@ type Options struct {
 	Store              *Store
 	// Folder is where the files of a chat's results are, below Files, with slashes.
 	Folder func(messages.ChatKey) (string, error)
+	// Shelf makes pictures of the images that servers hand over, which models are shown;
+	// nil: they are only kept.
+	Shelf *picture.Shelf
 	// Sandbox starts programs. Nothing runs without it.
 	Sandbox sandbox.Sandbox
 	// Hidden are files and folders that no program sees, whatever it may read.

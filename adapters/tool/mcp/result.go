@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -29,6 +31,7 @@ const (
 // with structured content alone is that.
 type content struct {
 	call       tool.Call
+	pictures   []messages.Picture // of Files, that the model is shown
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
 	Files      []blob          `json:"files,omitempty"`
@@ -53,7 +56,7 @@ type resource struct {
 }
 
 // result is what the model reads of an answer.
-func (r *remote) result(call tool.Call, answer *sdk.CallToolResult) (tool.Result, error) {
+func (r *remote) result(ctx context.Context, call tool.Call, answer *sdk.CallToolResult) (tool.Result, error) {
 	if answer.NeedsInput() {
 		return tool.Result{}, fmt.Errorf("%s: the server wants to ask back, which is not possible here; call it with everything it needs", r.spec.Name)
 	}
@@ -64,7 +67,7 @@ func (r *remote) result(call tool.Call, answer *sdk.CallToolResult) (tool.Result
 			c.Note = fmt.Sprintf("%d items, %d are shown.", len(answer.Content), maxContent)
 			break
 		}
-		if text := r.item(&c, item); text != "" {
+		if text := r.item(ctx, &c, item); text != "" {
 			texts = append(texts, text)
 		}
 	}
@@ -83,25 +86,25 @@ func (r *remote) result(call tool.Call, answer *sdk.CallToolResult) (tool.Result
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("encode the result of %s: %w", r.spec.Name, err) // Unreachable: strings and valid JSON
 	}
-	return tool.Result{Output: out, Summary: c.summary(r.spec.Name, len(out))}, nil
+	return tool.Result{Output: out, Summary: c.summary(r.spec.Name, len(out)), Pictures: c.pictures}, nil
 }
 
 // item takes one item of an answer; its text, if it is one, is returned.
-func (r *remote) item(c *content, item sdk.Content) string {
+func (r *remote) item(ctx context.Context, c *content, item sdk.Content) string {
 	switch item := item.(type) {
 	case *sdk.TextContent:
 		return r.c.server.mask(item.Text)
 	case *sdk.ImageContent:
-		r.keep(c, item.Data, item.MIMEType, "")
+		r.keep(ctx, c, item.Data, item.MIMEType, "")
 	case *sdk.AudioContent:
-		r.keep(c, item.Data, item.MIMEType, "")
+		r.keep(ctx, c, item.Data, item.MIMEType, "")
 	case *sdk.ResourceLink:
 		c.Links = append(c.Links, r.resource(item.URI, item.Name, item.Description, item.MIMEType))
 	case *sdk.EmbeddedResource:
 		switch res := item.Resource; {
 		case res == nil:
 		case len(res.Blob) > 0:
-			r.keep(c, res.Blob, res.MIMEType, res.URI)
+			r.keep(ctx, c, res.Blob, res.MIMEType, res.URI)
 		case res.Text != "":
 			c.Links = append(c.Links, r.resource(res.URI, "", "its text is in this result", res.MIMEType))
 			return r.c.server.mask(res.Text)
@@ -124,7 +127,7 @@ func (r *remote) resource(uri, name, description, mediaType string) resource {
 }
 
 // keep stores bytes under a name of ours.
-func (r *remote) keep(c *content, data []byte, mediaType, uri string) {
+func (r *remote) keep(ctx context.Context, c *content, data []byte, mediaType, uri string) {
 	mediaType = mediaTypeOf(mediaType)
 	switch {
 	case len(c.Files) == maxBlobs:
@@ -150,6 +153,13 @@ func (r *remote) keep(c *content, data []byte, mediaType, uri string) {
 		return
 	}
 	c.Files = append(c.Files, blob{Path: name, MediaType: mediaType, Bytes: len(data), URI: clean(r.c.server.mask(uri), maxURI)})
+	if r.c.o.Shelf == nil {
+		return
+	}
+	if p, err := r.c.o.Shelf.Keep(ctx, c.call.Run.ChatKey, bytes.NewReader(data)); err == nil { // any other file is only kept
+		p.Of = name
+		c.pictures = append(c.pictures, p)
+	}
 }
 
 // mediaTypeOf is a media type without parameters; empty: it is none.

@@ -115,7 +115,7 @@ func (r *remote) invoke(ctx context.Context, call tool.Call, preliminary func(js
 	if err != nil {
 		return tool.Result{}, r.failure(ctx, l, err)
 	}
-	return r.result(call, result)
+	return r.result(ctx, call, result)
 }
 
 // check holds the tool against what its server lists now and what is approved.

@@ -78,23 +78,29 @@ type answered struct {
 func (a *app) sendCmd() *cobra.Command {
 	var name, id string
 	var asJSON, detach bool
+	var files []string
 	cmd := &cobra.Command{
-		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.ExactArgs(1),
+		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.MaximumNArgs(1),
 		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
-			"With --id the same message may be sent again: it counts once.",
-		Example: "  sma send 'What is on my list today?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
+			"With --id the same message may be sent again: it counts once. Files go with it by --file; TEXT may be left out then.",
+		Example: "  sma send 'What is on my list today?'\n  sma send --file photo.jpg 'What is this?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := a.textOf(args[0])
+			text, err := a.textWith(args, files)
 			if err != nil {
 				return err
 			}
 			return a.withHost(c.Context(), func(ctx context.Context, _ string, client *terminal.Client) error {
-				return a.send(ctx, client, answered{Chat: name, ID: id}, text, asJSON, detach)
+				sent, err := upload(ctx, client, name, files)
+				if err != nil {
+					return err
+				}
+				return a.send(ctx, client, answered{Chat: name, ID: id}, text, asJSON, detach, sent...)
 			})
 		},
 	}
 	addJSON(cmd, &asJSON)
 	cmd.Flags().StringVar(&name, "chat", "main", "the `name` of the chat")
+	cmd.Flags().StringArrayVar(&files, "file", nil, "a `path` of a file to send along; may be given more than once")
 	cmd.Flags().StringVar(&id, "id", "", "an `id` of your own, which makes sending again harmless")
 	cmd.Flags().BoolVar(&detach, "no-wait", false, "return once the message is safe, without the answer (needs a running host)")
 	return cmd
@@ -115,12 +121,12 @@ func (a *app) textOf(arg string) (string, error) {
 	return text, nil
 }
 
-func (a *app) send(ctx context.Context, client *terminal.Client, out answered, text string, asJSON, detach bool) error {
+func (a *app) send(ctx context.Context, client *terminal.Client, out answered, text string, asJSON, detach bool, files ...terminal.File) error {
 	if out.ID == "" {
 		out.ID = "send-" + rand.Text()
 	}
 	if detach {
-		turn, said, err := client.Send(ctx, out.Chat, out.ID, text)
+		turn, said, err := client.Send(ctx, out.Chat, out.ID, text, files...)
 		if err != nil {
 			return fromClient(err)
 		}
@@ -139,7 +145,7 @@ func (a *app) send(ctx context.Context, client *terminal.Client, out answered, t
 			wrote += piece
 			_ = a.print(piece) // the end of the answer meets the same fault
 		}
-	})
+	}, files...)
 	if err != nil {
 		return fromClient(err)
 	}

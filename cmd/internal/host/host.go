@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
@@ -55,6 +56,7 @@ type Host struct {
 	index       *searchindex.Index
 	memory      *memfile.Store
 	skills      *skill.Catalog
+	shelf       *picture.Shelf
 	meaning     *memory.Meaning // nil: memories are searched by words alone
 	system      *actor.ActorSystem
 	workers     *workers

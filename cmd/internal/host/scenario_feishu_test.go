@@ -92,7 +92,7 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
 	case "show":
 		s.folder = word == "files"
-	case "model", "hears", "speaks":
+	case "model", "hears", "speaks", "write":
 		return s.prepare(verb, rest)
 	case "release":
 		return s.release(rest)
@@ -165,7 +165,7 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		label(s.api.Say(chat, from, text, more))
 	case "send":
 		kind, name, _ := strings.Cut(text, " ")
-		content := []byte("content of " + name)
+		content := contentOf(name)
 		if kind == "audio" {
 			says, sound, err := length(name)
 			if err != nil {

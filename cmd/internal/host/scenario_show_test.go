@@ -118,6 +118,7 @@ func (s *scene) same(text string) string {
 		{`about \d+ tokens`, "about <n> tokens"},
 		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
 		{`file-[0-9a-f]{16}`, "file-<id>"},
+		{`(picture|document)-[0-9a-f]{32}`, "$1-<digest>"},
 		{`speech-[0-9a-f]{24}`, "speech-<id>"},
 		{`(request|run) [a-z0-9_]{10,}`, "$1 <id>"},
 		{`(results/)[^/]+/`, "$1<chat>/"},
@@ -325,6 +326,8 @@ func (s *scene) showMessage(m modelmessage.Message) string {
 			words = append(words, strconv.Quote(short(s.same(p.Text))))
 		case modelmessage.ToolResult:
 			words = append(words, "tool "+strconv.Quote(short(s.same(p.Output.Text+string(p.Output.JSON)))))
+		case modelmessage.File:
+			words = append(words, s.showFile(p))
 		default:
 			words = append(words, fmt.Sprintf("%T", p))
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -325,7 +326,8 @@ func (s *scene) send(rest string) error {
 		album, caption, _ = strings.Cut(album, " ")
 		more["media_group_id"] = album
 	}
-	content, says := []byte("content of "+name), 0
+	_, image, _ := strings.Cut(name, "=")
+	content, says := contentOf(cmp.Or(image, name)), 0
 	if kind == "voice" {
 		if says, content, err = length(name); err != nil {
 			return err
@@ -345,7 +347,8 @@ func (s *scene) send(rest string) error {
 	case "photo":
 		more["photo"] = []any{file}
 	case "sticker":
-		file["emoji"] = name
+		file["emoji"], _, _ = strings.Cut(name, "=")
+		s.sticker(file, id, image)
 		more["sticker"] = file
 	case "voice":
 		file["duration"] = says

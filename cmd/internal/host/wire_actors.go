@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -18,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -32,6 +34,7 @@ const (
 // nothing reaches it.
 func (h *Host) startActors(context.Context) error {
 	h.mask.set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
+	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), resultsOf)
 	llm, err := h.newModel()
 	if err != nil {
 		return err

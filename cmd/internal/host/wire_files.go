@@ -17,10 +17,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
-// fileTools are the tools that work on the project's files and read the web.
-func (h *Host) fileTools(stored string) []tool.Tool {
+// workspace is the project's folder as its tools see it.
+func (h *Host) workspace(stored string) *files.Workspace {
 	s := h.opts.Settings.Settings
-	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: resultsOf}
+	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: resultsOf, Shelf: h.shelf}
 	if rel, ok := below(h.opts.Dir, h.opts.State); ok && rel != ".ship" {
 		o.Refused = append(o.Refused, rel)
 	}
@@ -32,9 +32,14 @@ func (h *Host) fileTools(stored string) []tool.Tool {
 			o.Skills = append(o.Skills, rel)
 		}
 	}
-	web := webfetch.Options{Allow: s.Permissions.Fetch.Allow}
+	return files.New(o)
+}
+
+// fileTools are the tools that work on the project's files and read the web.
+func (h *Host) fileTools(workspace *files.Workspace) []tool.Tool {
+	web := webfetch.Options{Allow: h.opts.Settings.Settings.Permissions.Fetch.Allow}
 	web.Guard.Open = h.opts.fetchable
-	return append(files.New(o).Tools(), webfetch.New(web))
+	return append(workspace.Tools(), webfetch.New(web))
 }
 
 // below is a folder as a path below another, with slashes.

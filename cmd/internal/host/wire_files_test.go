@@ -48,7 +48,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	stored := filepath.Join(h.opts.State, "files")
-	set, err := newToolSet(h.fileTools(stored)...)
+	set, err := newToolSet(h.fileTools(h.workspace(stored))...)
 	if err != nil {
 		t.Fatal(err)
 	}

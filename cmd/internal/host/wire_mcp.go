@@ -105,6 +105,7 @@ func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why 
 		return
 	}
 	o := MCPOptions(h.opts, store, box, why)
+	o.Shelf = h.shelf
 	o.Metrics, o.Reserved = mcp.NewMetrics(h.registry), set.Names()
 	s := &servers{}
 	o.Changed = func() {

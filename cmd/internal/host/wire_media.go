@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -40,6 +41,7 @@ type media struct {
 	slots  chan struct{}
 	from   func(platform string) platform.Platform
 	failed func(key messages.ChatKey, kind string, err error)
+	shelf  *picture.Shelf   // nil: models are shown nothing
 	ears   *speech.Listener // nil: nobody listens to recordings
 	deaf   func(key messages.ChatKey, kind string, err error)
 }
@@ -47,7 +49,7 @@ type media struct {
 // newMedia makes what fetches files; it finds platforms once they are connected.
 func (h *Host) newMedia(folder string, ears *speech.Listener) *media {
 	return &media{
-		ears: ears, folder: folder, limit: int64(h.opts.Settings.Settings.Limits.FileMB) << 20, slots: make(chan struct{}, maxDownloads),
+		shelf: h.shelf, ears: ears, folder: folder, limit: int64(h.opts.Settings.Settings.Limits.FileMB) << 20, slots: make(chan struct{}, maxDownloads),
 		from: func(name string) platform.Platform {
 			if p := h.ports[name]; p != nil { // filled before the first message, never changed after it
 				return p.platform
@@ -76,12 +78,46 @@ func (m *media) fetch(ctx context.Context, key messages.ChatKey, turn uimessage.
 		words := ""
 		f, words = m.take(ctx, key, meta.MessageID+"-"+strconv.Itoa(i), f)
 		out = append(out, uimessage.Text{Text: words})
+		if words = m.show(ctx, key, &f); words != "" {
+			out = append(out, uimessage.Text{Text: words})
+		}
 		if words = m.listen(ctx, key, &f); words != "" {
 			out = append(out, uimessage.Text{Text: words})
 		}
 		out = append(out, f.Part())
 	}
 	return out
+}
+
+// show makes of an image or a document what models are shown of it. It says why there is
+// nothing of what people see as a picture; empty: there is, or it is none.
+func (m *media) show(ctx context.Context, key messages.ChatKey, f *platform.File) string {
+	if m.shelf == nil || f.Path == "" || f.Kind == "voice" || f.Kind == "audio" {
+		return ""
+	}
+	file, err := os.Open(filepath.Join(m.folder, filepath.FromSlash(f.Path)))
+	if err != nil {
+		m.failed(key, f.Kind, fmt.Errorf("open a picture: %w", err))
+		return ""
+	}
+	defer func() { _ = file.Close() }() // only read from
+	p, err := m.shelf.Keep(ctx, key, file)
+	if err == nil {
+		p.Name, p.Of = f.Name, f.Path
+		f.Picture = &p
+		return ""
+	}
+	known := errors.Is(err, picture.ErrNone) || errors.Is(err, picture.ErrTooLarge)
+	if !known {
+		m.failed(key, f.Kind, err)
+	}
+	switch {
+	case errors.Is(err, picture.ErrTooLarge):
+		return "[the " + f.Kind + " is not shown: it is too large for that]"
+	case f.Kind == "photo":
+		return "[the photo is not shown: it cannot be read as an image]"
+	}
+	return ""
 }
 
 // listen is what the model reads of a recording beside its file: what it says, as it

@@ -33,7 +33,7 @@ func (h *Host) newModel() (model.Model, error) {
 	o := openai.Options{
 		Endpoint:         mainEndpoint(llm, llm.Model),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
-		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry,
+		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 	}
 	for i, f := range llm.Fallbacks {
 		e := endpoint(llm, f)
@@ -76,6 +76,7 @@ func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
 			Temperature: own.Temperature, ReasoningEffort: own.ReasoningEffort,
 			ReasoningTags: tags, NoTools: !takesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
+			Images: takes(own.Images), Files: takes(own.Files),
 		},
 	}
 }
@@ -97,4 +98,15 @@ func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
 		out[name] = openai.Secret(s.Reveal())
 	}
 	return out
+}
+
+// takes is a setting that may be left to the model's name.
+func takes(set *bool) openai.Takes {
+	switch {
+	case set == nil:
+		return openai.TakesAuto
+	case *set:
+		return openai.TakesYes
+	}
+	return openai.TakesNo
 }

@@ -32,15 +32,16 @@ type toolbox struct {
 // newTools makes the tools. Their schemas are compiled when they are needed.
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
+	workspace := h.workspace(files)
 	tools := []tool.Tool{
-		chattools.NewSend(chattools.Options{Files: files, Folder: resultsOf}), chattools.NewContact(),
+		chattools.NewSend(chattools.Options{Files: files, Folder: resultsOf, Open: workspace.Open}), chattools.NewContact(),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
 	tools = append(tools, h.memoryTools()...)
 	tools = append(tools, h.contextTools()...)
 	tools = append(tools, h.skillTools()...)
-	tools = append(tools, h.fileTools(files)...)
+	tools = append(tools, h.fileTools(workspace)...)
 	tools = append(tools, h.taskTools()...)
 	box := NewSandbox(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
 	runs, why := sandbox.Sandbox(box), ""

@@ -6,11 +6,15 @@ import { label, t } from './text.js';
 import { Row, button, el } from './view.js';
 import * as wire from './wire.js';
 import { remember, remembered } from './store.js';
+import { Uploads, takeFrom } from './upload.js';
 
 const $ = (id) => document.getElementById(id);
 const state = { id: '', title: '', rows: new Map(), running: false, edit: '', reader: null, lastRun: '', info: {}, chats: [], decided: new Map(), shown: '' };
 // A keyboard on the screen covers half of it, and has no other key for a new line.
 const touch = matchMedia('(hover: none) and (pointer: coarse)');
+
+// Files go to the chat that is shown when they are added; another chat begins without.
+const uploads = new Uploads($('files'), () => state.id, () => { if (!uploads.waiting() && !uploads.failed()) link(''); });
 
 // ---- rows ----
 
@@ -239,12 +243,12 @@ function link(text) {
 
 // ---- what people do ----
 
-async function say(text) {
+async function say(text, files = []) {
   const id = crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`;
-  const row = put({ id, role: 'user', parts: [{ type: 'text', text }], metadata: { ts: Date.now() } });
+  const row = put({ id, role: 'user', parts: [...files, ...(text ? [{ type: 'text', text }] : [])], metadata: { ts: Date.now() } });
   toEnd();
   if (!state.title) {
-    state.title = text.slice(0, 60);
+    state.title = (text || files[0]?.filename || '').slice(0, 60);
     remember(state.id, state.title);
     drawChats();
   }
@@ -333,19 +337,22 @@ function endEdit() {
 
 function submit() {
   const text = $('input').value.trim();
-  if (!text) return;
+  if (uploads.waiting()) return link(t.filesWait);
+  if (uploads.failed()) return link(t.filesFailed);
+  if (!text && (state.edit || !uploads.items.length)) return;
   const edit = state.edit;
   $('input').value = '';
   endEdit();
   grow();
   if (edit) replace(edit, text);
-  else say(text);
+  else say(text, uploads.take());
 }
 
 // replace sends an edited message. What the host does not take is there to be sent again.
 async function replace(id, text) {
   const chat = state.id;
-  const taken = await cutAndAsk({ trigger: 'submit-message', messageId: id, message: { id, role: 'user', parts: [{ type: 'text', text }] } });
+  const files = state.rows.get(id)?.message.parts.filter((p) => p.type === 'file') ?? []; // they stay
+  const taken = await cutAndAsk({ trigger: 'submit-message', messageId: id, message: { id, role: 'user', parts: [...files, { type: 'text', text }] } });
   const row = state.rows.get(id);
   if (taken || chat !== state.id || !row || $('input').value) return;
   beginEdit(row);
@@ -385,6 +392,7 @@ function open(id) {
   }
   if (id === state.id) return menu(false);
   state.id = id;
+  uploads.clear();
   clear();
   endEdit();
   running(false);
@@ -454,6 +462,7 @@ function wireUp() {
       endEdit();
     }
   });
+  takeFrom(uploads, { pick: $('pick'), open: $('attach'), input: $('input') });
   $('unedit').addEventListener('click', () => { $('input').value = ''; endEdit(); });
   $('stop').addEventListener('click', () => wire.stop(state.id).catch((e) => link(wording(e))));
   $('new').addEventListener('click', () => { location.hash = `#/c/${crypto.randomUUID?.() ?? `c${Date.now()}`}`; });

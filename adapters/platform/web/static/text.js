@@ -6,6 +6,8 @@ const en = {
   summary: 'Summary of earlier messages', demo: 'demo model', demoHint: 'A built-in model without intelligence. Set a model key to get real answers.',
   sending: 'sending', waiting: 'waiting: joins the answer at its next step', failed: 'not sent', retry: 'Try again',
   merged: 'joined the answer under way', mergedAt: (n) => `joined the answer at step ${n}`, goesOn: 'goes on with your new message',
+  attach: 'Add files', attached: 'Added files', uploading: (n) => `uploading, ${n} %`, removeFile: (name) => `Remove ${name}`,
+  fileTooLarge: (mb) => `too large: at most ${mb} MB`, tooManyFiles: (n) => `a message holds at most ${n} files`, filesWait: 'A file is still on its way.', filesFailed: 'Remove the files that were not taken, or choose others.',
   step: (n) => `Step ${n}`, thinking: 'Thinking', source: 'Source', file: 'File',
   input: 'Input', output: 'Result', compaction: 'Earlier messages were condensed.',
   edit: 'Edit', regenerate: 'Answer again', copy: 'Copy', copied: 'Copied', notCopied: 'Not copied', editing: 'You are editing an earlier message. What follows it will be replaced.',
@@ -22,6 +24,7 @@ const en = {
   resultOf: { stopped: 'Stopped.', failed: 'The answer failed.', interrupted: 'Interrupted, outcome unknown.', waiting: 'Waiting for your decision.' },
   problem: {
     busy: 'The chat is answering. Stop it or wait.', declined: 'Too many messages are waiting.', unavailable: 'The host takes no messages now.',
+    no_files: 'Files are not taken here.', file_too_large: 'A file is too large.', unknown_file: 'The host no longer has a file. Add it again.', too_many_files: 'Too many files for one message.',
     too_large: 'The message is too large.', empty: 'The message is empty.', token_required: 'Please log in again.', other: 'That did not work',
   },
 };
@@ -33,6 +36,8 @@ const zh = {
   summary: '较早消息的摘要', demo: '演示模型', demoHint: '内置演示模型，没有智能。设置模型密钥后可获得真实回答。',
   sending: '发送中', waiting: '等待中：将在下一步并入回答', failed: '未发送', retry: '重试',
   merged: '已并入正在进行的回答', mergedAt: (n) => `在第 ${n} 步并入回答`, goesOn: '结合你的新消息继续',
+  attach: '添加文件', attached: '已添加的文件', uploading: (n) => `上传中，${n}%`, removeFile: (name) => `移除 ${name}`,
+  fileTooLarge: (mb) => `文件过大，最多 ${mb} MB`, tooManyFiles: (n) => `一条消息最多 ${n} 个文件`, filesWait: '还有文件正在上传。', filesFailed: '请移除未能上传的文件，或重新选择。',
   step: (n) => `第 ${n} 步`, thinking: '思考', source: '来源', file: '文件',
   input: '输入', output: '结果', compaction: '较早的消息已压缩。',
   edit: '编辑', regenerate: '重新回答', copy: '复制', copied: '已复制', notCopied: '未能复制', editing: '正在编辑较早的消息，其后的内容将被替换。',
@@ -49,6 +54,7 @@ const zh = {
   resultOf: { stopped: '已停止。', failed: '回答失败。', interrupted: '已中断，结果未知。', waiting: '等待你的决定。' },
   problem: {
     busy: '会话正在回答，请先停止或稍候。', declined: '等待的消息过多。', unavailable: '主机暂不接收消息。',
+    no_files: '这里不接收文件。', file_too_large: '文件过大。', unknown_file: '主机上已没有这个文件，请重新添加。', too_many_files: '一条消息里的文件太多。',
     too_large: '消息过大。', empty: '消息为空。', token_required: '请重新登录。', other: '操作未成功',
   },
 };

@@ -1,6 +1,7 @@
 // Messages as elements. Texts are set as text; nothing here takes HTML.
 import { format, link } from './format.js';
 import { t } from './text.js';
+import { shownFile } from './upload.js';
 
 const el = (name, cls, ...children) => {
   const e = document.createElement(name);
@@ -104,8 +105,9 @@ export class Row {
       case 'source-url':
         return el('p', 'chip', `${t.source}: `, link(part.url, part.title || part.url) ?? part.title ?? '');
       case 'source-document':
+        return el('p', 'chip', `${t.source}: ${part.filename ?? part.title ?? part.mediaType ?? ''}`);
       case 'file':
-        return el('p', 'chip', `${part.type === 'file' ? t.file : t.source}: ${part.filename ?? part.title ?? part.mediaType ?? ''}`);
+        return shownFile(part);
       case 'error':
         return el('p', 'error', part.text);
       default:

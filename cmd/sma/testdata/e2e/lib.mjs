@@ -169,7 +169,8 @@ export async function ask(method, path, wanted = 200, body) {
  */
 const common = messages => JSON.parse(JSON.stringify(messages.map(({ id, role, parts }) => ({ id, role, parts: parts.map(refused) }))));
 
-const refused = part => part.state !== 'output-error' || SDK === 'ai' ? part
+const refused = part => part.type === 'file' ? { ...part, url: undefined, providerMetadata: undefined } // the host keeps the file, not its data URL
+  : part.state !== 'output-error' || SDK === 'ai' ? part
   : { ...part, input: undefined, rawInput: part.rawInput ?? part.input };
 
 /** The page shows what the host keeps, and nothing is under way. */

@@ -1,0 +1,308 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+const (
+	// maxAttached is how many files one message holds, and maxFilename the longest name of
+	// one, in characters.
+	maxAttached = 10
+	maxFilename = 100
+	// fileTime is how long a file may take on its way, in either direction.
+	fileTime = 5 * time.Minute
+)
+
+// Files keeps the files that people upload to chats. It is safe for concurrent use.
+type Files interface {
+	// Keep stores a file of at most limit bytes under a name of its own, which has the
+	// ending of the name that people gave. A larger one is [platform.ErrTooLarge].
+	Keep(ctx context.Context, key messages.ChatKey, name string, src io.Reader) (stored string, err error)
+	// Describe is a stored file as the metadata of its part; fs.ErrNotExist: the chat has
+	// no such file.
+	Describe(ctx context.Context, key messages.ChatKey, stored, name string) (metadata []byte, err error)
+	// Open opens a file that people of the chat may fetch; fs.ErrNotExist: there is none.
+	Open(key messages.ChatKey, stored string) (*os.File, error)
+	// Limit is the most bytes of one file; 0: none is taken.
+	Limit() int64
+}
+
+// upload serves POST /api/chat/{id}/files?name=…: the body is the file. The answer is the
+// part by which a message then names it.
+func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal == nil {
+		refusal = p.takesFiles()
+	}
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	limit := p.opts.Files.Limit()
+	if r.ContentLength > limit {
+		p.fileTooLarge().write(w)
+		return
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // an error means a test's recorder
+	_ = rc.SetWriteDeadline(time.Now().Add(fileTime + p.opts.WriteTimeout))
+	name := filename(r.URL.Query().Get("name"))
+	stored, err := p.opts.Files.Keep(r.Context(), key, name, r.Body)
+	_ = rc.SetReadDeadline(time.Time{})
+	if err != nil {
+		p.fileProblem(r.Context(), key, err).write(w)
+		return
+	}
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	writeJSON(w, http.StatusOK, struct {
+		Type      string `json:"type"`
+		MediaType string `json:"mediaType"`
+		Filename  string `json:"filename,omitempty"`
+		URL       string `json:"url"`
+	}{"file", mediaType(kind), name, fileURL(r.PathValue("id"), stored)})
+}
+
+// file serves GET /api/chat/{id}/files/{file}: a file of the chat. Pictures are shown by
+// browsers, anything else is only saved.
+func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	if p.opts.Files == nil {
+		notFound().write(w)
+		return
+	}
+	name := r.PathValue("file")
+	f, err := p.opts.Files.Open(key, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		notFound().write(w)
+		return
+	case err != nil:
+		p.fail(w, r, key, "file", err)
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	kind, how := "application/octet-stream", "attachment"
+	if shown := map[string]string{".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp"}[path.Ext(name)]; shown != "" {
+		kind, how = shown, "inline"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", how)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(fileTime)) // as above
+	http.ServeContent(w, r, "", time.Time{}, f)
+}
+
+func (p *Platform) takesFiles() *problem {
+	if p.opts.Files == nil || p.opts.Files.Limit() == 0 {
+		return refused(http.StatusForbidden, "no_files", "Files are not taken here.")
+	}
+	return nil
+}
+
+func (p *Platform) fileTooLarge() *problem {
+	return refused(http.StatusRequestEntityTooLarge, "file_too_large",
+		"The file is too large: at most "+strconv.FormatInt(p.opts.Files.Limit()>>20, 10)+" MB are taken.")
+}
+
+func (p *Platform) fileProblem(ctx context.Context, key messages.ChatKey, err error) *problem {
+	var body *http.MaxBytesError
+	switch {
+	case errors.Is(err, platform.ErrTooLarge), errors.As(err, &body):
+		return p.fileTooLarge()
+	case errors.Is(err, fs.ErrNotExist):
+		return badRequest("unknown_file", "This chat has no such file. Upload it again.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refused(http.StatusRequestTimeout, "too_slow", "The file did not arrive in time.")
+	}
+	return p.problem(ctx, key, "keep a file", err)
+}
+
+// keepFiles stores the files that a message holds itself, and finds those that were
+// uploaded before. What is handed on names them; it holds no bytes.
+func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat string, parts []uimessage.Part) ([]uimessage.Part, *problem) {
+	out, files := make([]uimessage.Part, 0, len(parts)), 0
+	for _, part := range parts {
+		f, ok := part.(uimessage.File)
+		if !ok {
+			out = append(out, part)
+			continue
+		}
+		if refusal := p.takesFiles(); refusal != nil {
+			return nil, refusal
+		}
+		if files++; files > maxAttached {
+			return nil, badRequest("too_many_files", "A message holds at most "+strconv.Itoa(maxAttached)+" files.")
+		}
+		kept, refusal := p.keepFile(ctx, key, chat, f)
+		if refusal != nil {
+			return nil, refusal
+		}
+		out = append(out, kept)
+	}
+	return out, nil
+}
+
+func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat string, f uimessage.File) (uimessage.File, *problem) {
+	name := filename(f.Filename.Value)
+	stored, uploaded := storedName(chat, f.URL)
+	if !uploaded {
+		data, refusal := p.dataOf(f.URL)
+		if refusal != nil {
+			return f, refusal
+		}
+		var err error
+		if stored, err = p.opts.Files.Keep(ctx, key, nameFor(name, f.MediaType), strings.NewReader(data)); err != nil {
+			return f, p.fileProblem(ctx, key, err)
+		}
+	}
+	metadata, err := p.opts.Files.Describe(ctx, key, stored, name)
+	if err != nil {
+		return f, p.fileProblem(ctx, key, err)
+	}
+	out := uimessage.File{MediaType: mediaType(f.MediaType), URL: storedScheme + stored, ProviderMetadata: metadata}
+	if name != "" {
+		out.Filename = uimessage.Some(name)
+	}
+	return out, nil
+}
+
+// dataOf reads a data URL.
+func (p *Platform) dataOf(link string) (string, *problem) {
+	head, body, ok := strings.Cut(link, ",")
+	bad := badRequest("bad_data_url", "A file of a message cannot be read: it is no data URL.")
+	if !ok || !strings.HasPrefix(head, "data:") {
+		return "", bad
+	}
+	if !strings.HasSuffix(head, ";base64") {
+		text, err := url.PathUnescape(body)
+		if err != nil {
+			return "", bad
+		}
+		return text, nil
+	}
+	if int64(len(body)) > p.opts.Files.Limit()*4/3+4 {
+		return "", p.fileTooLarge()
+	}
+	data, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		data, err = base64.RawStdEncoding.DecodeString(body)
+	}
+	if err != nil {
+		return "", bad
+	}
+	return string(data), nil
+}
+
+// storedScheme begins the address of a file in the history, which has no host in it.
+const storedScheme = "ship-file:"
+
+// fetchable gives the files of messages the addresses by which a client fetches them.
+func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessage.Message {
+	scheme := "http://"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https://"
+	}
+	for i, m := range list {
+		parts, changed := slices.Clone(m.Parts), false
+		for j, part := range parts {
+			f, ok := part.(uimessage.File)
+			stored, own := storedName(chat, f.URL)
+			if ok && own {
+				f.URL, changed = scheme+r.Host+fileURL(chat, stored), true
+				parts[j] = f
+			}
+		}
+		if changed {
+			list[i].Parts = parts
+		}
+	}
+	return list
+}
+
+func fileURL(chat, stored string) string {
+	return "/api/chat/" + url.PathEscape(chat) + "/files/" + stored
+}
+
+// storedName is the name of an uploaded file of this chat; false: the link is another one.
+func storedName(chat, link string) (string, bool) {
+	if stored, ok := strings.CutPrefix(link, storedScheme); ok {
+		return stored, stored != "" && !strings.ContainsAny(stored, "/?#")
+	}
+	at := strings.Index(link, "/api/chat/")
+	if at < 0 || strings.HasPrefix(link, "data:") {
+		return "", false
+	}
+	name, ok := strings.CutPrefix(link[at:], fileURL(chat, ""))
+	return name, ok && name != "" && !strings.ContainsAny(name, "/?#")
+}
+
+// filename is the last part of what somebody says a file is called.
+func filename(s string) string {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		s = s[i+1:]
+	}
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if r := []rune(s); len(r) > maxFilename {
+		s = string(r[len(r)-maxFilename:]) // with its ending
+	}
+	return strings.TrimSpace(s)
+}
+
+// nameFor is a name with an ending, for a picture that was pasted without one.
+func nameFor(name, kind string) string {
+	if path.Ext(name) != "" {
+		return name
+	}
+	return name + map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", messages.MimePDF: ".pdf", "text/plain": ".txt"}[kind]
+}
+
+// mediaType is what a client says a file is, if that is a media type at all.
+func mediaType(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if len(s) > 100 || strings.Count(s, "/") != 1 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>;,`, r) }) {
+		return "application/octet-stream"
+	}
+	return s
+}
+
+// maxBody bounds the body of a request. Where files are taken, uploads are as large as
+// one, and a message may hold a few as data URLs.
+func (p *Platform) maxBody(r *http.Request) int64 {
+	if p.opts.Files == nil || r.Method != http.MethodPost {
+		return p.opts.MaxBody
+	}
+	limit := p.opts.Files.Limit()
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/chat/") && strings.HasSuffix(r.URL.Path, "/files"):
+		return limit + 1
+	case r.URL.Path == "/api/chat":
+		return p.opts.MaxBody + limit*3/2
+	}
+	return p.opts.MaxBody
+}

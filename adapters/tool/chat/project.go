@@ -1,0 +1,260 @@
+package chat
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// maxProject is the largest file of the project that is sent, in bytes.
+	maxProject = 50 << 20
+	// maxSentName is the longest name that people read of a file, in bytes.
+	maxSentName = 100
+)
+
+// errChanged is the outcome of a call whose files are not those that a person agreed to.
+var errChanged = errors.New("nothing was sent: a file is not as it was when a person agreed to send it; call the tool again, so that they are asked about it as it is now")
+
+// ofProject is a file of the project that a call wants to send.
+type ofProject struct {
+	n    int    // of the attachment
+	path string // without links
+	size int64
+	sum  string // digest of its bytes
+}
+
+// project are the files of the project among the attachments: all that the chat's own
+// folder does not hold. Those that cannot be opened are an error.
+func (s *Send) project(key messages.ChatKey, in []attachment, each func(f *os.File, name string) (sum string, size int64, err error)) ([]ofProject, error) {
+	if s.opts.Open == nil || s.opts.Folder == nil {
+		return nil, nil
+	}
+	own, err := s.opts.Folder(key)
+	if err != nil {
+		return nil, fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	var out []ofProject
+	for i, a := range in {
+		if a.Path == "" || a.FileID != "" || strings.HasPrefix(filepath.ToSlash(a.Path), own+"/") {
+			continue
+		}
+		file, err := s.one(a.Path, each)
+		if err != nil {
+			return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+		}
+		file.n = i
+		out = append(out, file)
+	}
+	return out, nil
+}
+
+func (s *Send) one(asked string, each func(f *os.File, name string) (sum string, size int64, err error)) (ofProject, error) {
+	f, name, err := s.opts.Open(asked)
+	if err != nil {
+		return ofProject{}, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	sum, size, err := each(f, name)
+	if err != nil {
+		return ofProject{}, err
+	}
+	return ofProject{path: name, size: size, sum: sum}, nil
+}
+
+// digested reads a file to its end.
+func digested(f *os.File, _ string) (sum string, size int64, err error) { return copied(io.Discard, f) }
+
+func copied(to io.Writer, f *os.File) (sum string, size int64, err error) {
+	h := sha256.New()
+	size, err = io.Copy(io.MultiWriter(h, to), io.LimitReader(f, maxProject+1))
+	switch {
+	case err != nil:
+		return "", 0, fmt.Errorf("read a file: %w", err)
+	case size > maxProject:
+		return "", 0, fmt.Errorf("the file is larger than %d MB, the most that is sent", maxProject>>20)
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}
+
+// bindOf is what the answer of a person is bound to: which files, and their bytes.
+func bindOf(list []ofProject) string {
+	h := sha256.New()
+	for _, f := range list {
+		_, _ = fmt.Fprintf(h, "%d\x00%s\x00%s\x00", f.n, f.path, f.sum) // a hash takes everything
+	}
+	return "send-" + hex.EncodeToString(h.Sum(nil))
+}
+
+func attachmentsOf(input json.RawMessage) ([]attachment, error) {
+	var in struct {
+		Attachments []attachment `json:"attachments"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	return in.Attachments, nil
+}
+
+// Judge implements [tool.Judge]: a file of the project asks a person, unless the chat was
+// sent the same bytes before. What cannot be opened is left to the call, which says why.
+func (s *Send) Judge(call tool.Call) tool.Verdict {
+	list, err := attachmentsOf(call.Input)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Allow}
+	}
+	files, err := s.project(call.Run.ChatKey, list, digested)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Allow}
+	}
+	for _, f := range files {
+		if s.known(call.Run.ChatKey, f) == "" {
+			return tool.Verdict{Decision: tool.Ask, Reason: "it sends files of the project"}
+		}
+	}
+	return tool.Verdict{Decision: tool.Allow}
+}
+
+// Explain implements [tool.Explainer].
+func (s *Send) Explain(call tool.Call) (tool.Explanation, error) {
+	list, err := attachmentsOf(call.Input)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	files, err := s.project(call.Run.ChatKey, list, digested)
+	if err != nil || len(files) == 0 {
+		return tool.Explanation{}, err
+	}
+	e := tool.Explanation{What: "Send a file of the project to this chat.", Risk: "Everybody in this chat can read and keep it.", Bind: bindOf(files)}
+	if len(files) > 1 {
+		e.What, e.Risk = fmt.Sprintf("Send %d files of the project to this chat.", len(files)), "Everybody in this chat can read and keep them."
+	}
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, fmt.Sprintf("%s (%d bytes, SHA-256 %s)", f.path, f.size, f.sum))
+	}
+	e.Exact = strings.Join(lines, "\n")
+	return e, nil
+}
+
+// copies puts the files of the project into the chat's own folder, and holds their bytes
+// against what a person agreed to: whatever becomes of the paths, nothing else is sent.
+func (s *Send) copies(call tool.Call, in []attachment) (map[int]string, error) {
+	key := call.Run.ChatKey
+	temps := map[string]string{} // by path
+	var all []string
+	defer func() {
+		for _, name := range all {
+			_ = os.Remove(name) // gone already if all went well
+		}
+	}()
+	files, err := s.project(key, in, func(f *os.File, name string) (string, int64, error) {
+		temp, sum, size, err := s.temp(key, f)
+		temps[name], all = temp, append(all, temp)
+		return sum, size, err
+	})
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	agreed := call.Bind != "" && call.Bind == bindOf(files)
+	out := map[int]string{}
+	for _, f := range files {
+		if out[f.n] = s.known(key, f); out[f.n] != "" {
+			continue
+		}
+		if !agreed {
+			return nil, errChanged
+		}
+		if out[f.n], err = s.place(key, f, temps[f.path]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// temp copies a file next to where it will be.
+func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size int64, err error) {
+	folder, err := s.opts.Folder(key)
+	if err != nil {
+		return "", "", 0, fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	if err := tool.MakeFolder(s.opts.Files, filepath.FromSlash(folder)); err != nil {
+		return "", "", 0, fmt.Errorf("make the folder of files: %w", err)
+	}
+	temp, err := os.CreateTemp(filepath.Join(s.opts.Files, filepath.FromSlash(folder)), ".part-*") // 0600
+	if err != nil {
+		return "", "", 0, fmt.Errorf("make a file: %w", err)
+	}
+	sum, size, err = copied(temp, f)
+	return temp.Name(), sum, size, errors.Join(err, temp.Sync(), temp.Close())
+}
+
+// kept is the folder of a copy below the files, and its name in there.
+func (s *Send) kept(key messages.ChatKey, f ofProject) (folder, name string, err error) {
+	own, err := s.opts.Folder(key)
+	if err != nil {
+		return "", "", fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	return path.Join(own, "sent-"+f.sum[:32]), sentName(f.path), nil
+}
+
+// known is the copy of a file that the chat was sent before; empty: it was not.
+func (s *Send) known(key messages.ChatKey, f ofProject) string {
+	folder, name, err := s.kept(key, f)
+	if err != nil {
+		return ""
+	}
+	whole := filepath.Join(s.opts.Files, filepath.FromSlash(folder), name)
+	info, err := os.Lstat(whole)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.size {
+		return ""
+	}
+	return whole
+}
+
+// place moves a copy to where it stays.
+func (s *Send) place(key messages.ChatKey, f ofProject, temp string) (string, error) {
+	folder, name, err := s.kept(key, f)
+	if err != nil {
+		return "", err
+	}
+	if err := tool.MakeFolder(s.opts.Files, filepath.FromSlash(folder)); err != nil {
+		return "", fmt.Errorf("make the folder of files: %w", err)
+	}
+	whole := filepath.Join(s.opts.Files, filepath.FromSlash(folder), name)
+	if err := os.Rename(temp, whole); err != nil {
+		return "", fmt.Errorf("keep a file: %w", err)
+	}
+	return whole, nil
+}
+
+// sentName is what people read of a file: its own name, without what is not to be seen.
+func sentName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, path.Base(name))
+	name = strings.TrimLeft(name, ".")
+	if len(name) > maxSentName {
+		end := path.Ext(name)
+		if len(end) > 20 {
+			end = ""
+		}
+		name = strings.ToValidUTF8(name[:maxSentName-len(end)], "") + end
+	}
+	return cmp.Or(name, "file")
+}

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// What a person agreed to send is sent, or nothing: a link, a file or a folder that is
+// swapped between the request and the answer leads to no other bytes.
+func TestSwappedFilesAreNotSent(t *testing.T) {
+	const secret = "canary of another file"
+	for _, tt := range []struct {
+		name, path string
+		swap       func(t *testing.T, dir, outside string)
+	}{
+		{"a link to another file", "out/link.txt", func(t *testing.T, dir, _ string) {
+			t.Helper()
+			relink(t, "other.txt", filepath.Join(dir, "out", "link.txt"))
+		}},
+		{"a link out of the project", "out/report.txt", func(t *testing.T, dir, outside string) {
+			t.Helper()
+			relink(t, outside, filepath.Join(dir, "out", "report.txt"))
+		}},
+		{"a folder that becomes a link", "out/report.txt", func(t *testing.T, dir, outside string) {
+			t.Helper()
+			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
+				t.Fatal(err)
+			}
+			relink(t, filepath.Dir(outside), filepath.Join(dir, "out"))
+		}},
+		{"other bytes", "out/report.txt", func(t *testing.T, dir, _ string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "out", "report.txt"), secret)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			outside := filepath.Join(t.TempDir(), "report.txt")
+			write(t, outside, secret)
+			write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
+			write(t, filepath.Join(p.dir, "out", "other.txt"), secret)
+			relink(t, "report.txt", filepath.Join(p.dir, "out", "link.txt"))
+			script := modeltest.NewScript(
+				modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"Here.","attachments":[{"path":"` + tt.path + `","kind":"document"}],"final":true}`}),
+				modeltest.CallTools(modeltest.Call{ID: "c2", Name: "chat_send", Input: `{"text":"It has changed.","final":true}`}))
+			flags := telegramFlags(p)
+			flags["permissions.exec.approvers"] = `["1"]`
+			p.start(t, Options{Model: script}, flags)
+			p.api.Say(1, 1, "send me the report", nil)
+			p.api.Await(t, "the request", func() bool { return len(p.api.Sent(1)) == 1 })
+			tt.swap(t, p.dir, outside)
+			p.api.Say(1, 1, "/approve 1", nil)
+			p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) >= 2 && script.Left() == 0 })
+			if calls := p.api.Calls("sendDocument"); len(calls) != 0 {
+				t.Errorf("%d files were sent", len(calls))
+			}
+			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
+					t.Errorf("%s was copied", name)
+				}
+			}
+		})
+	}
+}
+
+func relink(t *testing.T, target, name string) {
+	t.Helper()
+	_ = os.Remove(name) // it need not be there
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+}
