@@ -89,7 +89,7 @@ func (c *client) fetchEnv(env []string, folder string) []string {
 		settings := slices.ContainsFunc([]string{"npm_config_", "uv_", "pip_", "http_proxy", "https_proxy", "no_proxy", "node_extra_ca_certs", "ssl_cert_"}, func(prefix string) bool {
 			return strings.HasPrefix(strings.ToLower(name), prefix)
 		})
-		if name == "PATH" || settings && !slices.Contains([]string{"npm_config_offline", "UV_OFFLINE"}, name) {
+		if name == "PATH" || settings && !slices.Contains([]string{"npm_config_offline", "npm_config_prefer_offline", "UV_OFFLINE"}, name) {
 			out = append(out, v)
 		}
 	}

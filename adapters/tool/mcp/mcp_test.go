@@ -177,7 +177,7 @@ func TestBudget(t *testing.T) {
 
 func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
-		o.Limits.Patience = 50 * time.Millisecond
+		o.Limits.Patience, o.Limits.Lately = 50*time.Millisecond, time.Nanosecond
 		o.Limits.MaxPause = time.Hour
 		o.Limits.Pause = time.Hour
 	})

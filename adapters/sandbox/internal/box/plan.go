@@ -292,7 +292,8 @@ func sortBinds(binds []Bind) {
 
 // isSystem says that a path is shown as one of the system's, which can be read.
 func (p *Plan) isSystem(path string) bool {
-	return slices.ContainsFunc(p.Binds, func(b Bind) bool { return !b.Granted && within(path, b.Dest) && b.Dest == b.Source })
+	return slices.ContainsFunc(p.Binds, func(b Bind) bool { return !b.Granted && within(path, b.Dest) && b.Dest == b.Source }) ||
+		slices.ContainsFunc(p.Links, func(l Link) bool { return within(path, l.Path) })
 }
 
 // shows says whether a path can be seen, by any of its names.
