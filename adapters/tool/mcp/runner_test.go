@@ -230,7 +230,10 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 			put("node_modules/pkg/index.sh", "#!/bin/sh\n. \"$(dirname \"$(readlink -f \"$0\")\")/lib.sh\"\n", 0o700)
 			put("node_modules/pkg/lib.sh", "echo from the package >&2; exit 1\n", 0o600)
 			put("../secret", "canary", 0o600)
-			for from, to := range map[string]string{"node_modules/.bin/pkg": "../pkg/index.sh", "conf/link": "../../secret"} {
+			put(".venv/pyvenv.cfg", "home = /usr/bin", 0o600)
+			put(".venv/bin/tool", "#!"+filepath.Join(project, ".venv/bin/python")+"\n. "+filepath.Join(project, ".venv/lib/part")+"\n", 0o700)
+			put(".venv/lib/part", "echo from the environment >&2; exit 1\n", 0o600)
+			for from, to := range map[string]string{"node_modules/.bin/pkg": "../pkg/index.sh", "conf/link": "../../secret", ".venv/bin/python": "/bin/sh", "conf/program": "../../secret"} {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(project, from)), 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -268,6 +271,12 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 			}
 			if got := words(Server{Command: filepath.Join(project, "node_modules/.bin/pkg")}); !strings.Contains(got, "from the package") {
 				t.Errorf("a program of node_modules says %s", got)
+			}
+			if got := words(Server{Command: filepath.Join(project, ".venv/bin/tool")}); !strings.Contains(got, "from the environment") {
+				t.Errorf("a program of a virtual environment says %s", got)
+			}
+			if got := words(Server{Command: filepath.Join(project, ".venv/bin/python"), Args: []string{"-c", "cat " + filepath.Join(project, "conf/program") + " >&2; exit 1", "conf/program"}}); strings.Contains(got, "canary") {
+				t.Errorf("a link of the project leads out: %s", got)
 			}
 			if got := words(shellServer(`pwd >&2; exit 1`)); !strings.Contains(got, filepath.Join(project, ".ship/mcp/home/s")) {
 				t.Errorf("without such an argument it starts at %s, want its home", got)

@@ -150,7 +150,7 @@ const maxInterpreters = 4
 // program adds a program.
 func (n *needs) program(file string, depth int) {
 	target, err := filepath.EvalSymlinks(file)
-	if err != nil || depth == maxInterpreters || n.leadsOut(file, target) {
+	if err != nil || depth == maxInterpreters || n.leadsOut(file, target) && !isProgram(target) {
 		return
 	}
 	n.out = append(n.out, file, target)
@@ -181,6 +181,13 @@ func (n *needs) modules(file string) bool {
 		n.out = append(n.out, file[:i+len(packages)-1])
 	}
 	return i >= 0
+}
+
+// isProgram says that a file can be run: the Python of a virtual environment leads out of
+// the project, and no secret of somebody's is a program.
+func isProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
 // around adds what a file was installed with: the outermost node_modules, a virtual
@@ -266,6 +273,6 @@ func (n *needs) paths() []string {
 	slices.Sort(n.out)
 	return slices.Compact(slices.DeleteFunc(n.out, func(p string) bool {
 		target, err := filepath.EvalSymlinks(p)
-		return err != nil || n.leadsOut(p, target)
+		return err != nil || n.leadsOut(p, target) && !isProgram(target)
 	}))
 }
