@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -66,6 +67,12 @@ type MCPServer struct {
 	// Hidden are the texts that came out of variables and files, or are secret by
 	// their place: nothing that a server says may show them.
 	Hidden []Secret
+	// Fetch are arguments with which Command, a package runner such as npx, only fetches
+	// what it runs for Args; empty: it is none.
+	Fetch []string
+
+	packages []string // that Fetch fetches
+	spelled  []Secret // the secrets that are spelled out in it
 }
 
 // mcpFields are the keys of one server.
@@ -275,6 +282,7 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 		}
 	}
 	m.warnShown(key, f)
+	m.warnFolders(key, f)
 }
 
 func (m *mcpLoader) isLacking(key string) bool {
@@ -291,10 +299,55 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 		}
 	}
 	words := secretWords()
+	told := map[string]bool{}
 	for _, s := range m.literals {
 		name := s.key[strings.LastIndexByte(s.key, '.')+1:]
 		if strings.HasPrefix(s.key, key+".") && s.key != key+".url" && words.MatchString(name) {
+			told[s.key] = true
 			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; write \"${NAME}\" and set the variable in the environment or in "+envFileName)
+		}
+	}
+	for _, s := range f.spelledOut(key) {
+		o, ok := m.origins[s.key]
+		if !ok || len(o.Via) > 0 || told[s.key] {
+			continue
+		}
+		told[s.key] = true
+		help := "write \"${NAME}\" and set the variable in the environment or in " + envFileName
+		if strings.HasPrefix(s.key, key+".args[") {
+			help += "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
+		}
+		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help)
+	}
+}
+
+// warnFolders warns of arguments that name a folder which the program may not read.
+func (m *mcpLoader) warnFolders(key string, f mcpFields) {
+	absolute := func(path string) string {
+		if filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
+		return filepath.Join(m.Dir, path)
+	}
+	granted := slices.Concat(f.Read, f.Write)
+	if f.Cwd != "" {
+		granted = append(granted, f.Cwd)
+	}
+	for i, arg := range f.Args {
+		at := fmt.Sprintf("%s.args[%d]", key, i)
+		if !filepath.IsAbs(arg) && f.Cwd != "" || arg == "" || strings.HasPrefix(arg, "-") {
+			continue
+		}
+		path := absolute(arg)
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() || slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev", "/tmp"}, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") && dir != "/tmp" }) {
+			continue
+		}
+		if !slices.ContainsFunc(granted, func(g string) bool {
+			rel, err := filepath.Rel(absolute(g), path)
+			return err == nil && filepath.IsLocal(rel)
+		}) {
+			m.report(Warn, m.origins[at], at, at+` names a folder that the server may not read; name it in "read" or "write" too`)
 		}
 	}
 }
@@ -322,6 +375,13 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 		s.Command = absolute(s.Command)
 	}
 	s.Hidden = m.hidden(key, f)
+	for _, found := range f.spelledOut(key) {
+		s.spelled = append(s.spelled, NewSecret(found.text))
+	}
+	s.Shown = s.withoutSpelled(s.Shown)
+	if s.Command != "" {
+		s.Fetch, s.packages = fetching(s.Command, s.Args)
+	}
 	return s
 }
 
@@ -362,6 +422,9 @@ func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	}
 	if len(m.origins[key+".url"].Via) > 0 {
 		hide(f.URL.Reveal())
+	}
+	for _, found := range f.spelledOut(key) {
+		seen[found.text] = true
 	}
 	var out []Secret
 	for _, text := range slices.Sorted(maps.Keys(seen)) {

@@ -339,5 +339,17 @@ func serverText(s MCPServer, bound map[string]string) string {
 	if s.Network {
 		words = append(words, "with the network")
 	}
-	return printable(strings.Join(words, " "))
+	for _, list := range []struct{ key, what string }{{"read", "reading"}, {"write", "changing"}} {
+		for i := 0; ; i++ {
+			path, ok := bound[fmt.Sprintf("%s[%d]", list.key, i)]
+			if !ok {
+				break
+			}
+			words = append(words, list.what+" "+path)
+		}
+	}
+	if len(s.packages) > 0 {
+		words = append(words, "after fetching over the network, into a folder of its own, "+strings.Join(s.packages, " ")+" and what that needs")
+	}
+	return printable(s.withoutSpelled(strings.Join(words, " ")))
 }

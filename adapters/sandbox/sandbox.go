@@ -51,7 +51,7 @@ type Process interface {
 // Spec says what runs and what it may do. Paths are absolute.
 type Spec struct {
 	Argv []string
-	Dir  string   // where it starts; inside of one of Writable or Readable
+	Dir  string   // where it starts; in one of Writable, Readable and Own, or a folder around one, of which it sees that alone
 	Env  []string // all of its environment, but for PWD, which is Dir
 	// Writable and Readable are files and folders it may change or read, beside the
 	// system's own programs and libraries, which it may read; of those that lie in
@@ -62,6 +62,9 @@ type Spec struct {
 	// The folders between a writable one and what is only readable in it can be neither
 	// moved nor replaced. None may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
+	// Own are folders that it may change wherever they lie, in hidden ones too, and with
+	// all that is in them. They have to exist, and no link may lead to them.
+	Own []string
 	// Pinned are files that it finds with these bytes, whatever becomes of them
 	// meanwhile, and cannot change: what was checked is what runs. They may lie in
 	// hidden folders.

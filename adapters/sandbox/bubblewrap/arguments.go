@@ -72,7 +72,7 @@ func bind(b box.Bind, f *files) ([]string, error) {
 	return []string{"--ro-bind-fd", fd, b.Dest}, nil
 }
 
-// cover lays masks and pins, and closes the masks then.
+// cover lays masks, own folders and pins, and closes the masks then.
 func cover(p *box.Plan, f *files) ([]string, error) {
 	var out, closing []string
 	lay := func(dest string, data []byte, mode uint32) error {
@@ -91,6 +91,13 @@ func cover(p *box.Plan, f *files) ([]string, error) {
 		if err := lay(m.Dest, nil, 0o444); err != nil {
 			return nil, err
 		}
+	}
+	for _, b := range p.Own {
+		args, err := bind(b, f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, args...)
 	}
 	for _, pin := range p.Pins {
 		if err := lay(pin.Dest, pin.Data, pin.Mode); err != nil {

@@ -33,8 +33,9 @@ func TestAP7ChangedAtEachMoment(t *testing.T) {
 		return bubblewrap.New(bubblewrap.Options{Step: step})
 	})
 }
-func TestFiles(t *testing.T)   { sandboxtest.Files(t, available(t)) }
-func TestRefused(t *testing.T) { sandboxtest.Refused(t, available(t)) }
-func TestStreams(t *testing.T) { sandboxtest.Streams(t, available(t)) }
+func TestFiles(t *testing.T)    { sandboxtest.Files(t, available(t)) }
+func TestFilesOwn(t *testing.T) { sandboxtest.Own(t, available(t)) }
+func TestRefused(t *testing.T)  { sandboxtest.Refused(t, available(t)) }
+func TestStreams(t *testing.T)  { sandboxtest.Streams(t, available(t)) }
 
 func TestWithoutPowers(t *testing.T) { sandboxtest.AsNobody(t, available(t)) }

@@ -255,7 +255,7 @@ func Refused(t *testing.T, s sandbox.Sandbox) {
 		{"a NUL", func(s *sandbox.Spec) { s.Argv = []string{"echo", "a\x00b"} }, "NUL"},
 		{"no variable", func(s *sandbox.Spec) { s.Env = []string{"PATH"} }, "NAME=value"},
 		{"a relative path", func(s *sandbox.Spec) { s.Writable = append(s.Writable, "x") }, "not absolute"},
-		{"a folder that is not granted", func(s *sandbox.Spec) { s.Dir = w.dir }, "neither writable nor readable"},
+		{"a folder that is not granted", func(s *sandbox.Spec) { s.Dir = "/home/x" }, "neither writable nor readable"},
 		{"a hidden folder", func(s *sandbox.Spec) { s.Dir = filepath.Join(w.work, ".ship"); s.Hidden = []string{s.Dir} }, "is hidden"},
 		{"nothing to write", func(s *sandbox.Spec) { s.Writable = append(s.Writable, filepath.Join(w.dir, "absent")) }, "no such file"},
 		{"the root", func(s *sandbox.Spec) { s.Readable = []string{"/"} }, "granted to no program"},

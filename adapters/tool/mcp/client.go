@@ -40,6 +40,8 @@ type client struct {
 	mu        sync.Mutex
 	condition Condition
 	reason    string
+	help      string    // what may be done about it
+	since     time.Time // when it went down; zero: it is up, or was not tried yet
 	link      *link
 	lists     int           // how often the server has listed its tools
 	tries     int           // how often it was begun
@@ -93,6 +95,12 @@ func (c *client) enter(condition Condition, reason string, l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.condition, c.reason, c.link = condition, reason, l
+	switch {
+	case condition == ConditionUp:
+		c.help, c.since = "", time.Time{}
+	case condition == ConditionDown && c.since.IsZero():
+		c.since = time.Now()
+	}
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -120,7 +128,8 @@ func (c *client) keep(ctx context.Context) {
 		if !first {
 			c.o.Metrics.restarted()
 		}
-		final, why := c.once(ctx)
+		final, why, help := c.once(ctx)
+		c.helps(help)
 		if ctx.Err() != nil {
 			break
 		}
@@ -141,6 +150,13 @@ func (c *client) keep(ctx context.Context) {
 		c.wait(ctx, pause)
 	}
 	c.enter(ConditionOff, "the host stops", nil)
+}
+
+// helps notes what may be done about the end of the server.
+func (c *client) helps(help string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.help = help
 }
 
 func (c *client) lastReason() string {
@@ -194,53 +210,65 @@ func (c *client) nudge(force bool) {
 	}
 }
 
-// once starts the server and stays with it until it is gone. final says that
-// another try would come to the same.
-func (c *client) once(ctx context.Context) (final bool, why string) {
+// once starts the server and stays with it until it is gone. final says that another
+// try would come to the same; help is for the operator.
+func (c *client) once(ctx context.Context) (final bool, why, help string) {
 	c.mu.Lock()
 	c.tries++
 	c.mu.Unlock()
 	c.enter(ConditionStarting, "", nil)
-	c.log.say("starting %s", c.server.Shown)
+	c.log.starting(c.server.Shown)
 	began := time.Now()
-	start, cancel := context.WithTimeout(ctx, c.o.Limits.Start)
-	defer cancel()
-	l, err := c.connect(ctx, start)
+	l, err := c.begin(ctx)
 	if err != nil {
 		c.o.Metrics.observe(methodInitialize, resultOf(err), began)
-		if start.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("it did not answer within %s", c.o.Limits.Start)
+		if failed, ok := errors.AsType[*startError](err); ok {
+			why, help = c.explain(failed)
+			return false, why, help
 		}
-		return errors.Is(err, sandbox.ErrUnavailable), c.server.line(err.Error())
+		return errors.Is(err, sandbox.ErrUnavailable), c.server.line(err.Error()), ""
 	}
 	c.o.Metrics.observe(methodInitialize, resultOK, began)
 	defer l.end()
+	start, cancel := context.WithTimeout(ctx, c.o.Limits.Start)
+	defer cancel()
 	if err := c.list(start, l); err != nil {
 		if why := l.finished(); why != "" {
 			err = errors.New(why)
 		}
-		return false, c.server.line("its tools cannot be listed: " + err.Error())
+		return false, c.server.line("its tools cannot be listed: " + err.Error()), ""
 	}
 	c.enter(ConditionUp, "", l)
 	defer c.enter(ConditionDown, "it ended", nil)
-	return false, c.serve(ctx, l)
+	why = c.serve(ctx, l)
+	if l.gone.isOver() && ctx.Err() == nil {
+		why, help = c.explain(&startError{what: why, words: l.gone.words, spec: l.gone.spec})
+	}
+	return false, why, help
 }
 
-// connect makes a session.
-func (c *client) connect(life, start context.Context) (*link, error) {
-	d, err := c.dial(life)
+// begin makes a session. The time for that does not include what has to be fetched first.
+func (c *client) begin(ctx context.Context) (*link, error) {
+	d, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
+	start, cancel := context.WithTimeout(ctx, c.o.Limits.Start)
+	defer cancel()
 	session, err := c.sdkClient().Connect(start, d.transport, nil)
 	if err != nil {
-		d.stop()
-		select {
-		case <-d.gone.channel():
-			return nil, fmt.Errorf("%s before it answered", d.gone.how)
-		default:
+		late := start.Err() != nil && ctx.Err() == nil
+		d.stop() // after which a program is gone
+		what := fmt.Sprintf("it did not answer within %s", c.o.Limits.Start)
+		switch {
+		case d.gone == nil && late:
+			return nil, errors.New(what)
+		case d.gone == nil:
 			return nil, err
+		case !late:
+			what = d.gone.how + " before it answered"
 		}
+		return nil, &startError{what: what, words: d.gone.words, spec: d.gone.spec}
 	}
 	l := &link{session: session, stop: d.stop, gone: d.gone, ended: make(chan struct{})}
 	go func() {
@@ -433,10 +461,13 @@ func (c *client) pages(ctx context.Context, session *sdk.ClientSession) ([]liste
 	return out, nil
 }
 
-// acquire is the session. A server that is down is tried at once, and waited for a
-// little.
+// acquire is the session. A server that is down is waited for: one that went away lately
+// for as long as a call of it may take, another one a little. An address is tried again
+// all that time, a program once, for its starts are counted.
 func (c *client) acquire(ctx context.Context) (*link, error) {
-	timer := time.NewTimer(min(c.o.Limits.Patience, c.server.timeout()/2))
+	again := time.NewTicker(c.o.Limits.Pause)
+	defer again.Stop()
+	timer := time.NewTimer(c.patience())
 	defer timer.Stop()
 	why := "it does not answer"
 	for nudged := false; ; {
@@ -455,12 +486,24 @@ func (c *client) acquire(ctx context.Context) (*link, error) {
 		}
 		select {
 		case <-changed:
+		case <-again.C:
+			nudged = nudged && c.server.URL == ""
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-timer.C:
 			return nil, fmt.Errorf("%w: %s: %s; try again later", ErrDown, c.server.Name, why)
 		}
 	}
+}
+
+// patience is how long a call waits for the server.
+func (c *client) patience() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since.IsZero() || time.Since(c.since) < c.o.Limits.Lately {
+		return c.server.timeout()
+	}
+	return min(c.o.Limits.Patience, c.server.timeout())
 }
 
 // resultOf is the label of an error.

@@ -1,15 +1,12 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,10 +27,7 @@ const (
 	maxOpenFiles = 4096
 )
 
-var (
-	errRedirect = errors.New("the server redirects elsewhere, which is not followed; write the final address")
-	errNoFile   = errors.New("no such program")
-)
+var errRedirect = errors.New("the server redirects elsewhere, which is not followed; write the final address")
 
 // dialed is a way to a server before anything was said.
 type dialed struct {
@@ -43,10 +37,13 @@ type dialed struct {
 	gone *end // of the program; nil: there is none
 }
 
-// end is how a program ended. done is closed once it has; then how says it.
+// end is how a program ended. done is closed once it has; then how says it, and words
+// is what it said last.
 type end struct {
-	done chan struct{}
-	how  string
+	done  chan struct{}
+	spec  sandbox.Spec
+	how   string
+	words []string
 }
 
 // channel is done; it blocks for ever where there is no program.
@@ -55,6 +52,16 @@ func (e *end) channel() <-chan struct{} {
 		return nil
 	}
 	return e.done
+}
+
+// isOver says that there was a program, and that it has ended.
+func (e *end) isOver() bool {
+	select {
+	case <-e.channel():
+		return true
+	default:
+		return false
+	}
 }
 
 // dial makes a way to the server. life is how long it may be used.
@@ -70,6 +77,9 @@ func (c *client) dial(life context.Context) (dialed, error) {
 func (c *client) dialProgram(life context.Context) (dialed, error) {
 	spec, err := c.spec()
 	if err != nil {
+		return dialed{}, err
+	}
+	if err := c.fetch(life, spec); err != nil {
 		return dialed{}, err
 	}
 	inR, inW, err := os.Pipe()
@@ -88,11 +98,12 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 		}
 		return dialed{}, fmt.Errorf("start %s: %w", c.server.Command, err)
 	}
-	gone := &end{done: make(chan struct{})}
+	gone := &end{done: make(chan struct{}), spec: spec}
 	go func() {
 		defer close(gone.done)
 		gone.how = ended(process.Wait())
-		_ = outW.Close() // so that the reader comes to an end
+		gone.words = c.log.lastWords() // all of them: its output was written
+		_ = outW.Close()               // so that the reader comes to an end
 		_ = inR.Close()
 	}()
 	stop := func() {
@@ -112,11 +123,25 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 	}, nil
 }
 
+// limitOf is a limit in words, with its size.
+func limitOf(name string) string {
+	switch name {
+	case sandbox.LimitMemory:
+		return fmt.Sprintf("%s, %d MiB", name, maxMemory>>20)
+	case sandbox.LimitProcesses:
+		return fmt.Sprintf("%s, %d", name, maxProcesses)
+	case sandbox.LimitFileSize:
+		return fmt.Sprintf("%s, %d MiB", name, maxFileSize>>20)
+	default:
+		return name
+	}
+}
+
 // ended is how a program ended, in words.
 func ended(exit sandbox.Exit, err error) string {
 	switch {
 	case exit.Limit != "":
-		return "it was stopped at its limit of " + exit.Limit
+		return "it was stopped at its limit of " + limitOf(exit.Limit)
 	case exit.Signal != "":
 		return "it was ended by " + exit.Signal
 	case err != nil && exit.Code == 0:
@@ -124,116 +149,6 @@ func ended(exit sandbox.Exit, err error) string {
 	default:
 		return fmt.Sprintf("it ended with code %d", exit.Code)
 	}
-}
-
-// spec is the program with what it may do.
-func (c *client) spec() (sandbox.Spec, error) {
-	s := c.server
-	path := c.o.Path
-	for _, v := range s.Env {
-		if p, ok := strings.CutPrefix(v, "PATH="); ok {
-			path = p
-		}
-	}
-	program, err := lookup(s.Command, path)
-	if err != nil {
-		return sandbox.Spec{}, err
-	}
-	spec := sandbox.Spec{
-		Argv: append([]string{program}, s.Args...), Env: []string{"PATH=" + path},
-		Readable: append(s.readable(), own(program, s.Dir, s.Args)...), Writable: slices.Clone(s.Write),
-		Hidden: c.o.Hidden, Network: s.Network,
-		Limits: sandbox.Limits{
-			Wall: forever, CPU: forever, Memory: maxMemory, FileSize: maxFileSize, Processes: maxProcesses, OpenFiles: maxOpenFiles,
-		},
-	}
-	if c.o.ReadOnly != nil {
-		spec.Readable = append(spec.Readable, c.within(s.Write, c.o.ReadOnly())...)
-	}
-	home := filepath.Join(c.o.State, "home", s.Name)
-	granted := slices.Concat(s.Write, s.readable())
-	covered := slices.ContainsFunc(granted, func(p string) bool {
-		return slices.ContainsFunc(c.o.Hidden, func(hidden string) bool { return under(hidden, p) && under(home, hidden) })
-	})
-	if covered { // what hides the state hides a home in it too
-		home = cmp.Or(s.Dir, granted[0])
-	} else {
-		if err := os.MkdirAll(home, 0o700); err != nil {
-			return sandbox.Spec{}, fmt.Errorf("make a home for %s: %w", s.Name, err)
-		}
-		spec.Hidden = slices.DeleteFunc(slices.Clone(spec.Hidden), func(hidden string) bool { return under(home, hidden) })
-		spec.Writable = append(spec.Writable, home)
-	}
-	spec.Dir = cmp.Or(s.Dir, home)
-	if !slices.ContainsFunc(s.Env, func(v string) bool { return strings.HasPrefix(v, "HOME=") }) {
-		spec.Env = append(spec.Env, "HOME="+home)
-	}
-	for _, v := range s.Env {
-		if !strings.HasPrefix(v, "PATH=") {
-			spec.Env = append(spec.Env, v)
-		}
-	}
-	return spec, nil
-}
-
-// readable is what the operator lets a program read: where it starts is part of it.
-func (s *Server) readable() []string {
-	out := slices.Clone(s.Read)
-	if s.Dir != "" && !slices.ContainsFunc(slices.Concat(s.Read, s.Write), func(p string) bool { return under(s.Dir, p) }) {
-		out = append(out, s.Dir)
-	}
-	return out
-}
-
-// under says that a path is another one or lies in it.
-func under(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// lookup finds a program.
-func lookup(command, path string) (string, error) {
-	if filepath.IsAbs(command) {
-		return command, nil
-	}
-	for _, dir := range filepath.SplitList(path) {
-		full := filepath.Join(dir, command)
-		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return full, nil
-		}
-	}
-	return "", fmt.Errorf("%w: %s is not in PATH (%s); write its whole path", errNoFile, command, path)
-}
-
-// own are the files that a program needs to be itself: where it was installed, and
-// the scripts that its arguments name, with the packages around them.
-func own(program, dir string, args []string) []string {
-	out := []string{program}
-	if target, err := filepath.EvalSymlinks(program); err == nil {
-		out = append(out, target)
-		if prefix := filepath.Dir(filepath.Dir(target)); filepath.Base(filepath.Dir(target)) == "bin" && prefix != "/" && prefix != "/usr" {
-			out = append(out, filepath.Join(prefix, "lib"), filepath.Dir(target))
-		}
-	}
-	for _, arg := range args {
-		if dir != "" && !filepath.IsAbs(arg) {
-			arg = filepath.Join(dir, arg)
-		}
-		info, err := os.Stat(arg)
-		if !filepath.IsAbs(arg) || err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		const packages = "/node_modules/"
-		if i := strings.LastIndex(arg, packages); i >= 0 {
-			arg = arg[:i+len(packages)-1]
-		}
-		out = append(out, arg)
-	}
-	slices.Sort(out)
-	return slices.Compact(slices.DeleteFunc(out, func(p string) bool {
-		_, err := os.Stat(p)
-		return err != nil
-	}))
 }
 
 func (c *client) dialAddress(life context.Context) dialed {
@@ -314,11 +229,4 @@ func (a *answer) Read(p []byte) (int, error) {
 func (a *answer) Close() error {
 	defer a.release()
 	return a.ReadCloser.Close()
-}
-
-// within are the paths in folders that a program may write. Others are no affair of its.
-func (*client) within(folders, paths []string) []string {
-	return slices.DeleteFunc(paths, func(p string) bool {
-		return !slices.ContainsFunc(folders, func(folder string) bool { return under(p, folder) })
-	})
 }

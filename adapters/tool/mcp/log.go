@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ const (
 	maxLogFile  = 512 << 10 // bytes; then the file becomes the older of two
 	maxLogRate  = 128 << 10 // bytes a minute; more is dropped and counted
 	maxLogTotal = 2 * maxLogFile
+	maxTail     = 30 // lines that are looked through for why a program ended
 )
 
 // LogFile is where a server's log is, below a folder of logs.
@@ -50,6 +52,7 @@ type logFile struct {
 	minute  time.Time
 	written int
 	dropped int
+	tail    []string // the newest of what the program said since it was started last
 }
 
 func newLogFile(logs string, server *Server) *logFile {
@@ -89,6 +92,24 @@ func (l *logFile) say(format string, args ...any) {
 	l.emit("-- " + fmt.Sprintf(format, args...))
 }
 
+// starting says that a program is started, whose words are others than those before.
+func (l *logFile) starting(shown string) {
+	l.say("starting %s", shown)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = nil
+}
+
+// lastWords are the newest lines of what the program said, without secrets.
+func (l *logFile) lastWords() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.line) > 0 {
+		l.flush(false)
+	}
+	return slices.Clone(l.tail)
+}
+
 // flush writes the line; ended says that it came to its end. One that did not may end
 // inside of a secret, which nobody would know for one any more.
 func (l *logFile) flush(ended bool) {
@@ -100,6 +121,9 @@ func (l *logFile) flush(ended bool) {
 		text += " …"
 	}
 	l.line, l.cut = l.line[:0], false
+	if line := clean(l.server.mask(text), maxLogLine); strings.TrimSpace(line) != "" {
+		l.tail = append(l.tail[max(0, len(l.tail)-maxTail+1):], line)
+	}
 	l.emit(text)
 }
 

@@ -31,6 +31,7 @@ type ServerStatus struct {
 	Shown     string       `json:"shown"` // its command line or address
 	Condition Condition    `json:"condition"`
 	Reason    string       `json:"reason,omitempty"`
+	Help      string       `json:"help,omitempty"` // what the operator may do about it
 	Tools     []ToolStatus `json:"tools"`
 }
 
@@ -165,7 +166,7 @@ func (m *Manager) Status() []ServerStatus {
 	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		c := clients[name]
 		c.mu.Lock()
-		s := ServerStatus{Name: name, Shown: c.server.mask(c.server.Shown), Condition: c.condition, Reason: c.reason}
+		s := ServerStatus{Name: name, Shown: c.server.mask(c.server.Shown), Condition: c.condition, Reason: c.reason, Help: c.help}
 		c.mu.Unlock()
 		s.Tools = append([]ToolStatus{}, tools[name]...)
 		out = append(out, s)

@@ -177,7 +177,7 @@ func TestBudget(t *testing.T) {
 
 func TestToolsAreOfferedWhileTheServerIsDown(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
-		o.Limits.Patience = 50 * time.Millisecond
+		o.Limits.Patience, o.Limits.Lately = 50*time.Millisecond, time.Nanosecond
 		o.Limits.MaxPause = time.Hour
 		o.Limits.Pause = time.Hour
 	})
@@ -243,10 +243,10 @@ func TestSU2Program(t *testing.T) {
 	if diff := cmp.Diff(wantEnv, spec.Env); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"/project/data", home}, spec.Writable); diff != "" {
-		t.Errorf("writable (-want +got):\n%s", diff)
+	if diff := cmp.Diff([][]string{{"/project/data"}, {home}}, [][]string{spec.Writable, spec.Own}); diff != "" {
+		t.Errorf("writable, and its own (-want +got):\n%s", diff)
 	}
-	if spec.Dir != home || spec.Network || !slices.Equal(spec.Hidden, []string{"/project/.env"}) || spec.Limits.Memory == 0 || spec.Limits.Processes == 0 {
+	if spec.Dir != home || spec.Network || !slices.Equal(spec.Hidden, w.o.Hidden) || spec.Limits.Memory == 0 || spec.Limits.Processes == 0 {
 		t.Errorf("spec = %+v", spec)
 	}
 	got, err := w.call("s:env", `{}`)
@@ -281,8 +281,9 @@ func TestGrantsThatCoverTheStateHideIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(spec.Hidden, w.o.Hidden) || len(spec.Writable) != 0 || spec.Dir != s.Read[0] {
-		t.Errorf("spec = %+v, want the state hidden and no home in it", spec)
+	home := filepath.Join(w.o.State, "home", "s")
+	if !slices.Equal(spec.Hidden, w.o.Hidden) || len(spec.Writable) != 0 || spec.Dir != home || !slices.Equal(spec.Own, []string{home}) {
+		t.Errorf("spec = %+v, want the state hidden but for a home of its own", spec)
 	}
 	s.Read, s.Dir, s.Command = nil, "/project/server", "nothing-of-this-name"
 	if _, err := c.spec(); !errors.Is(err, errNoFile) {

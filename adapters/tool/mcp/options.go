@@ -12,10 +12,12 @@ import (
 // Options say what a [Manager] works with. State, Files, Logs, Folder,
 // Store, Sandbox and Logger are required.
 type Options struct {
-	// State is the folder of homes and pins, Files that of what servers hand over, Logs
+	// State is the folder of homes, packages and pins, Files that of what servers hand over, Logs
 	// that of what programs say beside the protocol.
 	State, Files, Logs string
-	Store              *Store
+	// Project is the folder in which relative paths of arguments start; empty: none does.
+	Project string
+	Store   *Store
 	// Folder is where the files of a chat's results are, below Files, with slashes.
 	Folder func(messages.ChatKey) (string, error)
 	// Shelf makes pictures of the images that servers hand over, which models are shown;
@@ -48,7 +50,9 @@ type Limits struct {
 	MaxPause time.Duration // before any: a minute for programs, five for addresses
 	Starts   int           // of a program within Window; 6: the first and five more
 	Window   time.Duration // 10 minutes
-	Patience time.Duration // of a call for a server that is down; 15 s
+	Patience time.Duration // of a call for a server that is down, and has been for longer than Lately; 15 s
+	Lately   time.Duration // 2 minutes
+	Fetch    time.Duration // until a server's packages are fetched; 5 minutes
 	Calls    int           // of a server at once; 16
 	Relist   time.Duration // between two lists that a server asks for; 1 s
 }
@@ -71,6 +75,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Pause, time.Second)
 	set(&l.Window, 10*time.Minute)
 	set(&l.Patience, 15*time.Second)
+	set(&l.Lately, 2*time.Minute)
+	set(&l.Fetch, 5*time.Minute)
 	set(&l.Relist, time.Second)
 	return l
 }

@@ -27,9 +27,12 @@ type Server struct {
 	Command     string
 	Args        []string
 	Env         []string // NAME=value, beside PATH and HOME
-	Dir         string   // where it starts; empty: its home
+	Dir         string   // where it starts; empty: its home, or the project if an argument names something there
 	Read, Write []string // what it may read, or change, beside its home
-	Network     bool
+	// Fetch are arguments with which Command, a package runner, only fetches what it runs
+	// for Args; empty: it is none.
+	Fetch   []string
+	Network bool
 
 	URL     string
 	Headers http.Header

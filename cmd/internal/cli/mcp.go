@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// mcpTestFor is how long a test of a server may take.
-const mcpTestFor = 45 * time.Second
+// mcpTestFor is how long a test of a server may take: its packages may have to be fetched.
+const mcpTestFor = 6 * time.Minute
 
 func (a *app) mcpCmd() *cobra.Command {
 	return group(&cobra.Command{
@@ -322,7 +322,10 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 	for _, s := range list {
 		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, s.Condition, oneLine(s.Shown, 100))
 		if s.Reason != "" {
-			fmt.Fprintf(&out, "    %s\n", oneLine(s.Reason, 300))
+			fmt.Fprintf(&out, "    %s\n", oneLine(s.Reason, 900))
+		}
+		if s.Help != "" {
+			fmt.Fprintf(&out, "    %s\n", oneLine(s.Help, 600))
 		}
 		for _, t := range s.Tools {
 			word := string(t.State)

@@ -35,7 +35,7 @@ func MCPServers(loaded *config.MCP) []mcp.Server {
 	for _, s := range loaded.Servers {
 		server := mcp.Server{
 			Name: s.Name, Off: s.Off, Command: s.Command, Args: s.Args, Dir: s.Dir, Read: s.Read, Write: s.Write, Network: s.Network,
-			URL: s.URL.Reveal(), Allow: s.Allow, Timeout: s.Timeout, Shown: s.Shown,
+			URL: s.URL.Reveal(), Allow: s.Allow, Timeout: s.Timeout, Shown: s.Shown, Fetch: s.Fetch,
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			server.Env = append(server.Env, name+"="+s.Env[name].Reveal())
@@ -61,7 +61,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 		box = noSandbox{why}
 	}
 	return mcp.Options{
-		State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
+		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
 		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
 		ReadOnly: func() []string { return append(steersAgent(o), steersPeople(o.Dir)...) },

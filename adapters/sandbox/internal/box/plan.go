@@ -18,12 +18,13 @@ import (
 )
 
 // Plan is what a program sees, in the order in which it has to be put up: links
-// and binds, masks over them, pins over these.
+// and binds, masks over them, its own folders and pins over these.
 type Plan struct {
 	Links []Link
 	Files []File // the system's, made up
 	Binds []Bind
 	Masks []Mask
+	Own   []Bind
 	Pins  []Pin
 
 	kept    []place  // host's paths that have to exist while something lies on them
@@ -84,7 +85,10 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	}
 	p := systemPlan(s.Network)
 	p.bind(grants)
-	if !p.shows(s.Dir) {
+	if err := p.own(s.Own); err != nil {
+		return nil, err
+	}
+	if !p.shows(s.Dir) && !p.leads(s.Dir) {
 		return nil, fmt.Errorf("the folder to start in, %s, is neither writable nor readable", s.Dir)
 	}
 	if err := p.hide(s.Hidden, false); err != nil {
@@ -100,7 +104,7 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if err := p.steady(absent); err != nil {
 		return nil, err
 	}
-	if p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir)) {
+	if !p.leads(s.Dir) && (p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir))) {
 		return nil, fmt.Errorf("the folder to start in, %s, is hidden", s.Dir)
 	}
 	if err := p.pin(s.Pinned); err != nil {
@@ -123,7 +127,7 @@ func checkSpec(s sandbox.Spec) error {
 			return errors.New("a variable of the environment has not the form NAME=value")
 		}
 	}
-	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden)
+	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own)
 	for _, pin := range s.Pinned {
 		paths = append(paths, pin.Path)
 	}
@@ -214,6 +218,9 @@ func (p *Plan) bind(grants []grant) {
 		at[dest] = Bind{Source: g.real, Dest: dest, Dir: g.dir, Writable: g.writable, Granted: true, Dev: g.dev, Ino: g.ino}
 	}
 	for _, g := range grants {
+		if !g.writable && p.isSystem(g.real) && p.isSystem(g.spelled) {
+			continue // it is shown already
+		}
 		put(g, g.real)
 		inside := func(o grant) bool {
 			return o.spelled != g.spelled && (within(g.spelled, o.spelled) || within(g.spelled, o.real))
@@ -237,6 +244,37 @@ func (p *Plan) bind(grants []grant) {
 	p.Binds = append(p.Binds, granted...)
 }
 
+// own takes the folders that are the program's own.
+func (p *Plan) own(folders []string) error {
+	for _, path := range folders {
+		path = filepath.Clean(path)
+		if realOf(path) != path || path == "/" || slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(no string) bool { return within(path, no) }) {
+			return fmt.Errorf("%s can be no program's own folder", path)
+		}
+		b := Bind{Source: path, Dest: path, Writable: true, Granted: true}
+		if err := b.identify(); err != nil {
+			return err
+		}
+		if !b.Dir {
+			return fmt.Errorf("%s can be no program's own folder: it is a file", path)
+		}
+		p.Own = append(p.Own, b)
+	}
+	sortBinds(p.Own)
+	return nil
+}
+
+// leads says that a folder is, lies in, or is around something that is shown at its own
+// place and not hidden.
+func (p *Plan) leads(dir string) bool {
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false
+	}
+	return slices.ContainsFunc(p.Own, func(b Bind) bool { return within(dir, b.Dest) || within(b.Dest, dir) }) ||
+		slices.ContainsFunc(p.Binds, func(b Bind) bool { return b.Granted && within(b.Dest, dir) && !p.masked(b.Dest) })
+}
+
 // sortBinds puts what is granted behind the system's, and outer ones before inner ones.
 func sortBinds(binds []Bind) {
 	slices.SortStableFunc(binds, func(a, b Bind) int {
@@ -250,6 +288,12 @@ func sortBinds(binds []Bind) {
 		}
 		return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest))
 	})
+}
+
+// isSystem says that a path is shown as one of the system's, which can be read.
+func (p *Plan) isSystem(path string) bool {
+	return slices.ContainsFunc(p.Binds, func(b Bind) bool { return !b.Granted && within(path, b.Dest) && b.Dest == b.Source }) ||
+		slices.ContainsFunc(p.Links, func(l Link) bool { return within(path, l.Path) })
 }
 
 // shows says whether a path can be seen, by any of its names.

@@ -42,6 +42,10 @@ func build(c config) error {
 	if err != nil {
 		return err
 	}
+	own, err := holdBinds(c.Plan.Own)
+	if err != nil {
+		return err
+	}
 	devices, err := holdDevices()
 	if err != nil {
 		return err
@@ -58,6 +62,7 @@ func build(c config) error {
 		func() error { return r.system(c.Plan) },
 		func() error { return r.attachAll(binds) },
 		func() error { return r.mask(c.Plan.Masks) },
+		func() error { return r.attachAll(own) },
 		func() error { return r.pin(c.Plan) },
 		r.enter,
 	} {

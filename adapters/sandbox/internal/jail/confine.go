@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -81,7 +82,7 @@ func rules(c config) error {
 		{"/tmp", true, dirWrite},
 		{"/dev/shm", true, dirWrite},
 	}
-	for _, b := range c.Plan.Binds {
+	for _, b := range slices.Concat(c.Plan.Binds, c.Plan.Own) {
 		if !b.Writable {
 			continue
 		}

@@ -1,0 +1,278 @@
+package mcp
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+)
+
+// errNoFile is wrapped by the error of a program that is not installed.
+var errNoFile = errors.New("no such program")
+
+// spec is the program with what it may do.
+func (c *client) spec() (sandbox.Spec, error) {
+	s := c.server
+	path := c.o.Path
+	for _, v := range s.Env {
+		if p, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = p
+		}
+	}
+	program, err := lookup(s.Command, path)
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	home, err := ownFolder(filepath.Join(c.o.State, "home", s.Name))
+	if err != nil {
+		return sandbox.Spec{}, fmt.Errorf("make a home for %s: %w", s.Name, err)
+	}
+	env := []string{"PATH=" + path, "HOME=" + home}
+	n := needs{path: path, project: realPath(c.o.Project), dir: cmp.Or(s.Dir, realPath(c.o.Project))}
+	n.program(program, 0)
+	inProject := n.arguments(s.Args)
+	spec := sandbox.Spec{
+		Argv:     append([]string{program}, s.Args...),
+		Readable: append(s.readable(), n.paths()...), Writable: slices.Clone(s.Write), Own: []string{home},
+		Hidden: c.o.Hidden, Network: s.Network,
+		Limits: sandbox.Limits{
+			Wall: forever, CPU: forever, Memory: maxMemory, FileSize: maxFileSize, Processes: maxProcesses, OpenFiles: maxOpenFiles,
+		},
+	}
+	if c.o.ReadOnly != nil {
+		spec.Readable = append(spec.Readable, within(s.Write, c.o.ReadOnly())...)
+	}
+	if len(s.Fetch) > 0 {
+		packages, err := ownFolder(c.packages())
+		if err != nil {
+			return sandbox.Spec{}, fmt.Errorf("make a folder for the packages of %s: %w", s.Name, err)
+		}
+		spec.Own = append(spec.Own, packages)
+		env = append(env, fetched(packages, s.Network)...)
+	}
+	spec.Env = environment(env, s.Env)
+	spec.Dir = cmp.Or(s.Dir, home)
+	shown := slices.Concat(spec.Readable, spec.Writable, spec.Own)
+	if s.Dir == "" && inProject && slices.ContainsFunc(shown, func(p string) bool { return under(p, n.project) || under(n.project, p) }) {
+		spec.Dir = n.project
+	}
+	return spec, nil
+}
+
+// environment is ours with the server's own variables, which count where both name one.
+func environment(ours, own []string) []string {
+	set := map[string]bool{}
+	for _, v := range own {
+		name, _, _ := strings.Cut(v, "=")
+		set[name] = true
+	}
+	return append(slices.DeleteFunc(ours, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return set[name]
+	}), own...)
+}
+
+// ownFolder makes a folder of a server's own and returns its path without links.
+func ownFolder(path string) (string, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// realPath is a path without links; the path itself if that cannot be had.
+func realPath(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// readable is what the operator lets a program read: where it starts is part of it.
+func (s *Server) readable() []string {
+	out := slices.Clone(s.Read)
+	if s.Dir != "" && !slices.ContainsFunc(slices.Concat(s.Read, s.Write), func(p string) bool { return under(s.Dir, p) }) {
+		out = append(out, s.Dir)
+	}
+	return out
+}
+
+// under says that a path is another one or lies in it.
+func under(path, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// within are the paths in folders that a program may write. Others are no affair of its.
+func within(folders, paths []string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool {
+		return !slices.ContainsFunc(folders, func(folder string) bool { return under(p, folder) })
+	})
+}
+
+// lookup finds a program.
+func lookup(command, path string) (string, error) {
+	if filepath.IsAbs(command) {
+		return command, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		full := filepath.Join(dir, command)
+		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return full, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %s is not in PATH (%s); write its whole path", errNoFile, command, path)
+}
+
+// needs are the files that a program wants to be itself: where it and the program that
+// runs it were installed, and the scripts that its arguments name, with the packages
+// around them.
+type needs struct {
+	path    string // PATH
+	project string // without links; empty: none
+	dir     string // where relative arguments start; empty: they name nothing
+	out     []string
+}
+
+// maxInterpreters is how many programs may run each other: a script of a script.
+const maxInterpreters = 4
+
+// program adds a program.
+func (n *needs) program(file string, depth int) {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil || depth == maxInterpreters || n.leadsOut(file, target) && !isProgram(target) {
+		return
+	}
+	n.out = append(n.out, file, target)
+	for _, at := range slices.Compact([]string{file, target}) {
+		n.around(at, depth)
+	}
+	if next := n.interpreter(target); next != "" {
+		n.program(next, depth+1)
+	}
+}
+
+// script adds a file that an argument names, with the packages that it lies in.
+func (n *needs) script(file string) {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil || n.leadsOut(file, target) {
+		return
+	}
+	n.out = append(n.out, file, target)
+	n.modules(file)
+	n.modules(target)
+}
+
+// modules adds the outermost node_modules that a file lies in, and says whether there is one.
+func (n *needs) modules(file string) bool {
+	const packages = "/node_modules/"
+	i := strings.Index(file, packages)
+	if i >= 0 {
+		n.out = append(n.out, file[:i+len(packages)-1])
+	}
+	return i >= 0
+}
+
+// isProgram says that a file can be run: the Python of a virtual environment leads out of
+// the project, and no secret of somebody's is a program.
+func isProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+// around adds what a file was installed with: the outermost node_modules, a virtual
+// environment of Python, or the libraries of a folder of programs.
+func (n *needs) around(file string, depth int) {
+	if n.modules(file) {
+		return
+	}
+	bin := filepath.Dir(file)
+	prefix := filepath.Dir(bin)
+	if filepath.Base(bin) != "bin" {
+		return
+	}
+	if info, err := os.Stat(filepath.Join(prefix, "pyvenv.cfg")); err == nil && info.Mode().IsRegular() {
+		n.out = append(n.out, prefix)
+		n.program(filepath.Join(bin, "python"), depth+1)
+		return
+	}
+	if home, _ := os.UserHomeDir(); prefix == "/" || prefix == "/usr" || prefix == home { // there is more than this program's
+		return
+	}
+	n.out = append(n.out, filepath.Join(prefix, "lib"), bin)
+}
+
+// interpreter is the program that runs a script, by its first line; empty: it is none.
+func (n *needs) interpreter(file string) string {
+	f, err := os.Open(file) //nolint:gosec // a program of the operator's settings
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0]
+	}
+	for _, word := range words[1:] {
+		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+			found, _ := lookup(word, n.path) // empty: the script fails by itself
+			return found
+		}
+	}
+	return ""
+}
+
+// arguments adds the files that arguments name, and says whether one of them names
+// something of the project by a relative path.
+func (n *needs) arguments(args []string) (inProject bool) {
+	for _, arg := range args {
+		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		relative := !filepath.IsAbs(arg)
+		if relative {
+			if arg == "" || n.dir == "" || strings.HasPrefix(arg, "-") {
+				continue
+			}
+			arg = filepath.Join(n.dir, arg)
+		}
+		info, err := os.Stat(arg)
+		if err != nil {
+			continue
+		}
+		inProject = inProject || relative && under(arg, n.project)
+		if info.Mode().IsRegular() {
+			n.script(arg)
+		}
+	}
+	return inProject
+}
+
+// leadsOut says that a name in the project leads elsewhere: whoever writes the project
+// does not choose what of the machine a server reads.
+func (n *needs) leadsOut(file, target string) bool {
+	return n.project != "" && under(file, n.project) && !under(target, n.project)
+}
+
+// paths are the files and folders, without those that do not exist or lie in others.
+func (n *needs) paths() []string {
+	slices.Sort(n.out)
+	return slices.Compact(slices.DeleteFunc(n.out, func(p string) bool {
+		target, err := filepath.EvalSymlinks(p)
+		return err != nil || n.leadsOut(p, target) && !isProgram(target)
+	}))
+}

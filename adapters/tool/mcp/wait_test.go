@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+)
+
+// TestCallsWaitForARestart: a call that finds its address restarting waits for it, longer
+// than for one that has been down for a while, and nothing of the start waits.
+func TestCallsWaitForARestart(t *testing.T) {
+	a := newAddressed(t)
+	w := newWorld(t, func(o *Options) {
+		o.Limits.Patience, o.Limits.Pause, o.Limits.MaxPause = time.Millisecond, 5*time.Millisecond, time.Hour
+	})
+	s := Server{Name: "s", URL: a.url + "/mcp", Shown: "http", Timeout: time.Minute}
+	w.apply(s)
+	w.up("s")
+	a.broken.Store(true)
+	w.close(w.m)
+	w.open()
+	w.apply(s) // returns although the server is down
+	w.until("it to be down", func() bool { return w.status("s").Condition == ConditionDown })
+	type answer struct {
+		text string
+		err  error
+	}
+	greet := w.tool("s:greet")
+	got := make(chan answer, 1)
+	go func() {
+		result, err := greet.Invoke(t.Context(), tool.Call{ID: "1", Name: "s:greet", Input: json.RawMessage(`{"name":"Ann"}`)})
+		got <- answer{string(result.Output), err}
+	}()
+	tries := func() int {
+		c, err := w.m.client("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.tries
+	}
+	before := tries()
+	w.until("the address to be tried again and again", func() bool { return tries() >= before+3 })
+	select {
+	case early := <-got:
+		t.Fatalf("the call ended while the server was down: %+v", early)
+	default:
+	}
+	a.broken.Store(false)
+	if end := <-got; end.err != nil || end.text != `"hello Ann"` {
+		t.Errorf("the call = %+v", end)
+	}
+}
+
+// TestCallsDoNotWaitLongForTheDead: one that has been down for a while is waited for a
+// little, and a call ends with its run.
+func TestCallsDoNotWaitLongForTheDead(t *testing.T) {
+	a := newAddressed(t)
+	w := newWorld(t, func(o *Options) {
+		o.Limits.Patience, o.Limits.Lately, o.Limits.Pause, o.Limits.MaxPause = 10*time.Millisecond, time.Nanosecond, time.Millisecond, time.Hour
+	})
+	s := Server{Name: "s", URL: a.url + "/mcp", Shown: "http", Timeout: time.Hour}
+	w.apply(s)
+	w.up("s")
+	a.broken.Store(true)
+	w.close(w.m)
+	w.open()
+	w.apply(s)
+	w.until("it to be down", func() bool { return w.status("s").Condition == ConditionDown })
+	if _, err := w.call("s:greet", `{"name":"Ann"}`); !errors.Is(err, ErrDown) {
+		t.Errorf("the call: %v, want %v", err, ErrDown)
+	}
+}

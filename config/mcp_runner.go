@@ -1,0 +1,110 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// fetching are the arguments with which a package runner fetches what it would run for a
+// server's arguments, without running it, and the packages as they are written. Both are
+// nil for other programs, for packages in files of this machine, and for a runner that is
+// told to fetch nothing.
+func fetching(command string, args []string) (fetch, packages []string) {
+	switch filepath.Base(command) {
+	case "npx":
+		return fetchingNpx(args)
+	case "uvx":
+		return fetchingUvx(nil, args)
+	case "uv":
+		if len(args) > 2 && args[0] == "tool" && args[1] == "run" {
+			return fetchingUvx(args[:2], args[2:])
+		}
+	}
+	return nil, nil
+}
+
+// runnerWords are the arguments of a package runner up to the program that it runs.
+type runnerWords struct {
+	options []string            // as they are, but for those that were taken
+	taken   map[string][]string // the values of options that were wanted, by their first name
+	program string
+}
+
+// splitRunner reads a package runner's arguments. valued are its options that have a
+// value behind them; wanted gives those that are taken out the name that they are taken by.
+func splitRunner(args, valued []string, wanted map[string]string) runnerWords {
+	w := runnerWords{taken: map[string][]string{}}
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name, value, joined := strings.Cut(arg, "=")
+		as, take := wanted[name]
+		switch {
+		case arg == "--" && i+1 < len(args):
+			w.program = args[i+1]
+			return w
+		case !strings.HasPrefix(arg, "-"):
+			w.program = arg
+			return w
+		case !take && !joined && slices.Contains(valued, name) && i+1 < len(args):
+			w.options = append(w.options, arg, args[i+1])
+			i++
+		case !take:
+			w.options = append(w.options, arg)
+		case !joined && slices.Contains(valued, name) && i+1 < len(args):
+			w.taken[as] = append(w.taken[as], args[i+1])
+			i++
+		default:
+			w.taken[as] = append(w.taken[as], value)
+		}
+	}
+	return w
+}
+
+func fetchingNpx(args []string) (fetch, packages []string) {
+	w := splitRunner(args, []string{
+		"-p", "--package", "-c", "--call", "--cache", "--registry", "--userconfig", "--globalconfig", "--loglevel", "--script-shell", "--node-options", "-w", "--workspace", "--prefix",
+	}, map[string]string{
+		"-p": "package", "--package": "package", "-c": "call", "--call": "call", "-y": "yes", "--yes": "yes", "--no": "none", "--no-install": "none", "--offline": "none",
+	})
+	packages = w.taken["package"]
+	if len(packages) == 0 && w.program != "" {
+		packages = []string{w.program}
+	}
+	if len(packages) == 0 || w.taken["none"] != nil || slices.ContainsFunc(packages, isLocalPackage) {
+		return nil, nil
+	}
+	fetch = append(w.options, "--yes")
+	for _, p := range packages {
+		fetch = append(fetch, "--package="+p)
+	}
+	return append(fetch, "--call=true"), packages
+}
+
+func fetchingUvx(before, args []string) (fetch, packages []string) {
+	w := splitRunner(args, []string{
+		"--from", "--with", "-w", "--with-editable", "--with-requirements", "-p", "--python", "--index", "--default-index", "-i", "--index-url", "--extra-index-url", "-f", "--find-links",
+		"-c", "--constraints", "--constraint", "-b", "--build-constraints", "--overrides", "--override", "--env-file", "--directory", "--project", "--config-file", "--cache-dir", "--color",
+		"--index-strategy", "--keyring-provider", "--link-mode", "--exclude-newer", "-C", "--config-setting", "-P", "--upgrade-package", "--refresh-package", "--reinstall-package",
+		"--prerelease", "--resolution", "--fork-strategy", "--allow-insecure-host", "--no-build-isolation-package", "--no-build-package", "--no-binary-package", "--python-platform", "--torch-backend",
+	}, map[string]string{"--from": "from", "--offline": "none"})
+	from := w.program
+	if wanted := w.taken["from"]; len(wanted) > 0 {
+		from = wanted[0]
+	} else if name, version, ok := strings.Cut(from, "@"); ok && name != "" && !strings.Contains(version, "/") {
+		from = name
+		if version != "latest" {
+			from += "==" + version
+		}
+	}
+	if from == "" || w.taken["none"] != nil || isLocalPackage(from) {
+		return nil, nil
+	}
+	fetch = append(slices.Clone(before), w.options...)
+	return append(fetch, "--from", from, "python", "-c", ""), []string{from}
+}
+
+// isLocalPackage says that a package is a file or folder of this machine.
+func isLocalPackage(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "file:")
+}
