@@ -43,6 +43,7 @@ func TestClient(t *testing.T) {
 		{name: "kill"},
 		{name: "model-cut"},
 		{name: "failure"},
+		{name: "survive"},
 		{name: "approve", demo: true},
 		{name: "deny", demo: true},
 		{name: "undecided", demo: true},

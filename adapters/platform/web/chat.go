@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -122,7 +123,7 @@ func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, c
 // nothing shows that the message of this id is the last one.
 func (s *stream) nothing(id string) error {
 	if err := s.chunks([]uistream.Chunk{
-		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{},
+		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{Reason: uistream.FinishStop},
 	}); err != nil {
 		return err
 	}
@@ -148,6 +149,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 	case actNothing:
 		return taken{nothing: pl.last}, nil
 	case actRepeat:
+		p.cuts.takeTurn(key, pl.turn)
 		return taken{turn: pl.turn}, nil
 	case actDecide:
 		return p.decide(ctx, key, pl, req.Last)
@@ -288,11 +290,15 @@ func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey
 			return true, nil
 		},
 	})
+	if how == void && err == nil {
+		err = errCut
+	}
+	if err != nil || f.untrue {
+		p.cuts.note(key, f.message, f.turn, time.Now())
+	}
 	switch {
 	case err != nil:
 		return err
-	case how == void:
-		return errCut
 	case how == settled && f.base != nil:
 		return p.settledGain(ctx, s, key, f)
 	case how == settled:
@@ -338,7 +344,7 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 		return s.nothing(f.message)
 	}
 	m := view.Messages[i]
-	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end("")...)
+	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 	if err := s.chunks(chunks); err != nil {
 		return err
 	}
@@ -347,13 +353,16 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 
 // whole sends a complete message.
 func (s *stream) whole(m uimessage.Message) error {
-	f := follower{message: m.ID}
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
-	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end(meta.Result)...)
-	if err := s.chunks(chunks); err != nil {
+	if err := s.chunks(wholeChunks(m)); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)
+}
+
+// wholeChunks are the stream of a complete message.
+func wholeChunks(m uimessage.Message) []uistream.Chunk {
+	f := follower{message: m.ID}
+	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 }
 
 // unseen ends the stream of a turn that got no answer, for example because it was stopped.

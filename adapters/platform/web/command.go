@@ -152,7 +152,7 @@ func (s *stream) say(a hostAnswer) error {
 		uistream.TextStart{ID: block},
 		uistream.TextDelta{ID: block, Delta: a.text},
 		uistream.TextEnd{ID: block},
-		uistream.Finish{},
+		uistream.Finish{Reason: uistream.FinishStop},
 	}); err != nil {
 		return err
 	}

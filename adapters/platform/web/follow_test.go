@@ -69,7 +69,7 @@ func TestFollower(t *testing.T) {
 				startFrame("a1", "u1"), chunkFrame("a1", uistream.Error{ErrorText: "known already"}),
 				{Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "interrupted"},
 			},
-			[]string{"start a1", "error", "finish"},
+			[]string{"start a1", "text-start", "text-delta", "text-end", "error", "finish"},
 			ended,
 		},
 		{
