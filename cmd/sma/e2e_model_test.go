@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ const minPause = 250 * time.Millisecond
 //	@name        wait until the test opens this gate
 //	#tool {...}  call this tool, after the text
 //	!cut         break off here; the next time, go on
+//	!long        refuse the request as too long before the first word; the next time, go on
 //	!refuse      refuse, as a provider does that dislikes the request
 //	anything     say it
 //
@@ -110,6 +112,10 @@ func (m *gatedModel) nextCall() string {
 func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		script := toSay(req.Messages)
+		if slices.Contains(strings.Split(script, "|"), "!long") && m.cutNow(script) {
+			yield(model.Event{}, &model.Error{Reason: model.ReasonTooLong, Message: "too long on purpose"})
+			return
+		}
 		var calls []modeltest.Call
 		for piece := range strings.SplitSeq(script, "|") {
 			var err error
@@ -124,6 +130,8 @@ func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 				if m.cutNow(script) {
 					err = &model.Error{Reason: model.ReasonCut, Message: "cut on purpose"}
 				}
+			case piece == "!long":
+				continue
 			case piece == "!refuse":
 				err = &model.Error{Reason: model.ReasonFiltered, Message: "refused on purpose"}
 			default:
