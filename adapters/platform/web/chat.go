@@ -189,7 +189,7 @@ func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatReque
 // id; what happened is told by a fresh ingress id, or by the client's key.
 func (pl plan) fill(in *platform.Inbound, ingress string) {
 	in.TurnID = pl.turn
-	in.Text, in.Parts = pl.words.text, pl.words.parts
+	in.Text, in.Parts, in.TextAt = pl.words.text, pl.words.parts, pl.at
 	switch pl.do {
 	case actNew:
 		if in.TurnID == "" {
@@ -198,6 +198,7 @@ func (pl plan) fill(in *platform.Inbound, ingress string) {
 		in.IngressID = in.TurnID
 	case actRegenerate:
 		in.Text, in.Parts = split(pl.known.Parts)
+		in.TextAt = textAt(pl.known.Parts)
 		in.IngressID = newID(pl.turn + "~")
 	case actEdit, actRepeat, actNothing, actDecide:
 		in.IngressID = newID(pl.turn + "~")
@@ -210,13 +211,24 @@ func (pl plan) fill(in *platform.Inbound, ingress string) {
 func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
 	said := false
 	for _, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && !said {
+		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
 			text, said = t.Text, true
 			continue
 		}
 		rest = append(rest, part)
 	}
 	return text, rest
+}
+
+// textAt is how many parts of a user message come before the text that [split] and
+// [wordsOf] take for its text.
+func textAt(parts []uimessage.Part) int {
+	for i, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
+			return i
+		}
+	}
+	return 0
 }
 
 // accept hands one inbound over and returns its turn, and the host's answer if it was
@@ -231,7 +243,7 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 	case res.Err != nil:
 		return "", "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+		return "", "", declined(res.Declined)
 	case res.Duplicate:
 		turn, refusal := p.repeated(ctx, in)
 		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -124,7 +123,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 	case res.Err != nil:
 		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+		return "", declined(res.Declined)
 	default:
 		return res.Answer, nil
 	}

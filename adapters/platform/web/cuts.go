@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -44,9 +45,9 @@ func (c *cuts) note(key messages.ChatKey, message, turn string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.chats[key]
-	if i := slices.IndexFunc(list, func(k cut) bool { return k.message == message && k.turn == turn }); i >= 0 {
+	if i := slices.IndexFunc(list, func(k cut) bool { return k.message == message && (message != "" || k.turn == turn) }); i >= 0 {
 		list[i].readers++
-		list[i].at = now
+		list[i].turn, list[i].at = cmp.Or(turn, list[i].turn), now
 		return
 	}
 	if len(list) == 0 && len(c.chats) >= maxCutChats {

@@ -42,7 +42,7 @@ export function App({ id, messages: stored }) {
       </ol>
       {error && (
         <p className="error" role="alert">
-          {wordsOf(error)} <button onClick={goOn}>Go on</button>
+          {error.message} <button onClick={goOn}>Go on</button>
         </p>
       )}
       <p>
@@ -71,13 +71,4 @@ function Composer({ send }) {
       <button>Send</button>
     </form>
   );
-}
-
-/** A refusal of the host is JSON with a sentence for people. */
-function wordsOf(error) {
-  try {
-    return JSON.parse(error.message).message;
-  } catch {
-    return error.message;
-  }
 }
