@@ -302,15 +302,14 @@ func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey
 			return true, nil
 		},
 	})
-	if how == void && err == nil {
-		err = errCut
-	}
-	if err != nil || f.untrue {
+	if err != nil || how == void || f.untrue {
 		p.cuts.note(key, f.message, f.turn, time.Now())
 	}
 	switch {
 	case err != nil:
 		return err
+	case how == void:
+		return s.anew()
 	case how == settled && f.base != nil:
 		return p.settledGain(ctx, s, key, f)
 	case how == settled:

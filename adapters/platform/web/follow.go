@@ -48,7 +48,7 @@ const (
 	goOn    verdict = iota
 	ended           // the message is complete; write the end mark
 	settled         // the turn ended before a message began: look at the history
-	void            // what was sent is no longer true: cut the connection
+	void            // what was sent is no longer true: end the stream with an error
 )
 
 // frame returns the chunks to send for a frame.
