@@ -2,10 +2,12 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,7 +155,7 @@ func (p *parser) begin(c *chunk) {
 
 func (p *parser) choice(c *choice) {
 	if c.FinishReason != nil && *c.FinishReason != "" {
-		p.finish = &model.FinishReason{Unified: unified(*c.FinishReason), Raw: *c.FinishReason}
+		p.finish = &model.FinishReason{Unified: p.unified(*c.FinishReason), Raw: *c.FinishReason}
 	}
 	d := c.Delta
 	if d == nil {
@@ -176,9 +178,16 @@ func (p *parser) choice(c *choice) {
 	}
 }
 
-func unified(reason string) string {
+// unified is the reason in the words of the SDK, which does not know those of some
+// servers.
+func (p *parser) unified(reason string) string {
 	switch reason {
-	case "stop", "eos", "end_turn":
+	case "stop":
+		return "stop"
+	case "eos", "end_turn":
+		if p.exact {
+			return "other"
+		}
 		return "stop"
 	case "length":
 		return "length"
@@ -345,11 +354,12 @@ func (p *parser) freshID(id string) string {
 	return id
 }
 
-// close ends the answer: open blocks end, calls are given out and the finish
-// comes last. An error means that the answer as a whole is unusable.
+// close ends the answer: open blocks end, calls are given out by their index and the
+// finish comes last. An error means that the answer as a whole is unusable.
 func (p *parser) close() error {
 	p.endReasoning()
 	p.endText()
+	slices.SortStableFunc(p.calls, func(a, b *call) int { return cmp.Compare(a.index, b.index) })
 	for _, c := range p.calls {
 		if !c.announced {
 			return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "tool call without name or id", Err: errBadAnswer}
