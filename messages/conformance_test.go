@@ -21,6 +21,7 @@ import (
 // vectorFile is one file of conformance vectors.
 type vectorFile struct {
 	Kind     string                     `json:"kind"`
+	About    string                     `json:"about"` // to read
 	ToolSets map[string]json.RawMessage `json:"toolSets"`
 	Cases    []json.RawMessage          `json:"cases"`
 }
@@ -53,10 +54,10 @@ func TestConformance(t *testing.T) {
 		}
 		name, _ := filepath.Rel(dir, path)
 		for _, raw := range file.Cases {
-			var c struct {
-				Name string `json:"name"`
+			var c caseHead
+			if err := json.Unmarshal(raw, &c); err != nil {
+				t.Fatal(err)
 			}
-			unmarshal(t, raw, &c)
 			counts[file.Kind]++
 			t.Run(strings.TrimSuffix(name, ".json")+"/"+c.Name, func(t *testing.T) { check(t, file, raw) })
 		}
@@ -82,11 +83,23 @@ func load(t *testing.T, path string, to any) {
 	unmarshal(t, raw, to)
 }
 
+// unmarshal refuses members that nothing reads: a case that says something to which
+// this test is deaf is no proof.
 func unmarshal(t *testing.T, raw []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, to); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil {
 		t.Fatalf("vector: %v", err)
 	}
+}
+
+// caseHead are the members of every case.
+type caseHead struct {
+	Name     string `json:"name"`
+	Note     string `json:"note"`     // to read
+	Optional bool   `json:"optional"` // it holds half a surrogate pair, which is U+FFFD here
+	Timing   bool   `json:"timing"`   // of kind loop
 }
 
 // anyReason are the places in an expected text whose wording is free.
@@ -123,6 +136,15 @@ func matches(a, b string) bool {
 type expectedError struct {
 	Chunk int    `json:"chunk"`
 	Name  string `json:"name"`
+	errorWords
+}
+
+// errorWords are the members of errors that are there to read.
+type errorWords struct {
+	Message string          `json:"message"`
+	Paths   json.RawMessage `json:"paths"`
+	Context json.RawMessage `json:"context"`
+	Cause   json.RawMessage `json:"cause"`
 }
 
 // errorName is the SDK's name for one of our errors.
@@ -139,6 +161,7 @@ func errorName(err error) string {
 }
 
 type streamCase struct {
+	caseHead
 	Message json.RawMessage   `json:"message"`
 	Chunks  []json.RawMessage `json:"chunks"`
 	Expect  struct {
@@ -284,6 +307,7 @@ func rawSlices(list []json.RawMessage) [][]byte {
 func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Text   string `json:"text"`
 		Expect struct {
 			State string          `json:"state"`
@@ -306,6 +330,7 @@ func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
 func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Chunks  []json.RawMessage `json:"chunks"`
 		Options struct {
 			Status      int               `json:"status"`

@@ -17,16 +17,19 @@ import (
 
 // loopFile is one file of conformance vectors.
 type loopFile struct {
-	Kind  string     `json:"kind"`
-	Cases []loopCase `json:"cases"`
+	Kind     string              `json:"kind"`
+	About    string              `json:"about"` // to read
+	ToolSets map[string]toolList `json:"toolSets"`
+	Cases    []loopCase          `json:"cases"`
 }
 
 // loopCase is a conversation with a scripted model.
 type loopCase struct {
 	Name     string          `json:"name"`
+	Note     string          `json:"note"` // to read
 	Timing   bool            `json:"timing"`
 	Protocol string          `json:"protocol"`
-	Tools    toolList        `json:"tools"`
+	ToolsRaw json.RawMessage `json:"tools"`
 	Server   serverSpec      `json:"server"`
 	AutoSend []string        `json:"autoSend"`
 	Messages json.RawMessage `json:"messages"`
@@ -36,6 +39,23 @@ type loopCase struct {
 		ScriptUsed int              `json:"scriptUsed"`
 		Turns      []map[string]any `json:"turns"`
 	} `json:"expect"`
+
+	tools toolList
+}
+
+// resolve finds the tools of a case: a set of their own, or the name of one.
+func (c *loopCase) resolve(t *testing.T, sets map[string]toolList) {
+	t.Helper()
+	var name string
+	switch {
+	case c.ToolsRaw == nil:
+	case json.Unmarshal(c.ToolsRaw, &name) != nil:
+		decode(t, c.ToolsRaw, &c.tools)
+	case sets[name] == nil:
+		t.Fatalf("%s: there is no tool set %q", c.Name, name)
+	default:
+		c.tools = sets[name]
+	}
 }
 
 // TestConformance plays every conversation of the vectors with this engine.
@@ -121,6 +141,7 @@ func eachCase(t *testing.T, dir string, do func(name string, c *loopCase)) {
 		decode(t, raw, &file)
 		name, _ := filepath.Rel(dir, path)
 		for i := range file.Cases {
+			file.Cases[i].resolve(t, file.ToolSets)
 			do(strings.TrimSuffix(name, ".json")+"/"+file.Cases[i].Name, &file.Cases[i])
 		}
 		return nil
@@ -161,9 +182,17 @@ func play(t *testing.T, c *loopCase) {
 
 func decode(t *testing.T, raw []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, to); err != nil {
+	if err := strictly(raw, to); err != nil {
 		t.Fatalf("decode %.80s: %v", raw, err)
 	}
+}
+
+// strictly refuses members that nothing reads: a case that says something to which this
+// test is deaf is no proof.
+func strictly(raw []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }
 
 func encode(t *testing.T, v any) []byte {
@@ -315,6 +344,7 @@ type namedTool struct {
 
 func (l *toolList) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
 	if _, err := d.Token(); err != nil {
 		return err
 	}
