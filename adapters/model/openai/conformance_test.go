@@ -25,8 +25,24 @@ import (
 // prompt and response are for other packages.
 type vectorFile struct {
 	Kind     string
-	ToolSets map[string]orderedTools
+	About    string // to read
+	ToolSets map[string]json.RawMessage
 	Cases    []json.RawMessage
+}
+
+// caseHead are the members of every case.
+type caseHead struct {
+	Name     string
+	Note     string // to read
+	Optional bool   // it holds half a surrogate pair, which is U+FFFD here
+}
+
+// strictly refuses members that nothing reads: a case that says something to which this
+// test is deaf is no proof.
+func strictly(b []byte, to any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	return dec.Decode(to)
 }
 
 // TestConformance runs every prompt and response vector of a directory.
@@ -45,7 +61,7 @@ func TestConformance(t *testing.T) {
 			return err
 		}
 		var f vectorFile
-		if err := json.Unmarshal(b, &f); err != nil {
+		if err := strictly(b, &f); err != nil {
 			return err
 		}
 		for _, raw := range f.Cases {
@@ -74,6 +90,7 @@ type orderedTools []model.ToolSpec
 
 func (o *orderedTools) UnmarshalJSON(b []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
 	if _, err := dec.Token(); err != nil {
 		return err
 	}
@@ -86,6 +103,8 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 		var spec struct {
 			Description string
 			InputSchema json.RawMessage
+			// What concerns the running of tools, and their conversion, is not read here.
+			Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
 		}
 		if err := dec.Decode(&spec); err != nil {
 			return err
@@ -96,9 +115,15 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 }
 
 type promptCase struct {
-	Name          string
-	System        string
-	Options       struct{ Tools json.RawMessage }
+	caseHead
+	Messages json.RawMessage // expect.convert is what comes of them
+	System   string
+	Options  struct {
+		Tools json.RawMessage
+		// Only the conversion depends on these.
+		IgnoreIncompleteToolCalls bool
+		ConvertDataPart           string
+	}
 	ToolChoice    json.RawMessage
 	SupportedURLs map[string][]string `json:"supportedUrls"`
 	Settings      struct {
@@ -125,10 +150,10 @@ func (fakeDownload) Download(context.Context, string) ([]byte, string, error) {
 	return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
 }
 
-func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]orderedTools) {
+func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) {
 	t.Helper()
 	var c promptCase
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if err := strictly(raw, &c); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("prompt/"+c.Name, func(t *testing.T) {
@@ -178,14 +203,16 @@ func exactWriter(c promptCase) *bodyWriter {
 	return w
 }
 
-func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]orderedTools) []model.ToolSpec {
+func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) []model.ToolSpec {
 	t.Helper()
 	if raw == nil {
 		return nil
 	}
 	var name string
 	if json.Unmarshal(raw, &name) == nil {
-		return sets[name]
+		if raw = sets[name]; raw == nil {
+			t.Fatalf("there is no tool set %q", name)
+		}
 	}
 	var tools orderedTools
 	if err := json.Unmarshal(raw, &tools); err != nil {
@@ -203,9 +230,12 @@ func choiceOf(t *testing.T, raw json.RawMessage) string {
 	if json.Unmarshal(raw, &choice) == nil {
 		return choice
 	}
-	var tool struct{ ToolName string }
-	if err := json.Unmarshal(raw, &tool); err != nil {
+	var tool struct{ Type, ToolName string }
+	if err := strictly(raw, &tool); err != nil {
 		t.Fatal(err)
+	}
+	if tool.Type != "tool" {
+		return tool.Type
 	}
 	return "tool:" + tool.ToolName
 }
@@ -324,12 +354,13 @@ func partJSON(p promptPart) any {
 }
 
 type responseCase struct {
-	Name   string
+	caseHead
 	Status int
 	Body   string
 	Expect struct {
 		Parts []json.RawMessage
 		Error *struct {
+			Name        string // one of the SDK's classes
 			Message     string
 			StatusCode  int
 			IsRetryable *bool
@@ -340,7 +371,7 @@ type responseCase struct {
 func runResponse(t *testing.T, raw json.RawMessage) {
 	t.Helper()
 	var c responseCase
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if err := strictly(raw, &c); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("response/"+c.Name, func(t *testing.T) {
