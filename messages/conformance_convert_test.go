@@ -121,6 +121,9 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(c.Runs) == 0 {
+		t.Error("the case has no runs")
+	}
 	for _, run := range c.Runs {
 		opts := modelmessage.Options{IgnoreIncompleteToolCalls: run.Options.IgnoreIncompleteToolCalls}
 		if specs := toolSet(t, file, run.Options.Tools); specs != nil {
