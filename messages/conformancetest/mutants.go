@@ -34,11 +34,15 @@ func Unnoticed(t *testing.T, dir string, perMember int, kinds ...string) []strin
 		if err != nil {
 			return err
 		}
-		var file map[string]any
-		if err := json.Unmarshal(raw, &file); err != nil {
+		value, err := parse(raw)
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if kind, _ := file["kind"].(string); slices.Contains(kinds, kind) {
+		file, ok := value.(*object)
+		if !ok {
+			return fmt.Errorf("%s is no file of cases", path)
+		}
+		if kind, _ := file.values["kind"].(string); slices.Contains(kinds, kind) {
 			return m.add(kind, file)
 		}
 		return nil
@@ -69,16 +73,16 @@ type mutants struct {
 }
 
 // add writes a file with the changed cases of another one.
-func (m *mutants) add(kind string, file map[string]any) error {
+func (m *mutants) add(kind string, file *object) error {
 	clear(m.members)
-	cases, _ := file["cases"].([]any)
+	cases, _ := file.values["cases"].([]any)
 	var changed []any
 	for _, c := range cases {
-		if c, ok := c.(map[string]any); ok {
+		if c, ok := c.(*object); ok {
 			changed = append(changed, m.mutate(kind, c)...)
 		}
 	}
-	file["cases"] = changed
+	file.set("cases", changed)
 	raw, err := json.Marshal(file)
 	if err != nil {
 		return fmt.Errorf("encode the changed cases: %w", err)
@@ -88,17 +92,17 @@ func (m *mutants) add(kind string, file map[string]any) error {
 }
 
 // mutate makes the changed copies of a case.
-func (m *mutants) mutate(kind string, c map[string]any) []any {
+func (m *mutants) mutate(kind string, c *object) []any {
 	places := map[string][][]any{}
 	each(c, nil, func(path []any) {
 		member := pattern(kind, path)
 		places[member] = append(places[member], path)
 	})
 	delete(places, kind+" name")
-	// A case that fails unchanged, because it depends on the order of members, shows nothing.
+	// A case that fails unchanged shows nothing.
 	unchanged := m.named(c, "", "")
 	out := []any{unchanged}
-	plain, _ := unchanged["name"].(string)
+	plain, _ := unchanged.values["name"].(string)
 	for _, member := range slices.Sorted(maps.Keys(places)) {
 		if m.members[member] >= m.perMember {
 			continue
@@ -118,10 +122,11 @@ func (m *mutants) mutate(kind string, c map[string]any) []any {
 }
 
 // named is a copy of a case under a name by which its member is found again.
-func (m *mutants) named(c map[string]any, member, plain string) map[string]any {
+func (m *mutants) named(c *object, member, plain string) *object {
 	out := clone(c)
 	name := "mutant-" + strconv.Itoa(len(m.of))
-	out["name"], m.of[name], m.plain[name] = name, member, plain
+	out.set("name", name)
+	m.of[name], m.plain[name] = member, plain
 	return out
 }
 
@@ -131,12 +136,12 @@ var whole = regexp.MustCompile(`^(input|output|inputSchema|outputSchema|metadata
 // each visits the members of a value, outer ones first, in the order of their names.
 func each(v any, path []any, visit func([]any)) {
 	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+	case *object:
+		for _, k := range slices.Sorted(slices.Values(v.names)) {
 			here := append(slices.Clone(path), k)
 			visit(here)
 			if !whole.MatchString(k) {
-				each(v[k], here, visit)
+				each(v.values[k], here, visit)
 			}
 		}
 	case []any:
@@ -174,8 +179,8 @@ func at(v any, path []any, change func(any) any) any {
 	}
 	switch step := path[0].(type) {
 	case string:
-		if m, ok := v.(map[string]any); ok {
-			m[step] = at(m[step], path[1:], change)
+		if o, ok := v.(*object); ok {
+			o.set(step, at(o.values[step], path[1:], change))
 		}
 	case int:
 		if l, ok := v.([]any); ok {
@@ -186,8 +191,8 @@ func at(v any, path []any, change func(any) any) any {
 }
 
 func without(parent, name any) any {
-	if m, ok := parent.(map[string]any); ok {
-		delete(m, fmt.Sprint(name))
+	if o, ok := parent.(*object); ok {
+		o.drop(fmt.Sprint(name))
 	}
 	return parent
 }
@@ -205,19 +210,19 @@ func other(v any) any {
 		if len(v) > 0 {
 			return v[:len(v)-1]
 		}
-		return []any{map[string]any{"changed": true}}
-	case map[string]any:
-		out := maps.Clone(v)
-		out["changed"] = true
+		return []any{"changed"}
+	case *object:
+		out := &object{names: slices.Clone(v.names), values: maps.Clone(v.values)}
+		out.set("changed", true)
 		return out
 	}
 	return "changed"
 }
 
-func clone(c map[string]any) map[string]any {
+func clone(c *object) *object {
 	raw, _ := json.Marshal(c) // it came from JSON
-	var out map[string]any
-	_ = json.Unmarshal(raw, &out)
+	value, _ := parse(raw)
+	out, _ := value.(*object)
 	return out
 }
 
