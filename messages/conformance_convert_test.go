@@ -13,6 +13,14 @@ import (
 
 // toolSpec is a tool described as data.
 type toolSpec struct {
+	// What concerns models and the running of tools is not read here.
+	Description   json.RawMessage `json:"description"`
+	Title         json.RawMessage `json:"title"`
+	Metadata      json.RawMessage `json:"metadata"`
+	Dynamic       json.RawMessage `json:"dynamic"`
+	NeedsApproval json.RawMessage `json:"needsApproval"`
+	Execute       json.RawMessage `json:"execute"`
+
 	InputSchema   json.RawMessage `json:"inputSchema"`
 	OutputSchema  json.RawMessage `json:"outputSchema"`
 	ToModelOutput *struct {
@@ -100,6 +108,7 @@ type convertRun struct {
 func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Messages json.RawMessage `json:"messages"`
 		Runs     []convertRun    `json:"runs"`
 	}
@@ -111,6 +120,9 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 	written, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(c.Runs) == 0 {
+		t.Error("the case has no runs")
 	}
 	for _, run := range c.Runs {
 		opts := modelmessage.Options{IgnoreIncompleteToolCalls: run.Options.IgnoreIncompleteToolCalls}

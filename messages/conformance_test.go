@@ -2,10 +2,12 @@ package messages_test
 
 import (
 	"bytes"
+	gocmp "cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +23,7 @@ import (
 // vectorFile is one file of conformance vectors.
 type vectorFile struct {
 	Kind     string                     `json:"kind"`
+	About    string                     `json:"about"` // to read
 	ToolSets map[string]json.RawMessage `json:"toolSets"`
 	Cases    []json.RawMessage          `json:"cases"`
 }
@@ -42,7 +45,7 @@ func TestConformance(t *testing.T) {
 	}
 	counts := map[string]int{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
 			return err
 		}
 		var file vectorFile
@@ -53,10 +56,10 @@ func TestConformance(t *testing.T) {
 		}
 		name, _ := filepath.Rel(dir, path)
 		for _, raw := range file.Cases {
-			var c struct {
-				Name string `json:"name"`
+			var c caseHead
+			if err := json.Unmarshal(raw, &c); err != nil {
+				t.Fatal(err)
 			}
-			unmarshal(t, raw, &c)
 			counts[file.Kind]++
 			t.Run(strings.TrimSuffix(name, ".json")+"/"+c.Name, func(t *testing.T) { check(t, file, raw) })
 		}
@@ -82,11 +85,23 @@ func load(t *testing.T, path string, to any) {
 	unmarshal(t, raw, to)
 }
 
+// unmarshal refuses members that nothing reads: a case that says something to which
+// this test is deaf is no proof.
 func unmarshal(t *testing.T, raw []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, to); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil {
 		t.Fatalf("vector: %v", err)
 	}
+}
+
+// caseHead are the members of every case.
+type caseHead struct {
+	Name     string `json:"name"`
+	Note     string `json:"note"`     // to read
+	Optional bool   `json:"optional"` // it holds half a surrogate pair, which is U+FFFD here
+	Timing   bool   `json:"timing"`   // of kind loop
 }
 
 // anyReason are the places in an expected text whose wording is free.
@@ -123,6 +138,15 @@ func matches(a, b string) bool {
 type expectedError struct {
 	Chunk int    `json:"chunk"`
 	Name  string `json:"name"`
+	errorWords
+}
+
+// errorWords are the members of errors that are there to read.
+type errorWords struct {
+	Message string          `json:"message"`
+	Paths   json.RawMessage `json:"paths"`
+	Context json.RawMessage `json:"context"`
+	Cause   json.RawMessage `json:"cause"`
 }
 
 // errorName is the SDK's name for one of our errors.
@@ -139,6 +163,7 @@ func errorName(err error) string {
 }
 
 type streamCase struct {
+	caseHead
 	Message json.RawMessage   `json:"message"`
 	Chunks  []json.RawMessage `json:"chunks"`
 	Expect  struct {
@@ -212,7 +237,10 @@ func checkRead(t *testing.T, c streamCase, message *uimessage.Message, chunks []
 		t.Errorf("ended %s after %d chunks, want %s after %d", ended, steps, want.Ended, len(want.Steps))
 	}
 	same(t, "last", last, want.Last)
-	if diff := cmp.Diff(errs, want.Errors); diff != "" {
+	for i := range want.Errors {
+		want.Errors[i].errorWords = errorWords{}
+	}
+	if diff := cmp.Diff(errs, want.Errors, cmp.AllowUnexported(expectedError{})); diff != "" {
 		t.Errorf("errors: -got +want\n%s", diff)
 	}
 	for i, m := range snapshots {
@@ -284,6 +312,7 @@ func rawSlices(list []json.RawMessage) [][]byte {
 func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Text   string `json:"text"`
 		Expect struct {
 			State string          `json:"state"`
@@ -306,6 +335,7 @@ func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
 func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Chunks  []json.RawMessage `json:"chunks"`
 		Options struct {
 			Status      int               `json:"status"`
@@ -319,11 +349,16 @@ func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
 		} `json:"expect"`
 	}
 	unmarshal(t, raw, &c)
-	headers := http.Header{}
+	answer := httptest.NewRecorder()
+	headers := answer.Header()
 	for k, v := range c.Options.Headers {
 		headers.Set(k, v)
 	}
 	uistream.SetHeaders(headers)
+	answer.WriteHeader(gocmp.Or(c.Options.Status, http.StatusOK))
+	if answer.Code != c.Expect.Status {
+		t.Errorf("got status %d, want %d", answer.Code, c.Expect.Status)
+	}
 	got := map[string]string{}
 	for k, v := range headers {
 		got[strings.ToLower(k)] = strings.Join(v, ", ")

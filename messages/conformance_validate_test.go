@@ -48,6 +48,7 @@ func schemaOf(t *testing.T, raw json.RawMessage) uimessage.Schema {
 func checkValidate(t *testing.T, file vectorFile, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
+		caseHead
 		Messages json.RawMessage `json:"messages"`
 		Either   bool            `json:"either"`
 		Options  struct {

@@ -159,10 +159,12 @@ func turn(in platform.Inbound) uimessage.Message {
 			m.ID = "u:" + string(in.ChatKey) + ":" + strings.ReplaceAll(in.IngressID, "/", "-")
 		}
 	}
+	at := min(max(in.TextAt, 0), len(in.Parts))
+	m.Parts = append(m.Parts, in.Parts[:at]...)
 	if in.Text != "" {
 		m.Parts = append(m.Parts, uimessage.Text{Text: in.Text})
 	}
-	m.Parts = append(m.Parts, in.Parts...)
+	m.Parts = append(m.Parts, in.Parts[at:]...)
 	return m
 }
 

@@ -20,11 +20,15 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	m.Parts = closeParts(m.Parts, result, max(c.run.kept, len(run.Parts)))
 	fates := c.fates(result, reason)
 	base, _ := c.state.Turn(m.ID)
-	turn := c.closeTurn(m, c.orderSwitch(c.assistantMeta(string(result), reason, fates)), result)
+	notice := c.notice(result, reason, c.own(m))
+	meta := c.assistantMeta(string(result), reason, fates)
+	if !c.via.Outbox { // elsewhere it is a message of its own
+		meta = meta.WithNotice(notice)
+	}
+	turn := c.closeTurn(m, c.orderSwitch(meta), result)
 	m = turn.Message
 	asked := opened(base, turn)
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
-	notice := c.notice(result, reason, c.own(m))
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	if c.append(ac, fact) != nil {
 		return

@@ -377,7 +377,10 @@ func (c *chat) endRun(ac actor.Context, ends, reason string) {
 
 func (c *chat) runFailed(ac actor.Context, msg messages.RunFailed) {
 	c.log.Error("a run failed", "run_id", msg.RunID, "request_id", c.state.Run.RequestID, "reason", msg.Reason, "error", msg.Err)
-	c.run.restart() // what came of a step that failed is not an answer
+	if len(c.run.reducer.Message().Parts) > len(c.run.before.Parts) {
+		c.run.restart() // what came of a step that failed is not an answer
+		c.replayFrame(ac)
+	}
 	c.finish(ac, persistence.ResultFailed, msg.Reason)
 }
 

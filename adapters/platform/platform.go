@@ -84,6 +84,8 @@ type Inbound struct {
 	TurnID string
 	Text   string
 	Parts  []uimessage.Part // besides the text, for example files
+	// TextAt is how many of the parts come before the text.
+	TextAt int
 	// Album is set for a message that belongs together with others which come right
 	// before or after it, as several photos sent at once: they become one turn.
 	Album string

@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +26,8 @@ const minPause = 250 * time.Millisecond
 //	@name        wait until the test opens this gate
 //	#tool {...}  call this tool, after the text
 //	!cut         break off here; the next time, go on
+//	!other       say the next piece and break off; the next time, leave that piece out
+//	!long        refuse the request as too long before the first word; the next time, go on
 //	!refuse      refuse, as a provider does that dislikes the request
 //	anything     say it
 //
@@ -90,6 +94,18 @@ func (m *gatedModel) pause(ctx context.Context, name string) error {
 	return nil
 }
 
+// rest lets what was said travel before something else happens.
+func (m *gatedModel) rest(ctx context.Context) error {
+	timer := time.NewTimer(minPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // cutNow reports whether an answer to these words has to break off: once.
 func (m *gatedModel) cutNow(words string) bool {
 	m.mu.Lock()
@@ -110,10 +126,29 @@ func (m *gatedModel) nextCall() string {
 func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		script := toSay(req.Messages)
+		if slices.Contains(strings.Split(script, "|"), "!long") && m.cutNow(script) {
+			yield(model.Event{}, &model.Error{Reason: model.ReasonTooLong, Message: "too long on purpose"})
+			return
+		}
 		var calls []modeltest.Call
+		other := ""
 		for piece := range strings.SplitSeq(script, "|") {
 			var err error
+			if other != "" {
+				if other = ""; !m.cutNow(script) {
+					continue
+				}
+				if !yield(model.Event{Kind: model.EventTextDelta, ID: "0", Delta: piece}, nil) {
+					return
+				}
+				err = m.rest(ctx)
+				yield(model.Event{}, cmp.Or(err, error(&model.Error{Reason: model.ReasonCut, Message: "cut on purpose"})))
+				return
+			}
 			switch {
+			case piece == "!other":
+				other = piece
+				continue
 			case strings.HasPrefix(piece, "@"):
 				err = m.pause(ctx, piece[1:])
 			case strings.HasPrefix(piece, "#"):
@@ -124,6 +159,8 @@ func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 				if m.cutNow(script) {
 					err = &model.Error{Reason: model.ReasonCut, Message: "cut on purpose"}
 				}
+			case piece == "!long":
+				continue
 			case piece == "!refuse":
 				err = &model.Error{Reason: model.ReasonFiltered, Message: "refused on purpose"}
 			default:

@@ -44,6 +44,10 @@ func TestClient(t *testing.T) {
 		{name: "kill"},
 		{name: "model-cut"},
 		{name: "failure"},
+		{name: "survive"},
+		{name: "hiccup"},
+		{name: "other-words"},
+		{name: "refusals"},
 		{name: "approve", demo: true},
 		{name: "deny", demo: true},
 		{name: "undecided", demo: true},
@@ -71,6 +75,23 @@ func TestReactExample(t *testing.T) {
 	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
 	browser := needBrowser(t)
 	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
+}
+
+// TestUseChat uses a page that is an unmodified useChat in a real browser, of people who
+// read English and Chinese.
+func TestUseChat(t *testing.T) {
+	node, browser := needNode(t), needBrowser(t)
+	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
+	for _, language := range []string{"en", "zh"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			play(t, node, "usechat", newWorld(t, false, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
+		})
+	}
 }
 
 // TestPage uses the host's own page in a real browser: commands, approvals in words

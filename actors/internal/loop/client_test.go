@@ -13,8 +13,8 @@ import (
 
 // action is something a person does at a chat client.
 type action struct {
-	Send             *struct{ Text string }      `json:"send,omitempty"`
-	Resend           bool                        `json:"resend,omitempty"`
+	Send             *sentWords                  `json:"send,omitempty"`
+	Resend           resend                      `json:"resend,omitempty"`
 	Regenerate       *struct{ MessageID string } `json:"regenerate,omitempty"`
 	Approve          string                      `json:"approve,omitempty"`
 	Deny             string                      `json:"deny,omitempty"`
@@ -23,7 +23,30 @@ type action struct {
 	AbortAfterChunks int                         `json:"abortAfterChunks,omitempty"`
 }
 
+// sentWords is what is sent: a text and files, or a message in parts.
+type sentWords struct {
+	Text      *string           `json:"text,omitempty"`
+	Files     []json.RawMessage `json:"files,omitempty"`
+	Parts     json.RawMessage   `json:"parts,omitempty"`
+	ID        string            `json:"id,omitempty"`
+	Role      uimessage.Role    `json:"role,omitempty"`
+	Metadata  json.RawMessage   `json:"metadata,omitempty"`
+	MessageID string            `json:"messageId,omitempty"` // of the message that this one replaces
+}
+
+// resend is true, or an object without members.
+type resend bool
+
+func (r *resend) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '{' {
+		*r = true
+		return strictly(raw, &struct{}{})
+	}
+	return strictly(raw, (*bool)(r))
+}
+
 type toolOutput struct {
+	Tool       string          `json:"tool"` // only types the call
 	State      string          `json:"state"`
 	ToolCallID string          `json:"toolCallId"`
 	Output     json.RawMessage `json:"output"`
@@ -81,14 +104,15 @@ func (c *client) act(a action) turn {
 	c.abort = a.AbortAfterChunks
 	switch {
 	case a.Send != nil:
-		c.messages = append(slices.Clone(c.messages), uimessage.Message{
-			ID: c.newID(), Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: a.Send.Text}},
-		})
-		c.request("submit-message", nil)
-	case a.Resend:
-		c.request("submit-message", c.resent())
+		c.send(*a.Send)
+	case bool(a.Resend):
+		about := ""
+		if m := c.resent(); m != nil {
+			about = m.ID
+		}
+		c.request("submit-message", about)
 	case a.Regenerate != nil:
-		c.regenerate()
+		c.regenerate(a.Regenerate.MessageID)
 	case a.Approve != "":
 		c.decide(a.Approve, true, a.Reason)
 	case a.Deny != "":
@@ -98,6 +122,40 @@ func (c *client) act(a action) turn {
 	}
 	c.turn.Messages = c.messages
 	return *c.turn
+}
+
+// send adds a message or puts it in the place of an old one, and sends it.
+func (c *client) send(s sentWords) {
+	m := uimessage.Message{ID: s.ID, Role: uimessage.RoleUser, Metadata: s.Metadata}
+	if s.Role != "" {
+		m.Role = s.Role
+	}
+	parts := s.Parts
+	if s.Text != nil || s.Files != nil { // files go before the text, under an id of the client's
+		m.ID, m.Role = "", uimessage.RoleUser
+		list := slices.Clone(s.Files)
+		if s.Text != nil {
+			list = append(list, encode(c.t, map[string]string{"type": "text", "text": *s.Text}))
+		}
+		parts = encode(c.t, list)
+	}
+	whole, err := uimessage.Decode(encode(c.t, map[string]any{"id": "x", "role": "user", "parts": parts}))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	m.Parts = whole.Parts
+	if s.MessageID != "" {
+		i := slices.IndexFunc(c.messages, func(have uimessage.Message) bool { return have.ID == s.MessageID })
+		m.ID = s.MessageID
+		c.messages = append(slices.Clone(c.messages[:i]), m)
+		c.request("submit-message", s.MessageID)
+		return
+	}
+	if m.ID == "" {
+		m.ID = c.newID()
+	}
+	c.messages = append(slices.Clone(c.messages), m)
+	c.request("submit-message", "")
 }
 
 // resent is the message that a resend is about: the newest with an answer that
@@ -113,13 +171,16 @@ func (c *client) resent() *uimessage.Message {
 	return c.last()
 }
 
-func (c *client) regenerate() {
+func (c *client) regenerate(about string) {
 	n := len(c.messages) - 1
+	if about != "" {
+		n = slices.IndexFunc(c.messages, func(m uimessage.Message) bool { return m.ID == about })
+	}
 	if c.messages[n].Role != uimessage.RoleAssistant {
 		n++
 	}
 	c.messages = slices.Clone(c.messages[:n])
-	c.request("regenerate-message", nil)
+	c.request("regenerate-message", about)
 }
 
 // update changes tool parts wherever they are.
@@ -171,7 +232,7 @@ func (c *client) auto() {
 	}
 	if slices.Contains(c.autoSend, "approvals") && allAnswered(*last) ||
 		slices.Contains(c.autoSend, "toolCalls") && allExecuted(*last) {
-		c.request("submit-message", last)
+		c.request("submit-message", last.ID)
 	}
 }
 
@@ -219,11 +280,8 @@ func allExecuted(m uimessage.Message) bool {
 }
 
 // request sends the messages and reads the answer.
-func (c *client) request(trigger string, about *uimessage.Message) {
-	r := &request{Trigger: trigger, Messages: slices.Clone(c.messages), ModelCalls: []modelCall{}, Chunks: []chunkJSON{}, abortAfter: c.abort}
-	if about != nil {
-		r.MessageID = about.ID
-	}
+func (c *client) request(trigger, about string) {
+	r := &request{Trigger: trigger, MessageID: about, Messages: slices.Clone(c.messages), ModelCalls: []modelCall{}, Chunks: []chunkJSON{}, abortAfter: c.abort}
 	c.abort = 0
 	c.turn.Requests = append(c.turn.Requests, r)
 	var continued *uimessage.Message

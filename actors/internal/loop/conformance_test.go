@@ -17,16 +17,19 @@ import (
 
 // loopFile is one file of conformance vectors.
 type loopFile struct {
-	Kind  string     `json:"kind"`
-	Cases []loopCase `json:"cases"`
+	Kind     string              `json:"kind"`
+	About    string              `json:"about"` // to read
+	ToolSets map[string]toolList `json:"toolSets"`
+	Cases    []json.RawMessage   `json:"cases"`
 }
 
 // loopCase is a conversation with a scripted model.
 type loopCase struct {
 	Name     string          `json:"name"`
+	Note     string          `json:"note"` // to read
 	Timing   bool            `json:"timing"`
 	Protocol string          `json:"protocol"`
-	Tools    toolList        `json:"tools"`
+	ToolsRaw json.RawMessage `json:"tools"`
 	Server   serverSpec      `json:"server"`
 	AutoSend []string        `json:"autoSend"`
 	Messages json.RawMessage `json:"messages"`
@@ -36,6 +39,23 @@ type loopCase struct {
 		ScriptUsed int              `json:"scriptUsed"`
 		Turns      []map[string]any `json:"turns"`
 	} `json:"expect"`
+
+	tools toolList
+}
+
+// resolve finds the tools of a case: a set of their own, or the name of one.
+func (c *loopCase) resolve(t *testing.T, sets map[string]toolList) {
+	t.Helper()
+	var name string
+	switch {
+	case c.ToolsRaw == nil:
+	case json.Unmarshal(c.ToolsRaw, &name) != nil:
+		decode(t, c.ToolsRaw, &c.tools)
+	case sets[name] == nil:
+		t.Fatalf("%s: there is no tool set %q", c.Name, name)
+	default:
+		c.tools = sets[name]
+	}
 }
 
 // TestConformance plays every conversation of the vectors with this engine.
@@ -46,9 +66,16 @@ func TestConformance(t *testing.T) {
 		dir = filepath.Join("testdata", "conformance")
 	}
 	count := 0
-	eachCase(t, dir, func(name string, c *loopCase) {
+	eachCase(t, dir, func(name string, read func(*testing.T) *loopCase) {
 		count++
-		t.Run(name, func(t *testing.T) { play(t, c) })
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("the case cannot be played: %v", p)
+				}
+			}()
+			play(t, read(t))
+		})
 	})
 	if count == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may hold other kinds
 		t.Errorf("no case of kind loop in %s", dir)
@@ -73,7 +100,8 @@ func TestConversionSeesTheSame(t *testing.T) {
 		"tools/input is not JSON":                      "what is no input is stored as it came",
 	}
 	got := map[string]bool{}
-	eachCase(t, filepath.Join("testdata", "conformance"), func(name string, c *loopCase) {
+	eachCase(t, filepath.Join("testdata", "conformance"), func(name string, read func(*testing.T) *loopCase) {
+		c := read(t)
 		if c.Protocol != "" || c.Timing {
 			return
 		}
@@ -100,8 +128,8 @@ func TestConversionSeesTheSame(t *testing.T) {
 	}
 }
 
-// eachCase calls do with every case of kind loop below dir.
-func eachCase(t *testing.T, dir string, do func(name string, c *loopCase)) {
+// eachCase calls do with every case of kind loop below dir, which it may read.
+func eachCase(t *testing.T, dir string, do func(name string, read func(*testing.T) *loopCase)) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
@@ -120,8 +148,18 @@ func eachCase(t *testing.T, dir string, do func(name string, c *loopCase)) {
 		var file loopFile
 		decode(t, raw, &file)
 		name, _ := filepath.Rel(dir, path)
-		for i := range file.Cases {
-			do(strings.TrimSuffix(name, ".json")+"/"+file.Cases[i].Name, &file.Cases[i])
+		for _, raw := range file.Cases {
+			var head struct{ Name string }
+			if err := json.Unmarshal(raw, &head); err != nil {
+				return err
+			}
+			do(strings.TrimSuffix(name, ".json")+"/"+head.Name, func(t *testing.T) *loopCase {
+				t.Helper()
+				var c loopCase
+				decode(t, raw, &c)
+				c.resolve(t, file.ToolSets)
+				return &c
+			})
 		}
 		return nil
 	})
@@ -161,9 +199,17 @@ func play(t *testing.T, c *loopCase) {
 
 func decode(t *testing.T, raw []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, to); err != nil {
+	if err := strictly(raw, to); err != nil {
 		t.Fatalf("decode %.80s: %v", raw, err)
 	}
+}
+
+// strictly refuses members that nothing reads: a case that says something to which this
+// test is deaf is no proof.
+func strictly(raw []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }
 
 func encode(t *testing.T, v any) []byte {
@@ -315,6 +361,7 @@ type namedTool struct {
 
 func (l *toolList) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
 	if _, err := d.Token(); err != nil {
 		return err
 	}

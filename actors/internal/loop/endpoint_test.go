@@ -59,7 +59,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ask makes one model call over HTTP.
 func (x *exchange) ask(messages []modelmessage.Message) loop.Outcome {
 	x.endpoint.req = x.req
-	req := model.Request{Messages: messages, ToolChoice: x.spec.ToolChoice}
+	req := model.Request{Messages: messages, ToolChoice: x.spec.ToolChoice.engine()}
 	if x.spec.System != nil {
 		req.System = *x.spec.System
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -41,7 +42,43 @@ func providerPrompt(system *string, messages []modelmessage.Message) (json.RawMe
 			out = append(out, m)
 		}
 	}
-	return json.Marshal(out)
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return withFiles(raw)
+}
+
+// withFiles gives files the form that providers get: what a data URL holds, and links
+// as such.
+func withFiles(prompt json.RawMessage) (json.RawMessage, error) {
+	var list []map[string]any
+	if err := json.Unmarshal(prompt, &list); err != nil {
+		return nil, err
+	}
+	for _, m := range list {
+		parts, _ := m["content"].([]any)
+		for _, part := range parts {
+			p, _ := part.(map[string]any)
+			if link, ok := p["data"].(string); ok && p["type"] == "file" {
+				fileData(p, link)
+			}
+		}
+	}
+	return json.Marshal(list)
+}
+
+func fileData(p map[string]any, link string) {
+	head, data, isData := strings.Cut(link, ",")
+	switch {
+	case strings.HasPrefix(link, "data:") && isData:
+		mediaType, _, _ := strings.Cut(strings.TrimPrefix(head, "data:"), ";")
+		if p["data"] = data; mediaType != "" {
+			p["mediaType"] = mediaType
+		}
+	case strings.HasPrefix(link, "http:"), strings.HasPrefix(link, "https:"):
+		p["data"] = map[string]any{"$url": link}
+	}
 }
 
 func droppedPart(role modelmessage.Role, p modelmessage.Part) bool {

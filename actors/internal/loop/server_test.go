@@ -17,8 +17,8 @@ import (
 
 type serverSpec struct {
 	System         *string                    `json:"system"`
-	StopWhen       stopSpec                   `json:"stopWhen"`
-	ToolChoice     string                     `json:"toolChoice"`
+	StopWhen       stopSpecs                  `json:"stopWhen"`
+	ToolChoice     toolChoice                 `json:"toolChoice"`
 	ActiveTools    []string                   `json:"activeTools"`
 	SendReasoning  *bool                      `json:"sendReasoning"`
 	SendSources    bool                       `json:"sendSources"`
@@ -31,6 +31,39 @@ type serverSpec struct {
 type stopSpec struct {
 	StepCount int    `json:"stepCount"`
 	ToolCall  string `json:"toolCall"`
+}
+
+// stopSpecs are one condition, or several of which any is enough.
+type stopSpecs []stopSpec
+
+func (s *stopSpecs) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '[' {
+		return strictly(raw, (*[]stopSpec)(s))
+	}
+	*s = make(stopSpecs, 1)
+	return strictly(raw, &(*s)[0])
+}
+
+// toolChoice is a word, or the tool that has to be called.
+type toolChoice struct {
+	Type     string `json:"type"`
+	ToolName string `json:"toolName,omitempty"`
+}
+
+func (c *toolChoice) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return strictly(raw, &c.Type)
+	}
+	type plain toolChoice
+	return strictly(raw, (*plain)(c))
+}
+
+// engine is the choice as the model is asked with.
+func (c toolChoice) engine() string {
+	if c.ToolName != "" {
+		return "tool:" + c.ToolName
+	}
+	return c.Type
 }
 
 // scripted is what the model does when it is called.
@@ -58,9 +91,9 @@ type request struct {
 }
 
 type modelCall struct {
-	Prompt     json.RawMessage   `json:"prompt,omitempty"`
-	ToolChoice map[string]string `json:"toolChoice,omitempty"`
-	Body       json.RawMessage   `json:"body,omitempty"`
+	Prompt     json.RawMessage `json:"prompt,omitempty"`
+	ToolChoice *toolChoice     `json:"toolChoice,omitempty"`
+	Body       json.RawMessage `json:"body,omitempty"`
 }
 
 type execution struct {
@@ -100,7 +133,7 @@ type server struct {
 
 func newServer(t *testing.T, c *loopCase) *server {
 	t.Helper()
-	s := &server{t: t, spec: c.Server, protocol: c.Protocol, tools: c.Tools, script: c.Model, outputs: map[string]int{}}
+	s := &server{t: t, spec: c.Server, protocol: c.Protocol, tools: c.tools, script: c.Model, outputs: map[string]int{}}
 	if c.Protocol != "" {
 		s.endpoint = newEndpoint(t, s)
 	}
@@ -152,7 +185,7 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 
 func (s *server) config(id string) loop.Config {
 	c := loop.Config{
-		ActiveTools: s.spec.ActiveTools, ToolChoice: s.spec.ToolChoice,
+		ActiveTools: s.spec.ActiveTools, ToolChoice: s.spec.ToolChoice.engine(),
 		HideReasoning: s.spec.SendReasoning != nil && !*s.spec.SendReasoning,
 		SendSources:   s.spec.SendSources,
 		NewID:         s.newID, MessageID: id, Record: true,
@@ -175,10 +208,14 @@ func (s *server) config(id string) loop.Config {
 }
 
 func (s *server) stopWhen(c *loop.Config) {
-	c.StopAfterSteps = s.spec.StopWhen.StepCount
-	if name := s.spec.StopWhen.ToolCall; name != "" {
-		c.StopWhen = func(calls []loop.Call) bool {
-			return slices.ContainsFunc(calls, func(c loop.Call) bool { return c.Name == name })
+	for _, stop := range s.spec.StopWhen {
+		if stop.StepCount > 0 {
+			c.StopAfterSteps = stop.StepCount
+		}
+		if stop.ToolCall != "" {
+			c.StopWhen = func(calls []loop.Call) bool {
+				return slices.ContainsFunc(calls, func(c loop.Call) bool { return c.Name == stop.ToolCall })
+			}
 		}
 	}
 	if c.StopAfterSteps == 0 && c.StopWhen == nil {
@@ -241,9 +278,9 @@ func (x *exchange) step() loop.Outcome {
 	}
 	call := modelCall{Prompt: prompt}
 	if tools := x.offered(); len(tools) > 0 {
-		call.ToolChoice = map[string]string{"type": "auto"}
-		if x.spec.ToolChoice != "" {
-			call.ToolChoice["type"] = x.spec.ToolChoice
+		call.ToolChoice = &toolChoice{Type: "auto"}
+		if x.spec.ToolChoice.Type != "" {
+			call.ToolChoice = &x.spec.ToolChoice
 		}
 		x.modelTools = x.described(tools)
 	}
@@ -336,6 +373,8 @@ func (x *exchange) invoke(c loop.Call) {
 		x.send(x.loop.ToolError(c.ID, thrown{e.ThrowValue}))
 	case e.Yield != nil:
 		x.send(x.loop.ToolOutput(c.ID, last, false))
+	case e.ReturnNothing:
+		x.send(x.loop.ToolOutput(c.ID, nil, false))
 	case e.Echo:
 		x.send(x.loop.ToolOutput(c.ID, c.Input, false))
 	case e.ReturnEach != nil:
@@ -415,6 +454,7 @@ type toolSpec struct {
 	Metadata      json.RawMessage `json:"metadata"`
 	Dynamic       bool            `json:"dynamic"`
 	InputSchema   json.RawMessage `json:"inputSchema"`
+	OutputSchema  json.RawMessage `json:"outputSchema"` // concerns validation only
 	NeedsApproval json.RawMessage `json:"needsApproval"`
 	Execute       *executeSpec    `json:"execute"`
 	ToModelOutput *struct {
@@ -432,6 +472,8 @@ type executeSpec struct {
 	ThrowValue json.RawMessage   `json:"throwValue"`
 	Yield      []json.RawMessage `json:"yield"`
 	DelayMS    int               `json:"delayMs"`
+	// ReturnNothing is what a tool does of which no other member says anything.
+	ReturnNothing bool `json:"returnNothing"`
 }
 
 func (l toolList) find(name string) toolSpec {
@@ -493,8 +535,10 @@ func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, e
 		out.Type, out.JSON = modelmessage.OutputContent, fields[s.ToModelOutput.Field]
 	case "json-wrap":
 		out.JSON, err = json.Marshal(map[string]any{"toolCallId": r.ToolCallID, "input": r.Input, "output": r.Output})
-	default:
+	case "fixed":
 		err = json.Unmarshal(s.ToModelOutput.Value, &out)
+	default:
+		err = errors.New("unknown kind of model output")
 	}
 	return out, err
 }
@@ -536,6 +580,26 @@ func (s *server) described(tools toolList) []any {
 	return out
 }
 
+// rawMembers are those of stream parts which the engine takes from the raw part.
+type rawMembers struct {
+	Title         string          `json:"title"`
+	Result        json.RawMessage `json:"result"`
+	IsError       bool            `json:"isError"`
+	Preliminary   bool            `json:"preliminary"`
+	MediaType     string          `json:"mediaType"`
+	Data          json.RawMessage `json:"data"`
+	SourceType    string          `json:"sourceType"`
+	URL           string          `json:"url"`
+	Filename      string          `json:"filename"`
+	ModelID       string          `json:"modelId"`
+	Timestamp     string          `json:"timestamp"`
+	Usage         json.RawMessage `json:"usage"`    // nothing of it is in a UI message
+	Warnings      json.RawMessage `json:"warnings"` // nor of these
+	RawValue      json.RawMessage `json:"rawValue"`
+	ApprovalID    string          `json:"approvalId"`
+	InputEncoding string          `json:"inputEncoding"`
+}
+
 // eventOf maps a stream part of the specification to the model's event.
 func eventOf(t *testing.T, raw json.RawMessage) model.Event {
 	t.Helper()
@@ -550,7 +614,8 @@ func eventOf(t *testing.T, raw json.RawMessage) model.Event {
 		ProviderExecuted bool            `json:"providerExecuted"`
 		ProviderMetadata json.RawMessage `json:"providerMetadata"`
 		Error            json.RawMessage `json:"error"`
-		FinishReason     struct {
+		rawMembers
+		FinishReason struct {
 			Unified string `json:"unified"`
 			Raw     string `json:"raw"`
 		} `json:"finishReason"`
@@ -559,7 +624,7 @@ func eventOf(t *testing.T, raw json.RawMessage) model.Event {
 	ev := model.Event{
 		Kind: p.Type, ID: p.ID + p.ToolCallID, Delta: p.Delta, ToolName: p.ToolName, Input: p.Input,
 		Dynamic: p.Dynamic, ProviderExecuted: p.ProviderExecuted, ProviderMetadata: p.ProviderMetadata,
-		Finish: model.FinishReason(p.FinishReason), Raw: raw,
+		Finish: model.FinishReason(p.FinishReason), Raw: raw, Title: p.Title,
 	}
 	if p.Error != nil {
 		ev.Err = thrown{p.Error}

@@ -19,14 +19,31 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // vectorFile is one file of the conformance vectors; cases of other kinds than
 // prompt and response are for other packages.
 type vectorFile struct {
 	Kind     string
-	ToolSets map[string]orderedTools
+	About    string // to read
+	ToolSets map[string]json.RawMessage
 	Cases    []json.RawMessage
+}
+
+// caseHead are the members of every case.
+type caseHead struct {
+	Name     string
+	Note     string // to read
+	Optional bool   // it holds half a surrogate pair, which is U+FFFD here
+}
+
+// strictly refuses members that nothing reads: a case that says something to which this
+// test is deaf is no proof.
+func strictly(b []byte, to any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	return dec.Decode(to)
 }
 
 // TestConformance runs every prompt and response vector of a directory.
@@ -45,7 +62,7 @@ func TestConformance(t *testing.T) {
 			return err
 		}
 		var f vectorFile
-		if err := json.Unmarshal(b, &f); err != nil {
+		if err := strictly(b, &f); err != nil {
 			return err
 		}
 		for _, raw := range f.Cases {
@@ -74,6 +91,7 @@ type orderedTools []model.ToolSpec
 
 func (o *orderedTools) UnmarshalJSON(b []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
 	if _, err := dec.Token(); err != nil {
 		return err
 	}
@@ -86,6 +104,8 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 		var spec struct {
 			Description string
 			InputSchema json.RawMessage
+			// What concerns the running of tools, and their conversion, is not read here.
+			Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
 		}
 		if err := dec.Decode(&spec); err != nil {
 			return err
@@ -96,9 +116,15 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 }
 
 type promptCase struct {
-	Name          string
-	System        string
-	Options       struct{ Tools json.RawMessage }
+	caseHead
+	Messages json.RawMessage // expect.convert is what comes of them
+	System   string
+	Options  struct {
+		Tools json.RawMessage
+		// Only the conversion depends on these.
+		IgnoreIncompleteToolCalls bool
+		ConvertDataPart           string
+	}
 	ToolChoice    json.RawMessage
 	SupportedURLs map[string][]string `json:"supportedUrls"`
 	Settings      struct {
@@ -125,24 +151,60 @@ func (fakeDownload) Download(context.Context, string) ([]byte, string, error) {
 	return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
 }
 
-func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]orderedTools) {
+// nameOf is the name of a case.
+func nameOf(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
-	var c promptCase
+	var c struct{ Name string }
 	if err := json.Unmarshal(raw, &c); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("prompt/"+c.Name, func(t *testing.T) {
+	return c.Name
+}
+
+// checkConverted converts the messages as chats do.
+func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage) {
+	t.Helper()
+	tools := c.Options.Tools
+	if set, ok := sets[strings.Trim(string(tools), `"`)]; ok {
+		tools = set
+	}
+	if c.Options.ConvertDataPart != "" || bytes.Contains(tools, []byte("toModelOutput")) {
+		return // cases of kind convert show these
+	}
+	list, err := uimessage.DecodeList(c.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := modelmessage.Convert(list, modelmessage.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(c.Expect.Convert.ModelMessages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := json.Marshal(got)
+	checkJSON(t, "converted", want, nil, have, err)
+}
+
+func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) {
+	t.Helper()
+	t.Run("prompt/"+nameOf(t, raw), func(t *testing.T) {
+		var c promptCase
+		if err := strictly(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		checkConverted(t, c, sets)
 		req := model.Request{System: c.System, Messages: c.Expect.Convert.ModelMessages, Tools: toolsOf(t, c.Options.Tools, sets), ToolChoice: choiceOf(t, c.ToolChoice)}
 		req.MaxOutputTokens = c.Settings.MaxOutputTokens
 		w := exactWriter(c)
-		if c.Expect.Prompt != nil || c.Expect.PromptError != nil {
-			got, err := providerPrompt(t.Context(), &w.prompter, req)
-			checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError != nil, got, err)
+		if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
+			t.Fatal("the case expects nothing")
 		}
-		if c.Expect.ChatCompletions != nil || c.Expect.ChatCompletionsError != nil {
-			got, err := w.write(t.Context(), req)
-			checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError != nil, closed(got), err)
-		}
+		got, err := providerPrompt(t.Context(), &w.prompter, req)
+		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
+		body, err := w.write(t.Context(), req)
+		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, closed(body), err)
 	})
 }
 
@@ -178,14 +240,16 @@ func exactWriter(c promptCase) *bodyWriter {
 	return w
 }
 
-func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]orderedTools) []model.ToolSpec {
+func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) []model.ToolSpec {
 	t.Helper()
 	if raw == nil {
 		return nil
 	}
 	var name string
 	if json.Unmarshal(raw, &name) == nil {
-		return sets[name]
+		if raw = sets[name]; raw == nil {
+			t.Fatalf("there is no tool set %q", name)
+		}
 	}
 	var tools orderedTools
 	if err := json.Unmarshal(raw, &tools); err != nil {
@@ -203,18 +267,25 @@ func choiceOf(t *testing.T, raw json.RawMessage) string {
 	if json.Unmarshal(raw, &choice) == nil {
 		return choice
 	}
-	var tool struct{ ToolName string }
-	if err := json.Unmarshal(raw, &tool); err != nil {
+	var tool struct{ Type, ToolName string }
+	if err := strictly(raw, &tool); err != nil {
 		t.Fatal(err)
+	}
+	if tool.Type != "tool" {
+		return tool.Type
 	}
 	return "tool:" + tool.ToolName
 }
 
-func checkJSON(t *testing.T, what string, want json.RawMessage, wantErr bool, got []byte, err error) {
+func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []byte, err error) {
 	t.Helper()
-	if wantErr {
-		if err == nil {
-			t.Errorf("%s is %s, want an error", what, got)
+	if wantErr != nil {
+		var e struct{ Name, Message string } // the message is to read
+		if bad := strictly(wantErr, &e); bad != nil {
+			t.Fatal(bad)
+		}
+		if err == nil || e.Name == "" || !named(err, e.Name) {
+			t.Errorf("%s is %s (%v), want %s", what, got, err, e.Name)
 		}
 		return
 	}
@@ -224,6 +295,21 @@ func checkJSON(t *testing.T, what string, want json.RawMessage, wantErr bool, go
 	if diff := gocmp.Diff(looseJSON(t, want), looseJSON(t, got)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s\n%s", what, diff, got)
 	}
+}
+
+// named reports whether an error is the one to which the SDK gives a name. Names of
+// JavaScript itself stand for any.
+func named(err error, name string) bool {
+	for known, is := range map[string]error{
+		"AI_InvalidPromptError":            errNoMessages,
+		"AI_MissingToolResultsError":       errMissingResult,
+		"AI_UnsupportedFunctionalityError": errUnsupported,
+	} {
+		if errors.Is(err, is) {
+			return name == known
+		}
+	}
+	return !strings.HasPrefix(name, "AI_")
 }
 
 // looseJSON decodes a value; texts that are JSON themselves are decoded too.
@@ -324,12 +410,13 @@ func partJSON(p promptPart) any {
 }
 
 type responseCase struct {
-	Name   string
+	caseHead
 	Status int
 	Body   string
 	Expect struct {
 		Parts []json.RawMessage
 		Error *struct {
+			Name        string // one of the SDK's classes
 			Message     string
 			StatusCode  int
 			IsRetryable *bool
@@ -339,11 +426,11 @@ type responseCase struct {
 
 func runResponse(t *testing.T, raw json.RawMessage) {
 	t.Helper()
-	var c responseCase
-	if err := json.Unmarshal(raw, &c); err != nil {
-		t.Fatal(err)
-	}
-	t.Run("response/"+c.Name, func(t *testing.T) {
+	t.Run("response/"+nameOf(t, raw), func(t *testing.T) {
+		var c responseCase
+		if err := strictly(raw, &c); err != nil {
+			t.Fatal(err)
+		}
 		m, err := New(Options{Endpoint: Endpoint{BaseURL: "http://model.test/v1", Model: "test-model"}, Exact: true, Transport: answers{status: cmp.Or(c.Status, 200), body: c.Body}})
 		if err != nil {
 			t.Fatal(err)

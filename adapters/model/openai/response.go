@@ -2,10 +2,12 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,9 +190,11 @@ func (p *parser) choice(c *choice) {
 	}
 }
 
+// unified is the reason in the words of the SDK, which does not know those of some
+// servers.
 func unified(reason string) string {
 	switch reason {
-	case "stop", "eos", "end_turn":
+	case "stop":
 		return "stop"
 	case "length":
 		return "length"
@@ -210,7 +214,7 @@ func otherWords(f model.FinishReason) string {
 		return f.Unified
 	}
 	switch strings.ToLower(f.Raw) {
-	case "stop", "stop_sequence", "eos_token", "complete", "completed":
+	case "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed":
 		return "stop"
 	case "tool_use":
 		return "tool-calls"
@@ -390,11 +394,12 @@ func (p *parser) freshID(id string) string {
 	return id
 }
 
-// close ends the answer: open blocks end, calls are given out and the finish
-// comes last. An error means that the answer as a whole is unusable.
+// close ends the answer: open blocks end, calls are given out by their index and the
+// finish comes last. An error means that the answer as a whole is unusable.
 func (p *parser) close() error {
 	p.endReasoning()
 	p.endText()
+	slices.SortStableFunc(p.calls, func(a, b *call) int { return cmp.Compare(a.index, b.index) })
 	for _, c := range p.calls {
 		if !c.announced {
 			return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "tool call without name or id", Err: errBadAnswer}

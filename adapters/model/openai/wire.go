@@ -47,13 +47,62 @@ func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.
 	if err != nil {
 		return dst, err
 	}
+	if pm.role == modelmessage.RoleUser {
+		if pm, err = e.stored(ctx, pm); err != nil {
+			return dst, err
+		}
+	}
+	if e.exact {
+		return e.appendExact(dst, pm)
+	}
+	return e.appendWire(dst, pm)
+}
+
+// appendExact appends the wire messages of m as the SDK writes them, where a member of
+// provider options takes the place of one of the protocol's own.
+func (e *encoder) appendExact(dst []byte, pm promptMessage) ([]byte, error) {
+	own, err := e.appendWire([]byte{'['}, pm)
+	if err != nil {
+		return dst, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(append(own, ']'), &list); err != nil {
+		return dst, fmt.Errorf("encode message: %w", err)
+	}
+	for _, raw := range list {
+		if len(dst) > 0 && dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		if raw, err = lastMembers(raw); err != nil {
+			return dst, err
+		}
+		dst = append(dst, raw...)
+	}
+	return dst, nil
+}
+
+// lastMembers leaves of members with the same name the last one.
+func lastMembers(raw json.RawMessage) (json.RawMessage, error) {
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+func (e *encoder) appendWire(dst []byte, pm promptMessage) ([]byte, error) {
 	switch pm.role {
 	case modelmessage.RoleSystem:
 		return e.appendSystem(dst, pm), nil
 	case modelmessage.RoleUser:
-		if pm, err = e.stored(ctx, pm); err != nil {
-			return dst, err
-		}
 		return e.appendUser(dst, pm)
 	case modelmessage.RoleAssistant:
 		return e.appendAssistant(dst, pm), nil
@@ -348,7 +397,7 @@ func (e *encoder) appendOutput(dst []byte, o modelmessage.Output) []byte {
 }
 
 // appendOptions appends the members of our provider options, in their order. A
-// member that would replace one of the protocol's own is left out.
+// member that would replace one of the protocol's own is left out, unless exact.
 func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 	if isNull(options) {
 		return dst
@@ -370,7 +419,7 @@ func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 		if dec.Decode(&value) != nil {
 			return dst
 		}
-		if s, ok := name.(string); ok && !reserved(s) && utf8.ValidString(s) {
+		if s, ok := name.(string); ok && (e.exact || !reserved(s)) && utf8.ValidString(s) {
 			dst = appendCompact(appendMember(dst, s), value)
 		}
 	}

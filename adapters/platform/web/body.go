@@ -30,7 +30,7 @@ func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, refused(http.StatusRequestEntityTooLarge, "too_large",
-			"The request is too large. A client with a long history should send its last message only.")
+			"This is too large to send. Send a smaller file, or start a new chat if the page sends its whole history.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, refused(http.StatusRequestTimeout, "too_slow", "The request did not arrive in time.")
 	case err != nil:
@@ -77,7 +77,8 @@ type chatRequest struct {
 	Trigger   string
 	MessageID string // to regenerate or to edit; empty: none
 	Last      uimessage.Message
-	Ingress   string // the client's key, as an ingress id; empty: none
+	Shown     []uimessage.Message // before it, of a client that asks for another answer
+	Ingress   string              // the client's key, as an ingress id; empty: none
 }
 
 // parseChat reads the body of POST /api/chat: with all messages, or with the
@@ -118,7 +119,21 @@ func parseChat(body []byte) (chatRequest, *problem) {
 	if out.Last.Role != uimessage.RoleUser && out.Last.Role != uimessage.RoleAssistant {
 		return chatRequest{}, badRequest("bad_role", "The last message is of the user or of the assistant.")
 	}
+	if out.Trigger == triggerRegenerate {
+		out.Shown = shownBefore(in.Messages)
+	}
 	return out, nil
+}
+
+// shownBefore are the messages before the last one that can be read.
+func shownBefore(list []json.RawMessage) []uimessage.Message {
+	var out []uimessage.Message
+	for _, raw := range list[:max(len(list)-1, 0)] {
+		if m, err := uimessage.Decode(raw); err == nil {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // newest is the message that a request brings: the last one, or an earlier one of

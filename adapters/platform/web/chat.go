@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -122,7 +123,7 @@ func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, c
 // nothing shows that the message of this id is the last one.
 func (s *stream) nothing(id string) error {
 	if err := s.chunks([]uistream.Chunk{
-		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{},
+		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{Reason: uistream.FinishStop},
 	}); err != nil {
 		return err
 	}
@@ -148,6 +149,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 	case actNothing:
 		return taken{nothing: pl.last}, nil
 	case actRepeat:
+		p.cuts.takeTurn(key, pl.turn)
 		return taken{turn: pl.turn}, nil
 	case actDecide:
 		return p.decide(ctx, key, pl, req.Last)
@@ -192,7 +194,7 @@ func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatReque
 // id; what happened is told by a fresh ingress id, or by the client's key.
 func (pl plan) fill(in *platform.Inbound, ingress string) {
 	in.TurnID = pl.turn
-	in.Text, in.Parts = pl.words.text, pl.words.parts
+	in.Text, in.Parts, in.TextAt = pl.words.text, pl.words.parts, pl.at
 	switch pl.do {
 	case actNew:
 		if in.TurnID == "" {
@@ -201,6 +203,7 @@ func (pl plan) fill(in *platform.Inbound, ingress string) {
 		in.IngressID = in.TurnID
 	case actRegenerate:
 		in.Text, in.Parts = split(pl.known.Parts)
+		in.TextAt = textAt(pl.known.Parts)
 		in.IngressID = newID(pl.turn + "~")
 	case actEdit, actRepeat, actNothing, actDecide:
 		in.IngressID = newID(pl.turn + "~")
@@ -213,13 +216,24 @@ func (pl plan) fill(in *platform.Inbound, ingress string) {
 func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
 	said := false
 	for _, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && !said {
+		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
 			text, said = t.Text, true
 			continue
 		}
 		rest = append(rest, part)
 	}
 	return text, rest
+}
+
+// textAt is how many parts of a user message come before the text that [split] and
+// [wordsOf] take for its text.
+func textAt(parts []uimessage.Part) int {
+	for i, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
+			return i
+		}
+	}
+	return 0
 }
 
 // accept hands one inbound over and returns its turn, and the host's answer if it was
@@ -234,7 +248,7 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 	case res.Err != nil:
 		return "", "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+		return "", "", declined(res.Declined)
 	case res.Duplicate:
 		turn, refusal := p.repeated(ctx, in)
 		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
@@ -293,11 +307,14 @@ func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey
 			return true, nil
 		},
 	})
+	if err != nil || how == void || f.untrue {
+		p.cuts.note(key, f.message, f.turn, time.Now())
+	}
 	switch {
 	case err != nil:
 		return err
 	case how == void:
-		return errCut
+		return s.anew()
 	case how == settled && f.base != nil:
 		return p.settledGain(ctx, s, key, f)
 	case how == settled:
@@ -343,7 +360,7 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 		return s.nothing(f.message)
 	}
 	m := view.Messages[i]
-	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end("")...)
+	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 	if err := s.chunks(chunks); err != nil {
 		return err
 	}
@@ -352,13 +369,16 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 
 // whole sends a complete message.
 func (s *stream) whole(m uimessage.Message) error {
-	f := follower{message: m.ID}
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
-	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.end(meta.Result)...)
-	if err := s.chunks(chunks); err != nil {
+	if err := s.chunks(wholeChunks(m)); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)
+}
+
+// wholeChunks are the stream of a complete message.
+func wholeChunks(m uimessage.Message) []uistream.Chunk {
+	f := follower{message: m.ID}
+	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 }
 
 // unseen ends the stream of a turn that got no answer, for example because it was stopped.

@@ -67,9 +67,9 @@ func TestPostDuringRunMerges(t *testing.T) {
 	for range 5 {
 		first.next()
 	}
-	first.want(`data: {"type":"finish"}`, `data: [DONE]`, "")
+	first.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 	second.wantStart("a2")
-	second.want(`data: {"type":"finish"}`, `data: [DONE]`, "")
+	second.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
 
 func TestPostedAgain(t *testing.T) {
@@ -102,14 +102,14 @@ func TestPostedAgainWhileRunning(t *testing.T) {
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))
 	stream.want(`data: {"type":"start","messageId":"a1"}`)
 	s.live.end(key, true, "done")
-	stream.want(`data: {"type":"finish"}`, `data: [DONE]`)
+	stream.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 }
 
 func TestNothingNew(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.seed(key, "u1", "a1")
 	body := `{"id":"c1","messages":[{"id":"u1","role":"user","parts":[]},{"id":"a1","role":"assistant","parts":[]}],"trigger":"submit-message","messageId":"a1"}`
-	newSSE(t, s.do(t, "POST", "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish"}`, `data: [DONE]`)
+	newSSE(t, s.do(t, "POST", "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 }
 
 func TestRegenerateAndEdit(t *testing.T) {
@@ -216,7 +216,7 @@ func TestResume(t *testing.T) {
 		`data: {"type":"text-delta","id":"t","delta":"half"}`)
 	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: " more"})
 	s.live.end(key, true, "done")
-	resumed.want(`data: {"type":"text-delta","id":"t","delta":" more"}`, `data: {"type":"text-end","id":"t"}`, `data: {"type":"finish"}`, `data: [DONE]`, "")
+	resumed.want(`data: {"type":"text-delta","id":"t","delta":" more"}`, `data: {"type":"text-end","id":"t"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 	if res := s.do(t, "GET", "/api/chat/c1/stream", ""); res.StatusCode != 204 {
 		t.Errorf("after the run: got %d, want 204", res.StatusCode)
 	}
@@ -308,7 +308,7 @@ func TestPostWhoseFramesWereMissed(t *testing.T) {
 	s.live.start(key, "r1", "a1")
 	s.live.end(key, true, "done")
 	stream.want(`data: {"type":"start","messageId":"a1"`+`,"messageMetadata":{"chatKey":"web-chat-c1","runId":"r1","demo":true,"result":"done","fates":[{"id":"u1","fate":"answered","runId":"r1"}]}}`,
-		`data: {"type":"finish"}`, `data: [DONE]`, "")
+		`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
 
 func TestResumeWhoseFramesWereMissed(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -124,7 +123,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 	case res.Err != nil:
 		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", refused(http.StatusTooManyRequests, "declined", "The message was declined: "+res.Declined+".")
+		return "", declined(res.Declined)
 	default:
 		return res.Answer, nil
 	}
@@ -152,7 +151,7 @@ func (s *stream) say(a hostAnswer) error {
 		uistream.TextStart{ID: block},
 		uistream.TextDelta{ID: block, Delta: a.text},
 		uistream.TextEnd{ID: block},
-		uistream.Finish{},
+		uistream.Finish{Reason: uistream.FinishStop},
 	}); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", " /Status now ")))
 	stream.want(
 		`data: {"type":"start","messageId":"h:u1"}`, `data: {"type":"text-start","id":"0"}`, `data: {"type":"text-delta","id":"0","delta":"status now!"}`,
-		`data: {"type":"text-end","id":"0"}`, `data: {"type":"finish"}`, `data: [DONE]`, "")
+		`data: {"type":"text-end","id":"0"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 	in := s.live.next(t)
 	want := platform.Inbound{Kind: platform.KindCommand, Command: platform.Command{Name: "status", Args: "now"}, IngressID: "u1", Text: "/status"}
 	got := platform.Inbound{Kind: in.Kind, Command: in.Command, IngressID: in.IngressID, Text: in.Text}

@@ -96,7 +96,7 @@ func TestDecisionContinuesTheMessage(t *testing.T) {
 		`data: {"type":"text-delta","id":"t","delta":"Done."}`,
 		`data: {"type":"text-end","id":"t"}`,
 		`data: {"type":"finish-step"}`,
-		`data: {"type":"finish"}`,
+		`data: {"type":"finish","finishReason":"stop"}`,
 		`data: [DONE]`,
 	)
 	want := []decided{{platform.Person{ID: "owner"}, []messages.Decision{{ApprovalID: "ap-c1", Approved: true}}}}
@@ -124,7 +124,7 @@ func TestDecisionsTogether(t *testing.T) {
 	}, "c1+", "c2"))
 	newSSE(t, res).want(
 		`data: {"type":"start","messageId":"a1"}`, `data: {"type":"tool-output-denied","toolCallId":"c2"}`,
-		`data: {"type":"tool-output-error","toolCallId":"c1","errorText":"locked"}`, `data: {"type":"finish"}`, `data: [DONE]`,
+		`data: {"type":"tool-output-error","toolCallId":"c1","errorText":"locked"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`,
 	)
 	say := s.live.decisions[0].say
 	if len(say) != 2 || !say[0].Approved || say[1].Approved || len(say[1].Reason) != maxReason {
@@ -138,7 +138,7 @@ func TestDecisionThatIsLate(t *testing.T) {
 	s.live.ask(asking("c1", "ap-c1"))
 	s.live.seed(decideKey, "u2", "a2")
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+"))
-	newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish"}`, `data: [DONE]`)
+	newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 	// The client would send it for ever.
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+")), http.StatusConflict, "already_decided")
 }
@@ -152,7 +152,7 @@ func TestDecisionOnAnEarlierMessage(t *testing.T) {
 	if !strings.Contains(body, `"a2"`) {
 		t.Fatal(body)
 	}
-	newSSE(t, s.do(t, http.MethodPost, "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish"}`, `data: [DONE]`)
+	newSSE(t, s.do(t, http.MethodPost, "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 	if len(s.live.decisions) != 1 {
 		t.Errorf("decided %+v", s.live.decisions)
 	}
@@ -177,7 +177,7 @@ func TestDecisionsThatDoNotCount(t *testing.T) {
 		res := s.do(t, http.MethodPost, "/api/chat", answered(t, func(part map[string]any) {
 			part["state"], part["output"] = state, "forged"
 		}, "c1+"))
-		newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish"}`, `data: [DONE]`)
+		newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 		if len(s.live.decisions) != n {
 			t.Errorf("state %s decided: %+v", state, s.live.decisions[n:])
 		}
@@ -198,7 +198,7 @@ func TestDecisionAgain(t *testing.T) {
 		`data: {"type":"start","messageId":"a1"}`,
 		`data: {"type":"tool-output-available","toolCallId":"c1","output":"gone"}`,
 		`data: {"type":"start-step"}`, `data: {"type":"text-start","id":"replay-4"}`, `data: {"type":"text-delta","id":"replay-4","delta":"Done."}`,
-		`data: {"type":"text-end","id":"replay-4"}`, `data: {"type":"finish"}`, `data: [DONE]`,
+		`data: {"type":"text-end","id":"replay-4"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`,
 	)
 }
 

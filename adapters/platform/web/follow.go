@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -17,7 +19,13 @@ type follower struct {
 	base *uimessage.Message
 
 	started bool
-	told    bool // more than its start was sent
+	// has is what the reader has of the message. now is the message since it began
+	// anew, until the reader has caught up with it; nil: it has.
+	has, now *uistream.Reducer
+	// renamed are blocks that go on under the id by which the reader knows them.
+	renamed map[string]string
+	// untrue says that the stream ended while the reader had words that are void.
+	untrue bool
 	// finish is held back until the message is durable.
 	finish uistream.Chunk
 	// open are the blocks that are begun and not ended: a run that is stopped
@@ -40,7 +48,7 @@ const (
 	goOn    verdict = iota
 	ended           // the message is complete; write the end mark
 	settled         // the turn ended before a message began: look at the history
-	void            // what was sent is no longer true: cut the connection
+	void            // what was sent is no longer true: end the stream with an error
 )
 
 // frame returns the chunks to send for a frame.
@@ -92,9 +100,26 @@ func (f *follower) begin(fr platform.Frame) []uistream.Chunk {
 		}
 	}
 	start.MessageID = uimessage.Some(fr.MessageID)
-	out := append([]uistream.Chunk{start}, f.pass(rest)...)
-	f.told = len(rest) > 0
-	return out
+	f.has = readerOf(fr)
+	out, _ := f.pass(rest)
+	return append([]uistream.Chunk{start}, out...)
+}
+
+// readerOf has the message that a start frame replays.
+func readerOf(fr platform.Frame) *uistream.Reducer {
+	r := uistream.NewReader(nil)
+	_, _ = r.Apply(uistream.Start{MessageID: uimessage.Some(fr.MessageID)}) // a start can always be applied
+	feed(r, fr.Chunks)
+	return r
+}
+
+// feed applies chunks. One that does not fit ends the reducer, for a client as well.
+func feed(r *uistream.Reducer, list []uistream.Chunk) {
+	for _, c := range list {
+		if _, err := r.Apply(c); err != nil {
+			return
+		}
+	}
 }
 
 // news are the chunks of a replayed message that its reader does not have.
@@ -108,19 +133,33 @@ func (f *follower) news(replay []uistream.Chunk) []uistream.Chunk {
 func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
 	switch fr.Kind {
 	case platform.FrameStart:
+		if fr.MessageID != f.message {
+			return f.end(""), ended
+		}
+		f.now, f.finish = readerOf(fr), nil
+		out, how := f.catchUp(fr.Chunks)
+		if f.now != nil && lostWords(f.has.Message(), f.now.Message()) {
+			return nil, void // resuming shows at once what is true
+		}
+		return out, how
+	case platform.FrameChunks:
 		switch {
 		case fr.MessageID != f.message:
-			return f.end(""), ended
-		case f.told:
-			return nil, void // it begins anew: a step was repeated
-		}
-		return f.pass(f.news(fr.Chunks)), goOn
-	case platform.FrameChunks:
-		if fr.MessageID == f.message {
-			return f.pass(fr.Chunks), goOn
+		case f.now != nil:
+			feed(f.now, fr.Chunks)
+			return f.catchUp(fr.Chunks)
+		default:
+			out, words := f.pass(fr.Chunks)
+			feed(f.has, words)
+			return out, goOn
 		}
 	case platform.FrameEnd:
-		if fr.MessageID == f.message {
+		switch {
+		case fr.MessageID != f.message:
+		case f.now != nil && !f.failed && failureOf(fr.Result) == "":
+			return nil, void // it is shorter than what was sent
+		default:
+			f.untrue = f.now != nil
 			return f.end(fr.Result), ended
 		}
 	case platform.FrameSettled, platform.FrameEvent:
@@ -128,29 +167,118 @@ func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
 	return nil, goOn
 }
 
-// pass lets chunks through but for a second start, of which only the metadata
-// is news, and for the finish.
-func (f *follower) pass(list []uistream.Chunk) []uistream.Chunk {
-	f.told = f.told || len(list) > 0
-	out := list[:0:0]
-	for _, c := range list {
-		if start, ok := c.(uistream.Start); ok {
-			if len(start.Metadata) > 0 {
-				out = append(out, uistream.MessageMetadata{Metadata: start.Metadata})
-			}
+// lostWords reports whether a reader has words or calls that the message does not hold
+// any more. A step that only began is none.
+func lostWords(has, now uimessage.Message) bool {
+	for i, part := range has.Parts {
+		text, isText := part.(uimessage.Text)
+		thought, isThought := part.(uimessage.Reasoning)
+		_, isStep := part.(uimessage.StepStart)
+		if isStep || isText && text.Text == "" || isThought && thought.Text == "" {
 			continue
 		}
-		if _, ok := c.(uistream.Finish); ok {
-			f.finish = c
-			continue
+		if i >= len(now.Parts) || isText && text.Text != wordsIn(now.Parts[i]) || isThought && thought.Text != wordsIn(now.Parts[i]) {
+			return true
 		}
-		f.note(c)
-		out = append(out, c)
 	}
-	return out
+	return false
 }
 
-// note keeps which blocks are open, and whether an error was told.
+// wordsIn are the words of a text or of a reasoning.
+func wordsIn(part uimessage.Part) string {
+	switch p := part.(type) {
+	case uimessage.Text:
+		return p.Text
+	case uimessage.Reasoning:
+		return p.Text
+	}
+	return ""
+}
+
+// catchUp follows a message that began anew, of which new chunks came: nothing is sent
+// while it says what the reader has already, then what it says more. The stream is
+// void once it says something else.
+func (f *follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, verdict) {
+	out, _ := f.pass(slices.DeleteFunc(slices.Clone(list), func(c uistream.Chunk) bool { return !isFrame(c) }))
+	more, renamed, standing := uistream.CatchUp(f.has, f.now)
+	switch standing {
+	case uistream.Apart:
+		return nil, void
+	case uistream.Behind:
+		return out, goOn
+	case uistream.Ahead:
+	}
+	f.now, f.renamed = nil, nil // what is sent now has the reader's ids
+	news, _ := f.pass(more)
+	feed(f.has, more)
+	f.renamed = renamed
+	return append(out, news...), goOn
+}
+
+// isFrame reports whether a chunk is about the stream, and not about its words.
+func isFrame(c uistream.Chunk) bool {
+	switch c.(type) {
+	case uistream.Start, uistream.Finish, uistream.Error, uistream.MessageMetadata:
+		return true
+	}
+	return false
+}
+
+// pass lets chunks through but for a second start, of which only the metadata
+// is news, and for the finish. An error is passed on as words of the message, too, as
+// the history has it. words are those that the reader's message is made of.
+func (f *follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
+	out = list[:0:0]
+	for _, c := range list {
+		switch c := c.(type) {
+		case uistream.Start:
+			if len(c.Metadata) > 0 {
+				out = append(out, uistream.MessageMetadata{Metadata: c.Metadata})
+			}
+		case uistream.Finish:
+			f.finish = c
+		case uistream.Error:
+			if !f.failed {
+				out = append(append(out, f.closeBlocks()...), noticeChunks(c.ErrorText)...)
+			}
+			f.failed = true
+			out = append(out, c)
+		default:
+			c = f.rename(c)
+			f.note(c)
+			out, words = append(out, c), append(words, c)
+		}
+	}
+	return out, words
+}
+
+// rename gives a chunk of a block the id by which the reader knows it.
+func (f *follower) rename(c uistream.Chunk) uistream.Chunk {
+	if len(f.renamed) == 0 {
+		return c
+	}
+	switch c := c.(type) {
+	case uistream.TextStart:
+		delete(f.renamed, c.ID)
+	case uistream.ReasoningStart:
+		delete(f.renamed, c.ID)
+	case uistream.TextDelta:
+		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
+		return c
+	case uistream.TextEnd:
+		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
+		return c
+	case uistream.ReasoningDelta:
+		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
+		return c
+	case uistream.ReasoningEnd:
+		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
+		return c
+	}
+	return c
+}
+
+// note keeps which blocks are open.
 func (f *follower) note(c uistream.Chunk) {
 	if text, ok := c.(uistream.TextStart); ok {
 		f.open = append(f.open, block{id: text.ID})
@@ -160,8 +288,6 @@ func (f *follower) note(c uistream.Chunk) {
 		f.shut(block{id: text.ID})
 	} else if thought, ok := c.(uistream.ReasoningEnd); ok {
 		f.shut(block{id: thought.ID, reasoning: true})
-	} else if _, ok := c.(uistream.Error); ok {
-		f.failed = true
 	}
 }
 
@@ -172,8 +298,22 @@ func (f *follower) shut(b block) {
 }
 
 // end is what a message ends with: its open blocks, an error if its run did not
-// end well and none was told, then the finish.
+// end well and none was told, then the finish with its reason.
 func (f *follower) end(result string) []uistream.Chunk {
+	out := f.closeBlocks()
+	if words := failureOf(result); words != "" && !f.failed {
+		f.failed = true
+		out = append(out, uistream.Error{ErrorText: words})
+	}
+	finish, _ := f.finish.(uistream.Finish)
+	if finish.Reason == "" || f.failed {
+		finish.Reason = finishOf(result, f.failed)
+	}
+	return append(out, finish)
+}
+
+// closeBlocks ends the blocks that are open.
+func (f *follower) closeBlocks() []uistream.Chunk {
 	var out []uistream.Chunk
 	for _, b := range f.open {
 		if b.reasoning {
@@ -182,13 +322,43 @@ func (f *follower) end(result string) []uistream.Chunk {
 			out = append(out, uistream.TextEnd{ID: b.id})
 		}
 	}
-	if words := failureOf(result); words != "" && !f.failed {
-		out = append(out, uistream.Error{ErrorText: words})
+	f.open = nil
+	return out
+}
+
+// endOf is what a stored message ends with.
+func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
+	var out []uistream.Chunk
+	if words := meta.Notice(); words != "" {
+		out, _ = f.pass([]uistream.Chunk{uistream.Error{ErrorText: words}})
 	}
-	if f.finish == nil {
-		f.finish = uistream.Finish{}
+	if f.finish == nil && finishReason(meta.Reason) != "" {
+		f.finish = uistream.Finish{Reason: finishReason(meta.Reason)}
 	}
-	return append(out, f.finish)
+	return append(out, f.end(meta.Result)...)
+}
+
+// finishReason is a stored reason that is one of the protocol's; empty: it is not.
+func finishReason(reason string) uistream.FinishReason {
+	switch is := uistream.FinishReason(strings.ReplaceAll(reason, "_", "-")); is {
+	case uistream.FinishLength, uistream.FinishContentFilter:
+		return is
+	}
+	return ""
+}
+
+// finishOf is the reason of a message for which its run gave none.
+func finishOf(result string, failed bool) uistream.FinishReason {
+	switch {
+	case failed:
+		return uistream.FinishError
+	case result == "waiting":
+		return uistream.FinishToolCalls
+	case result == "stopped":
+		return uistream.FinishOther
+	}
+	return uistream.FinishStop
 }
 
 // failureOf words the result of a run for clients that show errors; empty: it

@@ -24,6 +24,17 @@ func endFrame(id string, settled ...string) platform.Frame {
 	return platform.Frame{Kind: platform.FrameEnd, MessageID: id, Last: true, Settled: settled}
 }
 
+// said is a step that says something and has not ended.
+func said(text string) []uistream.Chunk {
+	return []uistream.Chunk{uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: text}}
+}
+
+func replayOf(id string, list ...uistream.Chunk) platform.Frame {
+	f := startFrame(id)
+	f.Chunks, f.Replay = append([]uistream.Chunk{uistream.Start{}}, list...), true
+	return f
+}
+
 func TestFollower(t *testing.T) {
 	replay := startFrame("a1", "u1")
 	replay.Replay = true
@@ -69,7 +80,7 @@ func TestFollower(t *testing.T) {
 				startFrame("a1", "u1"), chunkFrame("a1", uistream.Error{ErrorText: "known already"}),
 				{Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "interrupted"},
 			},
-			[]string{"start a1", "error", "finish"},
+			[]string{"start a1", "text-start", "text-delta", "text-end", "error", "finish"},
 			ended,
 		},
 		{
@@ -91,7 +102,27 @@ func TestFollower(t *testing.T) {
 			[]string{"start a1", "message-metadata", "finish"},
 			ended,
 		},
-		{"cuts when the message begins anew", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), replay}, []string{"start a1", "start-step"}, void},
+		{"cuts when words become void", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", said("half")...), replay}, []string{"start a1", "start-step", "text-start", "text-delta"}, void},
+		{
+			"goes on when a step that said nothing is asked for again",
+			follower{turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), startFrame("a1"), chunkFrame("a1", said("whole")...), endFrame("a1")},
+			[]string{"start a1", "start-step", "text-start", "text-delta", "text-end", "finish"},
+			ended,
+		},
+		{
+			"goes on when another run continues the message",
+			follower{turn: "u1"},
+			[]platform.Frame{
+				startFrame("a1", "u1"), chunkFrame("a1", said("one")...), chunkFrame("a1", uistream.TextEnd{ID: "t"}, uistream.FinishStep{}, finish),
+				replayOf("a1", append(said("one"), uistream.TextEnd{ID: "t"})...), chunkFrame("a1", said("two")...), endFrame("a1"),
+			},
+			[]string{
+				"start a1", "start-step", "text-start", "text-delta", "text-end", "finish-step",
+				"start-step", "text-start", "text-delta", "text-end", "finish",
+			},
+			ended,
+		},
 		{"goes on when nothing was told yet", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), replay, endFrame("a1")}, []string{"start a1", "message-metadata", "start-step", "finish"}, ended},
 		{"ends when another begins", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), startFrame("a2")}, []string{"start a1", "finish"}, ended},
 		{"sees its turn dropped", follower{turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u1"}}}, nil, settled},

@@ -362,3 +362,12 @@ func (l *fakeLive) seed(key messages.ChatKey, ids ...string) {
 		c.ingress[id] = id
 	}
 }
+
+// restart voids what came of the message so far.
+func (l *fakeLive) restart(key messages.ChatKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.chat(key)
+	c.chunks = nil
+	l.send(c, platform.Frame{Kind: platform.FrameStart, ChatKey: key, RunID: c.run, MessageID: c.message, Sees: c.sees, Replay: true})
+}

@@ -15,7 +15,7 @@ const (
 	actNew        action = iota // take a new turn
 	actRepeat                   // the turn is known: give its answer again, or wait for it
 	actNothing                  // nothing is new: show the last message
-	actEdit                     // cut from a user turn on and take it anew with other words
+	actEdit                     // cut from a user turn on and take it, or another in its place, with other words
 	actRegenerate               // cut behind a user turn and answer it again
 	actDecide                   // answer requests for approval
 )
@@ -29,6 +29,7 @@ type plan struct {
 	// rewind says that something has to be cut at all.
 	rewind bool
 	words  words
+	at     int // how many parts of the words come before their text
 	// known is the stored turn of a regeneration, or the message of decisions.
 	known uimessage.Message
 	last  string // id of the message to show when nothing is new in it
@@ -72,7 +73,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 	i := index(view.Messages, id)
 	switch {
 	case id == "" || i < 0 && req.MessageID == "":
-		return plan{do: actNew, turn: id, words: said}, nil
+		return plan{do: actNew, turn: id, words: said, at: textAt(req.Last.Parts)}, nil
 	case i < 0:
 		return plan{}, notFound()
 	case view.Messages[i].Role != uimessage.RoleUser:
@@ -86,7 +87,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 	case isBusy(view):
 		return plan{}, busy()
 	}
-	return plan{do: actEdit, turn: id, keep: idBefore(view.Messages, i), rewind: true, words: said}, nil
+	return plan{do: actEdit, turn: id, keep: idBefore(view.Messages, i), rewind: true, words: said, at: textAt(req.Last.Parts)}, nil
 }
 
 const maxMessageID = 256
@@ -111,6 +112,9 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 	if isBusy(view) {
 		return plan{}, busy()
 	}
+	if pl, refusal, changed := decideChanged(req, view); changed {
+		return pl, refusal
+	}
 	at := len(view.Messages) - 1
 	if req.MessageID != "" {
 		if at = index(view.Messages, req.MessageID); at < 0 {
@@ -129,6 +133,44 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 	return plan{
 		do: actRegenerate, turn: turn.ID, keep: idBefore(view.Messages, at), rewind: true, known: turn,
 	}, nil
+}
+
+// decideChanged finds out whether a client that asks for another answer shows other
+// words than the history has: then the chat is cut at the first of them, which is
+// answered as it is now. Without a difference, changed is false.
+func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *problem, changed bool) {
+	for _, m := range append(slices.Clip(req.Shown), req.Last) {
+		i := index(view.Messages, m.ID)
+		said, refusal := wordsOf(req.ID, m)
+		if i < 0 || refusal != nil || m.Role != uimessage.RoleUser || view.Messages[i].Role != uimessage.RoleUser {
+			continue
+		}
+		// Only the host knows what became of files of an earlier message.
+		if m.ID != req.Last.ID && !(onlyTexts(m) && onlyTexts(view.Messages[i])) || sameWords(view.Messages[i], said) {
+			continue
+		}
+		return plan{do: actEdit, turn: m.ID, keep: idBefore(view.Messages, i), rewind: true, words: said, at: textAt(m.Parts)}, nil, true
+	}
+	if req.Last.Role != uimessage.RoleUser || req.Last.ID == "" || index(view.Messages, req.Last.ID) >= 0 {
+		return plan{}, nil, false
+	}
+	said, refusal := wordsOf(req.ID, req.Last)
+	if refusal != nil {
+		return plan{}, refusal, true
+	}
+	for _, m := range slices.Backward(req.Shown) {
+		if index(view.Messages, m.ID) >= 0 { // the new words take the place of what followed it
+			return plan{do: actEdit, turn: req.Last.ID, keep: m.ID, rewind: true, words: said, at: textAt(req.Last.Parts)}, nil, true
+		}
+	}
+	return plan{}, notFound(), true
+}
+
+func onlyTexts(m uimessage.Message) bool {
+	return !slices.ContainsFunc(m.Parts, func(p uimessage.Part) bool {
+		_, ok := p.(uimessage.Text)
+		return !ok
+	})
 }
 
 func isBusy(view platform.ChatView) bool { return view.Running || len(view.Waiting) > 0 }

@@ -30,6 +30,13 @@ func TestDecide(t *testing.T) {
 	user := func(id, text string) string {
 		return `{"id":"x","messages":[{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}],"trigger":"submit-message"`
 	}
+	said := func(id, text string) string {
+		return `{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}`
+	}
+	answered := func(id string) string { return `{"id":"` + id + `","role":"assistant","parts":[]}` }
+	regenerate := func(list ...string) string {
+		return `{"id":"x","messages":[` + strings.Join(list, ",") + `],"trigger":"regenerate-message"}`
+	}
 	tests := []struct {
 		name, body string
 		view       platform.ChatView
@@ -57,6 +64,14 @@ func TestDecide(t *testing.T) {
 		{"regenerate one", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a1"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u1", "", true, ""},
 		{"regenerate by its question", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u2", "a1", true, ""},
 		{"regenerate the second of two answers", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a2"}`, viewFixture("u1", "a1", "a2"), actRegenerate, "u1", "", true, ""},
+		{"regenerate with other words", regenerate(said("u1", "other")), viewFixture("u1", "a1"), actEdit, "u1", "", true, ""},
+		{"regenerate a later turn with other words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "other")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u2", "a1", true, ""},
+		{"regenerate with other words in an earlier turn", regenerate(said("u1", "other"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u1", "", true, ""},
+		{"regenerate the same words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u2", "a1", true, ""},
+		{"regenerate a message of another id", regenerate(said("u1", "text of u1"), answered("a1"), said("u7", "other")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u7", "a1", true, ""},
+		{"regenerate an unknown message alone", regenerate(said("u7", "other")), viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
+		{"regenerate with a part that people cannot send", regenerate(`{"id":"u7","role":"user","parts":[{"type":"data-x","data":1}]}`), viewFixture("u1", "a1"), 0, "", "", false, "bad_part"},
+		{"regenerate other words during a run", regenerate(said("u1", "other")), busyView, 0, "", "", false, "busy"},
 		{"regenerate what is not there", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a9"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
 		{"regenerate in an empty chat", `{"id":"x","messages":[],"trigger":"regenerate-message"}`, platform.ChatView{}, 0, "", "", false, "not_found"},
 		{"regenerate during a run", `{"id":"x","messages":[],"trigger":"regenerate-message"}`, busyView, 0, "", "", false, "busy"},

@@ -25,6 +25,7 @@ type Platform struct {
 	closing   chan struct{}
 	closeOnce sync.Once
 	seed      maphash.Seed
+	cuts      *cuts
 	rewinds   [64]sync.Mutex // by chat: a rewind and what follows it belong together
 }
 
@@ -38,7 +39,7 @@ func New(opts Options) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{
-		opts: opts, live: opts.Live, closing: make(chan struct{}), seed: maphash.MakeSeed(),
+		opts: opts, live: opts.Live, closing: make(chan struct{}), seed: maphash.MakeSeed(), cuts: newCuts(),
 		metrics: newMetrics(opts.Registerer, opts.Platform),
 	}
 	p.guard = newGuard(opts, p.metrics)

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -28,11 +29,12 @@ func badRequest(code, message string) *problem {
 }
 
 func unauthorized() *problem {
-	return refused(http.StatusUnauthorized, "token_required", "This address asks for its token.")
+	return refused(http.StatusUnauthorized, "token_required",
+		"You are not logged in here. Open the link that \"sma link\" prints, then try again. A program sends the token as a bearer token.")
 }
 
 func busy() *problem {
-	return refused(http.StatusConflict, "busy", "The chat is answering. Stop it or wait, then try again.")
+	return refused(http.StatusConflict, "busy", "The chat is busy with an answer. Stop it or wait until it ends, then try again.")
 }
 
 func notFound() *problem {
@@ -53,6 +55,7 @@ func problemOf(err error) *problem {
 	}
 }
 
+// write answers with the problem: as a sentence or as JSON, in the reader's language.
 func (p *problem) write(w http.ResponseWriter) {
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
@@ -60,7 +63,21 @@ func (p *problem) write(w http.ResponseWriter) {
 	if p.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sma"`)
 	}
-	writeJSON(w, p.status, map[string]string{"error": p.code, "message": p.message})
+	how, message := style{}, p.message
+	if rec, ok := w.(*recorder); ok {
+		how = rec.style
+	}
+	if how.chinese {
+		message = p.inChinese()
+	}
+	if how.sentence {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set(codeHeader, p.code)
+		w.WriteHeader(p.status)
+		_, _ = io.WriteString(w, message) // a reader that is gone reads nothing
+		return
+	}
+	writeJSON(w, p.status, map[string]string{"error": p.code, "message": message})
 }
 
 // writeJSON answers with v. A reader that is gone is nobody to tell.

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
 // suggestions are what the page offers in an empty chat: those of the host, or
@@ -89,7 +91,7 @@ func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
 	if n := len(list); view.Running && n > 0 && list[n-1].Role == uimessage.RoleAssistant {
 		list = list[:n-1]
 	}
-	writeJSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, list, view.Waiting)))
+	writeJSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, shown(list), view.Waiting)))
 }
 
 // wireView is a chat as readers of frames see it.
@@ -104,7 +106,7 @@ type wireView struct {
 func newWireView(v platform.ChatView) wireView {
 	return wireView{
 		Kind:     "view",
-		Messages: append([]uimessage.Message{}, v.Messages...),
+		Messages: shown(v.Messages),
 		Waiting:  append([]uimessage.Message{}, v.Waiting...),
 		Running:  v.Running, Counts: v.Counts,
 	}
@@ -149,7 +151,8 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 }
 
 // resume serves GET /api/chat/{id}/stream: the message under way from its first
-// chunk, then live; 204 when no run is under way.
+// chunk, then live. Before it come complete messages whose streams were cut less than
+// a minute ago, or before an end less than a minute ago; 204 when there is nothing.
 func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -166,14 +169,43 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	case refusal != nil:
 		refusal.write(w)
 		return
-	case !isBusy(view):
+	}
+	late := missed(view, p.cuts.take(key), time.Now())
+	if len(late) == 0 && !isBusy(view) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	s := p.openStream(w)
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
-	p.finish(r, key, s, p.followUp(r.Context(), s, key, frames, &follower{}))
+	err = p.again(s, key, late, isBusy(view))
+	if err == nil && isBusy(view) {
+		err = p.followUp(r.Context(), s, key, frames, &follower{})
+	}
+	p.finish(r, key, s, err)
+}
+
+// again sends complete messages, one after the other: clients begin a new one at each
+// start. Only the last one may end with an error, after which clients read no more.
+func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Message, more bool) error {
+	for i, m := range late {
+		chunks := wholeChunks(m)
+		last := i == len(late)-1 && !more
+		if !last {
+			chunks = slices.DeleteFunc(chunks, func(c uistream.Chunk) bool { return c.Type() == "error" })
+		}
+		err := s.chunks(chunks)
+		if err == nil && last {
+			err = s.text(uistream.Done)
+		}
+		if err != nil {
+			for _, m := range late[i:] {
+				p.cuts.note(key, m.ID, "", time.Now())
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // resumeFailed answers as for a chat at rest when there is no such chat.

@@ -58,7 +58,7 @@ const policy = "default-src 'self'; base-uri 'none'; object-src 'none'; form-act
 
 func (p *Platform) outer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w}
+		rec := &recorder{ResponseWriter: w, style: styleOf(r)}
 		p.limit(rec, r)
 		h := rec.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -114,9 +114,10 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// recorder remembers the status.
+// recorder remembers the status, and how refusals are written.
 type recorder struct {
 	http.ResponseWriter
+	style  style
 	status int
 }
 

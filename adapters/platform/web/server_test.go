@@ -206,7 +206,7 @@ func TestStreamOutlivesBodyTimeout(t *testing.T) {
 	live.start(key, "r1", "a1")
 	live.end(key, true, "done")
 	s.wantStart("a1")
-	s.want(`data: {"type":"finish"}`, `data: [DONE]`, "")
+	s.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
 
 // A reader that takes nothing is dropped and may resume.

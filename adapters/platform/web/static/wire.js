@@ -14,7 +14,7 @@ const at = (id, rest = '') => `api/chat/${encodeURIComponent(id)}${rest}`;
 async function ask(path, options = {}) {
   let res;
   try {
-    res = await fetch(path, { credentials: 'same-origin', ...options });
+    res = await fetch(path, { credentials: 'same-origin', ...options, headers: { Accept: 'application/json', ...options.headers } });
   } catch (e) {
     throw new Problem('network', e.message, 0);
   }

@@ -1,17 +1,18 @@
 import { useState } from 'react';
-import { useChat } from '@ai-sdk/react';
+import { Chat, useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import { historyOf, stopRun } from './host.js';
 import { Message } from './message.jsx';
 
 export function App({ id, messages: stored }) {
-  const chat = useChat({
+  // With a chat of its own useChat knows that this transport replays what it resumes.
+  const [own] = useState(() => new Chat({
     id,
     messages: stored,
     transport: new DefaultChatTransport({ api: '/api/chat' }),
-    resume: true, // whatever is under way goes on in this page
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  });
+  }));
+  const chat = useChat({ chat: own, resume: true }); // whatever is under way goes on in this page
   const { messages, status, error } = chat;
   const running = status === 'submitted' || status === 'streaming';
 
@@ -42,7 +43,7 @@ export function App({ id, messages: stored }) {
       </ol>
       {error && (
         <p className="error" role="alert">
-          {wordsOf(error)} <button onClick={goOn}>Go on</button>
+          {error.message} <button onClick={goOn}>Go on</button>
         </p>
       )}
       <p>
@@ -71,13 +72,4 @@ function Composer({ send }) {
       <button>Send</button>
     </form>
   );
-}
-
-/** A refusal of the host is JSON with a sentence for people. */
-function wordsOf(error) {
-  try {
-    return JSON.parse(error.message).message;
-  } catch {
-    return error.message;
-  }
 }

@@ -1,0 +1,57 @@
+package web
+
+import (
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// noticeBlock is the id of the text that says why a run failed. No model gives one
+// like it to its own texts.
+const noticeBlock = "host-notice"
+
+// noticeChunks show the sentence about a failed run as words of its message, because
+// clients forget an error when their page is loaded again.
+func noticeChunks(sentence string) []uistream.Chunk {
+	return []uistream.Chunk{
+		uistream.TextStart{ID: noticeBlock},
+		uistream.TextDelta{ID: noticeBlock, Delta: sentence},
+		uistream.TextEnd{ID: noticeBlock},
+	}
+}
+
+// anew ends the stream of a reader who has words that are void. For clients of the AI
+// SDK it ends with an error: useChat takes a stream that breaks off for a lost
+// connection, and adds what it resumes to the words that it has. For others it is cut.
+func (s *stream) anew() error {
+	rec, ok := s.w.(*recorder)
+	if !ok || !rec.style.sentence {
+		return errCut
+	}
+	words := "The model's answer broke off and is being written anew. Load the chat again to see it."
+	if rec.style.chinese {
+		words = "模型的回答中途断开，正在重新生成。请刷新会话查看。"
+	}
+	if err := s.chunks([]uistream.Chunk{uistream.Error{ErrorText: words}, uistream.Finish{Reason: uistream.FinishError}}); err != nil {
+		return err
+	}
+	return s.text(uistream.Done)
+}
+
+// noticeOf is the sentence about the run of a message; empty: there is none.
+func noticeOf(m uimessage.Message) string {
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours has none
+	return meta.Notice()
+}
+
+// shown are messages as people read them: those of failed runs end with the sentence
+// that says so, where the stream has it.
+func shown(list []uimessage.Message) []uimessage.Message {
+	out := make([]uimessage.Message, len(list))
+	for i, m := range list {
+		if words := noticeOf(m); words != "" {
+			m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], uimessage.Text{Text: words, State: uimessage.TextDone})
+		}
+		out[i] = m
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package uimessage
+
+import "github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+
+// NoticeMember is the member of an assistant turn's metadata that holds the sentence
+// which people read about a run that did not end well. The model never reads it.
+const NoticeMember = "notice"
+
+// Notice is the sentence about the run of an assistant turn; empty: it ended well, or
+// people read of it elsewhere.
+func (m Metadata) Notice() string {
+	for _, member := range m.Extra {
+		if member.Name == NoticeMember {
+			text, _ := rawjson.Unquote(member.Value)
+			return text
+		}
+	}
+	return ""
+}
+
+// WithNotice is the metadata with that sentence.
+func (m Metadata) WithNotice(sentence string) Metadata {
+	if sentence != "" {
+		m.Extra = append(m.Extra[:len(m.Extra):len(m.Extra)], Member{Name: NoticeMember, Value: rawjson.AppendString(nil, sentence)})
+	}
+	return m
+}

@@ -1,0 +1,231 @@
+package uistream
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Standing compares what a reader has of a message with what the message is.
+type Standing int
+
+// The results of [CatchUp].
+const (
+	// Apart: the reader has something that the message does not hold, and no chunk
+	// takes it back.
+	Apart Standing = iota
+	// Behind: the reader has all of the message and more; the message may get there.
+	Behind
+	// Ahead: the message is all that the reader has, and perhaps more.
+	Ahead
+)
+
+// CatchUp compares what a reader has with the message as it is now. When the message
+// is ahead, the chunks bring the reader there, and ids names the texts and reasonings
+// that go on under another id than theirs: key is the message's, value the reader's.
+func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing Standing) {
+	c := catchUp{
+		had: has.Message().Parts, are: now.Message().Parts, ids: map[string]string{}, hasOpen: has.open(), nowOpen: now.open(), standing: Ahead,
+	}
+	for i := range min(len(c.had), len(c.are)) {
+		if !c.part(i) {
+			return nil, nil, Apart
+		}
+	}
+	if len(c.are) < len(c.had) {
+		c.standing = Behind
+	}
+	if c.standing == Behind {
+		if len(c.out) > 0 {
+			return nil, nil, Apart // it grew where the reader has something after it
+		}
+		return nil, nil, Behind
+	}
+	p := &replayer{chunks: c.out, open: c.nowOpen}
+	for i, part := range c.are {
+		if i >= len(c.had) {
+			p.part(i, part)
+		} else if _, ok := part.(uimessage.StepStart); ok {
+			p.inStep = true
+		}
+	}
+	return p.chunks, c.ids, Ahead
+}
+
+// open are the ids of the texts and reasonings that grow, by index of the part.
+func (r *Reducer) open() map[int]string {
+	out := map[int]string{}
+	for id, o := range r.texts {
+		out[o.index] = id
+	}
+	for id, o := range r.reasonings {
+		out[o.index] = id
+	}
+	return out
+}
+
+// catchUp is one comparison.
+type catchUp struct {
+	had, are         []uimessage.Part
+	hasOpen, nowOpen map[int]string
+	out              []Chunk
+	ids              map[string]string
+	standing         Standing
+}
+
+// part compares what both have at one place; false: nothing reconciles them.
+func (c *catchUp) part(i int) bool {
+	switch is := c.are[i].(type) {
+	case uimessage.Text:
+		had, ok := c.had[i].(uimessage.Text)
+		return ok && c.words(i, words{had.Text, had.State}, words{is.Text, is.State}, false)
+	case uimessage.Reasoning:
+		had, ok := c.had[i].(uimessage.Reasoning)
+		return ok && c.words(i, words{had.Text, had.State}, words{is.Text, is.State}, true)
+	case uimessage.Tool:
+		had, ok := c.had[i].(uimessage.Tool)
+		return ok && c.tool(i, had, is)
+	case uimessage.Data:
+		had, ok := c.had[i].(uimessage.Data)
+		if ok && is.ID.Set && had.Name == is.Name && had.ID == is.ID && !bytes.Equal(had.Data, is.Data) {
+			c.out = append(c.out, Data{Name: is.Name, ID: is.ID, Data: is.Data, Extra: is.Extra})
+			return true
+		}
+	case uimessage.StepStart, uimessage.SourceURL, uimessage.SourceDocument, uimessage.File, uimessage.Unknown:
+	}
+	return samePart(c.had[i], c.are[i])
+}
+
+func samePart(a, b uimessage.Part) bool {
+	encode := func(p uimessage.Part) []byte {
+		return uimessage.AppendJSON(nil, uimessage.Message{Parts: []uimessage.Part{p}})
+	}
+	return bytes.Equal(encode(a), encode(b))
+}
+
+// words are a text or a reasoning as far as it has come.
+type words struct {
+	text  string
+	state uimessage.TextState
+}
+
+func (w words) grows() bool { return w.state == uimessage.TextStreaming }
+
+func (c *catchUp) words(i int, had, is words, reasoning bool) bool {
+	id, open := c.hasOpen[i]
+	switch {
+	case had.text == is.text && is.grows() && !open:
+		c.standing = Behind // the reader saw it end
+		return i == len(c.are)-1
+	case len(is.text) < len(had.text):
+		c.standing = Behind
+		return i == len(c.are)-1 && is.grows() && strings.HasPrefix(had.text, is.text)
+	case len(is.text) > len(had.text) && (!open || !strings.HasPrefix(is.text, had.text)):
+		return false
+	case had.text != is.text[:len(had.text)]:
+		return false
+	}
+	if !open {
+		return true
+	}
+	if more := is.text[len(had.text):]; more != "" {
+		c.add(reasoning, TextDelta{ID: id, Delta: more}, ReasoningDelta{ID: id, Delta: more})
+	}
+	if !is.grows() {
+		c.add(reasoning, TextEnd{ID: id}, ReasoningEnd{ID: id})
+	} else if other, ok := c.nowOpen[i]; ok && other != id {
+		c.ids[other] = id
+	}
+	return true
+}
+
+func (c *catchUp) add(reasoning bool, text, thought Chunk) {
+	if reasoning {
+		c.out = append(c.out, thought)
+		return
+	}
+	c.out = append(c.out, text)
+}
+
+// settled is the rank of a call that has its outcome.
+const settled = 4
+
+// rank orders the states of a call.
+func rank(s uimessage.ToolState) int {
+	switch s {
+	case uimessage.ToolInputStreaming:
+		return 0
+	case uimessage.ToolInputAvailable:
+		return 1
+	case uimessage.ToolApprovalRequested:
+		return 2
+	case uimessage.ToolApprovalResponded:
+		return 3
+	case uimessage.ToolOutputAvailable, uimessage.ToolOutputError, uimessage.ToolOutputDenied:
+	}
+	return settled
+}
+
+// tool compares two states of a call.
+func (c *catchUp) tool(i int, had, is uimessage.Tool) bool {
+	was, now := rank(had.State), rank(is.State)
+	switch {
+	case had.ToolCallID != is.ToolCallID || had.Name != is.Name:
+		return false
+	case was > 0 && now > 0 && !bytes.Equal(had.Input, is.Input):
+		return false
+	case now < was:
+		c.standing = Behind
+		return i == len(c.are)-1
+	case was == 0 && now == 0:
+		return c.input(i, had, is)
+	case was == now && (now != settled || samePart(outcome(had), outcome(is))):
+		return true
+	case was == now && !had.Preliminary.Value:
+		return false
+	}
+	chunks := Replay(uimessage.Message{Parts: []uimessage.Part{is}})[1:]
+	if was > 0 { // the reader has the input
+		chunks = slices.DeleteFunc(chunks, func(c Chunk) bool {
+			_, start := c.(ToolInputStart)
+			_, input := c.(ToolInputAvailable)
+			_, refused := c.(ToolInputError)
+			_, asked := c.(ToolApprovalRequest)
+			return start || input || refused || asked && was >= 2
+		})
+	} else if slices.ContainsFunc(c.had[i:], isStep) {
+		return false // an input is only looked for in the step under way
+	}
+	c.out = append(c.out, chunks...)
+	return true
+}
+
+func isStep(p uimessage.Part) bool {
+	_, ok := p.(uimessage.StepStart)
+	return ok
+}
+
+// outcome is what a call came to, without what streams do not carry.
+func outcome(t uimessage.Tool) uimessage.Tool {
+	return uimessage.Tool{Name: t.Name, ToolCallID: t.ToolCallID, State: t.State, Output: t.Output, ErrorText: t.ErrorText, Preliminary: t.Preliminary}
+}
+
+// input compares two inputs that are being written.
+func (c *catchUp) input(i int, had, is uimessage.Tool) bool {
+	before, _ := rawjson.Unquote(had.RawInput)
+	after, _ := rawjson.Unquote(is.RawInput)
+	switch {
+	case strings.HasPrefix(after, before):
+		if more := after[len(before):]; more != "" {
+			c.out = append(c.out, ToolInputDelta{ToolCallID: is.ToolCallID, Delta: more})
+		}
+		return true
+	case strings.HasPrefix(before, after):
+		c.standing = Behind
+		return i == len(c.are)-1
+	}
+	return false
+}
