@@ -255,6 +255,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	} else if c.Commands != nil {
 		cmd := c.commandOf(msg, turn)
 		cmd.Compaction, cmd.Contexts, cmd.Chinese = folding, contexts, chinese
+		cmd.Offer = func(asks ...messages.Ask) { msg.Asks = append(msg.Asks, asks...) }
 		if words, ok := c.Commands(cmd); ok {
 			say = words
 		}

@@ -164,6 +164,8 @@ type Command struct {
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.
 	Contexts ContextsAnswer
+	// Offer puts buttons below the answer, where people have any.
+	Offer func(asks ...messages.Ask)
 }
 
 // Compaction says what became of a person's order to compact a chat.
