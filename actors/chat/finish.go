@@ -26,6 +26,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	notice := c.notice(result, reason)
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
+	before := len(c.state.History)
 	if c.append(ac, fact) != nil {
 		return
 	}
@@ -48,6 +49,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	if result != persistence.ResultSwitching {
 		settled := c.takeMoved(fates)
 		c.endFrame(ac, m.ID, string(result), settled, true)
+		c.showSaid(ac, before)
 		c.unmark(ac, settled)
 	}
 	c.deliverRows(ac, fact.Rows)

@@ -50,6 +50,7 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 		return dst
 	}
+	dst = withContactNote(dst, m, opts.Location)
 	m = withHeader(m, opts.Group, opts.Location)
 	m = tools(m, toolPasses(opts.ToolName))
 	if m.Parts == nil {
