@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxText is the longest SKILL.md in bytes, and maxFront the longest front matter.
-	maxText  = 32 << 10
+	maxText  = 256 << 10
 	maxFront = 8 << 10
 	// maxName and maxDescription are the longest of their kind, in characters.
 	maxName        = 64

@@ -218,6 +218,11 @@ func checkSkills(set *skill.Set) []finding {
 	for _, p := range set.Problems {
 		out = append(out, finding{"skills", markWarn, p.At() + ": " + p.What, p.Hint})
 	}
+	for _, k := range set.Skills {
+		if large := k.Large(); large != "" {
+			out = append(out, finding{"skills", markWarn, k.Folder + ": " + large, "load it where it is needed only, or move parts of it into files of its folder"})
+		}
+	}
 	if len(out) == 0 && len(set.Skills) > 0 {
 		out = append(out, finding{"skills", markOK, fmt.Sprintf("%d skills", len(set.Skills)), ""})
 	}
