@@ -50,6 +50,7 @@ type Skill struct {
 	Files          int
 	Bytes          int64
 	Digest         string
+	cut            int // how long the description was before it was cut; 0: it was not
 }
 
 // Problem is why a skill or a folder of them was left out.
@@ -118,13 +119,17 @@ func (k Skill) Tokens() int {
 	return (letters+3)/4 + others
 }
 
-// Large warns of a text that takes much of every request; empty: it does not.
-func (k Skill) Large() string {
-	n := k.Tokens()
-	if n < manyTokens {
-		return ""
+// Warning is what people should know of a skill that can be loaded all the same; empty:
+// nothing.
+func (k Skill) Warning() string {
+	var out []string
+	if n := k.Tokens(); n >= manyTokens {
+		out = append(out, fmt.Sprintf("its text takes about %d tokens of every request while it is loaded", n))
 	}
-	return fmt.Sprintf("its text takes about %d tokens of every request while it is loaded", n)
+	if k.cut > 0 {
+		out = append(out, fmt.Sprintf("its description has %d characters, of which only the first %d count", k.cut, maxDescription))
+	}
+	return strings.Join(out, "; ")
 }
 
 // folderName is the name of the skill's folder, or that of the skill if the folder's is
@@ -385,7 +390,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 		}
 	}
 	s := Skill{
-		Name: d.name, Description: d.description, Folder: label, Dir: dir, Text: d.text, TextBytes: len(f.text), Files: f.files, Bytes: f.bytes, Digest: f.digest,
+		Name: d.name, Description: d.description, Folder: label, Dir: dir, Text: d.text, TextBytes: len(f.text), Files: f.files, Bytes: f.bytes, Digest: f.digest, cut: d.cut,
 	}
 	s.Tools, s.Unknown = ownTools(d.tools)
 	return reading{skill: s}, true

@@ -24,6 +24,7 @@ func TestSkillsOfPublicCollectionsLoad(t *testing.T) {
 		"quoted":      front("quoted", "description: \"Use this: it has a colon, a # and \\\"quotes\\\". Do NOT use it otherwise.\"\nlicense: Proprietary. LICENSE.txt has complete terms\n"),
 		"folded":      front("folded", "description: >-\n  One line\n  and another one.\nmetadata:\n  version: \"1.0\"\n  author: somebody\ncompatibility: any\n"),
 		"longest":     front("longest", "description: "+long[:]+"\n"),
+		"large-head":  front("large-head", "description: "+strings.Repeat("d", 1068)+"\n"),
 		"large":       front("large", "description: A large one.\n") + strings.Repeat("One line of the text of a skill that says much.\n", 5000),
 		"large-zh":    front("large-zh", "description: 很长的技能。\n") + strings.Repeat("这是一行很长的说明文字。\n", 3000),
 		"many-files":  front("many-files", "description: With many files.\n"),
@@ -53,7 +54,7 @@ func TestSkillsOfPublicCollectionsLoad(t *testing.T) {
 		t.Errorf("%d skills of %d", len(set.Skills), len(skills))
 	}
 	for _, k := range set.Skills {
-		if warned := k.Large() != ""; warned != strings.HasPrefix(k.Name, "large") {
+		if warned := k.Warning() != ""; warned != strings.HasPrefix(k.Name, "large") {
 			t.Errorf("%s with about %d tokens: warned %t", k.Name, k.Tokens(), warned)
 		}
 	}
@@ -63,7 +64,7 @@ func TestSkillsOfPublicCollectionsLoad(t *testing.T) {
 func TestRefusedSkillsAreNamed(t *testing.T) {
 	t.Parallel()
 	dir, c := project(t)
-	description := strings.Repeat("d", 1025)
+	description := strings.Repeat("d", 1400)
 	for name, text := range map[string]string{
 		"wordy": "---\nname: other-name\ndescription: " + description + "\n---\nx\n",
 		"huge":  md("huge") + strings.Repeat("x", maxText),
@@ -73,7 +74,7 @@ func TestRefusedSkillsAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"wordy": "the description has 1025 characters, at most 1024", "Huge": "SKILL.md has more than 262144 bytes"} {
+	for name, want := range map[string]string{"wordy": "the description has 1400 characters, at most 1024", "Huge": "SKILL.md has more than 262144 bytes"} {
 		_, err := load{Options{Catalog: c}}.Invoke(t.Context(), tool.Call{Name: LoadName, Input: []byte(`{"name":"` + name + `"}`)})
 		if !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), strings.ToLower(name)) {
 			t.Errorf("load %s: %v", name, err)

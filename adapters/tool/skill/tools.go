@@ -109,7 +109,7 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 		Problems string   `json:"problem,omitempty"`
 	}{Skills: []line{}}
 	for _, s := range set.Skills {
-		out.Skills = append(out.Skills, line{s.Name, s.Description, s.Folder, StateOf(s, approvals), s.Tools, s.Large()})
+		out.Skills = append(out.Skills, line{s.Name, s.Description, s.Folder, StateOf(s, approvals), s.Tools, s.Warning()})
 	}
 	for _, p := range set.Problems[:min(maxProblems, len(set.Problems))] {
 		out.LeftOut = append(out.LeftOut, p.String())
@@ -190,8 +190,8 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 		Risk:  "What it says steers the agent. It can approve nothing by itself, and its scripts ask before they run.",
 		Exact: s.Describe(), Bind: s.Digest,
 	}
-	if large := s.Large(); large != "" {
-		out.Risk += " It is long: " + large + "."
+	if warning := s.Warning(); warning != "" {
+		out.Risk += " Note: " + warning + "."
 	}
 	if approvals, err := t.Store.SkillApprovals(context.Background()); err == nil && StateOf(s, approvals) == StateChanged {
 		out.Risk = "It has changed since somebody agreed to it. " + out.Risk
@@ -243,7 +243,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Tools  []string `json:"allowedTools,omitempty"`
 		Note   string   `json:"note"`
 		Warn   string   `json:"warning,omitempty"`
-	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder.", s.Large()}
+	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder.", s.Warning()}
 	r, err := result(out, "loaded "+s.Name)
 	r.Skill = messages.SkillOrder{Name: s.Name, Digest: s.Digest}
 	return r, err

@@ -219,8 +219,8 @@ func checkSkills(set *skill.Set) []finding {
 		out = append(out, finding{"skills", markWarn, p.At() + ": " + p.What, p.Hint})
 	}
 	for _, k := range set.Skills {
-		if large := k.Large(); large != "" {
-			out = append(out, finding{"skills", markWarn, k.Folder + ": " + large, "load it where it is needed only, or move parts of it into files of its folder"})
+		if warning := k.Warning(); warning != "" {
+			out = append(out, finding{"skills", markWarn, k.Folder + ": " + warning, "load it only where it is needed; its author can make it shorter, with the rest in files of its folder"})
 		}
 	}
 	if len(out) == 0 && len(set.Skills) > 0 {
