@@ -232,7 +232,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", c.text(notice, turn))
 		return
 	}
-	if c.sendOutput(ac, msg, turn) {
+	if c.sendOutput(ac, msg, turn) || c.forgetCommand(ac, msg, turn) {
 		return
 	}
 	if c.overOpenRequests(msg, turn) {

@@ -36,6 +36,7 @@ func orders(contexts bool) []order {
 		{name: "new", usage: "new TITLE", en: "archives this conversation and starts afresh", zh: "归档当前对话并重新开始", contexts: true, api: true},
 		{name: "contexts", en: "lists what is archived", zh: "查看已归档的对话", contexts: true, api: true},
 		{name: "load", usage: "load N", en: "brings one of them back", zh: "恢复其中一个", contexts: true, api: true},
+		{name: "forget", en: "deletes all that I keep of this chat; asks first", zh: "删除我保存的关于本聊天的全部内容（会先确认）"},
 		{name: "tasks", usage: "tasks, /tasks cancel N", en: "lists the tasks of this chat with their next times; also pause N and resume N", zh: "查看本聊天的定时任务；也可取消、暂停、恢复（例如 /tasks 暂停 N）", api: true},
 		{name: "output", usage: "output N", en: "sends all that a tool said last, or N outputs back", zh: "发送最近一次（或倒数第 N 次）工具的完整输出", api: true},
 		{name: "approvals", en: "shows what waits for a decision", zh: "查看等待审批的请求"},

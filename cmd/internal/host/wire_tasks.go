@@ -56,7 +56,7 @@ func (h *Host) taskTools() []tool.Tool {
 
 // startScheduler begins to do tasks at their times. Everything that they need is up.
 func (h *Host) startScheduler(context.Context) error {
-	log := taskfile.NewLog(h.opts.State)
+	log := h.fires
 	props := h.workers.with(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
 	}))
