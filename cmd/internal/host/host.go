@@ -99,7 +99,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.registry = newRegistry(h.opts.Version)
 	h.board.enter(StateStarting)
 	for _, step := range []func(context.Context) error{
-		h.mayReach, h.readDocuments, h.openStore, h.finishForgetting, h.readLogin, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler,
+		h.mayReach, h.readDocuments, h.openStore, h.finishForgetting, h.readLogin, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler, h.startRetention,
 	} {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
