@@ -168,10 +168,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		delete(c.watchers, msg.WatchID)
 	case messages.ViewQuery:
 		c.view(ac)
-	case messages.RewindChat:
-		c.rewind(ac, msg)
-	case messages.ForgetChat:
-		c.onForget(ac, msg)
+	case messages.RewindChat, messages.ForgetChat:
+		c.takeAway(ac, msg)
 	case messages.DecideApproval, messages.RevokeGrants:
 		c.aboutApprovals(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:

@@ -98,6 +98,16 @@ func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn pers
 	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "forget", say)
 }
 
+// takeAway obeys orders that take away what was said.
+func (c *chat) takeAway(ac actor.Context, msg messages.ToChat) {
+	switch msg := msg.(type) { //nolint:gochecksumtype // the caller has chosen
+	case messages.RewindChat:
+		c.rewind(ac, msg)
+	case messages.ForgetChat:
+		c.onForget(ac, msg)
+	}
+}
+
 // onForget deletes what is kept of the chat, for an operator.
 func (c *chat) onForget(ac actor.Context, msg messages.ForgetChat) {
 	answer := messages.ChatForgotten{ChatKey: c.key}

@@ -41,7 +41,7 @@ type phrase struct {
 }
 
 // fillers are words that say nothing about the time.
-var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每|在|和|与|都)`) //nolint:gochecknoglobals // constant
+var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每|在|和|与|都)`)
 
 func (p *phrase) skip() {
 	for {

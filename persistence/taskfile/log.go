@@ -281,7 +281,7 @@ func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatK
 
 // ForgetChat removes the records of the tasks of a chat. Their files have to be gone, or
 // what they name might be done again.
-func (l *Log) ForgetChat(ctx context.Context, key messages.ChatKey) error {
+func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.settle(); err != nil {

@@ -293,7 +293,7 @@ func (h *Host) forgetByOrder(ctx context.Context, o ForgetOrder) (ForgetResult, 
 	if err == nil && reply.Err != "" {
 		err = errors.New(reply.Err)
 	}
-	return ForgetResult{ChatKey: o.ChatKey}, err
+	return ForgetResult(o), err
 }
 
 // forget serves POST /control/forget.
