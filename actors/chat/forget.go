@@ -100,11 +100,12 @@ func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn pers
 
 // takeAway obeys orders that take away what was said.
 func (c *chat) takeAway(ac actor.Context, msg messages.ToChat) {
-	switch msg := msg.(type) { //nolint:gochecksumtype // the caller has chosen
+	switch msg := msg.(type) {
 	case messages.RewindChat:
 		c.rewind(ac, msg)
 	case messages.ForgetChat:
 		c.onForget(ac, msg)
+	default: // only these take anything away
 	}
 }
 
