@@ -67,7 +67,8 @@
 //
 // Readers follow a chat with WatchChat and UnwatchChat, are let go with
 // WatchEnded, and see it whole with ViewQuery and ViewReply. RewindChat cuts the
-// history into an archive and answers ChatRewound.
+// history into an archive and answers ChatRewound. ForgetChat deletes all that is kept
+// of a chat but its ids and numbers, and answers ChatForgotten.
 //
 // # Approvals
 //

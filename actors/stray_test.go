@@ -102,6 +102,8 @@ func everyKind() []any {
 		messages.SkillText{},
 		messages.SkillOrder{},
 		messages.PostWords{},
+		messages.ForgetChat{},
+		messages.ChatForgotten{},
 		messages.WordsPosted{},
 		&messages.StartRun{}, &messages.Deliver{}, (*messages.AcceptIngress)(nil),
 		nobodys{},

@@ -24,6 +24,7 @@ type Settings struct {
 	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits. They have no effect yet."`
 	Metrics     Metrics         `json:"metrics" jsonschema_description:"The metrics endpoint."`
 	Log         Log             `json:"log" jsonschema_description:"The log of the process."`
+	Retention   Retention       `json:"retention" jsonschema_description:"How long things are kept that nobody needs to go on."`
 }
 
 // LLM configures the language model and those that step in for it.
@@ -143,6 +144,14 @@ type Limits struct {
 	ActiveChats int   `json:"activeChats" jsonschema:"minimum=1,maximum=10000000" jsonschema_description:"Chats kept in memory; the longest idle ones are put to rest first."`
 	ResidentMB  Limit `json:"residentMB" jsonschema_description:"Memory of the process in megabytes above which idle chats are put to rest."`
 	FileMB      int   `json:"fileMB" jsonschema:"minimum=0,maximum=2000" jsonschema_description:"Largest file in megabytes that is taken from people; 0: none are."`
+}
+
+// Retention says after how many days things are removed; 0 keeps them.
+type Retention struct {
+	LogsDays     int `json:"logsDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that logs of MCP servers are kept; 0: for good."`
+	AuditDays    int `json:"auditDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that audit logs are kept; 0: for good."`
+	ArchivesDays int `json:"archivesDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that archives are kept of what left the histories of chats; 0: for good."`
+	FilesDays    int `json:"filesDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that files of chats and whole outputs of tools are kept; 0: for good."`
 }
 
 // Skills says where further skills are found.

@@ -36,12 +36,20 @@ type Receipt struct {
 // OrderBits are the bits of an order that count within one place.
 const OrderBits = 48
 
-// Ask is a request for approval that people may answer by buttons.
+// Ask is a request for approval that people may answer by buttons, or one button that
+// gives an order to the host.
 type Ask struct {
 	N          int
 	ApprovalID string
 	Digest     string
+	// Order is what the button gives in the name of who presses it, as if they had sent it
+	// behind a slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is what is
+	// on the button. Those of the same N are in one row.
+	Order, Label string
 }
+
+// MaxOrder is the longest order of a button, in bytes.
+const MaxOrder = 60
 
 // EgressKept says: the chat knows, durably, what [EgressProgressed] or
 // [EgressDelivered] told of a row. The adapter begins no other send of the chat

@@ -20,6 +20,9 @@ func (s *State) Apply(r Record) error {
 	if row, ok := kindNamed(r.Fact.kind()); !ok || !row.apply(s, r) {
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
 	}
+	if len(s.Said) > 0 && s.rests() {
+		s.placeSaid()
+	}
 	return nil
 }
 
@@ -140,6 +143,7 @@ func (s *State) merged(r Record, f TurnsMerged) {
 	s.put(NewTurn(f.Closed))
 	s.reads(r, nil)
 	s.queue(r, f.Rows)
+	s.placeSaid()
 	for _, id := range f.Turns {
 		i := slices.IndexFunc(s.Lane, func(t Turn) bool { return t.ID == id })
 		if i < 0 {
@@ -161,6 +165,9 @@ func (s *State) runFinished(r Record, f RunFinished) {
 	s.settle(r, f.Fates)
 	s.queue(r, f.Rows)
 	s.settleStumbles(f.RunID, "")
+	if !switches(NewTurn(f.Message)) {
+		s.placeSaid()
+	}
 	// Turns that waited during the run are open now and the next run's first.
 	s.History = append(s.History, s.Lane...)
 	s.Lane = nil

@@ -37,6 +37,7 @@ func everyFact() []Fact {
 		TurnUnparked{},
 		ApprovalDecided{},
 		OutcomeBegun{},
+		WordsSaid{},
 	}
 }
 

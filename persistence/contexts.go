@@ -92,6 +92,9 @@ func NewContext(order messages.ContextSwitch, at int64, turns []Turn) Context {
 			c.Title = Text(t.Message)
 		}
 	}
+	if c.Title == "" { // nobody else has said anything
+		c.Title = c.preview()
+	}
 	c.Title = Clip(oneLine(c.Title), contextTitle)
 	return c
 }
@@ -105,7 +108,7 @@ func (c Context) Item(searchText int) ContextItem {
 	}
 	var words []string
 	for _, m := range c.Messages {
-		if said := Text(m); said != "" {
+		if said := Words(m); said != "" {
 			words = append(words, said)
 		}
 	}
@@ -119,7 +122,7 @@ func (c Context) preview() string {
 		return c.Summary
 	}
 	for _, m := range slices.Backward(c.Messages) {
-		if said := Text(m); said != "" && m.Role == uimessage.RoleAssistant {
+		if said := Words(m); said != "" && m.Role == uimessage.RoleAssistant {
 			return said
 		}
 	}

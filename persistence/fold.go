@@ -23,6 +23,9 @@ func (s *State) Fold(ts int64) Fold {
 	for _, row := range s.Outbox {
 		f.Rest = append(f.Rest, rest(row, next)...)
 	}
+	for _, t := range s.Said {
+		f.Rest = append(f.Rest, next(ts, WordsSaid{Message: t.Message}))
+	}
 	f.Rest = append(f.Rest, s.restAside(ts, next)...)
 	f.Meta = s.Meta()
 	return f

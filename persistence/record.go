@@ -269,11 +269,13 @@ type Row struct {
 	Seq int64 `json:"seq,omitempty"`
 }
 
-// Ask is a request that a row asks about.
+// Ask is a request that a row asks about, or a button that gives an order.
 type Ask struct {
 	N          int    `json:"n"`
 	ApprovalID string `json:"approvalId"`
 	Digest     string `json:"digest"` // of what people are shown
+	Order      string `json:"order,omitempty"`
+	Label      string `json:"label,omitempty"`
 }
 
 // Attachment is a file that goes with a row.

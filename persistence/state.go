@@ -43,6 +43,9 @@ type State struct {
 	Run     *Run   // nil: none under way
 	Outbox  []OutboxRow
 	Parked  []Parked // turns put aside, the oldest first
+	// Said are messages of the bot that no run of the chat wrote, and that wait for the end
+	// of a step, or of a run, to take their place in the history.
+	Said []Turn
 
 	// Depth counts the bots behind the newest thing that was said here, one
 	// answering the other; 0: a person said it. DepthAt is when, in Unix milliseconds.
@@ -218,7 +221,7 @@ func (s *State) AppendOpen(turns ...Turn) {
 // Clean reports whether the journal is empty, so that an idle turn may go straight
 // to the history. What a fold leaves in it is owed, put aside or a stumble.
 func (s *State) Clean() bool {
-	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0
+	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 && len(s.Said) == 0
 }
 
 // Open are the turns without a fate: those behind the last assistant turn that

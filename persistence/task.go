@@ -53,6 +53,9 @@ type Task struct {
 	Zone string
 	// ChatKey is who hears of the outcome; empty: nobody.
 	ChatKey messages.ChatKey
+	// MadeBy is the person who asked for it in a chat, as [TaskMaker] writes it; empty: the
+	// operator made it.
+	MadeBy  string
 	Status  TaskStatus
 	CatchUp CatchUp
 	// Say is sent as it is, and no model is asked. Otherwise Body are the instructions.
@@ -74,6 +77,23 @@ func (t Task) Schedule(home *time.Location) (TaskTimes, error) {
 	}
 	c, err := schedule.ParseCron(t.Cron, zone)
 	return TaskTimes{Zone: zone, cron: c, repeats: true}, err
+}
+
+// TaskMaker names a person on a platform; empty without an id.
+func TaskMaker(platform, id string) string {
+	if id == "" {
+		return ""
+	}
+	kind, _, _ := strings.Cut(platform, "@")
+	return kind + "-" + id
+}
+
+// Digest is another one whenever anything of the task is.
+func (t Task) Digest() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		t.ID, t.Title, t.Mark(), string(t.CatchUp), string(t.ChatKey), t.Say, t.Body,
+	}, "\x00")))
+	return hex.EncodeToString(sum[:])
 }
 
 // Mark is another one whenever the times of a task are: what was missed before that
@@ -174,6 +194,12 @@ type TaskStore interface {
 	AddTask(ctx context.Context, t Task) error
 	// SetTaskStatus changes the status and nothing else, or fails with [ErrTask].
 	SetTaskStatus(ctx context.Context, id string, status TaskStatus) error
+	// ChangeTask puts what change makes of a task in its place, or fails with [ErrTask].
+	// The id stays. An error of change leaves the task as it is and is returned.
+	ChangeTask(ctx context.Context, id string, change func(Task) (Task, error)) error
+	// TaskNumbers are the numbers by which people of a chat name its tasks, by the ids of
+	// these. A task that has none is given the next one; none is given twice.
+	TaskNumbers(ctx context.Context, key messages.ChatKey, ids []string) (map[string]int, error)
 	// RemoveTask removes a task, or fails with [ErrTask].
 	RemoveTask(ctx context.Context, id string) error
 }

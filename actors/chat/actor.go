@@ -82,6 +82,7 @@ type chat struct {
 	marked    map[string]string     // messages of people that have a mark, by their turn
 	moved     []persistence.Settled // fates of the run that went on in another context
 	closing   bool                  // the host stops
+	forgets   time.Time             // somebody was asked whether all is to be deleted; zero: nobody was
 	drainer   *actor.PID
 }
 
@@ -167,8 +168,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		delete(c.watchers, msg.WatchID)
 	case messages.ViewQuery:
 		c.view(ac)
-	case messages.RewindChat:
-		c.rewind(ac, msg)
+	case messages.RewindChat, messages.ForgetChat:
+		c.takeAway(ac, msg)
 	case messages.DecideApproval, messages.RevokeGrants:
 		c.aboutApprovals(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
@@ -221,6 +222,8 @@ func refusal(key messages.ChatKey, msg messages.ToChat) any {
 		return messages.ViewReply{ChatKey: key, Err: reason}
 	case messages.RewindChat:
 		return messages.ChatRewound{ChatKey: key, Reason: reason}
+	case messages.ForgetChat:
+		return messages.ChatForgotten{ChatKey: key, Err: reason}
 	case messages.DecideApproval:
 		return messages.ApprovalDecided{ChatKey: key, Err: reason}
 	case messages.RevokeGrants:

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +72,7 @@ func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []strin
 			said = append(said, p.Text)
 		case uimessage.Tool:
 			call := persistence.RunCall{Name: p.Name}
-			if words, ok := sentWords(p); ok {
+			if words, ok := persistence.SentWords(p); ok {
 				said = append(said, words)
 			} else {
 				call.Input = beginning(string(p.Input), entryInput)
@@ -97,18 +96,6 @@ func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []strin
 		}
 	}
 	return said
-}
-
-// sentWords is the text of a chat_send that was taken.
-func sentWords(call uimessage.Tool) (string, bool) {
-	if call.Name != "chat_send" || call.State != uimessage.ToolOutputAvailable {
-		return "", false
-	}
-	var in struct {
-		Text string `json:"text"`
-	}
-	err := json.Unmarshal(call.Input, &in)
-	return in.Text, err == nil
 }
 
 // beginning is the beginning of a text in one line, at most n characters and a mark.

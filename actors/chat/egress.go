@@ -163,6 +163,10 @@ func (c *chat) queueEgress(ac actor.Context, msg messages.QueueEgress) {
 		return
 	}
 	row := c.rowFor(msg)
+	if msg.RunID == "" {
+		c.sayFor(ac, msg, row)
+		return
+	}
 	if !c.via.Outbox {
 		// The reader fetches the history, which holds the call.
 		c.sent(msg)
@@ -222,6 +226,8 @@ func (c *chat) skip(msg messages.QueueEgress) string {
 		return "empty"
 	case c.foreign(msg.Files):
 		return "foreign_file"
+	case msg.RunID == "" && c.knowsSaid(msg):
+		return "duplicate"
 	case msg.RunID == "":
 		return ""
 	case len(c.state.Run.Rows) >= c.MaxSends:

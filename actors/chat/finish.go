@@ -30,6 +30,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	asked := opened(base, turn)
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
+	before := len(c.state.History)
 	if c.append(ac, fact) != nil {
 		return
 	}
@@ -52,6 +53,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	if result != persistence.ResultSwitching {
 		settled := c.takeMoved(fates)
 		c.endFrame(ac, m.ID, string(result), settled, true)
+		c.showSaid(ac, before)
 		c.unmark(ac, settled)
 	}
 	c.deliverRows(ac, fact.Rows)

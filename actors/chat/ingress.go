@@ -232,7 +232,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", c.text(notice, turn))
 		return
 	}
-	if c.sendOutput(ac, msg, turn) {
+	if c.sendOutput(ac, msg, turn) || c.forgetCommand(ac, msg, turn) {
 		return
 	}
 	if c.overOpenRequests(msg, turn) {
@@ -255,6 +255,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	} else if c.Commands != nil {
 		cmd := c.commandOf(msg, turn)
 		cmd.Compaction, cmd.Contexts, cmd.Chinese = folding, contexts, chinese
+		cmd.Offer = func(asks ...messages.Ask) { msg.Asks = append(msg.Asks, asks...) }
 		if words, ok := c.Commands(cmd); ok {
 			say = words
 		}

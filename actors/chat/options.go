@@ -105,6 +105,12 @@ type Options struct {
 	Whole func(key messages.ChatKey, pointer string) (text string, size int64, err error)
 	// Mask takes secrets out of what people are sent; nil: nothing is taken out.
 	Mask func(text string) string
+	// Forget deletes all that is kept of a chat, which has closed its store; what is to be
+	// kept of it is in the intent. After an error the next start of the host goes on with
+	// it. Nil: nothing is deleted.
+	Forget func(persistence.Forgetting) error
+	// MayForget says whether who gave an order may delete the chat; nil: nobody may.
+	MayForget func(Command) bool
 	// Commands answers the commands that the host knows, beside stop; nil: none.
 	Commands func(Command) (answer string, ok bool)
 }
@@ -164,6 +170,8 @@ type Command struct {
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.
 	Contexts ContextsAnswer
+	// Offer puts buttons below the answer, where people have any.
+	Offer func(asks ...messages.Ask)
 }
 
 // Compaction says what became of a person's order to compact a chat.

@@ -32,6 +32,8 @@ func refusal(msg any, why string) (answer any, ok bool) {
 		return messages.ViewReply{ChatKey: msg.ChatKey, Err: why}, true
 	case messages.RewindChat:
 		return messages.ChatRewound{ChatKey: msg.ChatKey, Reason: why}, true
+	case messages.ForgetChat:
+		return messages.ChatForgotten{ChatKey: msg.ChatKey, Err: why}, true
 	case messages.QueueEgress:
 		return messages.EgressAnswer{Err: why}, true
 	case messages.OutboxQuery:

@@ -26,6 +26,8 @@ const (
 	SourceCompact Source = "compact"
 	SourceTask    Source = "task"
 	SourceWeb     Source = "web"
+	// SourceContact: the bot was asked in another chat to say it.
+	SourceContact Source = "contact"
 )
 
 // Fate is how an ingress ended. Every accepted ingress ends in exactly one.

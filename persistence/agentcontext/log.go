@@ -3,8 +3,11 @@ package agentcontext
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -90,6 +93,26 @@ func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]persistence.Run
 		return nil, context.Cause(ctx)
 	}
 	return l.files.read(key)
+}
+
+// ForgetRuns removes the file of a chat, with what is to be written to it before the call.
+func (l *Log) ForgetRuns(ctx context.Context, key messages.ChatKey) error {
+	if _, err := l.Runs(ctx, key); err != nil && !errors.Is(err, errStopped) {
+		return err
+	}
+	return Remove(l.files.dir, l.files.folder, key)
+}
+
+// Remove removes the file of a chat below a folder, where no [Log] runs.
+func Remove(dir string, folder func(messages.ChatKey) (string, error), key messages.ChatKey) error {
+	path, err := (&files{dir: dir, folder: folder}).path(key)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the log of runs: %w", err)
+	}
+	return nil
 }
 
 // Run writes until ctx ends, and then what waits. It is called once.

@@ -124,6 +124,15 @@ func (s *Store) chatOf(path string) (messages.ChatKey, error) {
 	return f.ChatKey, nil
 }
 
+// ForgetGrants removes the file of a chat.
+func (s *Store) ForgetGrants(_ context.Context, key messages.ChatKey) error {
+	path, err := s.path(key)
+	if err != nil {
+		return err
+	}
+	return wrapped("remove grants of "+string(key), s.disk.Remove(path))
+}
+
 // SaveGrants implements [persistence.GrantStore].
 func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []persistence.Grant) error {
 	path, err := s.path(key)

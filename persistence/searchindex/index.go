@@ -130,5 +130,9 @@ func (x *Index) using(ctx context.Context, work func(db *database) error) error 
 	return x.file.Use(ctx, func(db *sql.DB) error { return work(&database{db}) })
 }
 
+// Discard throws the whole index away, so that nothing of a chat that was deleted is left
+// in it. The searches that follow make it anew.
+func (x *Index) Discard(ctx context.Context) error { return x.file.Discard(ctx) }
+
 // Close waits for a step under way and closes the file. Searches fail from then on.
 func (x *Index) Close() error { return x.file.Close() }

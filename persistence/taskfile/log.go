@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
 )
@@ -260,6 +262,52 @@ func ifOpen(settled bool, text string) string {
 		return ""
 	}
 	return text
+}
+
+// Chats are the chats in which the tasks of a chat ran.
+func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatKey, error) {
+	fires, err := l.Fires(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []messages.ChatKey
+	for _, f := range fires {
+		if f.ChatKey == key && f.Is == persistence.FireStarted {
+			out = append(out, persistence.FireChat(f.ID))
+		}
+	}
+	return out, nil
+}
+
+// ForgetChat removes the records of the tasks of a chat. Their files have to be gone, or
+// what they name might be done again.
+func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.settle(); err != nil {
+		return err
+	}
+	fires, _, err := l.read()
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	for _, f := range fires {
+		gone[f.Task] = gone[f.Task] || f.ChatKey == key
+	}
+	kept := slices.DeleteFunc(slices.Clone(fires), func(f persistence.Fire) bool { return gone[f.Task] })
+	if len(kept) == len(fires) {
+		return nil
+	}
+	if l.file != nil { // the next record opens the new one
+		err := l.file.Close()
+		l.file = nil
+		if err != nil {
+			return fmt.Errorf("rewrite the log of fires: %w", err)
+		}
+	}
+	l.forced = false
+	return l.rewrite(kept)
 }
 
 // Close closes the file. The log may be used again.

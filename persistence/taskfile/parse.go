@@ -23,6 +23,8 @@ const (
 	maxTitle = 120
 	// maxSay is the longest text that is sent as it is, in bytes.
 	maxSay = 8 << 10
+	// maxMaker is the longest name of who made a task, in bytes.
+	maxMaker = 300
 )
 
 // fault is what is wrong with a file.
@@ -165,13 +167,18 @@ func member(t *persistence.Task, name, text string, line int) error {
 		default:
 			return faultf(line, "write once or skip", "catchUp: %q is none", persistence.ShortText(text, 64))
 		}
+	case "madeBy":
+		if len(text) > maxMaker {
+			return faultf(line, "remove the line", "madeBy has %d bytes, at most %d", len(text), maxMaker)
+		}
+		t.MadeBy = text
 	case "say":
 		if len(text) > maxSay {
 			return faultf(line, "shorten it", "say has %d bytes, at most %d", len(text), maxSay)
 		}
 		t.Say = text
 	default:
-		return faultf(line, "known are title, cron, when, timezone, chatKey, status, catchUp and say", "%q is not known", name)
+		return faultf(line, "known are title, cron, when, timezone, chatKey, madeBy, status, catchUp and say", "%q is not known", name)
 	}
 	return nil
 }
@@ -193,6 +200,7 @@ func format(t persistence.Task) ([]byte, error) {
 	}
 	add("timezone", t.Zone)
 	add("chatKey", string(t.ChatKey))
+	add("madeBy", t.MadeBy)
 	add("status", string(t.Status))
 	if t.CatchUp != persistence.CatchUpOnce {
 		add("catchUp", string(t.CatchUp))

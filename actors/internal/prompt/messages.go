@@ -53,6 +53,7 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 		return dst
 	}
+	dst = withContactNote(dst, m, opts.Location)
 	m = withHeader(show.sent(m), opts.Group, opts.Location)
 	m = tools(m, toolPasses(opts.ToolName))
 	if m.Parts == nil {

@@ -72,7 +72,11 @@ func (c *card) content(say notices.Words) string {
 
 func (c *card) object(say notices.Words) object {
 	elements := []object{{"tag": "div", "text": plainText(c.text)}}
-	for _, a := range c.asks {
+	for i, a := range c.asks {
+		if a.Order != "" {
+			elements = orderButton(elements, a, i > 0 && c.asks[i-1].Order != "" && c.asks[i-1].N == a.N)
+			continue
+		}
 		if shown, ok := c.shown[a.ApprovalID]; ok {
 			elements = append(elements, shown)
 			continue

@@ -167,7 +167,12 @@ func (r *receiver) prepare(e envelope) handler {
 	case eventPress:
 		m.WithLabelValues("button").Inc()
 		return func(ctx context.Context) (any, error) {
-			return r.guarded(e, func() (any, error) { return r.p.pressed(ctx, e.Event), nil })
+			return r.guarded(e, func() (any, error) {
+				if answer, ok := r.ordered(ctx, e); ok {
+					return answer, nil
+				}
+				return r.p.pressed(ctx, e.Event), nil
+			})
 		}
 	}
 	m.WithLabelValues("other").Inc()

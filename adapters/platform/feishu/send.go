@@ -40,7 +40,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 		parts = parts[:min(1, len(parts))]
 	}
 	if n := len(parts); n > 0 {
-		parts[n-1].Asks = out.Asks
+		parts[n-1].Asks = placed(out.Asks, out.To)
 	}
 	for _, a := range out.Attachments {
 		captions := p.texts(a.Caption)

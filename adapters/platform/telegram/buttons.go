@@ -29,8 +29,9 @@ const (
 const (
 	pressApprove = "y:"
 	pressDeny    = "n:"
-	pressNothing = "-" // of a button that only shows what was decided
-	pressAllow   = "g" // of the one that lets a group in
+	pressNothing = "-"  // of a button that only shows what was decided
+	pressAllow   = "g"  // of the one that lets a group in
+	pressOrder   = "c:" // of one that gives an order to the host
 )
 
 // askAllow is what a notice about a group that is not let in asks its owner.
@@ -65,7 +66,11 @@ type button struct {
 // shown by its digest, so that they work for ever and for nothing else.
 func buttons(asks []messages.Ask) *keyboard {
 	var k keyboard
-	for _, a := range asks {
+	for i, a := range asks {
+		if a.Order != "" {
+			k.order(a, i > 0 && asks[i-1].Order != "" && asks[i-1].N == a.N)
+			continue
+		}
 		if a.ApprovalID == askAllow {
 			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
 			continue
@@ -126,6 +131,9 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	switch {
 	case c.Data == pressNothing:
 		p.toast(ctx, c, "", false)
+		return
+	case strings.HasPrefix(c.Data, pressOrder) && c.Message != nil && c.Message.Chat.ID != 0 && !c.From.IsBot:
+		p.giveOrder(ctx, c, say)
 		return
 	case c.Data == pressAllow && c.Message != nil && c.Message.Chat.ID < 0:
 		p.letIn(ctx, c, say)

@@ -42,6 +42,7 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
+	p.host.Store(&host)
 	in := newIntake(p, host)
 	defer p.pressing.Wait()
 	defer in.close()

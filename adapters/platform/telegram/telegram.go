@@ -104,10 +104,11 @@ type Platform struct {
 	versions  *versions
 	pauses    *pauses
 	moves     *moves
-	noMarks   *refusals     // chats that want no reactions
-	noDrafts  *refusals     // chats that show no drafts
-	noRich    atomic.Bool   // the server knows no rich messages
-	presses   chan struct{} // a token for each button that is being answered
+	noMarks   *refusals                     // chats that want no reactions
+	noDrafts  *refusals                     // chats that show no drafts
+	noRich    atomic.Bool                   // the server knows no rich messages
+	host      atomic.Pointer[platform.Host] // of the newest Receive; nil: none was begun
+	presses   chan struct{}                 // a token for each button that is being answered
 	pressing  sync.WaitGroup
 	announced atomic.Bool // the commands, to the service
 	metrics   *metrics

@@ -46,6 +46,10 @@ type Options struct {
 	Owner platform.Person
 	// Chats lists the chats of this platform, newest first; nil lists none.
 	Chats func(ctx context.Context) ([]ChatSummary, error)
+	// Forget deletes all that is kept of a chat; platform.ErrNotFound: there is none. Rename
+	// gives it the title by which lists show it; empty: what it begins with. Both may be nil.
+	Forget func(ctx context.Context, key messages.ChatKey) error
+	Rename func(ctx context.Context, key messages.ChatKey, title string) error
 	// Info describes the host to the page; nil gives nothing.
 	Info func() Info
 

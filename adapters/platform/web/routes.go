@@ -34,6 +34,8 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"GET /api/chat/{id}/stream":   p.resume,
 		"GET /api/chat/{id}/events":   p.events,
 		"POST /api/chat/{id}/stop":    p.stop,
+		"PUT /api/chat/{id}/title":    p.rename,
+		"DELETE /api/chat/{id}":       p.forget,
 		"POST " + executePath:         p.execute,
 		"/api/":                       noRoute,
 		"GET /favicon.ico":            p.page.icon,

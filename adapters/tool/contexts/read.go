@@ -95,8 +95,7 @@ func (t recall) recalled(c persistence.Context, mode string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// said are the words of a turn with who said them. What was sent by tool is in the
-// input of its call.
+// said are the words of a turn with who said them, those that were sent by tool among them.
 func said(m uimessage.Message) string {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has no name
 	who := "assistant"
@@ -111,7 +110,11 @@ func said(m uimessage.Message) string {
 		case uimessage.Text:
 			words = append(words, p.Text)
 		case uimessage.Tool:
-			words = append(words, fmt.Sprintf("[%s %s]", p.Name, p.Input))
+			if sent, ok := persistence.SentWords(p); ok {
+				words = append(words, sent)
+			} else {
+				words = append(words, fmt.Sprintf("[%s %s]", p.Name, p.Input))
+			}
 		default: // neither files nor thoughts are words
 		}
 	}

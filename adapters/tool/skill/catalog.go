@@ -50,10 +50,14 @@ type Skill struct {
 	Files          int
 	Bytes          int64
 	Digest         string
+	cut            int // how long the description was before it was cut; 0: it was not
 }
 
 // Problem is why a skill or a folder of them was left out.
 type Problem struct {
+	// Skill is the folder's name of the skill that was left out; empty: it is no skill's.
+	Skill string `json:"skill,omitempty"`
+
 	Path string `json:"path"` // a file or folder
 	Line int    `json:"line,omitempty"`
 	What string `json:"what"`
@@ -87,6 +91,45 @@ func (s *Set) Find(name string) (Skill, bool) {
 		return Skill{}, false
 	}
 	return s.Skills[i], true
+}
+
+// Refused is why the skill of a name, or of a folder, was left out; false: none was.
+func (s *Set) Refused(name string) (Problem, bool) {
+	i := slices.IndexFunc(s.Problems, func(p Problem) bool { return p.Skill != "" && strings.EqualFold(p.Skill, name) })
+	if i < 0 {
+		return Problem{}, false
+	}
+	return s.Problems[i], true
+}
+
+// manyTokens is from how many tokens on people and models are warned of a skill.
+const manyTokens = 8000
+
+// Tokens is about how many tokens the text takes of every request while the skill is
+// loaded.
+func (k Skill) Tokens() int {
+	letters, others := 0, 0
+	for _, r := range k.Text {
+		if r < 0x80 {
+			letters++
+		} else {
+			others++
+		}
+	}
+	return (letters+3)/4 + others
+}
+
+// Warning is what people should know of a skill that can be loaded all the same; empty:
+// nothing.
+func (k Skill) Warning() string {
+	var out []string
+	if n := k.Tokens(); n >= manyTokens {
+		out = append(out, fmt.Sprintf("its text takes about %d tokens of every request while it is loaded", n))
+	}
+	if k.cut > 0 {
+		out = append(out, fmt.Sprintf("its description has %d characters, of which only the first %d count", k.cut, maxDescription))
+	}
+	return strings.Join(out, "; ")
 }
 
 // folderName is the name of the skill's folder, or that of the skill if the folder's is
@@ -211,12 +254,14 @@ func (c *Catalog) look() {
 		for _, dir := range under(r, known) {
 			reading := known[dir]
 			if reading.problem != nil {
-				set.Problems = append(set.Problems, *reading.problem)
+				p := *reading.problem
+				p.Skill = filepath.Base(dir)
+				set.Problems = append(set.Problems, p)
 				continue
 			}
 			if first, taken := byName[reading.skill.Name]; taken && first.Dir != dir {
 				set.Problems = append(set.Problems, Problem{
-					Path: reading.skill.Folder, What: fmt.Sprintf("the skill %s is in %s already, which counts", reading.skill.Name, first.Folder),
+					Skill: filepath.Base(dir), Path: reading.skill.Folder, What: fmt.Sprintf("the skill %s is in %s already, which counts", reading.skill.Name, first.Folder),
 					Hint: "remove one of them or give it another name",
 				})
 				continue
@@ -345,7 +390,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 		}
 	}
 	s := Skill{
-		Name: d.name, Description: d.description, Folder: label, Dir: dir, Text: d.text, TextBytes: len(f.text), Files: f.files, Bytes: f.bytes, Digest: f.digest,
+		Name: d.name, Description: d.description, Folder: label, Dir: dir, Text: d.text, TextBytes: len(f.text), Files: f.files, Bytes: f.bytes, Digest: f.digest, cut: d.cut,
 	}
 	s.Tools, s.Unknown = ownTools(d.tools)
 	return reading{skill: s}, true

@@ -188,7 +188,7 @@ func TestCatalogBounds(t *testing.T) {
 	}{
 		{"a long text", func(dir string) error {
 			return file(dir, "SKILL.md", md("big")+strings.Repeat("x", maxText))
-		}, "SKILL.md has more than 32768 bytes"},
+		}, "SKILL.md has more than 262144 bytes"},
 		{"large files", func(dir string) error {
 			return errors.Join(file(dir, "a", ""), os.Truncate(filepath.Join(dir, "a"), maxBytes+1))
 		}, "the folder holds more than 16777216 bytes"},

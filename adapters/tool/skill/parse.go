@@ -13,11 +13,14 @@ import (
 
 const (
 	// maxText is the longest SKILL.md in bytes, and maxFront the longest front matter.
-	maxText  = 32 << 10
+	maxText  = 256 << 10
 	maxFront = 8 << 10
 	// maxName and maxDescription are the longest of their kind, in characters.
 	maxName        = 64
 	maxDescription = 1024
+	// endurable is the longest description that is cut to the longest, and not refused:
+	// public collections hold some that are a little longer than the format allows.
+	endurable = maxDescription + maxDescription/4
 	// maxTools is how many tools a skill can name.
 	maxTools = 64
 )
@@ -27,6 +30,7 @@ type document struct {
 	name, description string // the name is empty if the file does not say
 	tools             []string
 	text              string
+	cut               int // characters of the description, if there were too many
 }
 
 // fault is what is wrong with a file.
@@ -81,7 +85,7 @@ func members(all []frontmatter.Member) (document, error) {
 		case "name":
 			d.name, err = skillName(m.Value)
 		case "description":
-			d.description, err = description(m.Value)
+			d.description, d.cut, err = description(m.Value)
 		default:
 			d.tools, err = toolNames(m.Value)
 		}
@@ -121,12 +125,17 @@ func validName(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' })
 }
 
-func description(n *yaml.Node) (string, error) {
-	text, err := scalar(n, "description")
-	if err == nil && utf8.RuneCountInString(text) > maxDescription {
-		err = faultf(n.Line+1, "say the rest in the text", "the description has %d characters, at most %d", utf8.RuneCountInString(text), maxDescription)
+// description is cut if it is a little too long; cut is how long it was then.
+func description(n *yaml.Node) (text string, cut int, err error) {
+	text, err = scalar(n, "description")
+	count := utf8.RuneCountInString(text)
+	switch {
+	case err != nil || count <= maxDescription:
+		return text, 0, err
+	case count > endurable:
+		return "", 0, faultf(n.Line+1, "say the rest in the text", "the description has %d characters, at most %d", count, maxDescription)
 	}
-	return text, err
+	return string([]rune(text)[:maxDescription-1]) + "…", count, nil
 }
 
 // toolNames reads a list, or a text with commas or blanks between the names.

@@ -24,7 +24,7 @@ const (
 // result does.
 const (
 	maxNamed    = 20
-	maxProblems = 10
+	maxProblems = 30
 )
 
 var (
@@ -93,6 +93,7 @@ type line struct {
 	Folder      string   `json:"folder"`
 	State       State    `json:"state"`
 	Tools       []string `json:"allowedTools,omitempty"`
+	Warning     string   `json:"warning,omitempty"`
 }
 
 // Invoke implements [tool.Tool].
@@ -108,10 +109,13 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 		Problems string   `json:"problem,omitempty"`
 	}{Skills: []line{}}
 	for _, s := range set.Skills {
-		out.Skills = append(out.Skills, line{s.Name, s.Description, s.Folder, StateOf(s, approvals), s.Tools})
+		out.Skills = append(out.Skills, line{s.Name, s.Description, s.Folder, StateOf(s, approvals), s.Tools, s.Warning()})
 	}
 	for _, p := range set.Problems[:min(maxProblems, len(set.Problems))] {
 		out.LeftOut = append(out.LeftOut, p.String())
+	}
+	if more := len(set.Problems) - maxProblems; more > 0 {
+		out.LeftOut = append(out.LeftOut, fmt.Sprintf("and %d more", more))
 	}
 	if err != nil {
 		out.Problems = persistence.ErrSkillLock.Error()
@@ -186,6 +190,9 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 		Risk:  "What it says steers the agent. It can approve nothing by itself, and its scripts ask before they run.",
 		Exact: s.Describe(), Bind: s.Digest,
 	}
+	if warning := s.Warning(); warning != "" {
+		out.Risk += " Note: " + warning + "."
+	}
 	if approvals, err := t.Store.SkillApprovals(context.Background()); err == nil && StateOf(s, approvals) == StateChanged {
 		out.Risk = "It has changed since somebody agreed to it. " + out.Risk
 	}
@@ -235,7 +242,8 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Folder string   `json:"folder"`
 		Tools  []string `json:"allowedTools,omitempty"`
 		Note   string   `json:"note"`
-	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder."}
+		Warn   string   `json:"warning,omitempty"`
+	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder.", s.Warning()}
 	r, err := result(out, "loaded "+s.Name)
 	r.Skill = messages.SkillOrder{Name: s.Name, Digest: s.Digest}
 	return r, err
@@ -258,6 +266,9 @@ func (t load) unload(name string) (tool.Result, error) {
 // unknown says which skills there are.
 func (t load) unknown(name string) error {
 	set := t.Catalog.Current()
+	if p, ok := set.Refused(name); ok {
+		return fmt.Errorf("%w: /name: the skill %q cannot be loaded: %s", tool.ErrInput, tool.Shorten(name, 2*maxName), p)
+	}
 	if len(set.Skills) == 0 {
 		return fmt.Errorf("%w: /name: there are no skills here", tool.ErrInput)
 	}

@@ -40,22 +40,67 @@ type input struct {
 	Title, Cron, When, Delay, Timezone, Say, Instructions, CatchUp string
 }
 
-// task makes the task of a call. A delay counts from now.
+// read takes a call's input. Members that a model fills in for nothing count as not given.
+func (in *input) read(raw json.RawMessage) error {
+	if err := json.Unmarshal(raw, in); err != nil {
+		return fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	for _, member := range []*string{&in.Title, &in.Cron, &in.When, &in.Delay, &in.Timezone, &in.Say, &in.Instructions} {
+		*member = strings.TrimSpace(*member)
+	}
+	if cron, ok := schedule.Phrase(in.Cron); ok {
+		in.Cron = cron
+	}
+	return nil
+}
+
+// times counts the ways in which the input says when.
+func (in *input) times() int {
+	given := 0
+	for _, text := range []string{in.Cron, in.When, in.Delay} {
+		if text != "" {
+			given++
+		}
+	}
+	return given
+}
+
+// timed gives a task the times of the input, in a zone. A delay counts from now.
+func (in *input) timed(t *persistence.Task, zone *time.Location, now time.Time) error {
+	t.Cron, t.When = in.Cron, time.Time{}
+	switch {
+	case in.Delay != "":
+		delay, err := schedule.ParseDelay(in.Delay)
+		if err != nil {
+			return err
+		}
+		t.When = now.Add(delay).In(zone).Truncate(time.Second)
+	case in.When != "":
+		when, err := schedule.ParseWhen(in.When, zone)
+		if err != nil {
+			return err
+		}
+		if !when.After(now) || when.Sub(now) > schedule.MaxDelay {
+			return fmt.Errorf("/when: %s is not ahead, or more than five years; it is %s now", stamp(when, zone), stamp(now, zone))
+		}
+		t.When = when
+	}
+	return nil
+}
+
+// task makes the task of a call.
 func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, error) {
 	bad := func(err error) (persistence.Task, persistence.TaskTimes, error) {
 		return persistence.Task{}, persistence.TaskTimes{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
 	var in input
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return bad(err)
-	}
-	for _, member := range []*string{&in.Cron, &in.When, &in.Delay, &in.Timezone, &in.Say, &in.Instructions} {
-		*member = strings.TrimSpace(*member)
+	if err := in.read(call.Input); err != nil {
+		return persistence.Task{}, persistence.TaskTimes{}, err
 	}
 	t := persistence.Task{
-		ID: taskID(in.Title, call), Title: persistence.ShortText(in.Title, 100), Cron: in.Cron, Zone: in.Timezone, ChatKey: call.Run.ChatKey,
+		ID: taskID(in.Title, call), Title: persistence.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
 		Status: persistence.TaskActive, CatchUp: persistence.CatchUp(cmp.Or(in.CatchUp, string(persistence.CatchUpOnce))),
-		Say: in.Say, Body: in.Instructions,
+		Say: in.Say, Body: in.Instructions, MadeBy: persistence.TaskMaker(call.Run.Asker.Platform, call.Run.Asker.ID),
 	}
 	zone := c.opts.Zone
 	if t.Zone == "" {
@@ -70,46 +115,32 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 		}
 		zone = found
 	}
-	given := 0
-	for _, text := range []string{in.Cron, in.When, in.Delay} {
-		if text != "" {
-			given++
-		}
-	}
 	switch {
-	case given != 1:
+	case t.Title == "":
+		return bad(errors.New("give a title"))
+	case in.times() != 1:
 		return bad(errors.New("give one of cron, when and delay"))
 	case (t.Say == "") == (t.Body == ""):
 		return bad(errors.New("give say, a text that is sent as it is, or instructions, which you will follow then"))
 	}
-	now := c.opts.Now()
-	switch {
-	case in.Delay != "":
-		delay, err := schedule.ParseDelay(in.Delay)
-		if err != nil {
-			return bad(err)
-		}
-		t.When = now.Add(delay).In(zone).Truncate(time.Second)
-	case in.When != "":
-		when, err := schedule.ParseWhen(in.When, zone)
-		if err != nil {
-			return bad(err)
-		}
-		if !when.After(now) || when.Sub(now) > schedule.MaxDelay {
-			return bad(fmt.Errorf("/when: %s is not ahead, or more than five years; it is %s now", stamp(when, zone), stamp(now, zone)))
-		}
-		t.When = when
+	if err := in.timed(&t, zone, c.opts.Now()); err != nil {
+		return bad(err)
 	}
-	if c.opts.Check != nil {
-		if err := c.opts.Check(t); err != nil {
-			return bad(err)
-		}
-	}
-	times, err := t.Schedule(c.opts.Zone)
+	times, err := c.opts.checked(t)
 	if err != nil {
 		return bad(err)
 	}
 	return t, times, nil
+}
+
+// checked are the times of a task that can be kept.
+func (o Options) checked(t persistence.Task) (persistence.TaskTimes, error) {
+	if o.Check != nil {
+		if err := o.Check(t); err != nil {
+			return persistence.TaskTimes{}, err
+		}
+	}
+	return t.Schedule(o.Zone)
 }
 
 // taskID is a name that people can read, the same whenever the call comes again.
@@ -181,7 +212,7 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		}
 	}
 	if open >= maxPerChat {
-		return tool.Result{}, fmt.Errorf("%w: this chat has %d tasks already; people remove some with sma tasks rm", tool.ErrInput, open)
+		return tool.Result{}, fmt.Errorf("%w: this chat has %d tasks already; cancel some with task_cancel, or people do with /tasks", tool.ErrInput, open)
 	}
 	err = c.opts.Tasks.AddTask(ctx, t)
 	if errors.Is(err, persistence.ErrTaskExists) { // this very call, before a crash
@@ -192,10 +223,20 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("create the task: %w", err)
 	}
-	d, err := describe(t, c.opts.Zone, c.opts.Now())
+	return c.opts.confirm(ctx, t, times)
+}
+
+// confirm is the result of a call that made or changed a task.
+func (o Options) confirm(ctx context.Context, t persistence.Task, times persistence.TaskTimes) (tool.Result, error) {
+	d, err := describe(t, o.Zone, o.Now())
 	if err != nil { // Unreachable: it was checked
 		return tool.Result{}, err
 	}
+	numbers, err := o.numbers(ctx, t.ChatKey, t)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	d.Number = numbers[t.ID]
 	summary := t.Title + " · " + times.Zone.String()
 	if len(d.Next) > 0 {
 		summary += " · " + strings.Join(d.Next, ", ")
@@ -204,5 +245,5 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		line
 		Now  string `json:"now"`
 		Tell string `json:"tell"`
-	}{d, stamp(c.opts.Now(), times.Zone), "Confirm to the person with the time zone and the next times."}, summary)
+	}{d, stamp(o.Now(), times.Zone), "Confirm to the person with the time zone and the next times."}, summary)
 }

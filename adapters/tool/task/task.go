@@ -1,6 +1,8 @@
-// Package task has the tools task_list, task_create and task_run. They see and
-// change the tasks of their own chat only. What is created or run acts later, when
-// nobody looks on, so both ask a person, who is shown the times and the exact words.
+// Package task has the tools task_list, task_create, task_update, task_cancel and
+// task_run. They see and change the tasks of their own chat only. What is created,
+// changed or run acts later, when nobody looks on, so these ask a person, who is shown the
+// times and the exact words. To pause, resume or cancel asks nobody: it is for who made
+// the task or decides in the chat, and can be taken back.
 package task
 
 import (
@@ -20,6 +22,8 @@ import (
 const (
 	ListName   = "task_list"
 	CreateName = "task_create"
+	UpdateName = "task_update"
+	CancelName = "task_cancel"
 	RunName    = "task_run"
 )
 
@@ -28,6 +32,8 @@ const (
 	upcoming = 3
 	// maxPerChat is how many tasks a chat may have that are not done.
 	maxPerChat = 50
+	// maxTitle is the longest title in characters.
+	maxTitle = 100
 )
 
 // Options of the tools. Tasks, Run and Zone are required.
@@ -36,7 +42,9 @@ type Options struct {
 	// Check is what is wrong with a task, before it is asked about; nil: nothing.
 	Check func(persistence.Task) error
 	// Run starts a task now and gives the id of its fire.
-	Run  func(ctx context.Context, id, by string) (fire string, err error)
+	Run func(ctx context.Context, id, by string) (fire string, err error)
+	// May reports whether who asks in a run may change a task; nil: everybody may.
+	May  func(run tool.Run, t persistence.Task) bool
 	Zone *time.Location   // of tasks that name none
 	Now  func() time.Time // nil: time.Now
 }
@@ -46,7 +54,7 @@ func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return []tool.Tool{List{o}, Create{o}, Run{o}}
+	return []tool.Tool{List{o}, Create{o}, Update{o}, Cancel{o}, Run{o}}
 }
 
 //go:embed list.md
@@ -69,6 +77,7 @@ func (List) Spec() tool.Spec {
 // line is a task as the model reads it.
 type line struct {
 	ID       string                 `json:"taskId"`
+	Number   int                    `json:"number,omitempty"` // by which people know it
 	Title    string                 `json:"title"`
 	Status   persistence.TaskStatus `json:"status"`
 	Cron     string                 `json:"cron,omitempty"`
@@ -118,6 +127,10 @@ func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Now   string `json:"now"`
 		Tasks []line `json:"tasks"`
 	}{stamp(l.opts.Now(), l.opts.Zone), []line{}}
+	numbers, err := l.opts.numbers(ctx, call.Run.ChatKey, all...)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	for _, t := range all {
 		if in.Status != "" && t.Status != in.Status {
 			continue
@@ -126,9 +139,26 @@ func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		if err != nil { // Unreachable: the store has checked it
 			continue
 		}
+		d.Number = numbers[t.ID]
 		out.Tasks = append(out.Tasks, d)
 	}
 	return result(out, fmt.Sprintf("%d tasks", len(out.Tasks)))
+}
+
+// numbers are those by which people of a chat know some of its tasks.
+func (o Options) numbers(ctx context.Context, key messages.ChatKey, tasks ...persistence.Task) (map[string]int, error) {
+	var ids []string
+	for _, t := range tasks {
+		ids = append(ids, t.ID)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	numbers, err := o.Tasks.TaskNumbers(ctx, key, ids)
+	if err != nil {
+		return nil, fmt.Errorf("number the tasks: %w", err)
+	}
+	return numbers, nil
 }
 
 // ofChat are the tasks of a chat.

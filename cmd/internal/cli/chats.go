@@ -27,7 +27,7 @@ func (a *app) chatsCmd() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",
 		Example: "  sma chats list\n  sma chats show telegram-chat-42    what came in, and what became of it",
-	}, a.chatsListCmd(), a.chatsShowCmd(), a.chatsExportCmd(), a.chatsImportCmd(), a.chatsForkCmd(), a.chatsRewindCmd(), a.chatsVerifyCmd(), a.chatsRepairCmd())
+	}, a.chatsListCmd(), a.chatsShowCmd(), a.chatsExportCmd(), a.chatsImportCmd(), a.chatsForkCmd(), a.chatsRewindCmd(), a.chatsRemoveCmd(), a.chatsVerifyCmd(), a.chatsRepairCmd())
 }
 
 // source reads chats: from the host that runs, or from the store if none does.

@@ -203,6 +203,9 @@ func (a *app) tasksAddCmd() *cobra.Command {
 			}
 			t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
 			t.Title = cmp.Or(t.Title, t.ID)
+			if cron, ok := schedule.Phrase(t.Cron); ok {
+				t.Cron = cron
+			}
 			if t.When, err = moment(t, when, delay, opened.zone); err != nil {
 				return &Failure{Code: CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
 			}
@@ -226,7 +229,7 @@ func (a *app) tasksAddCmd() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&t.Title, "title", "", "what people know it by (the ID)")
-	f.StringVar(&t.Cron, "cron", "", "minute hour day month weekday, or @daily and the like; @manual: only by hand")
+	f.StringVar(&t.Cron, "cron", "", "minute hour day month weekday, or words like \"every weekday at 9\"; @manual: only by hand")
 	f.StringVar(&when, "when", "", "one moment, like 2026-03-29 09:30")
 	f.StringVar(&delay, "in", "", "from now, like 20m or 2d")
 	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (the project's)")

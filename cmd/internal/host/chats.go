@@ -21,6 +21,9 @@ import (
 // each chat that changed since.
 const listed = 50
 
+// noChat stands for the title of a chat in which nothing was said.
+const noChat = "\x00"
+
 // ListChats lists the chats of a store, the last changed first.
 func ListChats(ctx context.Context, store *jsonl.Store) ([]ChatLine, error) {
 	out := []ChatLine{}
@@ -95,13 +98,22 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 				break
 			}
 			text, ok := memory.get(c.ChatKey, c.UpdatedAt)
+			if given := h.preferences.of(c.ChatKey).Title; given != "" {
+				text, ok = given, true
+			}
 			if !ok {
 				view, err := live.History(ctx, c.ChatKey)
 				if err != nil {
 					return nil, err
 				}
 				text = titleOf(view)
+				if len(view.Messages)+len(view.Waiting) == 0 {
+					text = noChat
+				}
 				memory.put(c.ChatKey, c.UpdatedAt, text)
+			}
+			if text == noChat {
+				continue // deleted: only its ids are left
 			}
 			out = append(out, web.ChatSummary{ID: id, Title: text, UpdatedAt: c.UpdatedAt})
 		}

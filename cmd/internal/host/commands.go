@@ -36,7 +36,8 @@ func orders(contexts bool) []order {
 		{name: "new", usage: "new TITLE", en: "archives this conversation and starts afresh", zh: "归档当前对话并重新开始", contexts: true, api: true},
 		{name: "contexts", en: "lists what is archived", zh: "查看已归档的对话", contexts: true, api: true},
 		{name: "load", usage: "load N", en: "brings one of them back", zh: "恢复其中一个", contexts: true, api: true},
-		{name: "tasks", en: "lists the tasks of this chat and their next times", zh: "查看本聊天的定时任务", api: true},
+		{name: "forget", en: "deletes all that I keep of this chat; asks first", zh: "删除我保存的关于本聊天的全部内容（会先确认）"},
+		{name: "tasks", usage: "tasks, /tasks cancel N", en: "lists the tasks of this chat with their next times; also pause N and resume N", zh: "查看本聊天的定时任务；也可取消、暂停、恢复（例如 /tasks 暂停 N）", api: true},
 		{name: "output", usage: "output N", en: "sends all that a tool said last, or N outputs back", zh: "发送最近一次（或倒数第 N 次）工具的完整输出", api: true},
 		{name: "approvals", en: "shows what waits for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "lets it happen", zh: "同意"},
@@ -150,7 +151,7 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 	case "new", "contexts", "load":
 		return h.contextsAnswer(cmd.Contexts, say)
 	case "tasks":
-		return h.tasksOf(cmd.ChatKey, say)
+		return h.tasksAnswer(cmd, say)
 	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":

@@ -56,6 +56,7 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("POST /control/approvals", c.started(c.decide))
 	mux.HandleFunc("GET /control/grants", c.started(func(w http.ResponseWriter, r *http.Request) { serveList(c, w, r, c.host.grants) }))
 	mux.HandleFunc("POST /control/grants", c.started(func(w http.ResponseWriter, r *http.Request) { serveOrder(c, w, r, c.host.revoke) }))
+	mux.HandleFunc("POST /control/forget", c.started(c.forget))
 	mux.HandleFunc("POST /control/rewind", c.started(c.rewind))
 	mux.HandleFunc("GET /control/search", c.started(c.search))
 	mux.HandleFunc("POST /control/tasks", c.started(c.runTask))

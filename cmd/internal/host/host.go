@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
 const (
@@ -66,6 +67,7 @@ type Host struct {
 	portMetrics *adapter.Metrics
 	audit       *audit
 	runLog      *agentcontext.Log
+	fires       *taskfile.Log // of the times of tasks
 	control     *control
 	servers     *servers               // of tools; nil: what was approved of them cannot be read
 	access      *access.Store          // nil: no platform needs one
@@ -101,7 +103,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.registry = newRegistry(h.opts.Version)
 	h.board.enter(StateStarting)
 	for _, step := range []func(context.Context) error{
-		h.mayReach, h.readDocuments, h.tellSystemShare, h.openStore, h.readLogin, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler,
+		h.mayReach, h.readDocuments, h.tellSystemShare, h.openStore, h.finishForgetting, h.readLogin, h.makeIndex, h.startAudit, h.startRunLog, h.startObserving, h.startActors, h.startControl, h.startPlatforms, h.startScheduler, h.startRetention,
 	} {
 		if err := step(ctx); err != nil {
 			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)

@@ -65,12 +65,12 @@ func TestRequestsCarryLittle(t *testing.T) {
 		flags         map[string]string
 		tools, system int // at most
 	}{
-		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_500, 2_500},
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_960, 2_500},
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
-		}, map[string]string{"adapters.telegram.egress": "tool"}, 15_900, 3_200},
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 16_220, 3_200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)

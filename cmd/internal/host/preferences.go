@@ -24,6 +24,7 @@ type preferences struct {
 type chatPreferences struct {
 	V        int    `json:"v"`
 	Language string `json:"language,omitempty"` // en or zh; empty: as people write
+	Title    string `json:"title,omitempty"`    // for lists; empty: what the chat begins with
 }
 
 // of are the preferences of a chat. A file that cannot be read holds none.
@@ -51,8 +52,18 @@ func (p *preferences) language(key messages.ChatKey) string {
 
 // setLanguage keeps what people chose.
 func (p *preferences) setLanguage(key messages.ChatKey, language string) error {
+	return p.change(key, func(set *chatPreferences) { set.Language = language })
+}
+
+// setTitle keeps the title that people gave a chat.
+func (p *preferences) setTitle(key messages.ChatKey, title string) error {
+	return p.change(key, func(set *chatPreferences) { set.Title = title })
+}
+
+func (p *preferences) change(key messages.ChatKey, what func(*chatPreferences)) error {
 	set := p.of(key)
-	set.V, set.Language = 1, language
+	set.V = 1
+	what(&set)
 	var data []byte
 	if set != (chatPreferences{V: 1}) {
 		var err error

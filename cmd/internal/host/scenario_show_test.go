@@ -114,7 +114,7 @@ func (s *scene) same(text string) string {
 	for _, r := range []struct{ pattern, by string }{
 		{`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?([+-]\d\d:\d\d|Z)?`, "<time>"},
 		{`\d\d:\d\d:\d\d`, "<time>"},
-		{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun) <time>`, "<time>"},
+		{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日]) <time>`, "<time>"},
 		{`about \d+ tokens`, "about <n> tokens"},
 		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
 		{`file-[0-9a-f]{16}`, "file-<id>"},

@@ -106,7 +106,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
 		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
-		Commands: h.command, Language: h.preferences.language, Files: h.files, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		Commands: h.command, Forget: h.forgetChat, MayForget: h.mayForget, Language: h.preferences.language, Files: h.files, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // The names of platforms.
@@ -235,6 +236,16 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
 		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(),
+		Forget: func(ctx context.Context, key messages.ChatKey) error {
+			_, err := h.forgetByOrder(ctx, ForgetOrder{ChatKey: key})
+			return err
+		},
+		Rename: func(_ context.Context, key messages.ChatKey, title string) error {
+			if err := present(h.store, key); err != nil {
+				return err
+			}
+			return h.preferences.setTitle(key, title)
+		},
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
 		},

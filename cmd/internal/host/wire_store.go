@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
 // lockWait is how long a start waits for the state folder: a command that reads it
@@ -39,6 +40,7 @@ func (h *Host) openStore(context.Context) error {
 	h.files = chatfile.New(store.ChatDir)
 	h.preferences = &preferences{files: h.files, log: h.log}
 	h.memory = Memories(h.opts.State)
+	h.fires = taskfile.NewLog(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
@@ -44,12 +44,19 @@ func (h *Host) taskTools() []tool.Tool {
 			_, err := store.Check(t)
 			return err
 		},
+		May: func(run tool.Run, t persistence.Task) bool {
+			order := chat.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
+			if run.Group {
+				order.ChatType = "group"
+			}
+			return h.mayManage(order, t)
+		},
 	})
 }
 
 // startScheduler begins to do tasks at their times. Everything that they need is up.
 func (h *Host) startScheduler(context.Context) error {
-	log := taskfile.NewLog(h.opts.State)
+	log := h.fires
 	props := h.workers.with(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
 	}))
@@ -109,50 +116,4 @@ func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
 	default:
 		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: persistence.FireChat(fire)})
 	}
-}
-
-// tasksOf lists the tasks of a chat, for its people.
-func (h *Host) tasksOf(key messages.ChatKey, say speak) (string, bool) {
-	all, _, err := taskfile.New(h.opts.State, h.zone).Tasks(context.Background())
-	if err != nil {
-		h.log.Warn("the tasks cannot be read", "error", err)
-		return say("The tasks cannot be read now. The operator finds the reason in the log.", "现在无法读取任务。管理员可以查看日志中的原因。")
-	}
-	var en, zh []string
-	for _, t := range all {
-		if t.ChatKey != key || t.Status == persistence.TaskDone {
-			continue
-		}
-		times, err := t.Schedule(h.zone)
-		if err != nil { // Unreachable: the store has checked it
-			continue
-		}
-		next := times.Upcoming(time.Now(), 3)
-		if len(next) == 0 && !times.Repeats() {
-			continue // it is being done
-		}
-		if t.Status != persistence.TaskActive {
-			next = nil
-		}
-		en = append(en, taskLine(t, next, "paused", "only by hand"))
-		zh = append(zh, taskLine(t, next, "已暂停", "仅手动执行"))
-	}
-	if len(en) == 0 {
-		return say("There are no tasks in this chat. Ask me for one, for example: remind me in 20 minutes.", "这个聊天里没有任务。可以直接让我安排，例如：20 分钟后提醒我。")
-	}
-	return say(strings.Join(en, "\n"), strings.Join(zh, "\n"))
-}
-
-func taskLine(t persistence.Task, next []time.Time, paused, byHand string) string {
-	var when []string
-	for _, at := range next {
-		when = append(when, at.Format("2006-01-02 15:04 MST"))
-	}
-	switch {
-	case t.Status == persistence.TaskPaused:
-		when = []string{paused}
-	case len(when) == 0:
-		when = []string{byHand}
-	}
-	return "• " + t.Title + ": " + strings.Join(when, ", ")
 }

@@ -68,7 +68,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	}
 	h.startMCP(set, tools, box, "")
 	return &toolbox{
-		set: set, files: files, ears: spoken.ears, skilled: func() bool { return len(h.skills.Current().Skills) > 0 },
+		set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		log: h.opts.Logger.With("component", "tools"),
 	}, nil
 }

@@ -78,6 +78,9 @@ func (f *File) Mending(ctx context.Context, work func() error) error {
 	return work()
 }
 
+// Discard throws the file away; its next use makes it anew.
+func (f *File) Discard(ctx context.Context) error { return f.alone(ctx, f.discard) }
+
 // Close waits for the work under way and closes the file.
 func (f *File) Close() error {
 	return f.alone(context.Background(), func() error {

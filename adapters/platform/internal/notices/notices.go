@@ -23,6 +23,10 @@ type Words struct {
 	ExpiredRequest, MayNotDecide, UnknownRequest, TryAgain string
 	// UnseenRequest: not everything of the request is with people yet.
 	UnseenRequest string
+	// MayNotUse: who pressed a button may not use the bot here.
+	MayNotUse string
+	// Pressed: the answer to a button comes as a message.
+	Pressed string
 }
 
 // English are the words for everybody else.
@@ -42,6 +46,8 @@ func English() Words {
 		ExpiredRequest: "This request has expired. Nothing was done.", MayNotDecide: "You may not decide about this.",
 		UnknownRequest: "I do not know this request.", TryAgain: "I cannot take this now. Please press again in a moment.",
 		UnseenRequest: "This request could not be shown completely yet, so it cannot be decided yet. It stays open; /approvals shows it.",
+		Pressed:       "The answer is in the chat.",
+		MayNotUse:     "You may not use this bot here, so nothing was done.",
 	}
 }
 
@@ -62,6 +68,8 @@ func Chinese() Words {
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
 		UnknownRequest: "找不到这个请求。", TryAgain: "现在无法处理，请稍后再点一次。",
 		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
+		Pressed:       "回复在聊天里。",
+		MayNotUse:     "你无权在这里使用这个机器人，未执行任何操作。",
 	}
 }
 

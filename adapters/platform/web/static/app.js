@@ -5,7 +5,8 @@ import { copy } from './copy.js';
 import { label, t } from './text.js';
 import { Row, button, el } from './view.js';
 import * as wire from './wire.js';
-import { remember, remembered } from './store.js';
+import { ask } from './ask.js';
+import { drop, remember, remembered } from './store.js';
 import { Uploads, takeFrom } from './upload.js';
 
 const $ = (id) => document.getElementById(id);
@@ -74,6 +75,7 @@ function offers() {
     if (!state.running && m.role === 'user' && !row.local) list.push([t.edit, () => beginEdit(row)]);
     row.offer(list);
   }
+  $('rename').hidden = $('forget').hidden = rows.length === 0;
 }
 
 // ---- what the host tells ----
@@ -426,6 +428,35 @@ function drawChats() {
   }));
 }
 
+// renameChat and forgetChat ask first.
+async function renameChat() {
+  const { id } = state;
+  const title = await ask(t.renameAsk, t.renameYes, state.chats.find((c) => c.id === id)?.title ?? state.title);
+  if (title === false) return;
+  try {
+    await wire.rename(id, title);
+  } catch (e) {
+    return link(wording(e));
+  }
+  if (title) remember(id, title);
+  if (id === state.id) state.title = title;
+  refreshChats();
+}
+
+async function forgetChat() {
+  const { id } = state;
+  if (!await ask(t.forgetAsk, t.forgetYes)) return;
+  try {
+    await wire.forget(id);
+  } catch (e) {
+    if (e.status !== 404) return link(wording(e)); // a chat that is not there is deleted
+  }
+  drop(id);
+  state.chats = state.chats.filter((c) => c.id !== id);
+  if (id === state.id) open('');
+  refreshChats();
+}
+
 function menu(shown) {
   if (shown === document.body.classList.contains('side')) return;
   document.body.classList.toggle('side', shown);
@@ -465,6 +496,8 @@ function wireUp() {
   takeFrom(uploads, { pick: $('pick'), open: $('attach'), input: $('input') });
   $('unedit').addEventListener('click', () => { $('input').value = ''; endEdit(); });
   $('stop').addEventListener('click', () => wire.stop(state.id).catch((e) => link(wording(e))));
+  $('rename').addEventListener('click', renameChat);
+  $('forget').addEventListener('click', forgetChat);
   $('new').addEventListener('click', () => { location.hash = `#/c/${crypto.randomUUID?.() ?? `c${Date.now()}`}`; });
   $('menu').addEventListener('click', () => menu(!document.body.classList.contains('side')));
   document.addEventListener('click', (e) => { // anywhere else, and on the chat that is shown already

@@ -10,6 +10,14 @@ export function remembered() {
   }
 }
 
+export function drop(id) {
+  try {
+    localStorage.setItem(key, JSON.stringify(remembered().filter((c) => c.id !== id)));
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+}
+
 export function remember(id, title) {
   try {
     const list = [{ id, title }, ...remembered().filter((c) => c.id !== id)].slice(0, 200);

@@ -2,7 +2,10 @@
 const en = {
   skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',
   hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
-  placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', logout: 'Log out', you: 'You', assistant: 'Assistant',
+  placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
+  renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good',
+  forgetAsk: 'Delete everything that is kept of this chat, for good? Messages, archives, memory, files and tasks of the chat go.',
+  assistant: 'Assistant',
   summary: 'Summary of earlier messages', demo: 'demo model', demoHint: 'A built-in model without intelligence. Set a model key to get real answers.',
   sending: 'sending', waiting: 'waiting: joins the answer at its next step', failed: 'not sent', retry: 'Try again',
   merged: 'joined the answer under way', mergedAt: (n) => `joined the answer at step ${n}`, goesOn: 'goes on with your new message',
@@ -32,7 +35,10 @@ const en = {
 const zh = {
   skip: '跳到输入框', chats: '会话', newChat: '新会话', filter: '搜索会话', messages: '消息',
   hello: '有什么可以帮你？', helloHint: '回答时你可以继续发消息，新消息会并入正在进行的回答。',
-  placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', logout: '退出', you: '你', assistant: '助手',
+  placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', logout: '退出', you: '你', rename: '重命名', forget: '删除',
+  renameAsk: '会话标题：', renameYes: '保存', forgetYes: '永久删除',
+  forgetAsk: '要永久删除这个会话的全部内容吗？消息、归档、记忆、文件和任务都会删除。',
+  assistant: '助手',
   summary: '较早消息的摘要', demo: '演示模型', demoHint: '内置演示模型，没有智能。设置模型密钥后可获得真实回答。',
   sending: '发送中', waiting: '等待中：将在下一步并入回答', failed: '未发送', retry: '重试',
   merged: '已并入正在进行的回答', mergedAt: (n) => `在第 ${n} 步并入回答`, goesOn: '结合你的新消息继续',

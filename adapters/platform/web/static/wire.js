@@ -27,6 +27,11 @@ export const info = async () => (await ask('api/info')).json();
 export const chats = async () => (await ask('api/chats')).json();
 export const stop = (id) => ask(at(id, '/stop'), { method: 'POST' });
 
+export const forget = (id) => ask(at(id), { method: 'DELETE' });
+export const rename = (id, title) => ask(at(id, '/title'), {
+  method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ title }),
+});
+
 // post hands a message over. It returns once the host has it for good.
 export function post(id, body) {
   return ask('api/chat', {

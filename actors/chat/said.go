@@ -1,0 +1,71 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// saidID is the id of the message that a call of another chat makes here, the same
+// whenever the call comes again.
+func (c *chat) saidID(msg messages.QueueEgress) string {
+	sum := sha256.Sum256([]byte(msg.CallID))
+	return "a:" + string(c.key) + ":x-" + hex.EncodeToString(sum[:8])
+}
+
+// knowsSaid reports whether the message of a call of another chat is here already.
+func (c *chat) knowsSaid(msg messages.QueueEgress) bool {
+	id := c.saidID(msg)
+	return c.state.Has(id) || slices.ContainsFunc(c.state.Said, func(t persistence.Turn) bool { return t.ID == id })
+}
+
+// sayFor says something here for a call of another chat. It is owed to the people of the
+// chat and becomes a message of the history, so that the next run knows of it; none is
+// begun for it.
+func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row persistence.Row) {
+	var facts []persistence.Fact
+	if c.via.Outbox {
+		facts = append(facts, persistence.EgressQueued{Row: row})
+	}
+	if words := strings.TrimSpace(msg.Text); words != "" {
+		meta := c.plainMeta()
+		meta.Source, meta.Model, meta.Demo = uimessage.SourceContact, "", false
+		facts = append(facts, persistence.WordsSaid{Message: uimessage.Message{
+			ID: c.saidID(msg), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: words}}, Metadata: meta.Append(nil),
+		}})
+	}
+	before := len(c.state.History)
+	if c.wake(ac) != nil || len(facts) > 0 && c.offer(ac, facts...) != nil {
+		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
+		return
+	}
+	if !c.via.Outbox {
+		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
+	} else {
+		c.deliverRows(ac, []persistence.Row{row})
+		c.waitFor(ac, row.Key)
+	}
+	c.showSaid(ac, before)
+	if c.state.Run == nil {
+		c.restLater()
+	}
+}
+
+// showSaid shows readers what was said in the chat without a run of its own, from a place
+// of the history on.
+func (c *chat) showSaid(ac actor.Context, from int) {
+	for _, t := range c.state.History[min(from, len(c.state.History)):] {
+		if t.Meta.Source == uimessage.SourceContact {
+			c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: t.ID, Chunks: uistream.Replay(t.Message), Replay: true})
+			c.endFrame(ac, t.ID, string(persistence.ResultDone), nil, true)
+		}
+	}
+}

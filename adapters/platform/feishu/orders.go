@@ -1,0 +1,90 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// sayOrder is what the value of a button says that gives an order to the host.
+const sayOrder = "order"
+
+// ordering is the value of a button that gives an order. It names the chat that it was made
+// for, and of what type that is: a card that somebody passes on gives no orders elsewhere.
+type ordering struct {
+	Say   string `json:"say"`
+	Order string `json:"order"`
+	Place string `json:"place"`
+}
+
+// placed writes down with the orders where they may be given.
+func placed(asks []messages.Ask, to platform.Target) []messages.Ask {
+	if !slices.ContainsFunc(asks, func(a messages.Ask) bool { return a.Order != "" }) {
+		return asks
+	}
+	asks = slices.Clone(asks)
+	for i := range asks {
+		if asks[i].Order != "" {
+			asks[i].Digest = to.ChatType + " " + to.Chat
+		}
+	}
+	return asks
+}
+
+// orderButton adds a button that gives an order to the elements of a card.
+func orderButton(elements []object, a messages.Ask, sameRow bool) []object {
+	value := ordering{Say: sayOrder, Order: a.Order, Place: a.Digest}
+	button := object{"tag": "button", "text": plainText(a.Label), "type": "default", "behaviors": []object{{"type": "callback", "value": value}}}
+	column := object{"tag": "column", "width": "auto", "elements": []object{button}}
+	if n := len(elements); sameRow && n > 0 {
+		if columns, ok := elements[n-1]["columns"].([]object); ok {
+			elements[n-1]["columns"] = append(columns, column)
+			return elements
+		}
+	}
+	return append(elements, object{"tag": "column_set", "columns": []object{column}})
+}
+
+// ordered hands the order of a button to the chat, as if who pressed it had sent it in
+// answer to the card. It goes through the same gate as what they write, and the chat
+// answers it. False: the button gives no order.
+func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
+	var e press
+	var o ordering
+	if err := errors.Join(json.Unmarshal(env.Event, &e), json.Unmarshal(e.Action.Value, &o)); err != nil || o.Say != sayOrder {
+		return nil, false
+	}
+	toast := func(kind, text string) (any, bool) {
+		return pressedAnswer{Toast: object{"type": kind, "content": text}}, true
+	}
+	say := r.p.say
+	name, args, _ := strings.Cut(o.Order, " ")
+	kind, chat, _ := strings.Cut(o.Place, " ")
+	if e.Context.Chat == "" || chat != e.Context.Chat || len(e.Context.Chat) > maxID || e.Operator.OpenID == "" || env.Header.ID == "" ||
+		len(o.Order) > messages.MaxOrder || !r.p.commands[name] {
+		return toast("error", say.UnknownRequest)
+	}
+	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
+	defer cancel()
+	in := platform.Inbound{
+		ChatKey: messages.NewChatKey("feishu", r.p.opts.Account, chat, 0), IngressID: "button-" + tidy(env.Header.ID, maxID), RequestID: newRequestID(),
+		Kind: platform.KindCommand, Command: platform.Command{Name: name, Args: args}, Text: "/" + o.Order, Chat: platform.ChatInfo{ID: chat, Type: tidy(kind, maxName)},
+		Sender: platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
+	}
+	in.TurnID = "u:" + string(in.ChatKey) + ":" + in.IngressID
+	in = r.p.admit(ctx, mapped{in: in, facts: facts{chatType: kind, addressed: addressedCommand}})
+	if !in.Gate.Open {
+		return toast("error", say.MayNotUse)
+	}
+	results := r.intake.host.Accept(ctx, []platform.Inbound{in})
+	if len(results) != 1 || results[0].Err != nil {
+		return toast("warning", say.TryAgain)
+	}
+	return pressedAnswer{Toast: object{"type": "success", "content": say.Pressed}}, true
+}

@@ -1,0 +1,55 @@
+package telegram
+
+import (
+	"context"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// order puts a button that gives an order below a message.
+func (k *keyboard) order(a messages.Ask, sameRow bool) {
+	if len(pressOrder+a.Order) > maxData {
+		return // Unreachable: orders have at most messages.MaxOrder bytes
+	}
+	made := button{a.Label, pressOrder + a.Order}
+	if n := len(k.Rows); sameRow && n > 0 {
+		k.Rows[n-1] = append(k.Rows[n-1], made)
+		return
+	}
+	k.Rows = append(k.Rows, []button{made})
+}
+
+// giveOrder hands the order of a button to the chat, as if who pressed it had sent it in
+// answer to the message. It goes through the same gate as what they write, and the chat
+// answers it.
+func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
+	host, me := p.host.Load(), p.me.Load()
+	name, args, _ := strings.Cut(strings.TrimPrefix(c.Data, pressOrder), " ")
+	if host == nil || me == nil || !p.commands[name] {
+		p.toast(ctx, c, say.UnknownRequest, true)
+		return
+	}
+	msg := c.Message.message
+	msg.From, msg.SenderChat, msg.ReplyTo, msg.Date = c.From, nil, nil, p.opts.Now().Unix()
+	msg.Text, msg.Entities, msg.Caption, msg.Rich, msg.ForwardOrigin, msg.ViaBot, msg.media = "/"+name, nil, "", "", nil, nil, media{}
+	m := mapper{account: p.opts.Account, me: *me, commands: p.commands, origin: p.moves.origin}
+	x := m.message(&msg, false)
+	x.in.IngressID = "button-" + c.ID
+	x.in.TurnID = "u:" + string(x.in.ChatKey) + ":" + x.in.IngressID
+	x.in.Kind, x.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
+	x.in.Text, x.in.Order, x.in.Answers = "/"+name+" "+args, 0, nil
+	x.facts.addressed, x.facts.goesOn = addressedCommand, false
+	in := p.admit(ctx, x)
+	if !in.Gate.Open {
+		p.toast(ctx, c, say.MayNotUse, true)
+		return
+	}
+	results := (*host).Accept(ctx, []platform.Inbound{in})
+	if len(results) != 1 || results[0].Err != nil {
+		p.toast(ctx, c, say.TryAgain, true)
+		return
+	}
+	p.toast(ctx, c, "", false)
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// maxTitle is the longest title that people give a chat, in characters.
+const maxTitle = 120
+
+// forget serves DELETE /api/chat/{id}: all that is kept of the chat goes, for good.
+func (p *Platform) forget(w http.ResponseWriter, r *http.Request) {
+	p.manage(w, r, "forget", p.opts.Forget)
+}
+
+// rename serves PUT /api/chat/{id}/title with {"title": "…"}.
+func (p *Platform) rename(w http.ResponseWriter, r *http.Request) {
+	body, refusal := readJSON(w, r)
+	var in struct {
+		Title *string `json:"title"`
+	}
+	if refusal == nil && (json.Unmarshal(body, &in) != nil || in.Title == nil) {
+		refusal = badRequest("bad_json", "The body is {\"title\": \"…\"}.")
+	}
+	title := ""
+	if refusal == nil {
+		title = strings.Join(strings.Fields(*in.Title), " ")
+		if utf8.RuneCountInString(title) > maxTitle {
+			refusal = badRequest("too_long", "A title has at most 120 characters.")
+		}
+	}
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	do := p.opts.Rename
+	if do == nil {
+		noRoute(w, r)
+		return
+	}
+	p.manage(w, r, "rename", func(ctx context.Context, key messages.ChatKey) error { return do(ctx, key, title) })
+}
+
+// manage does something with the chat of the path.
+func (p *Platform) manage(w http.ResponseWriter, r *http.Request, what string, do func(context.Context, messages.ChatKey) error) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	switch {
+	case refusal != nil:
+		refusal.write(w)
+		return
+	case do == nil:
+		noRoute(w, r)
+		return
+	}
+	if err := do(r.Context(), key); err != nil {
+		p.fail(w, r, key, what, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

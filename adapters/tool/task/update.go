@@ -1,0 +1,251 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/schedule"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+//go:embed update.md
+var updateText string
+
+//go:embed update.schema.json
+var updateSchema []byte
+
+// Update is the tool task_update.
+type Update struct{ opts Options }
+
+// Spec implements [tool.Tool].
+func (Update) Spec() tool.Spec {
+	return tool.Spec{
+		Name: UpdateName, Title: "Change a task", Description: strings.TrimSpace(updateText), InputSchema: json.RawMessage(updateSchema),
+		Ordered: true, Deadline: 20 * time.Second,
+	}
+}
+
+// changes are what the model wants to be different.
+type changes struct {
+	input
+
+	TaskID string
+	Status persistence.TaskStatus
+}
+
+func (c *changes) read(raw json.RawMessage) error {
+	if err := c.input.read(raw); err != nil {
+		return err
+	}
+	var more struct {
+		TaskID string
+		Status persistence.TaskStatus
+	}
+	if err := json.Unmarshal(raw, &more); err != nil { // Unreachable: the schema was checked
+		return fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	c.TaskID, c.Status = more.TaskID, more.Status
+	return nil
+}
+
+// statusOnly: nothing but whether the task is paused would change.
+func (c *changes) statusOnly() bool { return c.input == input{} && c.Status != "" }
+
+// Judge implements [tool.Judge]. What would be said or done, and when, asks.
+func (Update) Judge(call tool.Call) tool.Verdict {
+	var c changes
+	if err := c.read(call.Input); err != nil || !c.statusOnly() {
+		return tool.Verdict{Decision: tool.Ask, Reason: "it changes what happens later"}
+	}
+	return tool.Verdict{Decision: tool.Allow}
+}
+
+// errNotTheirs is what others read than who made a task, and who decides.
+var errNotTheirs = errors.New("whom you answer may not change this task: that is for who made it, or who decides in this chat; tell them so, they can use /tasks")
+
+// own is a task of the chat that who asks may change.
+func (o Options) own(ctx context.Context, call tool.Call, id string) (persistence.Task, error) {
+	t, err := find(ctx, o.Tasks, call.Run.ChatKey, id)
+	if err == nil && o.May != nil && !o.May(call.Run, t) {
+		err = fmt.Errorf("%w: %w", tool.ErrInput, errNotTheirs)
+	}
+	return t, err
+}
+
+// changed is a task of the chat as it is, and as the call wants it.
+func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence.Task, times persistence.TaskTimes, err error) {
+	var c changes
+	if err := c.read(call.Input); err != nil {
+		return was, t, times, err
+	}
+	if was, err = u.opts.own(ctx, call, c.TaskID); err != nil {
+		return was, t, times, err
+	}
+	t, err = u.apply(&c, was)
+	if err == nil {
+		times, err = u.opts.checked(t)
+	}
+	if err == nil && t.Status == persistence.TaskActive && len(times.Upcoming(u.opts.Now(), 1)) == 0 && t.Cron != schedule.Manual {
+		err = errors.New("its time has passed; give when, delay or cron as well")
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	return was, t, times, err
+}
+
+// apply makes the changes of a task.
+func (u Update) apply(c *changes, t persistence.Task) (persistence.Task, error) {
+	switch {
+	case c.input == input{} && c.Status == "":
+		return t, errors.New("nothing is to be changed; give what shall be different")
+	case c.times() > 1:
+		return t, errors.New("give at most one of cron, when and delay")
+	case c.Say != "" && c.Instructions != "":
+		return t, errors.New("give say or instructions, not both")
+	case t.Status == persistence.TaskDone && c.Status == "" && c.times() == 0:
+		return t, errors.New("this task has ended; give new times, or status active")
+	}
+	t.Title = cmp.Or(persistence.ShortText(c.Title, maxTitle), t.Title)
+	t.Zone = cmp.Or(c.Timezone, t.Zone)
+	t.CatchUp = cmp.Or(persistence.CatchUp(c.CatchUp), t.CatchUp)
+	if c.Say != "" || c.Instructions != "" {
+		t.Say, t.Body = c.Say, c.Instructions
+	}
+	if c.times() == 1 {
+		zone := u.opts.Zone
+		if t.Zone != "" {
+			found, err := schedule.ParseZone(t.Zone)
+			if err != nil {
+				return t, err
+			}
+			zone = found
+		}
+		if err := c.timed(&t, zone, u.opts.Now()); err != nil {
+			return t, err
+		}
+		if t.Status == persistence.TaskDone {
+			t.Status = persistence.TaskActive
+		}
+	}
+	t.Status = cmp.Or(c.Status, t.Status)
+	return t, nil
+}
+
+// Explain implements [tool.Explainer]. The answer is bound to the task as it is.
+func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
+	was, t, times, err := u.changed(context.Background(), call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	e := tool.Explanation{What: "Change the task “" + was.Title + "” of this chat", Bind: was.Digest()}
+	what := t.Body
+	if t.Say != "" {
+		what = t.Say
+		e.What += ", which then says the text below by itself"
+		e.Risk = "The text is sent at its time, and nobody is asked again."
+	} else {
+		e.What += ", in which I then follow the instructions below by myself"
+		e.Risk = "Nobody looks on when it runs; what asks then waits for the operator."
+	}
+	var exact strings.Builder
+	if t.Title != was.Title {
+		fmt.Fprintf(&exact, "title: %s\n", t.Title)
+	}
+	if t.Cron != "" {
+		fmt.Fprintf(&exact, "cron: %s\n", t.Cron)
+	}
+	fmt.Fprintf(&exact, "timezone: %s\n", times.Zone)
+	if t.Status != persistence.TaskActive {
+		fmt.Fprintf(&exact, "status: %s\n", t.Status)
+	}
+	var c changes
+	if err := c.read(call.Input); err == nil && c.Delay != "" {
+		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", c.Delay, stamp(t.When, times.Zone))
+	} else {
+		for _, at := range times.Upcoming(u.opts.Now(), upcoming) {
+			fmt.Fprintf(&exact, "next: %s\n", stamp(at, times.Zone))
+		}
+	}
+	fmt.Fprintf(&exact, "\n%s", what)
+	e.Exact = exact.String()
+	return e, nil
+}
+
+// Invoke implements [tool.Tool].
+func (u Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	was, t, times, err := u.changed(ctx, call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	var c changes
+	if err := c.read(call.Input); err != nil { // Unreachable: it was read before
+		return tool.Result{}, err
+	}
+	if c.statusOnly() {
+		err = u.opts.Tasks.SetTaskStatus(ctx, t.ID, t.Status)
+	} else {
+		err = u.opts.Tasks.ChangeTask(ctx, t.ID, func(now persistence.Task) (persistence.Task, error) {
+			if now.Digest() != was.Digest() || call.Bind != "" && call.Bind != now.Digest() {
+				return now, fmt.Errorf("%w: the task was changed since a person agreed; look with %s and ask again", tool.ErrInput, ListName)
+			}
+			return t, nil
+		})
+	}
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("change the task: %w", err)
+	}
+	return u.opts.confirm(ctx, t, times)
+}
+
+//go:embed cancel.md
+var cancelText string
+
+//go:embed run.schema.json
+var cancelSchema []byte
+
+// Cancel is the tool task_cancel.
+type Cancel struct{ opts Options }
+
+// Spec implements [tool.Tool].
+func (Cancel) Spec() tool.Spec {
+	return tool.Spec{
+		Name: CancelName, Title: "Cancel a task", Description: strings.TrimSpace(cancelText), InputSchema: json.RawMessage(cancelSchema),
+		Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
+	}
+}
+
+// Invoke implements [tool.Tool]. The task is kept as one that has ended.
+func (c Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	var in struct{ TaskID string }
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	t, err := c.opts.own(ctx, call, in.TaskID)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	note := "Cancelled. task_update with status active takes that back."
+	switch {
+	case t.Status == persistence.TaskDone:
+		note = "It had ended before; nothing was changed."
+	case t.Cron == "" || t.Cron == schedule.Manual:
+		note = "Cancelled."
+	}
+	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, persistence.TaskDone); err != nil {
+		return tool.Result{}, fmt.Errorf("cancel the task: %w", err)
+	}
+	return result(struct {
+		TaskID string                 `json:"taskId"`
+		Title  string                 `json:"title"`
+		Status persistence.TaskStatus `json:"status"`
+		Note   string                 `json:"note"`
+	}{t.ID, t.Title, persistence.TaskDone, note}, t.Title)
+}

@@ -1,0 +1,193 @@
+package task_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// A task is changed by what is given and keeps the rest; a person sees it whole before,
+// with the next three times.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.invoke(here, "c", task.CreateName, `{"title":"Report","cron":"Every weekday at 9","say":"Report, please."}`); err != nil {
+		t.Fatal(err)
+	}
+	own := b.all()[0]
+	if own.Cron != "0 9 * * 1-5" {
+		t.Fatalf("cron is %q", own.Cron)
+	}
+	for _, tt := range []struct{ name, in, want string }{
+		{"times in Chinese", `"cron":"每天晚上十点"`, "cron: 0 22 * * *\ntimezone: Europe/Berlin\nnext: Fri 2026-03-27 22:00 CET\nnext: Sat 2026-03-28 22:00 CET\nnext: Sun 2026-03-29 22:00 CEST\n\nReport, please."},
+		{"a single time", `"delay":"20m"`, "timezone: Europe/Berlin\n20m after you agree (now: Fri 2026-03-27 12:20 CET)\n\nReport, please."},
+		{"words", `"title":"News","instructions":"Sum up."`, "title: News\ntimezone: Europe/Berlin\nnext: Fri 2026-03-27 12:20 CET\n\nSum up."},
+		{"zone and times", `"timezone":"Asia/Shanghai","cron":"0 9 * * 1-5"`, "cron: 0 9 * * 1-5\ntimezone: Asia/Shanghai\nnext: Mon 2026-03-30 09:00 CST\nnext: Tue 2026-03-31 09:00 CST\nnext: Wed 2026-04-01 09:00 CST\n\nSum up."},
+	} {
+		in := `{"taskId":"` + own.ID + `",` + tt.in + `}`
+		found, call := b.call(here, "u", task.UpdateName, in)
+		e, err := explain(found, call)
+		if err != nil || e.Exact != tt.want || tool.BySpec(found, call).Decision != tool.Ask {
+			t.Errorf("%s: explained as %q, %v; want %q", tt.name, e.Exact, err, tt.want)
+		}
+		call.Bind = e.Bind
+		if _, err := found.Invoke(t.Context(), call); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if again, err := found.Invoke(t.Context(), call); err == nil {
+			t.Errorf("%s: one answer changed the task twice: %s", tt.name, again.Output)
+		}
+	}
+	if got := b.all()[0]; got.ID != own.ID || got.Title != "News" || got.Say != "" || got.Body != "Sum up." || got.Cron != "0 9 * * 1-5" || got.Zone != "Asia/Shanghai" || got.Status != persistence.TaskActive {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// To pause, resume and cancel asks nobody and can be taken back.
+func TestPauseResumeCancel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.invoke(here, "c", task.CreateName, `{"title":"Report","cron":"0 9 * * *","say":"Report, please."}`); err != nil {
+		t.Fatal(err)
+	}
+	id := b.all()[0].ID
+	for _, tt := range []struct {
+		name, in, out string
+		want          persistence.TaskStatus
+	}{
+		{task.UpdateName, `,"status":"paused"`, `"status":"paused"`, persistence.TaskPaused},
+		{task.UpdateName, `,"status":"active"`, `"next":["Sat 2026-03-28 09:00 CET"`, persistence.TaskActive},
+		{task.CancelName, ``, "Cancelled.", persistence.TaskDone},
+		{task.CancelName, ``, "It had ended before", persistence.TaskDone},
+		{task.UpdateName, `,"status":"active"`, `"status":"active"`, persistence.TaskActive},
+	} {
+		in := `{"taskId":"` + id + `"` + tt.in + `}`
+		found, call := b.call(here, "u", tt.name, in)
+		if got := tool.BySpec(found, call); got.Decision != tool.Allow {
+			t.Errorf("%s %s: %v", tt.name, in, got)
+		}
+		out, err := b.invoke(here, "u", tt.name, in)
+		if got := b.all()[0].Status; err != nil || !strings.Contains(out, tt.out) || got != tt.want {
+			t.Errorf("%s %s: %s, %v, status %s", tt.name, in, out, err, got)
+		}
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.invoke(here, "c", task.CreateName, `{"title":"Report","when":"2026-03-28 09:00","say":"Report, please."}`); err != nil {
+		t.Fatal(err)
+	}
+	id := b.all()[0].ID
+	for _, in := range []string{
+		``, `,"cron":"0 9 * * *","delay":"5m"`, `,"say":"a","instructions":"b"`, `,"cron":"when the sun rises"`, `,"cron":"0 25 * * *"`, `,"when":"2026-03-01 09:00"`,
+		`,"timezone":"Mars/Base"`, `,"say":"a\u202eb"`, `,"cron":"every 7 minutes"`,
+	} {
+		in = `{"taskId":"` + id + `"` + in + `}`
+		if out, err := b.invoke(here, "u", task.UpdateName, in); !errors.Is(err, tool.ErrInput) {
+			t.Errorf("%s: got %s, %v", in, out, err)
+		}
+	}
+	if _, err := b.invoke(there, "u", task.UpdateName, `{"taskId":"`+id+`","status":"paused"}`); !errors.Is(err, tool.ErrInput) {
+		t.Errorf("another chat: %v", err)
+	}
+	if _, err := b.invoke(there, "u", task.CancelName, `{"taskId":"`+id+`"}`); !errors.Is(err, tool.ErrInput) {
+		t.Errorf("another chat: %v", err)
+	}
+	b.now = b.now.AddDate(0, 0, 7)
+	if err := b.store.SetTaskStatus(t.Context(), id, persistence.TaskDone); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := b.invoke(here, "u", task.UpdateName, `{"taskId":"`+id+`","status":"active"}`); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), "has passed") {
+		t.Errorf("a time that has passed came back: %s, %v", out, err)
+	}
+}
+
+// Who made a task, and who decides in the chat, may change it. Others are refused with a
+// sentence, whatever the model wants.
+func TestOnlyTheirMakerChangesTasks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	set, err := tool.NewSet(task.Tools(task.Options{
+		Tasks: b.store, Zone: b.now.Location(), May: func(run tool.Run, t persistence.Task) bool {
+			return persistence.TaskMaker(run.Asker.Platform, run.Asker.ID) == t.MadeBy
+		},
+	})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set = set
+	invoke := func(who, name, in string) error {
+		found, call := b.call(here, "c"+who, name, in)
+		call.Run.Asker, call.Run.Group = tool.Person{Platform: "telegram@work", ID: who}, true
+		_, err := found.Invoke(t.Context(), call)
+		return err
+	}
+	if err := invoke("7", task.CreateName, `{"title":"Report","cron":"0 9 * * *","say":"Report, please."}`); err != nil {
+		t.Fatal(err)
+	}
+	own := b.all()[0]
+	if own.MadeBy != "telegram-7" {
+		t.Errorf("made by %q", own.MadeBy)
+	}
+	for _, call := range [][2]string{
+		{task.UpdateName, `{"taskId":"` + own.ID + `","status":"paused"}`}, {task.UpdateName, `{"taskId":"` + own.ID + `","say":"Mine now."}`}, {task.CancelName, `{"taskId":"` + own.ID + `"}`},
+	} {
+		if err := invoke("8", call[0], call[1]); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), "who made it") {
+			t.Errorf("%s %s by another member: %v", call[0], call[1], err)
+		}
+	}
+	if got := b.all()[0]; got != own {
+		t.Errorf("changed to %+v", got)
+	}
+	if err := invoke("7", task.CancelName, `{"taskId":"`+own.ID+`"}`); err != nil || b.all()[0].Status != persistence.TaskDone {
+		t.Errorf("by who made it: %v", err)
+	}
+}
+
+// Numbers stay with their tasks and are not given twice.
+func TestTasksHaveNumbers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	numbers := func() []int {
+		out, err := b.invoke(here, "l", task.ListName, `{}`)
+		var got struct{ Tasks []struct{ Number int } }
+		if err := errors.Join(err, json.Unmarshal([]byte(out), &got)); err != nil {
+			t.Fatal(err)
+		}
+		var list []int
+		for _, x := range got.Tasks {
+			list = append(list, x.Number)
+		}
+		slices.Sort(list)
+		return list
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		if _, err := b.invoke(here, id, task.CreateName, `{"title":"t","cron":"@manual","instructions":"x"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := numbers(); !slices.Equal(got, []int{1, 2, 3}) {
+		t.Errorf("got %v", got)
+	}
+	all, given, err := b.store.Numbered(t.Context(), here)
+	if err != nil || given[all[2].ID] != 3 {
+		t.Fatal(given, err)
+	}
+	if err := b.store.RemoveTask(t.Context(), all[2].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.invoke(here, "d", task.CreateName, `{"title":"t","cron":"@manual","instructions":"x"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := numbers(); !slices.Equal(got, []int{1, 2, 4}) {
+		t.Errorf("got %v; want the number of the removed task to stay free", got)
+	}
+}

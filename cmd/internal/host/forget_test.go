@@ -1,0 +1,210 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+)
+
+const secretWord = "canary7q4zz"
+
+// withSecret are the files below a folder that hold the canary, in letters of either case,
+// and those whose name does.
+func withSecret(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		found := strings.Contains(path, secretWord)
+		if e.Type().IsRegular() {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			found = found || bytes.Contains(bytes.ToLower(raw), []byte(secretWord))
+		}
+		if found {
+			rel, _ := filepath.Rel(dir, path) // both are absolute
+			out = append(out, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fillChat puts the canary wherever something of a chat is kept.
+func fillChat(t *testing.T, c *commandChat, h *Host) {
+	t.Helper()
+	state := filepath.Join(c.dir, ".ship")
+	c.say("schedule "+`{"title":"Report","cron":"@manual","instructions":"`+secretWord+`"}`, "Create the task")
+	c.say("yes", "Came of it")
+	tasks, _, err := c.tasks(state)
+	if err != nil || len(tasks) != 1 {
+		t.Fatalf("tasks %v, %v", tasks, err)
+	}
+	if _, err := h.runTask(t.Context(), tasks[0].ID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	c.api.Await(t, "the task", func() bool {
+		return slices.ContainsFunc(c.texts(), func(s string) bool { return s == "did: "+secretWord })
+	})
+	c.say("archived "+secretWord, "did: archived")
+	c.say("/new "+secretWord, "start afresh")
+	c.say("hello "+secretWord, "did: hello")
+	for _, file := range []string{
+		"chat/telegram-chat-1/memory/Primary.md", "chat/telegram-chat-1/memory/backup/Primary-1.md", "chat/telegram-chat-1/messages/quarantine/x",
+		"files/results/telegram-chat-1/voice.ogg", "memory/users/telegram-1.md", "memory/users/backup/telegram-1-1.md",
+	} {
+		write(t, filepath.Join(state, file), secretWord)
+	}
+	if err := grantsOf(state).SaveGrants(t.Context(), "telegram-chat-1", []persistence.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil || len(lines) == 0 {
+		t.Fatalf("the index finds %v, %v", lines, err)
+	}
+	if err := h.index.Discard(t.Context()); err != nil { // as a file that is whole on the disk, then as one in use
+		t.Fatal(err)
+	}
+	if _, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil {
+		t.Fatal(err)
+	}
+	if found := withSecret(t, state); len(found) < 14 {
+		t.Fatalf("the canary is in %d files only: %q", len(found), found)
+	}
+}
+
+func (c *commandChat) tasks(state string) ([]persistence.Task, []persistence.TaskProblem, error) {
+	return TaskStore(state, "").Tasks(context.Background())
+}
+
+// After a deletion nothing below the state folder holds what was said: no history, archive,
+// memory, file, index, task or log. The ids stay, so that a message that is brought again
+// is known, and the chat goes on with what is new.
+func TestForgetLeavesNothing(t *testing.T) {
+	p := newProject(t)
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
+	c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
+	h := p.prepare(t, Options{Model: c.script}, flags)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(p.dir, ".ship")
+	fillChat(t, c, h)
+	c.say("/forget yes", "To delete, press the button") // nobody was asked yet
+	c.say("/forget no", "Nothing was deleted.")
+	c.say("/forget 确认", "永久删除") // a no ends the question
+	if found := withSecret(t, state); len(found) < 14 {
+		t.Fatalf("something was deleted before anybody agreed: %q are left", found)
+	}
+	c.say("/forget yes", "is deleted")
+	c.api.Await(t, "the chats of the tasks", func() bool { return len(withSecret(t, state)) == 0 })
+	before := len(c.script.Requests())
+	if text := c.say("are you there", "did: are you there"); text == "" {
+		t.Error("no answer")
+	}
+	if raw, _ := json.Marshal(c.script.Requests()[before:]); bytes.Contains(raw, []byte(secretWord)) {
+		t.Errorf("a model reads what was deleted: %s", raw)
+	}
+	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if found := withSecret(t, state); len(found) > 0 {
+		t.Errorf("after the end the canary is in %q", found)
+	}
+	p.start(t, Options{Model: c.script}, flags)
+	c.say("still there", "did: still there")
+	if intents, _ := filepath.Glob(filepath.Join(state, "forgetting", "*", "*")); len(intents) > 0 {
+		t.Errorf("intents are left: %q", intents)
+	}
+}
+
+// A deletion that a crash cut short is finished by the next start, whatever was gone by
+// then; and a store that no host uses is deleted from in the same way.
+func TestForgetIsFinishedByTheNextStart(t *testing.T) {
+	for _, how := range []string{"intent alone", "folder gone", "stopped"} {
+		t.Run(how, func(t *testing.T) {
+			p := newProject(t)
+			flags := telegramFlags(p)
+			flags["adapters.telegram.egress"], flags["permissions.exec.approvers"] = "direct", "initiator"
+			c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
+			h := p.prepare(t, Options{Model: c.script}, flags)
+			if err := h.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			fillChat(t, c, h)
+			if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			state := filepath.Join(p.dir, ".ship")
+			const key messages.ChatKey = "telegram-chat-1"
+			store, err := jsonl.Open(jsonl.Options{Dir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, err := readState(t.Context(), store, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := offlineEraser(state, store, time.UTC)
+			switch how {
+			case "stopped":
+				if _, err := Forget(t.Context(), state, store, time.UTC, key); err != nil {
+					t.Fatal(err)
+				}
+				if found := withSecret(t, state); len(found) > 0 {
+					t.Errorf("the canary is in %q", found)
+				}
+			default:
+				related, err := e.fires.Chats(t.Context(), key)
+				if err != nil || len(related) != 1 {
+					t.Fatal(related, err)
+				}
+				for _, other := range related {
+					if err := e.intend(t.Context(), persistence.Forgetting{Version: 1, ChatKey: other}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := e.intend(t.Context(), was.Forgotten(key, time.Now(), "me", true)); err != nil {
+					t.Fatal(err)
+				}
+				if how == "folder gone" {
+					if err := os.RemoveAll(filepath.Join(state, "chat", string(key))); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			p.start(t, Options{Model: c.script}, flags)
+			if found := withSecret(t, state); len(found) > 0 {
+				t.Errorf("after the start the canary is in %q", found)
+			}
+			before := len(c.script.Requests())
+			c.say("still there", "did: still there")
+			if n := len(c.script.Requests()) - before; n != 1 {
+				t.Errorf("%d requests, want the one of the new message", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,307 @@
+package schedule
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Phrase reads a regular time in plain English or Chinese, like "every weekday at 9" or
+// 每个工作日九点, and gives the cron schedule of it. It reads the whole text or none of it:
+// false says that some of its words are not known, or that no cron schedule is the same.
+// An hour without am, pm or a part of the day is one of the 24-hour clock.
+func Phrase(text string) (cron string, ok bool) {
+	if len(text) > maxText {
+		return "", false
+	}
+	p := phrase{rest: strings.ToLower(strings.Join(strings.Fields(text), " "))}
+	for p.skip(); p.rest != ""; p.skip() {
+		if !p.word() {
+			return "", false
+		}
+	}
+	return p.cron()
+}
+
+// phrase is a text that is being read, and what it has said so far.
+type phrase struct {
+	rest string
+
+	days    []int // of the week
+	dom     int   // day of the month; 0: none
+	daily   bool
+	monthly bool
+	hours   []int
+	minute  int // of the hours
+	step    int // every so many minutes or hours; 0: none
+	hourly  bool
+	bad     bool
+}
+
+// fillers are words that say nothing about the time.
+var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每|在|和|与|都)`)
+
+func (p *phrase) skip() {
+	for {
+		found := fillers.FindString(p.rest)
+		if found == "" || isLetter(found) && !endsWord(p.rest[len(found):]) {
+			return
+		}
+		p.rest = p.rest[len(found):]
+	}
+}
+
+// isLetter reports whether a word is an English one.
+func isLetter(word string) bool { return word[0] >= 'a' && word[0] <= 'z' }
+
+// endsWord reports whether an English word is over where rest begins.
+func endsWord(rest string) bool {
+	return rest == "" || (rest[0] < 'a' || rest[0] > 'z') && (rest[0] < '0' || rest[0] > '9')
+}
+
+// term is one thing that a phrase may say.
+type term struct {
+	is  *regexp.Regexp
+	say func(p *phrase, m []string)
+}
+
+const (
+	numeral  = `([0-9]{1,2}|[零〇一二两三四五六七八九十]{1,3})`
+	weekday  = `(mon(?:days?)?|tues?(?:days?)?|wed(?:nesdays?)?|thu(?:rs(?:days?)?)?|fri(?:days?)?|sat(?:urdays?)?|sun(?:days?)?)`
+	xingqi   = `(?:周|星期|礼拜)([一二三四五六日天])`
+	partsDay = `(凌晨|早上|早晨|清晨|上午|中午|下午|傍晚|晚上|夜里)?`
+)
+
+// terms are in the order in which they are tried: a longer one first.
+var terms = []term{ //nolint:gochecknoglobals // constant
+	{re(weekday + ` ?(?:-|–|to|through|until) ?` + weekday), func(p *phrase, m []string) { p.span(englishDay(m[1]), englishDay(m[2])) }},
+	{re(`(?:周|星期|礼拜)([一二三四五六日天]) ?(?:到|至|-|~) ?(?:周|星期|礼拜)?([一二三四五六日天])`), func(p *phrase, m []string) { p.span(chineseDay(m[1]), chineseDay(m[2])) }},
+	{re(`(?:weekdays?|work(?:ing)? ?days?|business days?)`), func(p *phrase, _ []string) { p.span(1, 5) }},
+	{re(`工作日`), func(p *phrase, _ []string) { p.span(1, 5) }},
+	{re(`weekends?`), func(p *phrase, _ []string) { p.day(6, 0) }},
+	{re(`周末`), func(p *phrase, _ []string) { p.day(6, 0) }},
+	{re(weekday), func(p *phrase, m []string) { p.day(englishDay(m[1])) }},
+	{re(xingqi), func(p *phrase, m []string) { p.day(chineseDay(m[1])) }},
+	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?[号日]?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
+	{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
+	{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
+	{re(`(?:day|daily|everyday|天|日)`), func(p *phrase, _ []string) { p.daily = true }},
+	{re(numeral + ` ?(?:minutes?|mins?|分钟)`), func(p *phrase, m []string) { p.steps(m[1], 60, false) }},
+	{re(numeral + ` ?(?:hours?|个?小时)`), func(p *phrase, m []string) { p.steps(m[1], 24, true) }},
+	{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
+	{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
+	{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
+	{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?整?`), chineseTime},
+	{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
+	{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
+	{re(`([0-9]{1,2}):([0-9]{2})`), func(p *phrase, m []string) { p.time(m[1], m[2], "") }},
+	{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
+}
+
+func re(s string) *regexp.Regexp { return regexp.MustCompile(`^` + s) }
+
+// word reads one term.
+func (p *phrase) word() bool {
+	for _, t := range terms {
+		m := t.is.FindStringSubmatch(p.rest)
+		if m == nil || m[0] == "" {
+			continue
+		}
+		rest := p.rest[len(m[0]):]
+		if last := m[0][len(m[0])-1]; last < 0x80 && last != '.' && !endsWord(rest) {
+			continue
+		}
+		p.rest = rest
+		t.say(p, m)
+		return !p.bad
+	}
+	return false
+}
+
+func (p *phrase) day(days ...int) {
+	for _, d := range days {
+		if !slices.Contains(p.days, d) {
+			p.days = append(p.days, d)
+		}
+	}
+}
+
+func (p *phrase) span(from, to int) {
+	for d := from; ; d = (d + 1) % 7 {
+		p.day(d)
+		if d == to {
+			return
+		}
+	}
+}
+
+func (p *phrase) ofMonth(text string) {
+	n, ok := number(text)
+	p.bad = p.bad || !ok || n < 1 || n > 31 || p.dom != 0
+	p.dom = n
+}
+
+// steps is said of every so many minutes or hours. Only those that go evenly into the
+// whole are the same each hour, or each day.
+func (p *phrase) steps(text string, whole int, hourly bool) {
+	n, ok := number(text)
+	p.bad = p.bad || !ok || n < 1 || whole%n != 0 || n == whole || p.step != 0
+	p.step, p.hourly = n, hourly
+}
+
+// time is said of an hour; part is am or pm, or a part of the day.
+func (p *phrase) time(hour, minute, part string) {
+	h, ok := number(hour)
+	m := 0
+	if minute != "" {
+		var fine bool
+		m, fine = number(minute)
+		ok = ok && fine
+	}
+	switch {
+	case part == "":
+	case part[0] == 'p', part == "in the afternoon", part == "in the evening", part == "下午", part == "傍晚", part == "晚上":
+		ok = ok && h >= 1 && h <= 23
+		if h < 12 {
+			h += 12
+		} else if h == 12 && part == "晚上" {
+			ok = false // midnight, but of which day?
+		}
+	case part == "at night", part == "夜里":
+		ok = ok && h >= 6 && h <= 11
+		h += 12
+	case part == "中午":
+		ok = ok && (h >= 11 && h <= 13 || h == 1 || h == 2)
+		if h < 11 {
+			h += 12
+		}
+	default: // the morning
+		ok = ok && h <= 12
+		if h == 12 && part[0] == 'a' || h == 12 && part == "凌晨" {
+			h = 0
+		}
+	}
+	ok = ok && h <= 23 && m <= 59 && (len(p.hours) == 0 || p.minute == m)
+	p.bad = p.bad || !ok
+	p.hours, p.minute = append(p.hours, h), m
+}
+
+func chineseTime(p *phrase, m []string) {
+	minute := m[4]
+	if m[3] != "" {
+		p.bad = p.bad || minute != ""
+		minute = map[string]string{"半": "30", "一刻": "15", "三刻": "45"}[m[3]]
+	}
+	p.time(m[2], minute, m[1])
+}
+
+// cron is what the whole phrase says.
+func (p *phrase) cron() (string, bool) {
+	days := "*"
+	switch {
+	case p.bad, p.monthly != (p.dom > 0), p.dom > 0 && (len(p.days) > 0 || p.daily), p.daily && len(p.days) > 0:
+		return "", false
+	case len(p.days) > 0:
+		days = weekdays(p.days)
+	}
+	dom := "*"
+	if p.dom > 0 {
+		dom = strconv.Itoa(p.dom)
+	}
+	if p.step > 0 {
+		if len(p.hours) > 0 || p.monthly {
+			return "", false
+		}
+		minute, hour := "0", "*"
+		switch {
+		case p.hourly && p.step > 1:
+			hour = fmt.Sprintf("*/%d", p.step)
+		case !p.hourly && p.step == 1:
+			minute = "*"
+		case !p.hourly:
+			minute = fmt.Sprintf("*/%d", p.step)
+		}
+		return fmt.Sprintf("%s %s * * %s", minute, hour, days), true
+	}
+	if len(p.hours) == 0 || !p.daily && !p.monthly && len(p.days) == 0 {
+		return "", false
+	}
+	slices.Sort(p.hours)
+	return fmt.Sprintf("%d %s %s * %s", p.minute, joined(slices.Compact(p.hours)), dom, days), true
+}
+
+// weekdays are days of the week as cron writes them.
+func weekdays(days []int) string {
+	slices.Sort(days)
+	switch {
+	case len(days) == 7:
+		return "*"
+	case len(days) > 2 && days[len(days)-1]-days[0] == len(days)-1:
+		return fmt.Sprintf("%d-%d", days[0], days[len(days)-1])
+	}
+	return joined(days)
+}
+
+func joined(numbers []int) string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, strconv.Itoa(n))
+	}
+	return strings.Join(out, ",")
+}
+
+func englishDay(name string) int {
+	return slices.Index([]string{"su", "mo", "tu", "we", "th", "fr", "sa"}, name[:2])
+}
+
+func chineseDay(name string) int {
+	if name == "天" {
+		return 0
+	}
+	return slices.Index([]rune("日一二三四五六"), []rune(name)[0])
+}
+
+// number reads digits, or Chinese numerals up to ninety-nine.
+func number(text string) (int, bool) {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n, true
+	}
+	digit := func(r rune) (int, bool) {
+		switch r {
+		case '〇':
+			r = '零'
+		case '两':
+			r = '二'
+		}
+		i := slices.Index([]rune("零一二三四五六七八九"), r)
+		return i, i >= 0
+	}
+	before, after, tens := strings.Cut(text, "十")
+	if !tens {
+		before, after = "", strings.TrimPrefix(text, "零") // as in 九点零五分
+		if after == "" {
+			after = text
+		}
+	}
+	n := 0
+	if tens {
+		n = 10
+		if before != "" {
+			d, ok := digit([]rune(before)[0])
+			if !ok || d == 0 || len([]rune(before)) > 1 {
+				return 0, false
+			}
+			n = 10 * d
+		}
+	}
+	if after != "" {
+		d, ok := digit([]rune(after)[0])
+		if !ok || len([]rune(after)) > 1 {
+			return 0, false
+		}
+		n += d
+	}
+	return n, text != ""
+}

@@ -1,0 +1,88 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPhrase(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Every weekday at 9":              "0 9 * * 1-5",
+		"every weekday at 9am":            "0 9 * * 1-5",
+		"weekdays at 9 in the morning":    "0 9 * * 1-5",
+		"each working day at 09:30":       "30 9 * * 1-5",
+		"Monday to Friday at 9":           "0 9 * * 1-5",
+		"mon-fri 9:00":                    "0 9 * * 1-5",
+		"every day at 9 pm":               "0 21 * * *",
+		"daily at 12 p.m.":                "0 12 * * *",
+		"daily at 12am":                   "0 0 * * *",
+		"every day at noon":               "0 12 * * *",
+		"every Monday and Thursday at 18": "0 18 * * 1,4",
+		"on weekends at 10:15":            "15 10 * * 0,6",
+		"sat, sun at 8 and 20":            "0 8,20 * * 0,6",
+		"friday to monday at 7":           "0 7 * * 0,1,5,6",
+		"every month on the 1st at 9":     "0 9 1 * *",
+		"on the 15th of every month at 9": "0 9 15 * *",
+		"every hour":                      "0 * * * *",
+		"every 15 minutes":                "*/15 * * * *",
+		"every 2 hours":                   "0 */2 * * *",
+		"every 30 minutes on weekdays":    "*/30 * * * 1-5",
+		"every week on Tuesday at 8":      "0 8 * * 2",
+		"每个工作日九点":                         "0 9 * * 1-5",
+		"每个工作日早上9点":                       "0 9 * * 1-5",
+		"工作日上午九点半":                        "30 9 * * 1-5",
+		"周一到周五 9:00":                      "0 9 * * 1-5",
+		"每天晚上十点":                          "0 22 * * *",
+		"每日21:15":                         "15 21 * * *",
+		"每天下午三点一刻":                        "15 15 * * *",
+		"每周一、周三下午2点":                      "0 14 * * 1,3",
+		"每周日 20点05分":                      "5 20 * * 0",
+		"每星期天中午十二点":                       "0 12 * * 0",
+		"每个周末十点":                          "0 10 * * 0,6",
+		"每月1号早上八点":                        "0 8 1 * *",
+		"每月十五日九点零五分":                      "5 9 15 * *",
+		"每小时":                             "0 * * * *",
+		"每两小时":                            "0 */2 * * *",
+		"每15分钟":                           "*/15 * * * *",
+		"每天二十三点":                          "0 23 * * *",
+	} {
+		got, ok := Phrase(text)
+		if !ok || got != want {
+			t.Errorf("Phrase(%q) = %q, %t; want %q", text, got, ok, want)
+		}
+		if _, err := ParseCron(got, time.UTC); err != nil {
+			t.Errorf("Phrase(%q): %v", text, err)
+		}
+	}
+}
+
+// What is not all understood, or no cron schedule can say, is left to cron's own error.
+func TestPhraseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "9", "at 9", "every", "every weekday", "tomorrow at 9", "every other day at 9", "every weekday at 9 except Monday", "every day at 25",
+		"every 7 minutes", "every 0 minutes", "every day at 9:30 and 10", "every 2 weeks on monday at 9", "every day monday at 9", "every month at 9",
+		"every day at 13 am", "0 9 * * 1-5", "@daily", "每天", "每隔一天九点", "明天九点", "每天三十点", "每天晚上十二点", "每月三十二号九点", "every monthly at 9 at 10:30", "every sunday9", "九点",
+		"biweekly monday 9", "every first monday at 9", "every last day of the month at 9",
+	} {
+		if got, ok := Phrase(text); ok {
+			t.Errorf("Phrase(%q) = %q; want none", text, got)
+		}
+	}
+}
+
+func FuzzPhrase(f *testing.F) {
+	for _, text := range []string{"Every weekday at 9", "每个工作日九点", "mon-fri 9:00", "每月十五日九点零五分", "every 15 minutes"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		cron, ok := Phrase(text)
+		if !ok {
+			return
+		}
+		if _, err := ParseCron(cron, time.UTC); err != nil {
+			t.Errorf("Phrase(%q) = %q: %v", text, cron, err)
+		}
+	})
+}
