@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 func (a *app) chatCmd() *cobra.Command {
@@ -68,28 +66,23 @@ func (a *app) env(names ...string) string {
 	return ""
 }
 
-// answered is the JSON of send.
-type answered struct {
-	Chat string `json:"chat"`
-	ID   string `json:"id"`
-	Text string `json:"text,omitempty"`
-}
-
 func (a *app) sendCmd() *cobra.Command {
 	var name, id string
 	var asJSON, detach bool
 	cmd := &cobra.Command{
 		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.ExactArgs(1),
 		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
-			"With --id the same message may be sent again: it counts once.",
+			"With --id the same message may be sent again: it counts once.\n\n" +
+			"Exit codes: 0 the agent answered; 7 it waits for a decision, which stderr shows; 1 it failed, and stderr says why;\n" +
+			"4 it failed because the model's key was refused. --json has the same as state, waiting, reason and error.",
 		Example: "  sma send 'What is on my list today?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := a.textOf(args[0])
 			if err != nil {
 				return err
 			}
-			return a.withHost(c.Context(), func(ctx context.Context, _ string, client *terminal.Client) error {
-				return a.send(ctx, client, answered{Chat: name, ID: id}, text, asJSON, detach)
+			return a.withHost(c.Context(), func(ctx context.Context, state string, client *terminal.Client) error {
+				return a.send(ctx, state, client, sending{sent: sent{Chat: name, ID: id}, text: text, asJSON: asJSON, detach: detach})
 			})
 		},
 	}
@@ -113,50 +106,6 @@ func (a *app) textOf(arg string) (string, error) {
 		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
 	}
 	return text, nil
-}
-
-func (a *app) send(ctx context.Context, client *terminal.Client, out answered, text string, asJSON, detach bool) error {
-	if out.ID == "" {
-		out.ID = "send-" + rand.Text()
-	}
-	if detach {
-		turn, said, err := client.Send(ctx, out.Chat, out.ID, text)
-		if err != nil {
-			return fromClient(err)
-		}
-		out.ID, out.Text = turn, said
-		if asJSON {
-			return a.printJSON(out)
-		}
-		if said != "" {
-			return a.print(said + "\n")
-		}
-		return a.print(turn + "\n")
-	}
-	wrote := ""
-	answer, err := client.Ask(ctx, out.Chat, out.ID, text, func(piece string) {
-		if !asJSON {
-			wrote += piece
-			_ = a.print(piece) // the end of the answer meets the same fault
-		}
-	})
-	if err != nil {
-		return fromClient(err)
-	}
-	if asJSON {
-		out.Text = persistence.Text(answer)
-		return a.printJSON(out)
-	}
-	if wrote == "" {
-		wrote = persistence.Text(answer)
-		if err := a.print(wrote); err != nil {
-			return err
-		}
-	}
-	if !strings.HasSuffix(wrote, "\n") {
-		return a.print("\n")
-	}
-	return nil
 }
 
 // withHost works with the host that runs, or with one that only has the terminal

@@ -231,7 +231,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice,
+		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Failure: chat.FailureWords,
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
 		},
