@@ -67,3 +67,21 @@ func execute(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Fatalf("no web platform in %s", args[0])
 }
+
+// readyz asks the host of a project whether it is ready: readyz <dir> <status> <text>.
+func readyz(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: readyz <dir> <status> <text>")
+	}
+	ts.Check(ts.Exec("sma", "status", "--json", "--dir", args[0]))
+	var status struct{ Metrics string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &status))
+	res, err := http.Get("http://" + status.Metrics + "/readyz")
+	ts.Check(err)
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	ts.Check(res.Body.Close())
+	if strconv.Itoa(res.StatusCode) != args[1] || strings.TrimSpace(string(body)) != args[2] {
+		ts.Fatalf("readyz says %d %q, want %s %q", res.StatusCode, body, args[1], args[2])
+	}
+}

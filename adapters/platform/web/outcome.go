@@ -49,7 +49,7 @@ type waitingRequest struct {
 	Asker   string           `json:"asker,omitempty"`
 	Asked   time.Time        `json:"asked"`
 	Expires time.Time        `json:"expires"`
-	Decide  decideBy  `json:"decide"`
+	Decide  decideBy         `json:"decide"`
 }
 
 // decideBy are the commands that decide a request on the machine of the host.
@@ -94,7 +94,7 @@ func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (o
 			default:
 				open = append(open, waitingRequest{
 					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
-					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(), 
+					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
 					Decide: decideBy{fmt.Sprintf("sma approvals approve %s %d", key, r.N), fmt.Sprintf("sma approvals deny %s %d", key, r.N)},
 				})
 			}

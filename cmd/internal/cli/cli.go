@@ -59,6 +59,7 @@ type app struct {
 	stateDir string   // --state-dir
 	sets     []string // --set key=value
 	noColor  bool
+	also     map[string]string // settings of the command itself, which --set overrides
 	signals  signals
 	// outside looks variables up in the environment of the process where Env is replaced, as
 	// in the demonstration. If it is nil, Env is that environment.

@@ -65,6 +65,7 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 	if err := h.wake(ctx); err != nil {
 		return err
 	}
+	h.expectCredentials(places)
 	for _, p := range places {
 		if made := h.ports[p.name]; p.open != nil {
 			p.open(made.platform, made.port)
@@ -111,6 +112,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 			h.board.platform(PlatformStatus{Name: p.name, On: true, Up: ok, Note: note})
 			value := 0.0
 			if ok {
+				h.refusals.works(p.name)
 				value = 1
 			}
 			up.Set(value)
