@@ -21,6 +21,8 @@ type Options struct {
 	Stderr io.Writer
 	// Env looks a variable up, usually os.LookupEnv.
 	Env func(name string) (string, bool)
+	// EnvNames lists the names of all variables; nil: they are unknown.
+	EnvNames func() []string
 	// Signals are SIGINT, SIGTERM and SIGHUP; nil: none come.
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.

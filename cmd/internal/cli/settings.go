@@ -38,7 +38,7 @@ func (a *app) loadMerged(dir string, also map[string]string, strict bool) (*conf
 }
 
 func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
-	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
+	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Names: a.EnvNames, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
 	if err == nil {
 		return loaded, nil
 	}
