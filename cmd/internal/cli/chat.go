@@ -147,6 +147,8 @@ func fromClient(err error) error {
 		return nil
 	case errors.Is(err, terminal.ErrNotRunning):
 		return &Failure{Code: CodeUnreachable, What: "the host has ended", Help: "sma run"}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &Failure{Code: CodeUnreachable, What: "the host ended before the answer was complete; it goes on with it when it runs again", Help: "sma run"}
 	case errors.Is(err, context.Canceled):
 		return err
 	default:
