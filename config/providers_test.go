@@ -61,7 +61,7 @@ func TestWellKnownKeys(t *testing.T) {
 // that set something, or belong to others, are not.
 func TestUnknownVariables(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/"+envFileName, "SMA_LLM_MODLE=x\n", 0o600)
+	write(t, dir+"/"+envFileName, "SMA_LLM_MODELL=x\n", 0o600)
 	loaded, err := Load(Options{Dir: dir, Names: func() []string {
 		return []string{"SMA_LLM_BASEURL", "SMA_LLM_MODEL", "SMA_TRUST", "PATH", "SMALL", "SMA_ADAPTERS_WEB_LISTEN"}
 	}})
@@ -74,7 +74,7 @@ func TestUnknownVariables(t *testing.T) {
 	}
 	want := []string{
 		"SMA_LLM_BASEURL: no setting has the variable SMA_LLM_BASEURL; did you mean SMA_LLM_BASE_URL?",
-		"SMA_LLM_MODLE: no setting has the variable SMA_LLM_MODLE; did you mean SMA_LLM_MODEL?",
+		"SMA_LLM_MODELL: no setting has the variable SMA_LLM_MODELL; did you mean SMA_LLM_MODEL?",
 	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %q, want %q", got, want)

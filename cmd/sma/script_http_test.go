@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -48,7 +49,7 @@ func execute(ts *testscript.TestScript, neg bool, args []string) {
 		if p.Name != "web" {
 			continue
 		}
-		req, err := http.NewRequest(http.MethodPost, p.Note+"/api/execute", strings.NewReader(args[1]))
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, p.Note+"/api/execute", strings.NewReader(args[1]))
 		ts.Check(err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer tok")
@@ -76,7 +77,9 @@ func readyz(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("sma", "status", "--json", "--dir", args[0]))
 	var status struct{ Metrics string }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &status))
-	res, err := http.Get("http://" + status.Metrics + "/readyz")
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+status.Metrics+"/readyz", http.NoBody)
+	ts.Check(err)
+	res, err := http.DefaultClient.Do(req)
 	ts.Check(err)
 	body, err := io.ReadAll(res.Body)
 	ts.Check(err)
