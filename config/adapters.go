@@ -17,7 +17,7 @@ type Telegram struct {
 	BotToken     Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN" jsonschema_description:"Token from BotFather; write ${TELEGRAM_BOT_TOKEN}. That variable counts by itself at Telegram's own address, on this machine, and at an address that the operator sets."`
 	BaseURL      string `json:"baseUrl" jsonschema_description:"Root of the Bot API."`
 	Proxy        string `json:"proxy,omitempty" jsonschema_description:"Proxy that the Bot API is reached through, as http://, https:// or socks5:// with host and port. Unset: the variables HTTPS_PROXY and NO_PROXY count, which may hold a password, too."`
-	Access       string `json:"access" jsonschema:"enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the people and groups that the owner let in, or everybody."`
+	Access       string `json:"access" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Who may talk to the bot: the owner alone, the people and groups that the owner let in, or everybody."`
 	Groups       string `json:"groups" jsonschema:"enum=mention,enum=reply,enum=commands,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, replies alone, commands alone, or all. The owner changes it in a group with /activation."`
 	RateLimit    string `json:"rateLimit" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
 	Egress       string `json:"egress" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
@@ -36,7 +36,7 @@ type Telegram struct {
 type TelegramAccount struct {
 	BotToken Secret `json:"botToken,omitzero" variable:"TELEGRAM_BOT_TOKEN_2" jsonschema_description:"Token from BotFather; write ${NAME} of a variable."`
 	Access   string `json:"access,omitempty" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Who may talk to the bot; unset: as for the first."`
-	Groups   string `json:"groups,omitempty" jsonschema:"enum=mention,enum=all" jsonschema_description:"What the bot answers in groups; unset: as for the first."`
+	Groups   string `json:"groups,omitempty" jsonschema:"enum=mention,enum=reply,enum=commands,enum=all" jsonschema_description:"What the bot answers in groups; unset: as for the first."`
 }
 
 // Hook configures a webhook: plain HTTP on this machine, behind a proxy that speaks TLS.
@@ -73,7 +73,7 @@ type FeishuHook struct {
 // Group configures one Feishu group that the bot works in.
 type Group struct {
 	Access       string `json:"access" jsonschema:"enum=owner,enum=paired,enum=open" jsonschema_description:"Which members may talk to the bot; everybody by default, as listing the group lets it in."`
-	Addressed    string `json:"addressed" jsonschema:"enum=mention,enum=always" jsonschema_description:"Answer when mentioned or replied to, or every message."`
+	Addressed    string `json:"addressed" jsonschema:"enum=mention,enum=all,enum=always" jsonschema_description:"Answer when mentioned or replied to, or every message, which is all; always is its older name."`
 	GroupContext *int   `json:"groupContext,omitempty" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Wins over the platform's groupContext."`
 }
 

@@ -25,6 +25,7 @@ func (l *loader) check() {
 	l.warnLiterals()
 	l.warnOpenness()
 	l.warnSkillPaths()
+	l.warnVariables()
 	l.reportIdle()
 }
 

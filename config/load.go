@@ -36,6 +36,9 @@ type Options struct {
 	// Flags are values given on the command line, by key, such as "llm.model".
 	// Secrets are refused here: command lines can be seen by others.
 	Flags map[string]string
+	// Names lists the variables of the environment, so that misspelt ones of ours are
+	// reported; nil: those of .env alone are looked at.
+	Names func() []string
 	// VoidRule says that a rule for commands covers nothing; nil: none is looked at.
 	VoidRule func(rule string) bool
 	// DenyFault says why a prohibition of commands can never match; nil: none is looked at.

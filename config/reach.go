@@ -170,7 +170,7 @@ func (l *loader) ownHosts(key string) []string {
 
 // mayHave reports whether a well-known variable may go to an address by itself.
 func (l *loader) mayHave(name, key, address string) bool {
-	host := map[string]string{"OPENAI_API_KEY": "api.openai.com", "TELEGRAM_BOT_TOKEN": "api.telegram.org"}[name]
+	host := wellKnownHost(name)
 	folder, text := l.fromFolder(key, address)
 	return !folder || host != "" && isOwn(text, host) || isLoopback(text)
 }
@@ -238,6 +238,8 @@ func (l *loader) goesByItself(key, name string) bool {
 	llm := l.settings.LLM
 	switch {
 	case key == "llm.apiKey" && name == "OPENAI_API_KEY" && (llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom):
+		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
+	case key == "llm.apiKey" && name != "" && name == providerOf(llm.Provider).variable:
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
 	case key == "adapters.telegram.botToken" && name == "TELEGRAM_BOT_TOKEN":
 		return l.mayHave(name, "adapters.telegram.baseUrl", l.settings.Adapters.Telegram.BaseURL)

@@ -71,6 +71,12 @@ func (l *loader) resolveModel() {
 		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL")
 		l.wellKnownSecret("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
 	}
+	if !chosen {
+		chosen = l.chooseByKey()
+	}
+	if known := providerOf(llm.Provider); chosen && known.variable != "" && llm.Provider != ProviderOpenAI {
+		l.wellKnownSecret("llm.apiKey", known.variable, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
+	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
 		if !chosen && !l.origins.untouched(key) {
 			chosen = true
@@ -125,6 +131,7 @@ func (l *loader) resolveFallbacks() {
 			f.APIKey = main.APIKey
 			l.origins[at+".apiKey"] = Origin{Source: FromKey, Name: "llm.apiKey"}
 		}
+		l.fallbackKey(f, at)
 		if f.BaseURL == main.BaseURL {
 			l.inherit(at, f, main)
 		}

@@ -181,7 +181,7 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		{"number for a group", `{"adapters": {"feishu": {"groups": {"oc_1": 1}}}}`, false},
 		{"telegram at its defaults", `{"adapters": {"telegram": {"access": "paired", "groups": "mention", "rateLimit": "standard", "egress": "tool"}}}`, true},
 		{"telegram wide open", `{"adapters": {"telegram": {"access": "open", "groups": "all", "rateLimit": "off", "egress": "direct"}}}`, true},
-		{"telegram for the owner", `{"adapters": {"telegram": {"access": "owner"}}}`, false},
+		{"telegram for the owner", `{"adapters": {"telegram": {"access": "owner"}}}`, true},
 		{"telegram groups by id", `{"adapters": {"telegram": {"groups": {"-100": {}}}}}`, false},
 		{"telegram rate in numbers", `{"adapters": {"telegram": {"rateLimit": {"perSecond": 20}}}}`, false},
 		{"telegram rate by another word", `{"adapters": {"telegram": {"rateLimit": "on"}}}`, false},

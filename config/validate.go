@@ -236,8 +236,8 @@ func (c *checker) api(block, name, baseURL, model string, key Secret) {
 // keyHint says how a model's key is given.
 func keyHint(block, provider string) string {
 	switch {
-	case block == "llm" && provider == ProviderOpenAI:
-		return "set OPENAI_API_KEY in the environment or in " + envFileName
+	case block == "llm" && providerOf(provider).variable != "":
+		return "set " + providerOf(provider).variable + " in the environment or in " + envFileName
 	case block == "llm":
 		return "set " + EnvName("llm.apiKey") + " in the environment or in " + envFileName
 	}

@@ -71,7 +71,7 @@ func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
 		s.chain(in.Depth, r.TS, in.Seq)
 	}
 	s.enter(LedgerEntry{
-		N: r.N, TS: r.TS, Dir: DirIn, MessageID: in.MessageID, UserID: in.UserID, Username: in.Username,
+		N: r.N, TS: r.TS, Arrived: r.TS, Dir: DirIn, MessageID: in.MessageID, UserID: in.UserID, Username: in.Username,
 		Text: in.Text, Fate: fate, Reason: reason, RequestID: in.RequestID,
 	})
 }
@@ -81,6 +81,7 @@ func (s *State) settle(r Record, fates []Settled) {
 	for _, f := range fates {
 		e := LedgerEntry{N: r.N, TS: r.TS, Dir: DirIn, TurnID: f.TurnID, Fate: f.Fate, Reason: f.Reason, RunID: f.RunID, Step: f.Step}
 		if t, _ := s.find(f.TurnID); t != nil {
+			e.Arrived = t.Meta.TS
 			e.MessageID, e.UserID, e.Username, e.RequestID = t.Meta.MessageID, t.Meta.UserID, t.Meta.Username, t.Meta.RequestID
 			e.Text = Text(t.Message)
 		}
@@ -236,7 +237,7 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 		s.delivered(r, *row, f)
 	}
 	s.enter(LedgerEntry{
-		N: r.N, TS: r.TS, Dir: DirOut, TurnID: f.Key.MessageID, Text: row.Text, Fate: Fate(f.Outcome), Reason: f.Reason,
+		N: r.N, TS: r.TS, Arrived: row.Queued, Dir: DirOut, TurnID: f.Key.MessageID, Text: row.Text, Fate: Fate(f.Outcome), Reason: f.Reason,
 		RequestID: row.RequestID, RunID: row.RunID, Receipt: f.Receipts, Maybe: f.Maybe,
 	})
 	s.Outbox = slices.DeleteFunc(s.Outbox, func(o OutboxRow) bool { return o.Key == f.Key })

@@ -155,8 +155,11 @@ type Fold struct {
 // LedgerEntry is one line of the platform's ledger: an ingress with its fate
 // or a delivered egress with its receipt. It is never model input.
 type LedgerEntry struct {
-	N         int64    `json:"n"` // of the record that settled it
-	TS        int64    `json:"ts"`
+	N  int64 `json:"n"`  // of the record that settled it
+	TS int64 `json:"ts"` // when it was settled, unix milliseconds
+	// Arrived is when the message came in, or when the answer was queued, unix
+	// milliseconds. Lines of older versions have none.
+	Arrived   int64    `json:"arrived,omitempty"`
 	Dir       string   `json:"dir"` // in, out
 	MessageID string   `json:"messageId,omitempty"`
 	TurnID    string   `json:"turnId,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // zones work on machines without zone data
 
@@ -50,7 +51,17 @@ func run() int {
 		demo = demoProject
 	}
 	return cli.Run(context.Background(), cli.Options{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, EnvNames: variables,
 		Signals: signals, Exit: os.Exit, Demo: demo,
 	})
+}
+
+// variables are the names of the environment's variables.
+func variables() []string {
+	var names []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		names = append(names, name)
+	}
+	return names
 }

@@ -35,6 +35,16 @@ func (t *ledgerTail) add(e persistence.LedgerEntry, line []byte) {
 	}
 }
 
+// has reports whether the tail holds an entry, also as an older version wrote it.
+func (t *ledgerTail) has(e persistence.LedgerEntry, line []byte) bool {
+	if t.lines[string(line)] {
+		return true
+	}
+	e.Arrived = 0
+	old := appendLedgerLine(nil, e)
+	return t.lines[string(old[:len(old)-1])]
+}
+
 // loadLedger reads the end of the ledger. LedgerN is one less than the last
 // number if the journal still has that record, as then not all of its entries
 // need be there.
@@ -185,7 +195,7 @@ func (c *chat) ledgerLines(buf *buffer, entries []persistence.LedgerEntry) (firs
 		at := len(buf.b) + 1
 		buf.b = appendLedgerLine(append(buf.b, joint), e)
 		line := buf.b[at : len(buf.b)-1]
-		if e.N < c.tail.last || e.N == c.tail.last && c.tail.lines[string(line)] {
+		if e.N < c.tail.last || e.N == c.tail.last && c.tail.has(e, line) {
 			buf.b = buf.b[:at-1]
 			continue
 		}

@@ -185,6 +185,31 @@ func shownOf(chunk uistream.Chunk, said bool) string {
 	return e.ErrorText
 }
 
+// Outcome is what became of a message.
+type Outcome struct {
+	State   string          `json:"state"`             // answered, waiting or failed
+	Reason  string          `json:"reason,omitempty"`  // of a failed one, a word for programs
+	Error   string          `json:"error,omitempty"`   // of a failed one, a sentence for people
+	Waiting json.RawMessage `json:"waiting,omitempty"` // requests that somebody has to decide
+	Demo    bool            `json:"demo,omitempty"`
+	Text    string          `json:"text,omitempty"` // of the answer
+}
+
+// Outcome waits until the run of a message is over and says what became of it. A
+// message that is in no history was answered by the host itself, as commands are.
+func (c *Client) Outcome(ctx context.Context, chat, turn string, chinese bool) (Outcome, error) {
+	language := "en"
+	if chinese {
+		language = "zh"
+	}
+	var out Outcome
+	err := c.json(ctx, http.MethodGet, chatPath(chat, "/outcome?turn="+url.QueryEscape(turn)), nil, &out, "Accept-Language", language)
+	if refused, ok := errors.AsType[*RefusedError](err); ok && (refused.Status == http.StatusNotFound || refused.Status == http.StatusGone) {
+		return Outcome{State: "answered"}, nil
+	}
+	return out, err
+}
+
 // Stop ends the run under way in a chat; false when there is none. all drops the
 // waiting turns too.
 func (c *Client) Stop(ctx context.Context, chat string, all bool) (bool, error) {

@@ -77,6 +77,9 @@ func (r *REPL) Run(ctx context.Context) error {
 	r.print = newPrinter(input.out, r.words, r.opts.Screen)
 	if r.opts.Screen != nil {
 		r.print.note(fmt.Sprintf(r.words.hello, r.opts.Chat, status.Project, len(view.Messages)))
+		if status.Demo {
+			r.print.note(r.words.demo)
+		}
 	}
 	events := make(chan watched)
 	go r.follow(ctx, events)

@@ -3,7 +3,7 @@ package cli
 // words are what the REPL says, in one language.
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
-	failed, interrupted, approval, running, compacted, toolFailed                string
+	failed, interrupted, approval, running, compacted, toolFailed, demo          string
 }
 
 func english() words {
@@ -24,6 +24,7 @@ func english() words {
 		running:     "(an answer is under way)",
 		compacted:   "(earlier messages were condensed)",
 		toolFailed:  "failed",
+		demo:        "(demo model, no assistant: set OPENAI_API_KEY for a real one)",
 	}
 }
 
@@ -45,5 +46,6 @@ func chinese() words {
 		running:     "（正在回答）",
 		compacted:   "（较早的消息已压缩）",
 		toolFailed:  "失败",
+		demo:        "（演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型）",
 	}
 }

@@ -140,7 +140,7 @@ func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*e
 	if refusal != nil {
 		return nil, refusal
 	}
-	return &executeResult{Success: true, Output: text, ToolCalls: []executeCall{}}, nil
+	return &executeResult{outcome: outcome{State: turnAnswered}, Success: true, Output: text, ToolCalls: []executeCall{}}, nil
 }
 
 // say streams a message of the host's.

@@ -24,8 +24,10 @@ type executeRequest struct {
 	MessageID    string `json:"messageId"`
 }
 
-// executeResult is the answer of POST /api/execute.
+// executeResult is the answer of POST /api/execute. Success says that a run ended without
+// a failure; State tells an answer from a run that waits for a decision.
 type executeResult struct {
+	outcome
 	Success   bool               `json:"success"`
 	Output    string             `json:"output"`
 	Error     string             `json:"error,omitempty"`
@@ -103,8 +105,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	return in, nil
 }
 
-// run hands the turn over and waits until its fate is known. Watches that end
-// early (a passivated chat, a restart of its actor) are begun anew.
+// run hands the turn over and waits until its fate is known.
 func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult, *problem) {
 	frames, err := p.live.Watch(ctx, in.ChatKey)
 	if err != nil {
@@ -114,24 +115,7 @@ func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult
 	if refusal != nil {
 		return nil, refusal
 	}
-	for {
-		result, refusal := p.resultNow(ctx, in.ChatKey, turn)
-		if result != nil || refusal != nil {
-			return result, refusal
-		}
-		if settled, open := p.awaitFate(ctx, frames, turn); settled != nil {
-			return settled, nil
-		} else if open {
-			continue
-		}
-		if ctx.Err() != nil || p.isClosing() {
-			return nil, refused(http.StatusServiceUnavailable, "unavailable",
-				"The run goes on. Ask again with the same messageId for its result.")
-		}
-		if frames, err = p.watchAgain(ctx, in.ChatKey); err != nil {
-			return nil, p.problem(ctx, in.ChatKey, "watch", err)
-		}
-	}
+	return p.await(ctx, in.ChatKey, frames, turn)
 }
 
 // watchAgain takes a short breath before the next watch.
@@ -170,7 +154,9 @@ func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, 
 			case !ok:
 				return nil, false
 			case fr.Kind == platform.FrameSettled && slices.Contains(fr.Settled, turn):
-				return &executeResult{Error: "The turn ended without an answer.", ToolCalls: []executeCall{}}, true
+				return &executeResult{
+					outcome: outcome{State: turnFailed, Reason: "stopped"}, Error: "The turn ended without an answer.", ToolCalls: []executeCall{},
+				}, true
 			case fr.Kind == platform.FrameEnd && (fr.Last || slices.Contains(fr.Settled, turn)):
 				return nil, true
 			}
@@ -184,7 +170,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 	if refusal != nil {
 		return nil, refusal
 	}
-	if result, err := resultOf(view, turn); err != nil || result != nil {
+	if result, err := p.resultOf(key, view, turn); err != nil || result != nil {
 		if err != nil {
 			return nil, p.problem(ctx, key, "read result", err)
 		}
@@ -198,7 +184,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 
 // resultOf finds the assistant turn that settles the user turn, and gathers the
 // calls that its run made for it.
-func resultOf(view platform.ChatView, turn string) (*executeResult, error) {
+func (p *Platform) resultOf(key messages.ChatKey, view platform.ChatView, turn string) (*executeResult, error) {
 	at := max(index(view.Messages, turn), 0)
 	for i := at; i < len(view.Messages); i++ {
 		m := view.Messages[i]
@@ -213,19 +199,19 @@ func resultOf(view platform.ChatView, turn string) (*executeResult, error) {
 		if fate < 0 {
 			continue
 		}
-		return newResult(view.Messages[at:i+1], meta, meta.Fates[fate]), nil
+		result := newResult(view.Messages[at:i+1], meta)
+		result.outcome = outcomeOf(key, view.Messages[at:i+1], meta, meta.Fates[fate])
+		if result.Success = result.State != turnFailed; !result.Success {
+			result.Error = p.failureText(result.Reason, false)
+		}
+		return result, nil
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
 }
 
-func newResult(list []uimessage.Message, meta uimessage.Metadata, fate uimessage.FateRecord) *executeResult {
+func newResult(list []uimessage.Message, meta uimessage.Metadata) *executeResult {
 	last := list[len(list)-1]
 	out := &executeResult{ToolCalls: []executeCall{}, Message: &last}
-	settledWell := fate.Fate == uimessage.FateAnswered || fate.Fate == uimessage.FateMerged
-	out.Success = settledWell && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting")
-	if !out.Success {
-		out.Error = cmp.Or(meta.Reason, meta.Result, string(fate.Fate))
-	}
 	sent := ""
 	for _, m := range list {
 		if m.Role != uimessage.RoleAssistant || !sameRun(m, meta.RunID) {

@@ -64,6 +64,9 @@ type Options struct {
 	// slash; nil: everything is for the model.
 	Commands []Command
 
+	// Failure words the reason of a run that failed; nil: people read the reason itself.
+	Failure func(reason string) (english, chinese string)
+
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 	// Listening is called with the address once the server takes connections.

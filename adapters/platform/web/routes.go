@@ -31,6 +31,7 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"POST /api/chat":              p.chat,
 		"GET /api/chat/{id}":          p.history,
 		"GET /api/chat/{id}/view":     p.view,
+		"GET /api/chat/{id}/outcome":  p.outcome,
 		"GET /api/chat/{id}/stream":   p.resume,
 		"GET /api/chat/{id}/events":   p.events,
 		"POST /api/chat/{id}/stop":    p.stop,

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 func (a *app) chatCmd() *cobra.Command {
@@ -68,13 +66,6 @@ func (a *app) env(names ...string) string {
 	return ""
 }
 
-// answered is the JSON of send.
-type answered struct {
-	Chat string `json:"chat"`
-	ID   string `json:"id"`
-	Text string `json:"text,omitempty"`
-}
-
 func (a *app) sendCmd() *cobra.Command {
 	var name, id string
 	var asJSON, detach bool
@@ -82,19 +73,21 @@ func (a *app) sendCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.MaximumNArgs(1),
 		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
-			"With --id the same message may be sent again: it counts once. Files go with it by --file; TEXT may be left out then.",
+			"With --id the same message may be sent again: it counts once. Files go with it by --file; TEXT may be left out then.\n\n" +
+			"Exit codes: 0 the agent answered; 7 it waits for a decision, which stderr shows; 1 it failed, and stderr says why;\n" +
+			"4 it failed because the model's key was refused. --json has the same as state, waiting, reason and error.",
 		Example: "  sma send 'What is on my list today?'\n  sma send --file photo.jpg 'What is this?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := a.textWith(args, files)
 			if err != nil {
 				return err
 			}
-			return a.withHost(c.Context(), func(ctx context.Context, _ string, client *terminal.Client) error {
-				sent, err := upload(ctx, client, name, files)
+			return a.withHost(c.Context(), func(ctx context.Context, state string, client *terminal.Client) error {
+				uploaded, err := upload(ctx, client, name, files)
 				if err != nil {
 					return err
 				}
-				return a.send(ctx, client, answered{Chat: name, ID: id}, text, asJSON, detach, sent...)
+				return a.send(ctx, state, client, sending{sent: sent{Chat: name, ID: id}, text: text, files: uploaded, asJSON: asJSON, detach: detach})
 			})
 		},
 	}
@@ -119,50 +112,6 @@ func (a *app) textOf(arg string) (string, error) {
 		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
 	}
 	return text, nil
-}
-
-func (a *app) send(ctx context.Context, client *terminal.Client, out answered, text string, asJSON, detach bool, files ...terminal.File) error {
-	if out.ID == "" {
-		out.ID = "send-" + rand.Text()
-	}
-	if detach {
-		turn, said, err := client.Send(ctx, out.Chat, out.ID, text, files...)
-		if err != nil {
-			return fromClient(err)
-		}
-		out.ID, out.Text = turn, said
-		if asJSON {
-			return a.printJSON(out)
-		}
-		if said != "" {
-			return a.print(said + "\n")
-		}
-		return a.print(turn + "\n")
-	}
-	wrote := ""
-	answer, err := client.Ask(ctx, out.Chat, out.ID, text, func(piece string) {
-		if !asJSON {
-			wrote += piece
-			_ = a.print(piece) // the end of the answer meets the same fault
-		}
-	}, files...)
-	if err != nil {
-		return fromClient(err)
-	}
-	if asJSON {
-		out.Text = persistence.Text(answer)
-		return a.printJSON(out)
-	}
-	if wrote == "" {
-		wrote = persistence.Text(answer)
-		if err := a.print(wrote); err != nil {
-			return err
-		}
-	}
-	if !strings.HasSuffix(wrote, "\n") {
-		return a.print("\n")
-	}
-	return nil
 }
 
 // withHost works with the host that runs, or with one that only has the terminal
@@ -204,6 +153,8 @@ func fromClient(err error) error {
 		return nil
 	case errors.Is(err, terminal.ErrNotRunning):
 		return &Failure{Code: CodeUnreachable, What: "the host has ended", Help: "sma run"}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &Failure{Code: CodeUnreachable, What: "the host ended before the answer was complete; it goes on with it when it runs again", Help: "sma run"}
 	case errors.Is(err, context.Canceled):
 		return err
 	default:

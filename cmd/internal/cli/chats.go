@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -137,6 +137,8 @@ type explained struct {
 	Counts  platform.Counts           `json:"counts"`
 	Open    []openTurn                `json:"open"`
 	Ledger  []persistence.LedgerEntry `json:"ledger"`
+	// Lines are the messages in both directions, in the order of their arrival.
+	Lines []chatLine `json:"lines"`
 }
 
 // openTurn is a message that has no fate yet.
@@ -179,8 +181,8 @@ func (a *app) chatsShowCmd() *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
-		Long: "Writes how many messages came in and what became of them, then the last lines of the chat's ledger, which are\n" +
-			"written when a run has ended, and the messages that are open.",
+		Long: "Writes how many messages came in and what became of them, then the last messages in both directions in the order\n" +
+			"of their arrival. --json has all of them with their whole texts, unless --last is given.",
 		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
 		RunE: func(c *cobra.Command, args []string) error {
 			if last < 0 {
@@ -191,11 +193,17 @@ func (a *app) chatsShowCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ledger, err := host.Ledger(state, doc.ChatKey, last)
+				if asJSON && !c.Flags().Changed("last") {
+					last = math.MaxInt
+				}
+				// A line may have arrived long before it was settled, so that more are read than are shown.
+				ledger, err := host.Ledger(state, doc.ChatKey, max(last, ledgerRead))
 				if err != nil {
 					return &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
 				}
 				out := explainChat(doc, ledger)
+				out.Lines = lastLines(out.Lines, last)
+				out.Ledger = out.Ledger[max(0, len(out.Ledger)-last):]
 				if asJSON {
 					return a.printJSON(out)
 				}
@@ -204,19 +212,22 @@ func (a *app) chatsShowCmd() *cobra.Command {
 		},
 	}
 	addJSON(cmd, &asJSON)
-	cmd.Flags().IntVar(&last, "last", 20, "how many lines of the ledger to show")
+	cmd.Flags().IntVar(&last, "last", 20, "how many messages to show")
 	return cmd
 }
+
+// ledgerRead is how many lines of the ledger are read at least, to put them in order.
+const ledgerRead = 2000
 
 func explainChat(doc host.ChatDocument, ledger []persistence.LedgerEntry) explained {
 	return explained{
 		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
 		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]persistence.LedgerEntry{}, ledger...),
+		Lines: append([]chatLine{}, timeline(doc, ledger)...),
 	}
 }
 
-// text writes the chat for people: the conservation of its ingresses, then the ledger
-// and what is open.
+// text writes the chat for people: the conservation of its ingresses, then its messages.
 func (e explained) text() string {
 	var out strings.Builder
 	doing := "at rest"
@@ -229,25 +240,7 @@ func (e explained) text() string {
 		fmt.Fprintf(&out, " + %s %d", fate, e.Counts.Fates[fate])
 	}
 	out.WriteByte('\n')
-	for _, l := range e.Ledger {
-		at := time.UnixMilli(l.TS).Local().Format("2006-01-02 15:04:05")
-		fate := string(l.Fate)
-		if l.Reason != "" {
-			fate += " (" + l.Reason + ")"
-		}
-		if l.Step > 0 && l.Fate == persistence.FateMerged {
-			fate += fmt.Sprintf(" from step %d of run %s", l.Step, l.RunID)
-		}
-		fmt.Fprintf(&out, "%s  %-3s  %s  %s  %s\n", at, l.Dir, oneLine(cmp.Or(l.Username, l.UserID, "host"), 64), fate, oneLine(l.Text, 80))
-	}
-	for _, t := range e.Open {
-		state := "open"
-		if t.Waiting {
-			state = "open, waiting"
-		}
-		at := t.At.Local().Format("2006-01-02 15:04:05")
-		fmt.Fprintf(&out, "%s  in   %s  %s  %s\n", at, oneLine(cmp.Or(t.Username, t.UserID, "host"), 64), state, oneLine(t.Text, 80))
-	}
+	out.WriteString(linesText(e.Lines))
 	return out.String()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // turn is a message of a chat as its folder has it.
@@ -70,6 +71,41 @@ func TestEmptyListsAreLists(t *testing.T) {
 			if strings.Contains(string(b), `"`+key+`":null`) {
 				t.Errorf("%s: %s is null in %s", name, key, b)
 			}
+		}
+	}
+}
+
+// Messages are in the order in which they arrived, with the answers that no ledger has and
+// the lines that are not written yet; people have the names that they had elsewhere.
+func TestShowInOrderOfArrival(t *testing.T) {
+	const base = 1700000000000
+	doc := host.ChatDocument{
+		ChatKey: "web-chat-a",
+		Messages: []uimessage.Message{
+			turn(t, `{"id":"u1","role":"user","parts":[{"type":"text","text":"first"}],"metadata":{"ts":1700000001000,"userId":"7","username":"Ann"}}`),
+			turn(t, `{"id":"u2","role":"user","parts":[{"type":"text","text":"second"}],"metadata":{"ts":1700000002000,"userId":"7","username":"7"}}`),
+			turn(t, `{"id":"a1","role":"assistant","parts":[{"type":"text","text":"the answer"}],"metadata":{"ts":1700000004000,"result":"done","runId":"r1","fates":[{"id":"u1","fate":"answered"},{"id":"u2","fate":"merged","runId":"r1","step":2}]}}`),
+			turn(t, `{"id":"u3","role":"user","parts":[{"type":"text","text":"third"}],"metadata":{"ts":1700000006000,"userId":"8"}}`),
+		},
+	}
+	ledger := []persistence.LedgerEntry{
+		{N: 1, TS: base + 3000, Arrived: base + 3000, Dir: "in", UserID: "7", Text: "declined", Fate: "declined", Reason: "full"},
+		{N: 2, TS: base + 5000, Dir: "in", TurnID: "u1", UserID: "7", Text: "first", Fate: "answered"}, // as older versions wrote it
+	}
+	want := []string{
+		"in Ann answered first", "in Ann merged second", "in Ann declined declined", "out agent stored the answer", "in 8 open third",
+	}
+	out := explainChat(doc, ledger)
+	var got []string
+	for _, l := range out.Lines {
+		got = append(got, l.Dir+" "+l.Who+" "+l.State+" "+l.Text)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("lines are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, want := range []string{"in   Ann  answered after 4s  first\n", "merged from step 2 of run r1  second\n", "out  agent  stored  the answer\n"} {
+		if !strings.Contains(out.text(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.text())
 		}
 	}
 }

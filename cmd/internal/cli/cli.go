@@ -21,6 +21,8 @@ type Options struct {
 	Stderr io.Writer
 	// Env looks a variable up, usually os.LookupEnv.
 	Env func(name string) (string, bool)
+	// EnvNames lists the names of all variables; nil: they are unknown.
+	EnvNames func() []string
 	// Signals are SIGINT, SIGTERM and SIGHUP; nil: none come.
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.
@@ -59,6 +61,7 @@ type app struct {
 	stateDir string   // --state-dir
 	sets     []string // --set key=value
 	noColor  bool
+	also     map[string]string // settings of the command itself, which --set overrides
 	signals  signals
 	// outside looks variables up in the environment of the process where Env is replaced, as
 	// in the demonstration. If it is nil, Env is that environment.

@@ -34,6 +34,7 @@ func (a *app) demoCmd() *cobra.Command {
 
 func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	a.outside = a.Env
+	a.EnvNames = nil
 	a.Env = func(string) (string, bool) { return "", false } // keys of this machine are none of its business
 	dir := ""
 	if len(args) == 0 {

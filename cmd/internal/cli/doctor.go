@@ -54,10 +54,11 @@ func (a *app) doctorCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found := a.examine(c.Context(), dir, state)
-			if loaded, err := a.load(dir, false); online && err == nil {
-				found = append(found, a.askTrusted(c.Context(), dir, state, loaded)...)
+			found, err := a.findings(c.Context(), dir, state, online)
+			if err != nil {
+				return err
 			}
+			code := verdictOf(found)
 			if asJSON {
 				err = a.printJSON(struct {
 					Findings []finding `json:"findings"`
@@ -65,10 +66,8 @@ func (a *app) doctorCmd() *cobra.Command {
 			} else {
 				err = a.print(findingsText(found))
 			}
-			for _, f := range found {
-				if err == nil && f.Mark == markFail {
-					err = &Failure{Code: CodeFailed, What: "something has to be repaired"}
-				}
+			if err == nil && code != CodeOK {
+				err = &Failure{Code: code, What: "something has to be repaired"}
 			}
 			return err
 		},
@@ -199,16 +198,27 @@ func checkState(state string) []finding {
 		return []finding{{"state", markFail, errText(err), ""}}
 	case !info.IsDir():
 		return []finding{{"state", markFail, state + " is no folder", "mv " + state + " " + state + ".old"}}
-	case info.Mode().Perm()&0o077 != 0:
-		return []finding{{"state", markWarn, state + " can be read by others", "chmod 700 " + state}}
 	}
+	out := checkWritable(state)
+	if info.Mode().Perm()&0o077 != 0 {
+		out = append(out, finding{"state", markWarn, state + " can be read by others", "chmod 700 " + state})
+	}
+	return out
+}
+
+// checkWritable makes a file and looks whether those of an earlier start can be written,
+// which they cannot be if another user made them.
+func checkWritable(state string) []finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
-		return []finding{{"state", markFail, "the state folder cannot be written: " + errText(err), ""}}
+		return []finding{{"state", markFail, "the state folder " + state + " cannot be written: " + errText(err), mayWrite(state)}}
 	}
 	_, err = probe.WriteString("x")
 	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return []finding{{"state", markFail, "the state folder cannot be written: " + errText(err), ""}}
+		return []finding{{"state", markFail, "the state folder " + state + " cannot be written: " + errText(err), mayWrite(state)}}
+	}
+	if path := unwritable(state); path != "" {
+		return []finding{{"state", markFail, path + " cannot be written by this user", mayWrite(state)}}
 	}
 	return []finding{{"state", markOK, state + " can be written", ""}}
 }

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -26,6 +28,9 @@ func askFeishu(ctx context.Context, s config.Settings) []finding {
 	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
 	defer cancel()
 	needs, err := host.FeishuMissing(ctx, s)
+	if errors.Is(err, feishu.ErrSecret) {
+		return []finding{{name, markRefused, "the service refuses the app's id or secret", "copy App ID and App Secret again from the developer console, Credentials & Basic Info"}}
+	}
 	if err != nil {
 		return []finding{{name, markFail, "the service does not say what the app may: " + errText(err), "check adapters.feishu.appId, the app secret and the network"}}
 	}

@@ -36,7 +36,7 @@ func TestDoctorNamesScopes(t *testing.T) {
 		}
 	}
 	s.Adapters.Feishu.AppSecret = config.NewSecret("CANARY-wrong")
-	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markFail || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
+	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markRefused || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
 		t.Errorf("with a wrong secret: %+v", got)
 	}
 	s.Adapters.Feishu.Enabled = false

@@ -38,7 +38,7 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	case err != nil:
 		return []finding{{name, markFail, llm.BaseURL + " cannot be reached: " + err.Error(), "check llm.baseUrl and the network"}}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return []finding{{name, markFail, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey"}}
+		return []finding{{name, markRefused, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey"}}
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		return []finding{{name, markWarn, fmt.Sprintf("%s answers %d now", llm.BaseURL, status), "wait, or see the provider's own status page"}}
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
@@ -132,7 +132,7 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	case err != nil:
 		return finding{name, markFail, root + " cannot be reached: " + err.Error(), "check the network, adapters.telegram.proxy and HTTPS_PROXY"}
 	case status == http.StatusUnauthorized || status == http.StatusNotFound:
-		return finding{name, markFail, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather"}
+		return finding{name, markRefused, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather"}
 	case status != http.StatusOK || json.Unmarshal(body, &who) != nil:
 		return finding{name, markWarn, fmt.Sprintf("%s answers %d now", root, status), "try again in a minute"}
 	}

@@ -36,7 +36,7 @@ func TestDoctorAsksTheModel(t *testing.T) {
 	}{
 		{"it is there", root + "/v1", "right", "two", markOK, "takes the key and has two"},
 		{"no such model", root + "/v1", "right", "three", markWarn, "does not list three"},
-		{"a wrong key", root + "/v1", "wrong-canary", "two", markFail, "refuses the key (401)"},
+		{"a wrong key", root + "/v1", "wrong-canary", "two", markRefused, "refuses the key (401)"},
 		{"no list", root + "/v2", "right", "two", markOK, "has no list of models (404)"},
 		{"nobody", "http://127.0.0.1:1", "right-canary", "two", markFail, "cannot be reached: dial tcp"},
 	} {
@@ -55,7 +55,11 @@ func TestDoctorAsksTelegram(t *testing.T) {
 		Enabled: true, BaseURL: root, BotToken: config.NewSecret("1:good"),
 		Accounts: map[string]config.TelegramAccount{"work": {BotToken: config.NewSecret("2:canary")}},
 	}
-	got := findingsText(askTelegram(t.Context(), bots))
+	asked := askTelegram(t.Context(), bots)
+	if code := verdictOf(asked); code != CodeCredential {
+		t.Errorf("exit code %d, want %d", code, CodeCredential)
+	}
+	got := findingsText(asked)
 	for _, want := range []string{"the token is that of @ada_bot", "fail  telegram@work the token is refused (404)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("found\n%s\nwithout %q", got, want)

@@ -20,6 +20,7 @@ const (
 	CodeCredential  = 4   // a key or token was refused
 	CodeUnreachable = 5   // a service cannot be reached, a port is taken
 	CodeRunning     = 6   // another process works on the same state
+	CodeWaiting     = 7   // the agent waits for a person's decision
 	CodeInterrupted = 130 // Ctrl-C; other signals are 128 and their number, too
 )
 

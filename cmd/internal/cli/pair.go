@@ -24,7 +24,7 @@ func (a *app) pairCmd() *cobra.Command {
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.checkBot(bot); err != nil {
+			if err := a.checkBot(c.Context(), bot); err != nil {
 				return err
 			}
 			return a.withAccess(func(state string, people *access.Store) error {
@@ -57,19 +57,14 @@ func (a *app) withAccess(work func(state string, people *access.Store) error) er
 }
 
 // checkBot refuses a bot that nobody could send a code to, and tells of one that is off.
-func (a *app) checkBot(bot string) error {
-	dir, err := a.project(nil)
+func (a *app) checkBot(ctx context.Context, bot string) error {
+	dir, state, err := a.folders(nil)
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(dir, false)
+	on, err := askRunning(ctx, a, state, aboutBots, func() (map[string]bool, error) { return a.bots(dir) })
 	if err != nil {
 		return err
-	}
-	adapters := loaded.Settings.Adapters
-	on := map[string]bool{"telegram": adapters.Telegram.Enabled, "feishu": adapters.Feishu.Enabled}
-	for name := range adapters.Telegram.Accounts {
-		on["telegram@"+name] = adapters.Telegram.Enabled
 	}
 	enabled, known := on[bot]
 	switch {

@@ -38,6 +38,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 // serve starts a host, shows that it is ready, and stops it when ctx ends. Folders of
 // the options are given; settings, logger and version come from here.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
+	a.also = also
 	loaded, err := a.loadWith(o.Dir, also)
 	if err != nil {
 		return err
@@ -47,6 +48,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
 	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
+	o.Questions = a.questions(o.Dir, o.State)
 	h := host.New(o)
 	if err := h.Start(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -66,10 +68,18 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 			log.Warn("the login link cannot be shown; sma link prints it", "error", err)
 		}
 	}
-	<-ctx.Done()
-	log.Info("stopping", "cause", context.Cause(ctx).Error())
+	var refused error
+	select {
+	case <-ctx.Done():
+		log.Info("stopping", "cause", context.Cause(ctx).Error())
+	case <-h.Refused():
+		refused = fromHost(h.Refusal())
+	}
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
 		log.Warn("not everything stopped in time; nothing that was accepted is lost", "error", err)
+	}
+	if refused != nil {
+		return refused
 	}
 	return orderly(context.Cause(ctx))
 }

@@ -16,15 +16,15 @@ import (
 // load reads the settings of a project. Settings that cannot be used are a
 // [Failure] that lists every finding.
 func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
-	flags, err := a.flags()
-	if err != nil {
-		return nil, err
-	}
-	return a.loadFlags(dir, flags, strict)
+	return a.loadMerged(dir, a.also, strict)
 }
 
 // loadWith is load with settings of a command's own, which --set may override.
 func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, error) {
+	return a.loadMerged(dir, also, false)
+}
+
+func (a *app) loadMerged(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
 	flags, err := a.flags()
 	if err != nil {
 		return nil, err
@@ -34,11 +34,11 @@ func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, erro
 		merged = map[string]string{}
 	}
 	maps.Copy(merged, flags)
-	return a.loadFlags(dir, merged, false)
+	return a.loadFlags(dir, merged, strict)
 }
 
 func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
-	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
+	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Names: a.EnvNames, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
 	if err == nil {
 		return loaded, nil
 	}
@@ -72,8 +72,12 @@ func (a *app) configCheckCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
 		Example: "  sma config check\n  sma config check --dir ./mybot --json",
-		RunE: func(*cobra.Command, []string) error {
-			result, err := a.check()
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, state, err := a.folders(nil)
+			if err != nil {
+				return err
+			}
+			result, err := askRunning(c.Context(), a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
 			if err != nil {
 				return err
 			}
@@ -92,11 +96,7 @@ func (a *app) configCheckCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check() (checked, error) {
-	dir, state, err := a.folders(nil)
-	if err != nil {
-		return checked{}, err
-	}
+func (a *app) check(dir, state string) (checked, error) {
 	loaded, err := a.load(dir, true)
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		return checked{Findings: invalid.Findings}, nil
@@ -145,17 +145,17 @@ func (a *app) configShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
 		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
-		RunE: func(*cobra.Command, []string) error {
-			dir, err := a.project(nil)
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, state, err := a.folders(nil)
 			if err != nil {
 				return err
 			}
-			loaded, err := a.load(dir, false)
+			settings, err := askRunning(c.Context(), a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
 			if err != nil {
 				return err
 			}
-			a.warn(loaded.Findings)
-			return a.show(loaded, asJSON, origin)
+			a.warn(settings.Findings)
+			return a.print(settings.text(asJSON, origin))
 		},
 	}
 	addJSON(cmd, &asJSON)
@@ -163,17 +163,15 @@ func (a *app) configShowCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) show(loaded *config.Loaded, asJSON, origin bool) error {
+// settingsText writes the settings that count, secrets hidden.
+func settingsText(loaded *config.Loaded, asJSON, origin bool) (string, error) {
 	if asJSON {
 		doc, err := loaded.Show(origin)
-		if err != nil {
-			return &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
-		}
-		return a.print(strings.TrimRight(string(doc), "\n") + "\n")
+		return strings.TrimRight(string(doc), "\n") + "\n", err
 	}
 	keys, err := loaded.Effective()
 	if err != nil {
-		return &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
+		return "", err
 	}
 	var out strings.Builder
 	for _, k := range keys {
@@ -183,7 +181,7 @@ func (a *app) show(loaded *config.Loaded, asJSON, origin bool) error {
 		}
 		out.WriteByte('\n')
 	}
-	return a.print(out.String())
+	return out.String(), nil
 }
 
 func (a *app) configSchemaCmd() *cobra.Command {

@@ -41,8 +41,8 @@ func (a *app) statusCmd() *cobra.Command {
 
 func (a *app) showStatus(s host.Status, asJSON, probe bool) error {
 	switch {
-	case probe && s.State != host.StateReady:
-		return &Failure{Code: CodeFailed, What: "the host is " + string(s.State)}
+	case probe && s.NotReady() != "":
+		return &Failure{Code: CodeFailed, What: s.NotReady()}
 	case probe:
 		return nil
 	case asJSON:
@@ -58,7 +58,7 @@ func statusText(s host.Status) string {
 	}
 	var out strings.Builder
 	row := func(name, text string) { fmt.Fprintf(&out, "%-10s %s\n", name, text) }
-	row("state", string(s.State))
+	row("state", stateText(s))
 	row("project", s.Project+" ("+s.Dir+")")
 	row("process", fmt.Sprintf("%d, up %s, version %s", s.PID, time.Since(s.Started).Round(time.Second), s.Version))
 	row("model", s.Model)
@@ -94,6 +94,19 @@ func statusText(s host.Status) string {
 		row("restart", "needed for "+strings.Join(s.Restart, ", "))
 	}
 	return out.String()
+}
+
+// stateText is the state in a line. It agrees with --probe and /readyz.
+func stateText(s host.Status) string {
+	why := s.NotReady()
+	switch {
+	case why == "":
+		return string(s.State)
+	case s.State == host.StateReady:
+		return "not ready: " + why
+	default:
+		return string(s.State)
+	}
 }
 
 // folders are the project and its state folder.

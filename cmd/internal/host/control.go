@@ -40,6 +40,17 @@ func (h *Host) startControl(ctx context.Context) error {
 	return nil
 }
 
+// question serves GET /control/ask/{what}. It does so while the host starts, too, since
+// that is when an operator may ask.
+func (c *control) question(w http.ResponseWriter, r *http.Request) {
+	answer, ok := c.host.opts.Questions[r.PathValue("what")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	writeJSON(w, http.StatusOK, answer(r.Context()))
+}
+
 func (c *control) setChats(handler http.Handler) { c.chats.Store(&handler) }
 
 func (c *control) routes() http.Handler {
@@ -47,6 +58,7 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("GET /control/status", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, c.host.Status(r.Context()))
 	})
+	mux.HandleFunc("GET /control/ask/{what}", c.question)
 	mux.HandleFunc("GET /control/chats", c.list)
 	mux.HandleFunc("GET /control/chat", c.started(c.show))
 	mux.HandleFunc("GET /control/login", c.started(c.login))

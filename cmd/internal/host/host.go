@@ -47,6 +47,7 @@ type Host struct {
 	started  time.Time
 	registry *prometheus.Registry
 	board    board
+	refusals *refusals
 	cleanups cleanups
 	trust    reachGate
 
@@ -91,6 +92,8 @@ type port struct {
 func New(o Options) *Host {
 	return &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: projectZone(o.Settings.Settings.Timezone), ports: map[string]*port{},
+		refusals: newRefusals(),
+
 		docs:   newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
@@ -132,6 +135,8 @@ func (h *Host) Status(ctx context.Context) Status {
 		Model: h.modelLabel(), Demo: h.demo(), Metrics: h.metricsAddr,
 	}
 	h.board.fill(&out)
+	out.Why = out.NotReady()
+	out.Ready = out.Why == ""
 	if out.State == StateStarting {
 		return out
 	}

@@ -202,13 +202,13 @@ func TestReadyz(t *testing.T) {
 	}
 	web := PlatformStatus{Name: nameWeb, On: true, Note: "gone"}
 	h.board.platform(web)
-	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "ready, web is down\n" {
+	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "web is down\n" {
 		t.Errorf("readyz without the web = %d %q", code, text)
 	}
 	web.Up = true
 	h.board.platform(web)
 	h.board.enter(StateDraining)
-	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "draining\n" {
+	if code, text := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || text != "the host is draining\n" {
 		t.Errorf("readyz while draining = %d %q", code, text)
 	}
 	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {

@@ -45,17 +45,12 @@ func observeHandler(reg *prometheus.Registry, status func(context.Context) Statu
 	return mux
 }
 
-// readyz is 200 once the host takes messages everywhere, and 503 before, while it
-// drains, and while a platform that is on is down; ?verbose says which.
+// readyz is 200 once the host takes messages everywhere, and 503 otherwise, with the
+// reason; ?verbose has the whole status.
 func readyz(w http.ResponseWriter, r *http.Request, s Status) {
-	text, code := string(s.State), http.StatusOK
-	if s.State != StateReady {
-		code = http.StatusServiceUnavailable
-	}
-	for _, p := range s.Platforms {
-		if p.On && !p.Up {
-			text, code = text+", "+p.Name+" is down", http.StatusServiceUnavailable
-		}
+	text, code := string(StateReady), http.StatusOK
+	if why := s.NotReady(); why != "" {
+		text, code = why, http.StatusServiceUnavailable
 	}
 	if !r.URL.Query().Has("verbose") {
 		http.Error(w, text, code)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
 
@@ -22,6 +23,9 @@ type Options struct {
 	Logger  *slog.Logger
 	// Level is the logger's level; nil: it cannot be changed.
 	Level *slog.LevelVar
+	// Questions are what commands in other terminals ask this process, by name: about its
+	// settings, as its environment and flags make them. Their answers hold no secret.
+	Questions map[string]func(ctx context.Context) any
 	// Only names the platforms to run; nil: all that are on.
 	Only []string
 	// Open lets everybody on this machine use the web page without a token, if no setting

@@ -19,7 +19,10 @@ const (
 
 // Status is a host as programs and people see it. Members are only added.
 type Status struct {
-	State     State            `json:"state"`
+	State State `json:"state"`
+	// Ready is whether the host takes messages everywhere; Why says what is missing.
+	Ready     bool             `json:"ready"`
+	Why       string           `json:"notReady,omitempty"`
 	Project   string           `json:"project"`
 	Dir       string           `json:"dir"`
 	Version   string           `json:"version"`

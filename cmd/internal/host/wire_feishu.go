@@ -54,7 +54,11 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 func feishuGroups(s config.Feishu) map[string]feishu.Group {
 	groups := map[string]feishu.Group{}
 	for id, g := range s.Groups {
-		groups[id] = feishu.Group{Access: g.Access, Addressed: g.Addressed}
+		addressed := g.Addressed
+		if addressed == config.GroupsAll { // as it is called on every other platform
+			addressed = feishu.AddressedAlways
+		}
+		groups[id] = feishu.Group{Access: g.Access, Addressed: addressed}
 	}
 	return groups
 }

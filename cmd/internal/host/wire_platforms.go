@@ -66,6 +66,7 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 	if err := h.wake(ctx); err != nil {
 		return err
 	}
+	h.expectCredentials(places)
 	for _, p := range places {
 		if made := h.ports[p.name]; p.open != nil {
 			p.open(made.platform, made.port)
@@ -112,6 +113,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 			h.board.platform(PlatformStatus{Name: p.name, On: true, Up: ok, Note: note})
 			value := 0.0
 			if ok {
+				h.refusals.works(p.name)
 				value = 1
 			}
 			up.Set(value)
@@ -235,7 +237,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(),
+		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: chat.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
 			_, err := h.forgetByOrder(ctx, ForgetOrder{ChatKey: key})
 			return err

@@ -1,0 +1,186 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// turnState is what became of a message, for programs.
+type turnState string
+
+// The states of a message. Each is final but waiting, which becomes one of the others
+// when the requests are decided or expire.
+const (
+	turnAnswered turnState = "answered"
+	turnWaiting  turnState = "waiting" // for a person's decision on what is listed
+	turnFailed   turnState = "failed"
+)
+
+// outcome is the state of a message with what a program needs to go on. Members are only
+// added.
+type outcome struct {
+	State turnState `json:"state,omitempty"`
+	// Reason of a failed message is a word for programs, such as network or auth.
+	Reason string `json:"reason,omitempty"`
+	// Waiting are the requests that somebody has to decide.
+	Waiting []waitingRequest `json:"waiting,omitempty"`
+	// Demo says that the built-in demo model answered, which is no assistant.
+	Demo bool `json:"demo,omitempty"`
+}
+
+// waitingRequest is a tool call that needs a person's decision.
+type waitingRequest struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	N       int              `json:"n"` // the number by which people name it in its chat
+	ID      string           `json:"id"`
+	Tool    string           `json:"tool"`
+	What    string           `json:"what,omitempty"`
+	Risk    string           `json:"risk,omitempty"`
+	Exact   string           `json:"exact"`
+	Digest  string           `json:"digest"`
+	Asker   string           `json:"asker,omitempty"`
+	Asked   time.Time        `json:"asked"`
+	Expires time.Time        `json:"expires"`
+	Decide  decideBy         `json:"decide"`
+}
+
+// decideBy are the commands that decide a request on the machine of the host.
+type decideBy struct {
+	Approve string `json:"approve"`
+	Deny    string `json:"deny"`
+}
+
+// outcomeOf is the state of the message that settles a turn. list begins with the turn
+// and ends with that message.
+func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Metadata, fate uimessage.FateRecord) outcome {
+	out := outcome{State: turnFailed, Demo: meta.Demo}
+	open, last := openRequests(key, list, meta.RunID)
+	good := fate.Fate == uimessage.FateAnswered || fate.Fate == uimessage.FateMerged
+	switch {
+	case good && meta.Result == "waiting" && len(open) > 0:
+		out.State, out.Waiting = turnWaiting, open
+	case good && meta.Result == "waiting" && last != persistence.AnswerOpen:
+		out.Reason = string(last) // it expired or was withdrawn, so that no answer follows
+	case good && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting"):
+		out.State = turnAnswered
+	default:
+		out.Reason = failureReason(good, meta, fate)
+	}
+	return out
+}
+
+// openRequests are the requests of a run that have no decision yet, and how the last of
+// the others ended.
+func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last persistence.Answer) {
+	for _, m := range list {
+		if m.Role != uimessage.RoleAssistant || !sameRun(m, run) {
+			continue
+		}
+		t := persistence.NewTurn(m)
+		for _, r := range t.Requests {
+			call, ok := t.Call(r.CallID)
+			switch {
+			case !ok:
+			case r.Answer != persistence.AnswerOpen:
+				last = r.Answer
+			default:
+				open = append(open, waitingRequest{
+					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
+					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
+					Decide: decideBy{fmt.Sprintf("sma approvals approve %s %d", key, r.N), fmt.Sprintf("sma approvals deny %s %d", key, r.N)},
+				})
+			}
+		}
+	}
+	return open, last
+}
+
+// failureText is the sentence for a reason, or the reason itself if there is none.
+func (p *Platform) failureText(reason string, chinese bool) string {
+	if p.opts.Failure == nil {
+		return reason
+	}
+	english, zh := p.opts.Failure(reason)
+	if chinese {
+		return zh
+	}
+	return english
+}
+
+// outcomeReply is the answer of GET /api/chat/{id}/outcome.
+type outcomeReply struct {
+	outcome
+	Error string `json:"error,omitempty"` // a sentence for people
+	Text  string `json:"text,omitempty"`
+}
+
+// outcome serves GET /api/chat/{id}/outcome?turn=…: what became of a message, once that
+// is known. A message that is in no history has no outcome, which commands of the host
+// are: 404.
+func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
+	key, refusal := p.chatKey(r.PathValue("id"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	frames, err := p.live.Watch(ctx, key)
+	if err != nil {
+		p.problem(ctx, key, "watch", err).write(w)
+		return
+	}
+	result, refusal := p.await(ctx, key, frames, r.URL.Query().Get("turn"))
+	if refusal != nil {
+		refusal.write(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
+	reply := outcomeReply{outcome: result.outcome, Text: result.Output}
+	if result.State == turnFailed {
+		reply.Error = p.failureText(result.Reason, readsChinese(r))
+	}
+	writeJSON(w, http.StatusOK, reply)
+}
+
+// await waits until the fate of a turn is known. Watches that end early (a passivated
+// chat, a restart of its actor) are begun anew.
+func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-chan platform.Frame, turn string) (*executeResult, *problem) {
+	for {
+		result, refusal := p.resultNow(ctx, key, turn)
+		if result != nil || refusal != nil {
+			return result, refusal
+		}
+		if settled, open := p.awaitFate(ctx, frames, turn); settled != nil {
+			return settled, nil
+		} else if open {
+			continue
+		}
+		if ctx.Err() != nil || p.isClosing() {
+			return nil, refused(http.StatusServiceUnavailable, "unavailable",
+				"The run goes on. Ask again with the same messageId for its result.")
+		}
+		var err error
+		if frames, err = p.watchAgain(ctx, key); err != nil {
+			return nil, p.problem(ctx, key, "watch", err)
+		}
+	}
+}
+
+// failureReason is why a run has no answer: as the run says, or else as the message's own
+// fate does.
+func failureReason(good bool, meta uimessage.Metadata, fate uimessage.FateRecord) string {
+	if !good {
+		return cmp.Or(fate.Reason, string(fate.Fate))
+	}
+	return cmp.Or(meta.Reason, meta.Result)
+}

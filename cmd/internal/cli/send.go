@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// The states of a message that send names. The host says one of the last three.
+const (
+	stateAccepted = "accepted" // it is durable; --no-wait does not wait for more
+	stateAnswered = "answered"
+	stateWaiting  = "waiting"
+	stateFailed   = "failed"
+)
+
+// sent is the JSON of send.
+type sent struct {
+	Chat  string `json:"chat"`
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Text  string `json:"text,omitempty"`
+	// Reason of a failed message is a word for programs, Error the sentence for people.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+	// Waiting are the requests that somebody has to decide.
+	Waiting json.RawMessage `json:"waiting,omitempty"`
+	// Demo says that the built-in demo model answers, which is no assistant.
+	Demo bool `json:"demo,omitempty"`
+}
+
+// sending is one message on its way.
+type sending struct {
+	sent
+	text           string
+	files          []terminal.File
+	asJSON, detach bool
+}
+
+func (a *app) send(ctx context.Context, state string, client *terminal.Client, s sending) error {
+	if s.ID == "" {
+		s.ID = "send-" + rand.Text()
+	}
+	if about, err := client.Status(ctx); err == nil && about.Demo {
+		s.Demo = true
+		a.say("%s", a.inLanguage("demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
+	}
+	if s.detach {
+		return a.sendOnly(ctx, client, s)
+	}
+	wrote := ""
+	answer, err := client.Ask(ctx, s.Chat, s.ID, s.text, func(piece string) {
+		if !s.asJSON {
+			wrote += piece
+			_ = a.print(piece) // the end of the answer meets the same fault
+		}
+	}, s.files...)
+	if err != nil {
+		return fromClient(err)
+	}
+	outcome, err := client.Outcome(ctx, s.Chat, s.ID, a.readsChinese())
+	if err != nil {
+		return fromClient(err)
+	}
+	s.State, s.Reason, s.Error, s.Waiting, s.Demo = outcome.State, outcome.Reason, outcome.Error, outcome.Waiting, s.Demo || outcome.Demo
+	s.Text = persistence.Text(answer)
+	if s.Text == "" {
+		s.Text = outcome.Text
+	}
+	if s.asJSON {
+		err = a.printJSON(s.sent)
+	} else {
+		err = a.finishText(wrote, s.Text)
+	}
+	return errors.Join(err, a.verdict(state, s.sent))
+}
+
+// sendOnly returns once the message is durable.
+func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) error {
+	turn, said, err := client.Send(ctx, s.Chat, s.ID, s.text, s.files...)
+	if err != nil {
+		return fromClient(err)
+	}
+	s.ID, s.Text, s.State = turn, said, stateAccepted
+	if said != "" {
+		s.State = stateAnswered // a command of the host's
+	}
+	switch {
+	case s.asJSON:
+		return a.printJSON(s.sent)
+	case said != "":
+		return a.print(said + "\n")
+	default:
+		return a.print(turn + "\n")
+	}
+}
+
+// finishText ends an answer of which wrote was printed as it came.
+func (a *app) finishText(wrote, text string) error {
+	if wrote == "" {
+		wrote = text
+		if err := a.print(text); err != nil {
+			return err
+		}
+	}
+	if wrote == "" || strings.HasSuffix(wrote, "\n") {
+		return nil
+	}
+	return a.print("\n")
+}
+
+// verdict is the exit code of a message's state, with what people should know. Requests
+// are written out whole, so that nobody decides what they have not read.
+func (a *app) verdict(state string, s sent) error {
+	switch s.State {
+	case stateWaiting:
+		var lines []host.ApprovalLine
+		if err := json.Unmarshal(s.Waiting, &lines); err != nil || len(lines) == 0 {
+			return &Failure{Code: CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
+		}
+		words := a.approvalWords()
+		words.help = ""
+		a.say("%s", strings.TrimRight(words.table(lines, time.Now()), "\n"))
+		dir, err := a.project(nil)
+		if err != nil {
+			return err
+		}
+		f := &Failure{
+			Code: CodeWaiting, What: a.inLanguage("the agent waits for a decision", "正在等待审批"),
+			Help: "sma approvals approve" + a.again(dir, state) + " " + string(lines[0].ChatKey) + " " + numbers(lines),
+		}
+		return f
+	case stateFailed:
+		f := &Failure{Code: CodeFailed, What: a.inLanguage("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		if s.Error != "" && s.Error != s.Reason {
+			f.Why = errors.New(s.Error)
+		}
+		if s.Reason == "auth" {
+			f.Code = CodeCredential
+		}
+		return f
+	default:
+		return nil
+	}
+}
+
+// inLanguage chooses the words of the terminal's language.
+func (a *app) inLanguage(english, chinese string) string {
+	if a.readsChinese() {
+		return chinese
+	}
+	return english
+}
+
+// readsChinese reports whether the terminal's language is Chinese.
+func (a *app) readsChinese() bool {
+	return strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh")
+}
+
+// numbers are those by which requests are named on a command line.
+func numbers(lines []host.ApprovalLine) string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = strconv.Itoa(l.N)
+	}
+	return strings.Join(out, " ")
+}

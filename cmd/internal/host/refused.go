@@ -1,0 +1,103 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// refusals notices that every platform with a credential was refused by its service before
+// it ever worked. It is safe for concurrent use.
+type refusals struct {
+	mu      sync.Mutex
+	waiting map[string]bool // platforms with a credential that were neither taken nor refused yet
+	refused []string        // what people read of each
+	worked  bool
+	done    chan struct{}
+}
+
+func newRefusals() *refusals { return &refusals{waiting: map[string]bool{}, done: make(chan struct{})} }
+
+// expect names a platform with a credential, before it is connected.
+func (r *refusals) expect(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting[name] = true
+}
+
+// works reports that the service took the credential of a platform.
+func (r *refusals) works(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[name] {
+		r.worked = true
+	}
+}
+
+// refuse reports that the service refused the credential of a platform. It is true if
+// that was the last one and none ever worked.
+func (r *refusals) refuse(name, why string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.waiting[name] {
+		return false
+	}
+	delete(r.waiting, name)
+	r.refused = append(r.refused, name+": "+why)
+	if r.worked || len(r.waiting) > 0 {
+		return false
+	}
+	close(r.done)
+	return true
+}
+
+// Refused is closed if every platform with a credential was refused by its service right
+// after the start, and the operator set up no other place where people could write. The
+// host is of no use then: [Host.Refusal] says why.
+func (h *Host) Refused() <-chan struct{} { return h.refusals.done }
+
+// Refusal says which credentials were refused. It is for after [Host.Refused].
+func (h *Host) Refusal() error {
+	r := h.refusals
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	what := slices.Sorted(slices.Values(r.refused))
+	return &Failure{
+		Kind: KindCredential, What: "no platform takes its credential", Why: errors.New(strings.Join(what, "; ")), Help: "sma doctor --online --dir " + h.opts.Dir,
+	}
+}
+
+// expectCredentials lists the platforms whose refusal ends the start. They are none if
+// the operator set up the web chat or the API, which go on working.
+func (h *Host) expectCredentials(places []place) {
+	a := h.opts.Settings.Settings.Adapters
+	for _, key := range []string{"adapters.web.enabled", "adapters.web.listen", "adapters.web.token", "adapters.api.token"} {
+		if a.Web.Enabled && h.opts.Settings.Origin(key).Source != config.FromDefault {
+			return
+		}
+	}
+	for _, p := range places {
+		if base, _, _ := strings.Cut(p.name, "@"); base == nameTelegram || base == nameFeishu {
+			h.refusals.expect(p.name)
+		}
+	}
+}
+
+// isCredentialRefused reports that a platform ended since its service refuses who it is.
+func isCredentialRefused(err error) bool {
+	e, ok := errors.AsType[*platform.Error](err)
+	return ok && e.Reason == platform.SendAuth
+}
+
+// refusalText is what people read of a refused credential.
+func refusalText(err error) string {
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Err != nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprint(err)
+}
