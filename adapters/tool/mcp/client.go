@@ -236,7 +236,12 @@ func (c *client) once(ctx context.Context) (final bool, why, help string) {
 		if why := l.finished(); why != "" {
 			err = errors.New(why)
 		}
-		return false, c.server.line("its tools cannot be listed: " + err.Error()), ""
+		what := "its tools cannot be listed: " + err.Error()
+		if l.gone.isOver() {
+			why, help = c.explain(&startError{what: what, words: l.gone.words, spec: l.gone.spec})
+			return false, why, help
+		}
+		return false, c.server.line(what), ""
 	}
 	c.enter(ConditionUp, "", l)
 	defer c.enter(ConditionDown, "it ended", nil)
