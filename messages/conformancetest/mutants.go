@@ -131,7 +131,7 @@ func (m *mutants) named(c *object, member, plain string) *object {
 }
 
 // whole are members whose value is the case's own, and compared or used as a whole.
-var whole = regexp.MustCompile(`^(input|output|inputSchema|outputSchema|metadata|messageMetadata|\w*[pP]roviderMetadata|\w*[pP]roviderOptions|data|value|result|error|body|json|usage|headers|return\w*|yield)$`) //nolint:gochecknoglobals // a constant
+var whole = regexp.MustCompile(`^(input|output|inputSchema|outputSchema|metadata|messageMetadata|\w*[pP]roviderMetadata|\w*[pP]roviderOptions|data|value|result|error|body|json|usage|headers|return\w*|yield)$`)
 
 // each visits the members of a value, outer ones first, in the order of their names.
 func each(v any, path []any, visit func([]any)) {
@@ -226,7 +226,7 @@ func clone(c *object) *object {
 	return out
 }
 
-var result = regexp.MustCompile(`--- (FAIL|PASS|SKIP): TestConformance/(?:\S*/)?(mutant-\d+)(\s|/)`) //nolint:gochecknoglobals // a constant
+var result = regexp.MustCompile(`--- (FAIL|PASS|SKIP): TestConformance/(?:\S*/)?(mutant-\d+)(\s|/)`)
 
 // run runs TestConformance over the changed cases and returns which of them failed.
 func (m *mutants) run(t *testing.T) map[string]bool {
@@ -235,7 +235,7 @@ func (m *mutants) run(t *testing.T) map[string]bool {
 	cmd.Env = append(os.Environ(), "CONFORMANCE_DIR="+m.dir)
 	out, _ := cmd.CombinedOutput() // it fails, as it should
 	failed, seen := map[string]bool{}, map[string]bool{}
-	for _, line := range bytes.Split(out, []byte("\n")) {
+	for line := range bytes.SplitSeq(out, []byte("\n")) {
 		if found := result.FindSubmatch(line); found != nil {
 			name := string(found[2])
 			seen[name] = true

@@ -1,6 +1,10 @@
 package uimessage
 
-import "github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
+)
 
 // NoticeMember is the member of an assistant turn's metadata that holds the sentence
 // which people read about a run that did not end well. The model never reads it.
@@ -21,7 +25,7 @@ func (m Metadata) Notice() string {
 // WithNotice is the metadata with that sentence.
 func (m Metadata) WithNotice(sentence string) Metadata {
 	if sentence != "" {
-		m.Extra = append(m.Extra[:len(m.Extra):len(m.Extra)], Member{Name: NoticeMember, Value: rawjson.AppendString(nil, sentence)})
+		m.Extra = append(slices.Clip(m.Extra), Member{Name: NoticeMember, Value: rawjson.AppendString(nil, sentence)})
 	}
 	return m
 }

@@ -186,13 +186,11 @@ func lostWords(has, now uimessage.Message) bool {
 
 // wordsIn are the words of a text or of a reasoning.
 func wordsIn(part uimessage.Part) string {
-	switch p := part.(type) {
-	case uimessage.Text:
-		return p.Text
-	case uimessage.Reasoning:
-		return p.Text
+	if thought, ok := part.(uimessage.Reasoning); ok {
+		return thought.Text
 	}
-	return ""
+	text, _ := part.(uimessage.Text)
+	return text.Text
 }
 
 // catchUp follows a message that began anew, of which new chunks came: nothing is sent
@@ -220,8 +218,9 @@ func isFrame(c uistream.Chunk) bool {
 	switch c.(type) {
 	case uistream.Start, uistream.Finish, uistream.Error, uistream.MessageMetadata:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // pass lets chunks through but for a second start, of which only the metadata
@@ -274,6 +273,7 @@ func (f *follower) rename(c uistream.Chunk) uistream.Chunk {
 	case uistream.ReasoningEnd:
 		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
 		return c
+	default: // of no block
 	}
 	return c
 }
@@ -341,8 +341,8 @@ func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
 
 // finishReason is a stored reason that is one of the protocol's; empty: it is not.
 func finishReason(reason string) uistream.FinishReason {
-	switch is := uistream.FinishReason(strings.ReplaceAll(reason, "_", "-")); is {
-	case uistream.FinishLength, uistream.FinishContentFilter:
+	is := uistream.FinishReason(strings.ReplaceAll(reason, "_", "-"))
+	if is == uistream.FinishLength || is == uistream.FinishContentFilter {
 		return is
 	}
 	return ""

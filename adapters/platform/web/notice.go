@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -49,7 +51,7 @@ func shown(list []uimessage.Message) []uimessage.Message {
 	out := make([]uimessage.Message, len(list))
 	for i, m := range list {
 		if words := noticeOf(m); words != "" {
-			m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], uimessage.Text{Text: words, State: uimessage.TextDone})
+			m.Parts = append(slices.Clip(m.Parts), uimessage.Text{Text: words, State: uimessage.TextDone})
 		}
 		out[i] = m
 	}

@@ -146,7 +146,7 @@ func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *p
 			continue
 		}
 		// Only the host knows what became of files of an earlier message.
-		if m.ID != req.Last.ID && !(onlyTexts(m) && onlyTexts(view.Messages[i])) || sameWords(view.Messages[i], said) {
+		if m.ID != req.Last.ID && (!onlyTexts(m) || !onlyTexts(view.Messages[i])) || sameWords(view.Messages[i], said) {
 			continue
 		}
 		return plan{do: actEdit, turn: m.ID, keep: idBefore(view.Messages, i), rewind: true, words: said, at: textAt(m.Parts)}, nil, true

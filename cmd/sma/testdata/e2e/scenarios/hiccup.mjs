@@ -4,12 +4,13 @@
 import { Chat, assert, history, outline, pass, reached, sameAsHost } from '../lib.mjs';
 
 export default async function () {
-  const script = 'shared |!other|void |@late|whole';
+  const script = 'shared |@tab|!other|void |@late|whole';
   const chat = new Chat({ id: 'hiccup' });
   const tab = new Chat({ id: 'hiccup' });
   const sent = chat.sendMessage({ text: script });
-  await chat.untilText('shared void ', 'shared ');
+  await reached('tab');
   await tab.resume();
+  await pass('tab');
   await sent.catch(() => {});
   assert.equal(chat.status, 'error');
   assert.equal(chat.answer, 'shared void ', 'it is shown until the page resumes');

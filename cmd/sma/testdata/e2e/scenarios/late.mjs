@@ -31,7 +31,7 @@ export default async function () {
   await two.sendMessage({ text: 'hello' });
   await one.addToolApprovalResponse({ id: call.approval.id, approved: true });
   await one.until('the page to be told', c => c.status === 'error');
-  assert.match(one.errors[0].message, /already_decided/, 'asked to load the chat again, not to send for ever');
+  assert.match(one.errors[0].message, /decided already/, 'asked to load the chat again, not to send for ever');
   await late(await outcome(two), { call, old: two.messages[1], state: 'output-available' });
   assert.equal(await notes(), 2, 'the tool runs once');
 }
