@@ -16,7 +16,11 @@ export function ask(question, yes, text) {
     dialog.close('yes');
   };
   return new Promise((done) => {
-    dialog.addEventListener('close', () => done(dialog.returnValue === 'yes' && (text === undefined || $('answer').value)), { once: true });
+    dialog.addEventListener('close', function closed() {
+      if (dialog.open) return; // the end of an earlier question, told late
+      dialog.removeEventListener('close', closed);
+      done(dialog.returnValue === 'yes' && (text === undefined || $('answer').value));
+    });
     dialog.showModal();
   });
 }
