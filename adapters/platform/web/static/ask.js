@@ -16,11 +16,7 @@ export function ask(question, yes, text) {
     dialog.close('yes');
   };
   return new Promise((done) => {
-    dialog.addEventListener('close', function closed() {
-      if (dialog.open) return; // the end of an earlier question, told late
-      dialog.removeEventListener('close', closed);
-      done(dialog.returnValue === 'yes' && (text === undefined || $('answer').value));
-    });
+    dialog.addEventListener('close', () => done(dialog.returnValue === 'yes' && (text === undefined || $('answer').value)), { once: true });
     dialog.showModal();
   });
 }
