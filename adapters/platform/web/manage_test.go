@@ -111,7 +111,7 @@ func TestPageDeletesAndRenames(t *testing.T) {
 	}
 	b.eval(`document.getElementById('forget').click()`)
 	b.until(`document.getElementById('ask').open`)
-	b.eval(`document.getElementById('ask').dispatchEvent(new Event('cancel')); document.getElementById('ask').close()`) // the escape key
+	b.eval(`(() => { document.getElementById('ask').dispatchEvent(new Event('cancel')); document.getElementById('ask').close(); return new Promise((done) => setTimeout(done, 50)); })()`) // the escape key
 	if m.deleted() > 0 {
 		t.Fatal("the escape key deletes the chat")
 	}
