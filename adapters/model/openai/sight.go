@@ -63,7 +63,9 @@ var (
 	}
 )
 
-func seesImages(name string) bool { return !containsAny(name, blind...) || containsAny(name, sighted...) }
+func seesImages(name string) bool {
+	return !containsAny(name, blind...) || containsAny(name, sighted...)
+}
 
 func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, noPDF...) }
 
@@ -161,7 +163,8 @@ func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
 			return err
 		}
 		req.Memo.Take() // what was encoded shows the files
-		e.log.WarnContext(ctx, saidOf(why), "request_id", req.ID, "files", len(sent.links), "error", err)
+		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
+			"from_now_on", saidOf(why), "error", err)
 	}
 	_, err := e.call(ctx, req, s)
 	return err
@@ -170,10 +173,10 @@ func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
 func saidOf(why refusal) string {
 	switch why {
 	case refusalImages:
-		return "the model takes no images: from now on it is sent notes instead; set images to false for it under llm.models to leave out this first try"
+		return "no images are sent to this model, only notes; set images to false for it under llm.models to leave out this first try"
 	case refusalFiles:
-		return "the model takes no PDF files: from now on it is sent notes instead; set files to false for it under llm.models to leave out this first try"
+		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
 	case refusalOther:
 	}
-	return "the model refused a request with pictures or documents: it is asked once more without them, and they are left out from now on"
+	return "these files are left out"
 }
