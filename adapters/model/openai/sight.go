@@ -143,6 +143,17 @@ func (s *sight) learn(why refusal, sent shown) (changed bool) {
 	return changed
 }
 
+// unlearn takes files back that were no reason for a refusal.
+func (s *sight) unlearn(links []string) {
+	if len(links) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = slices.DeleteFunc(s.refused, func(link string) bool { return slices.Contains(links, link) })
+	s.version++
+}
+
 // shown are the stored files that a request holds.
 type shown struct {
 	links      []string
@@ -153,20 +164,28 @@ type shown struct {
 // asked once more without them, which is remembered: later requests leave them out, and
 // the model reads in their place that it cannot see them.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
-	for range 3 { // with all, without images, without documents
+	var blamed []string // without a clear word
+	for range 3 {       // with all, without images, without documents
 		sent, err := e.call(ctx, req, s)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
 		}
 		why, about := refusalOf(err, sent)
 		if !about || !e.writer.sight.learn(why, sent) {
+			e.writer.sight.unlearn(blamed) // it was something else
 			return err
+		}
+		if why == refusalOther {
+			blamed = sent.links
 		}
 		req.Memo.Take() // what was encoded shows the files
 		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
 			"from_now_on", saidOf(why), "error", err)
 	}
 	_, err := e.call(ctx, req, s)
+	if err != nil && !s.started {
+		e.writer.sight.unlearn(blamed)
+	}
 	return err
 }
 
