@@ -17,7 +17,7 @@ import (
 	"image/draw"
 	_ "image/gif" // the first frame
 	"image/jpeg"
-	_ "image/png"
+	_ "image/png" // drawings and pictures of screens
 	"io"
 
 	xdraw "golang.org/x/image/draw"
@@ -25,10 +25,10 @@ import (
 )
 
 const (
-	// MaxSource is the largest file that is decoded, and MaxPDF the largest document that
-	// is given to a model, in bytes.
+	// MaxSource is the largest file that is decoded, in bytes.
 	MaxSource = 32 << 20
-	MaxPDF    = 8 << 20
+	// MaxPDF is the largest document that is given to a model, in bytes.
+	MaxPDF = 8 << 20
 	// maxPixels and maxDecoded bound a decoded image.
 	maxPixels  = 50_000_000
 	maxDecoded = 256 << 20

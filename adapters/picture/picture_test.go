@@ -28,8 +28,8 @@ func marked(w, h int) *image.RGBA {
 	return img
 }
 
-func encoded(t testing.TB, kind string, img image.Image) []byte {
-	t.Helper()
+func encoded(tb testing.TB, kind string, img image.Image) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	var err error
 	switch kind {
@@ -41,7 +41,7 @@ func encoded(t testing.TB, kind string, img image.Image) []byte {
 		err = jpeg.Encode(&out, img, &jpeg.Options{Quality: 95})
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }
@@ -97,9 +97,9 @@ func TestPicturesAreUprightAndSayNoPlace(t *testing.T) {
 }
 
 func TestPicturesAreBoundedAndReadable(t *testing.T) {
-	clear := image.NewNRGBA(image.Rect(0, 0, 40, 40)) // black on nothing
+	glass := image.NewNRGBA(image.Rect(0, 0, 40, 40)) // black on nothing
 	for x := 10; x < 30; x++ {
-		clear.SetNRGBA(x, 20, color.NRGBA{0, 0, 0, 255})
+		glass.SetNRGBA(x, 20, color.NRGBA{0, 0, 0, 255})
 	}
 	tests := []struct {
 		name          string
@@ -112,7 +112,7 @@ func TestPicturesAreBoundedAndReadable(t *testing.T) {
 		{"thin", encoded(t, "png", marked(8000, 1)), 1568, 1, nil},
 		{"tall", encoded(t, "jpg", marked(1000, 3136)), 500, 1568, nil},
 		{"gif", encoded(t, "gif", marked(50, 40)), 50, 40, nil},
-		{"transparent", encoded(t, "png", clear), 40, 40, nil},
+		{"transparent", encoded(t, "png", glass), 40, 40, nil},
 		{"text", []byte("hello"), 0, 0, ErrNone},
 		{"cut", encoded(t, "jpg", marked(30, 20))[:100], 0, 0, ErrNone},
 		{"bomb", bomb(t, 100_000, 100_000), 0, 0, ErrTooLarge},
@@ -140,8 +140,9 @@ func TestPicturesAreBoundedAndReadable(t *testing.T) {
 }
 
 // bomb is a PNG image that says it has more pixels than it has.
-func bomb(t testing.TB, w, h uint32) []byte {
-	data := encoded(t, "png", marked(8, 8))
+func bomb(tb testing.TB, w, h uint32) []byte {
+	tb.Helper()
+	data := encoded(tb, "png", marked(8, 8))
 	binary.BigEndian.PutUint32(data[16:], w)
 	binary.BigEndian.PutUint32(data[20:], h)
 	binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))

@@ -114,7 +114,7 @@ func TestPicturesOfResults(t *testing.T) {
 	}
 	trim, ok := Trim{}.Further(list, 8)
 	left := trim.Apply(list)
-	if !ok || left[0].Parts[0].(modelmessage.Text).Text != "read both" || len(shownIn(left)) != 0 {
+	if first, isText := left[0].Parts[0].(modelmessage.Text); !ok || !isText || first.Text != "read both" || len(shownIn(left)) != 0 {
 		t.Errorf("a request that is too long becomes %+v, %v", left, ok)
 	}
 	if err := modeltest.Strict(model.Request{System: "x", Messages: left}); err != nil {

@@ -63,7 +63,9 @@ var (
 	}
 )
 
-func seesImages(name string) bool { return !containsAny(name, blind...) || containsAny(name, sighted...) }
+func seesImages(name string) bool {
+	return !containsAny(name, blind...) || containsAny(name, sighted...)
+}
 
 func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, noPDF...) }
 
@@ -141,6 +143,17 @@ func (s *sight) learn(why refusal, sent shown) (changed bool) {
 	return changed
 }
 
+// unlearn takes files back that were no reason for a refusal.
+func (s *sight) unlearn(links []string) {
+	if len(links) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = slices.DeleteFunc(s.refused, func(link string) bool { return slices.Contains(links, link) })
+	s.version++
+}
+
 // shown are the stored files that a request holds.
 type shown struct {
 	links      []string
@@ -151,29 +164,38 @@ type shown struct {
 // asked once more without them, which is remembered: later requests leave them out, and
 // the model reads in their place that it cannot see them.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
-	for range 3 { // with all, without images, without documents
+	var blamed []string // without a clear word
+	for range 3 {       // with all, without images, without documents
 		sent, err := e.call(ctx, req, s)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
 		}
 		why, about := refusalOf(err, sent)
 		if !about || !e.writer.sight.learn(why, sent) {
+			e.writer.sight.unlearn(blamed) // it was something else
 			return err
 		}
+		if why == refusalOther {
+			blamed = sent.links
+		}
 		req.Memo.Take() // what was encoded shows the files
-		e.log.WarnContext(ctx, saidOf(why), "request_id", req.ID, "files", len(sent.links), "error", err)
+		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
+			"from_now_on", saidOf(why), "error", err)
 	}
 	_, err := e.call(ctx, req, s)
+	if err != nil && !s.started {
+		e.writer.sight.unlearn(blamed)
+	}
 	return err
 }
 
 func saidOf(why refusal) string {
 	switch why {
 	case refusalImages:
-		return "the model takes no images: from now on it is sent notes instead; set images to false for it under llm.models to leave out this first try"
+		return "no images are sent to this model, only notes; set images to false for it under llm.models to leave out this first try"
 	case refusalFiles:
-		return "the model takes no PDF files: from now on it is sent notes instead; set files to false for it under llm.models to leave out this first try"
+		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
 	case refusalOther:
 	}
-	return "the model refused a request with pictures or documents: it is asked once more without them, and they are left out from now on"
+	return "these files are left out"
 }

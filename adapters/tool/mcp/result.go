@@ -32,11 +32,11 @@ const (
 type content struct {
 	call       tool.Call
 	pictures   []messages.Picture // of Files, that the model is shown
-	Text       string          `json:"text,omitempty"`
-	Structured json.RawMessage `json:"structured,omitempty"`
-	Files      []blob          `json:"files,omitempty"`
-	Links      []resource      `json:"links,omitempty"`
-	Note       string          `json:"note,omitempty"`
+	Text       string             `json:"text,omitempty"`
+	Structured json.RawMessage    `json:"structured,omitempty"`
+	Files      []blob             `json:"files,omitempty"`
+	Links      []resource         `json:"links,omitempty"`
+	Note       string             `json:"note,omitempty"`
 }
 
 // blob is a file that came with a result. Path is below the folder of files.

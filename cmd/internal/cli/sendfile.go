@@ -56,8 +56,7 @@ func uploadOne(ctx context.Context, client *terminal.Client, chat, name string) 
 		return terminal.File{}, unreadable(name, err)
 	}
 	sent, err := client.Upload(ctx, chat, name, f)
-	var refused *terminal.RefusedError
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*terminal.RefusedError](err); refused {
 		return sent, &Failure{Code: CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show limits.fileMB"}
 	}
 	return sent, fromClient(err)
