@@ -40,7 +40,25 @@ type input struct {
 	Title, Cron, When, Delay, Timezone, Say, Instructions, CatchUp string
 }
 
-// task makes the task of a call. A delay counts from now.
+const (
+	// dueAt begins what a person's answer to a single time is bound to.
+	dueAt = "due-"
+	// soon is when a task is due whose time passed while it waited for an answer.
+	soon = 2 * time.Second
+)
+
+// agreedTime is the single time that a person agreed to; zero: the call has no such answer.
+func agreedTime(call tool.Call, zone *time.Location) (time.Time, error) {
+	text, ok := strings.CutPrefix(call.Bind, dueAt)
+	if !ok {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	return at.In(zone), err
+}
+
+// task makes the task of a call. A delay counts from the time of the request: when a person
+// agrees later, the task is due when the request said.
 func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, error) {
 	bad := func(err error) (persistence.Task, persistence.TaskTimes, error) {
 		return persistence.Task{}, persistence.TaskTimes{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -83,7 +101,14 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 		return bad(errors.New("give say, a text that is sent as it is, or instructions, which you will follow then"))
 	}
 	now := c.opts.Now()
+	agreed, err := agreedTime(call, zone)
 	switch {
+	case err != nil:
+		return bad(err)
+	case !agreed.IsZero():
+		if t.When = agreed; !agreed.After(now) { // they agreed only after it had passed
+			t.When = now.Add(soon).In(zone).Truncate(time.Second)
+		}
 	case in.Delay != "":
 		delay, err := schedule.ParseDelay(in.Delay)
 		if err != nil {
@@ -130,38 +155,23 @@ func taskID(title string, call tool.Call) string {
 	return cmp.Or(strings.Trim(b.String(), "-"), "task") + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Explain implements [tool.Explainer].
+// Explain implements [tool.Explainer]. The answer to a single time is bound to that time.
 func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
 	t, times, err := c.task(call)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Create the task “" + t.Title + "” in this chat"}
-	what := t.Body
-	if t.Say != "" {
-		what = t.Say
-		e.What += ", which says the text below by itself"
-		e.Risk = "The text is sent at its time, and nobody is asked again."
-	} else {
-		e.What += ", in which I follow the instructions below by myself"
-		e.Risk = "Nobody looks on when it runs; what asks then waits for the operator."
+	e, err := tool.Describe(CreateName, struct {
+		Say         bool
+		Title, Cron string
+		When        time.Time
+		Next        []time.Time
+	}{t.Say != "", t.Title, t.Cron, t.When.In(times.Zone), times.Upcoming(c.opts.Now(), upcoming)})
+	e.Exact = cmp.Or(t.Say, t.Body)
+	if t.Cron == "" {
+		e.Bind = cmp.Or(call.Bind, dueAt+t.When.Format(time.RFC3339))
 	}
-	var exact strings.Builder
-	if t.Cron != "" {
-		fmt.Fprintf(&exact, "cron: %s\n", t.Cron)
-	}
-	fmt.Fprintf(&exact, "timezone: %s\n", times.Zone)
-	var in input
-	if err := json.Unmarshal(call.Input, &in); err == nil && strings.TrimSpace(in.Delay) != "" {
-		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", strings.TrimSpace(in.Delay), stamp(t.When, times.Zone))
-	} else {
-		for _, at := range times.Upcoming(c.opts.Now(), upcoming) {
-			fmt.Fprintf(&exact, "next: %s\n", stamp(at, times.Zone))
-		}
-	}
-	fmt.Fprintf(&exact, "\n%s", what)
-	e.Exact = exact.String()
-	return e, nil
+	return e, err
 }
 
 // Invoke implements [tool.Tool].
