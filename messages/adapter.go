@@ -41,6 +41,7 @@ type Ask struct {
 	N          int
 	ApprovalID string
 	Digest     string
+	Chinese    bool // its buttons speak Chinese
 }
 
 // EgressKept says: the chat knows, durably, what [EgressProgressed] or

@@ -274,6 +274,7 @@ type Ask struct {
 	N          int    `json:"n"`
 	ApprovalID string `json:"approvalId"`
 	Digest     string `json:"digest"` // of what people are shown
+	Chinese    bool   `json:"zh,omitempty"`
 }
 
 // Attachment is a file that goes with a row.

@@ -55,7 +55,7 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 	var beside []string
 	for _, a := range c.state.OpenRequests() {
 		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
-			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inTheirWords(notice{"", "zh"}) != ""))
+			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
 		}
 	}
 	if len(beside) > 0 {
@@ -202,15 +202,18 @@ func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 	}
 }
 
+// inChinese reports whether people of the chat are asked in Chinese.
+func (c *chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" }
+
 // withAsks puts buttons below what asks people; the last of the rows is that.
-func withAsks(rows []persistence.Row, list []persistence.Asked) {
+func withAsks(rows []persistence.Row, list []persistence.Asked, chinese bool) {
 	if len(rows) == 0 {
 		return
 	}
 	for _, a := range list {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
-			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: chinese})
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
 	}
@@ -223,7 +226,7 @@ func (c *chat) showAsked(ac actor.Context, list []persistence.Asked, step int) {
 		if a.Request.Answer != persistence.AnswerOpen || c.via.Outbox {
 			continue
 		}
-		said := wordsOf(a, c.inTheirWords(notice{"", "zh"}) != "")
+		said := wordsOf(a, c.inChinese())
 		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(said.What+" "+said.Risk)
 		if r := []rune(words); len(r) > maxEvent {
 			words = string(r[:maxEvent-1]) + "…"

@@ -77,6 +77,7 @@ func (c *card) object(say notices.Words) object {
 			elements = append(elements, shown)
 			continue
 		}
+		say := notices.For(a.Chinese)
 		n, digest := " #"+strconv.Itoa(a.N), a.Digest[:min(digestOf, len(a.Digest))]
 		column := func(text, kind, what string) object {
 			value := choice{Say: what, ID: a.ApprovalID, Digest: digest}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -74,8 +75,8 @@ func buttons(asks []messages.Ask) *keyboard {
 		if len(pressApprove+data) > maxData {
 			continue // Unreachable: our ids are short; words decide as well
 		}
-		n := strconv.Itoa(a.N)
-		k.Rows = append(k.Rows, []button{{"✅ #" + n, pressApprove + data}, {"❌ #" + n, pressDeny + data}})
+		n, say := " #"+strconv.Itoa(a.N), notices.For(a.Chinese)
+		k.Rows = append(k.Rows, []button{{"✅ " + say.ApproveButton + n, pressApprove + data}, {"❌ " + say.DenyButton + n, pressDeny + data}})
 	}
 	if len(k.Rows) == 0 {
 		return nil

@@ -58,11 +58,19 @@ func Chinese() Words {
 		OwnerOnly:    "只有主人可以这样做。",
 		Approved:     "{} 现在可以使用我了。",
 
-		ApproveButton: "同意", DenyButton: "拒绝", ApprovedToast: "已同意。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
+		ApproveButton: "批准", DenyButton: "拒绝", ApprovedToast: "已批准。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
 		UnknownRequest: "找不到这个请求。", TryAgain: "现在无法处理，请稍后再点一次。",
 		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
 	}
+}
+
+// For are the words of one of the languages.
+func For(chinese bool) Words {
+	if chinese {
+		return Chinese()
+	}
+	return English()
 }
 
 // Fill puts a value into its place in a text.
