@@ -28,6 +28,12 @@ type Person struct {
 	ID   string    `json:"id"`
 	Name string    `json:"name,omitempty"`
 	At   time.Time `json:"at,omitzero"`
+	// Language is that of the person's client, where the platform tells it.
+	Language string `json:"language,omitempty"`
+	// Chat is the owner's private chat with the bot, where that has an id of its own.
+	Chat string `json:"chat,omitempty"`
+	// Group: it is no person, but a group that somebody has brought the bot into.
+	Group bool `json:"group,omitempty"`
 }
 
 // Group is a group that is let in.
@@ -47,6 +53,19 @@ type Code struct {
 	Expires time.Time `json:"expires"`
 	// For is who asked for it; nil: it makes its bearer the owner.
 	For *Person `json:"for,omitempty"`
+	// First is the message that waits for the owner's answer, as its platform keeps it.
+	First json.RawMessage `json:"first,omitempty"`
+	// Shown is when the owner was asked; zero: not yet.
+	Shown time.Time `json:"shown,omitzero"`
+}
+
+// Arrival is somebody whom the owner has just let in. It is kept until they were told and
+// the message that waited was handed over.
+type Arrival struct {
+	Code  string          `json:"code"`
+	Who   Person          `json:"who"`
+	Once  bool            `json:"once,omitempty"`
+	First json.RawMessage `json:"first,omitempty"`
 }
 
 // Account is the state of one bot.
@@ -55,6 +74,9 @@ type Account struct {
 	People []Person `json:"people,omitempty"`
 	Groups []Group  `json:"groups,omitempty"`
 	Codes  []Code   `json:"codes,omitempty"`
+	// Blocked are people and groups that get no answer at all.
+	Blocked  []Person  `json:"blocked,omitempty"`
+	Arrivals []Arrival `json:"arrivals,omitempty"`
 }
 
 // document is the file.

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -9,12 +10,15 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
 
 // store is an access store in memory.
 type store struct {
+	telegram.AccessStore // nil: what is not below is not called
+
 	mu      sync.Mutex
 	roles   map[string]string
 	groups  map[string]bool
@@ -55,7 +59,7 @@ func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (s
 	return s.roles[by.ID], nil
 }
 
-func (s *store) Request(_ context.Context, _ string, by platform.Person) (string, bool, error) {
+func (s *store) Request(_ context.Context, _ string, by platform.Person, _ bool, _ json.RawMessage) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh := !s.asked[by.ID]
@@ -63,16 +67,19 @@ func (s *store) Request(_ context.Context, _ string, by platform.Person) (string
 	return "ASKCODE" + by.ID, fresh, nil
 }
 
-func (s *store) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+func (s *store) Decide(_ context.Context, _, code string, _ access.Choice) (access.Person, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, ok := strings.CutPrefix(code, "ASKCODE")
 	if !ok {
-		return platform.Person{}, false, nil
+		return access.Person{}, false, nil
 	}
 	s.roles[id] = telegram.RoleApproved
-	return platform.Person{ID: id, Name: "Bob"}, true, nil
+	return access.Person{ID: id, Name: "Bob"}, true, nil
 }
+
+func (*store) Waits(string, string) (access.Person, bool) { return access.Person{}, false }
+func (*store) Account(string) access.Account             { return access.Account{} }
 
 func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()
@@ -124,7 +131,7 @@ func TestAccess(t *testing.T) {
 			{other, other, "hi", nil, false, true, "not_paired", "ASKCODE78"},
 			{other, other, "hi?", nil, false, true, "not_paired", ""},
 			{private, owner, "hello", nil, true, false, "private", ""},
-			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "Bob may use me now"},
+			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "“Bob” (78) may use me now"},
 			{other, other, "hi!", nil, true, false, "private", ""},
 		}},
 		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "配对码 ASKCODE78"}}},

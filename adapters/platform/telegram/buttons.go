@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -32,6 +33,7 @@ const (
 	pressDeny    = "n:"
 	pressNothing = "-" // of a button that only shows what was decided
 	pressAllow   = "g" // of the one that lets a group in
+	pressChoice  = "a:"
 )
 
 // askAllow is what a notice about a group that is not let in asks its owner.
@@ -69,6 +71,10 @@ func buttons(asks []messages.Ask) *keyboard {
 	for _, a := range asks {
 		if a.ApprovalID == askAllow {
 			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
+			continue
+		}
+		if code, ok := strings.CutPrefix(a.ApprovalID, door.AskPrefix); ok {
+			k.Rows = append(k.Rows, choiceButtons(code, a)...)
 			continue
 		}
 		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
@@ -130,6 +136,9 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		return
 	case c.Data == pressAllow && c.Message != nil && c.Message.Chat.ID < 0:
 		p.letIn(ctx, c, say)
+		return
+	case c.Message != nil && strings.HasPrefix(c.Data, pressChoice):
+		p.choose(ctx, c, say)
 		return
 	case !ok || c.Message == nil || c.Message.Chat.ID == 0:
 		p.toast(ctx, c, say.UnknownRequest, true)

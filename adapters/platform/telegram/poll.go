@@ -43,6 +43,7 @@ type receiver struct {
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := newIntake(p, host)
+	p.host.Store(&host)
 	defer p.pressing.Wait()
 	defer in.close()
 	defer cancel()
@@ -84,6 +85,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if err := r.intake.open(ctx, func(us []update) []arrival { return r.p.arrivals(ctx, us) }); err != nil {
 		return err
 	}
+	r.p.owe(ctx)
 	updates, bad, err := r.poll(ctx)
 	if err != nil {
 		return err

@@ -100,6 +100,7 @@ type Platform struct {
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
 	door      *door.Door
+	host      atomic.Pointer[platform.Host] // while messages are taken
 	follows   *follows
 	versions  *versions
 	pauses    *pauses
