@@ -250,6 +250,8 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 			return errSame
 		}
 		a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC()})
+		a.Codes = slices.DeleteFunc(a.Codes, func(c Code) bool { return c.For != nil && c.For.ID == group })
+		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == group })
 		return nil
 	})
 }

@@ -134,7 +134,7 @@ func TestAccess(t *testing.T) {
 			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "“Bob” (78) may use me now"},
 			{other, other, "hi!", nil, true, false, "private", ""},
 		}},
-		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "配对码 ASKCODE78"}}},
+		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "我的主人：ASKCODE78"}}},
 		{"pairing", nobody, []said{
 			{other, other, "/start BADCODE", nil, false, true, "not_paired", "not valid"},
 			{private, owner, "/start GOODCODE", nil, true, false, "paired", "you are the owner"},

@@ -44,13 +44,12 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 		return
 	case door.ChoiceOver:
 		p.toast(ctx, c, say.AlreadyDecided, true)
-		p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"⏹ " + say.AlreadyDecided, pressNothing}}}})
 		return
 	case door.ChoiceDone:
 	}
-	p.toast(ctx, c, done, false)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
 	p.owe(ctx)
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
+	p.toast(ctx, c, done, false)
 }
 
 // owe says what is to be said to the owner and to those who were let in.
