@@ -41,6 +41,20 @@ func (d *Door) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == RoleBlocked
 }
 
+// Met keeps where the owner talks to the bot in private, which not every platform tells by
+// who they are.
+func (d *Door) Met(ctx context.Context, in platform.Inbound) {
+	if d.store == nil {
+		return
+	}
+	if owner := d.store.Account(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
+		return
+	}
+	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
+		d.log.Warn("the owner's private chat could not be noted", "error", err)
+	}
+}
+
 // request keeps a stranger's wish to be let in. They get one polite notice while it waits.
 func (d *Door) request(ctx context.Context, g Guest) string {
 	if d.access != AccessPaired {
@@ -105,6 +119,9 @@ func nameOf(p access.Person) string {
 	}
 	if strings.TrimSpace(name) == "" {
 		name = "?"
+	}
+	if p.Name == p.ID { // the platform does not tell names
+		return platform.Inert(p.ID)
 	}
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
 }
