@@ -120,7 +120,7 @@ func nameOf(p access.Person) string {
 	if strings.TrimSpace(name) == "" {
 		name = "?"
 	}
-	if p.Name == p.ID { // the platform does not tell names
+	if p.Name == "" || p.Name == p.ID { // the platform does not tell names
 		return platform.Inert(p.ID)
 	}
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
