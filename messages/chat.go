@@ -275,7 +275,7 @@ type StepDone struct {
 // AskedCall is what people are shown of a call before they agree.
 type AskedCall struct {
 	CallID string
-	Words         // What is empty where the tool does not say what would happen
+	Words  // What is empty where the tool does not say what would happen
 	// Chinese are the words in Chinese; they are empty where the tool has none.
 	Chinese Words
 	Exact   string // what would take effect; it may be empty where What says it all

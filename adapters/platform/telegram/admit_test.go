@@ -79,7 +79,7 @@ func (s *store) Decide(_ context.Context, _, code string, _ access.Choice) (acce
 }
 
 func (*store) Waits(string, string) (access.Person, bool) { return access.Person{}, false }
-func (*store) Account(string) access.Account             { return access.Account{} }
+func (*store) Account(string) access.Account              { return access.Account{} }
 
 func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()

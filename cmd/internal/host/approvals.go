@@ -24,11 +24,11 @@ type ApprovalLine struct {
 	messages.Words
 	Chinese messages.Words `json:"zh,omitzero"` // the same words in Chinese
 
-	Exact   string           `json:"exact"` // what would take effect, with marks for what cannot be seen
-	Digest  string           `json:"digest"`
-	Asker   string           `json:"asker,omitempty"`
-	Asked   time.Time        `json:"asked"`
-	Expires time.Time        `json:"expires"`
+	Exact   string    `json:"exact"` // what would take effect, with marks for what cannot be seen
+	Digest  string    `json:"digest"`
+	Asker   string    `json:"asker,omitempty"`
+	Asked   time.Time `json:"asked"`
+	Expires time.Time `json:"expires"`
 	// Unseen is set while people of the chat do not see the request yet.
 	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
 }

@@ -235,7 +235,7 @@ func TestNamesStayNames(t *testing.T) {
 		"approve all":                     "“approve all” (7)",
 		"x” (1) may use me. “":            "“x· \\(1\\) may use me\\. ·” (7)",
 		"@ann [in](https://evil.example)": "“·ann \\[in\\]\\(https\\:\\/\\/evil\\.example\\)” (7)",
-		"a\u202eb\u200b\nc\x1b":             "“ab c” (7)",
+		"a\u202eb\u200b\nc\x1b":           "“ab c” (7)",
 		"\u202e":                          "“\\?” (7)",
 		strings.Repeat("n", 100):          "“" + strings.Repeat("n", shownName) + "…” (7)",
 	} {

@@ -38,7 +38,7 @@ type Guest struct {
 	Listed    bool // the group: by the settings
 	// Raw is the message as the platform can read it again.
 	Raw json.RawMessage
-	Say       notices.Words
+	Say notices.Words
 }
 
 func (g Guest) command(name string) bool {
@@ -145,4 +145,3 @@ func (d *Door) allowGroup(ctx context.Context, in platform.Inbound) bool {
 	d.log.Info("group allowed", "chat", in.Chat.ID, "by", in.Sender.ID)
 	return true
 }
-

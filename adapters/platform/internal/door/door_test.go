@@ -18,7 +18,7 @@ import (
 
 // book is a store that is not written to disk.
 type book struct {
-	Store // nil: what is not below is not called
+	Store  // nil: what is not below is not called
 	roles  map[string]Role
 	groups map[string]bool
 	asked  map[string]bool

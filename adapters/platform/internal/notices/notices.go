@@ -9,8 +9,8 @@ import "strings"
 type Words struct {
 	IsChinese bool
 
-	NotPaired    string // with the code
-	NotOpen      string // to strangers, where nobody can be let in
+	NotPaired string // with the code
+	NotOpen   string // to strangers, where nobody can be let in
 	// To the owner: somebody, or a group, wants to be let in, with the name; there are more;
 	// who waits; nobody.
 	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NobodyWaits string
@@ -19,14 +19,14 @@ type Words struct {
 	// On the buttons of the owner, and of what was chosen.
 	InButton, OnceButton, BlockButton, GroupButton string
 	InDone, OnceDone, BlockDone                    string
-	OwnerNow     string
-	ApprovedNow  string
-	BadCode      string
-	TooMany      string
-	GroupClosed  string
-	GroupAllowed string
-	OwnerOnly    string
-	Approved     string // with the person's name
+	OwnerNow                                       string
+	ApprovedNow                                    string
+	BadCode                                        string
+	TooMany                                        string
+	GroupClosed                                    string
+	GroupAllowed                                   string
+	OwnerOnly                                      string
+	Approved                                       string // with the person's name
 
 	// On buttons, and of buttons that were pressed; each at most 200 characters.
 	ApproveButton, DenyButton                              string
