@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // ErrDamaged means that the file holds something that is not ours to overwrite.
@@ -23,18 +25,12 @@ const (
 	dirMode  = 0o700
 )
 
-// Person is somebody who is let in, or asks to be.
-type Person struct {
-	ID   string    `json:"id"`
-	Name string    `json:"name,omitempty"`
-	At   time.Time `json:"at,omitzero"`
-	// Language is that of the person's client, where the platform tells it.
-	Language string `json:"language,omitempty"`
-	// Chat is the owner's private chat with the bot, where that has an id of its own.
-	Chat string `json:"chat,omitempty"`
-	// Group: it is no person, but a group that somebody has brought the bot into.
-	Group bool `json:"group,omitempty"`
-}
+// What the store keeps of people, and hands to platforms.
+type (
+	Person  = platform.Visitor
+	Code    = platform.PairingCode
+	Arrival = platform.Arrival
+)
 
 // Group is a group that is let in.
 type Group struct {
@@ -45,27 +41,6 @@ type Group struct {
 	// Listens is what the bot listens to there, as its platform names it; empty: as
 	// the settings say.
 	Listens string `json:"listens,omitempty"`
-}
-
-// Code is an open pairing code.
-type Code struct {
-	Code    string    `json:"code"`
-	Expires time.Time `json:"expires"`
-	// For is who asked for it; nil: it makes its bearer the owner.
-	For *Person `json:"for,omitempty"`
-	// First is the message that waits for the owner's answer, as its platform keeps it.
-	First json.RawMessage `json:"first,omitempty"`
-	// Shown is when the owner was asked; zero: not yet.
-	Shown time.Time `json:"shown,omitzero"`
-}
-
-// Arrival is somebody whom the owner has just let in. It is kept until they were told and
-// the message that waited was handed over.
-type Arrival struct {
-	Code  string          `json:"code"`
-	Who   Person          `json:"who"`
-	Once  bool            `json:"once,omitempty"`
-	First json.RawMessage `json:"first,omitempty"`
 }
 
 // Account is the state of one bot.

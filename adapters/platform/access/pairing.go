@@ -133,24 +133,14 @@ func (s *Store) pending(bot, person string) (code string, waits bool) {
 	return code, waits
 }
 
-// Choice is what the owner decides about a request to be let in.
-type Choice = string
-
-// The choices.
-const (
-	LetIn   Choice = "in"
-	LetOnce Choice = "once" // the message that waits is answered, and the next one asks again
-	Block   Choice = "block"
-)
-
 // Approve lets the person in to whom Request gave a code.
 func (s *Store) Approve(ctx context.Context, bot, code string) (who platform.Person, ok bool, err error) {
-	found, ok, err := s.Decide(ctx, bot, code, LetIn)
+	found, ok, err := s.Decide(ctx, bot, code, platform.LetIn)
 	return platform.Person{ID: found.ID, Name: found.Name}, ok, err
 }
 
 // Decide does what the owner chose about a request; false: it does not wait any more.
-func (s *Store) Decide(ctx context.Context, bot, code string, choice Choice) (who Person, ok bool, err error) {
+func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Choice) (who Person, ok bool, err error) {
 	err = s.change(ctx, bot, func(a *Account) error {
 		i := a.find(code, false, s.now())
 		if i < 0 {
@@ -161,24 +151,30 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice Choice) (wh
 		who.At = s.now().UTC()
 		a.Codes = slices.Delete(a.Codes, i, i+1)
 		switch {
-		case choice == Block:
+		case choice == platform.Block:
 			if a.role(who.ID) == RoleStranger {
 				a.Blocked = append(a.Blocked, who)
 			}
 			return nil
-		case choice == LetOnce:
+		case choice == platform.LetOnce:
 		case who.Group && !a.allows(who.ID):
 			a.Groups = append(a.Groups, Group{ID: who.ID, Title: who.Name, At: who.At})
 		case !who.Group && a.role(who.ID) == RoleStranger:
 			a.People = append(a.People, who)
 		}
-		a.Arrivals = append(a.Arrivals, Arrival{Code: c.Code, Who: who, Once: choice == LetOnce, First: c.First})
+		a.Arrivals = append(a.Arrivals, Arrival{Code: c.Code, Who: who, Once: choice == platform.LetOnce, First: c.First})
 		return nil
 	})
 	if err != nil {
 		return Person{}, false, err
 	}
 	return who, ok, nil
+}
+
+// Guests are the owner, the requests that wait, and who has just been let in.
+func (s *Store) Guests(bot string) platform.Guests {
+	a := s.Account(bot)
+	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals}
 }
 
 // Waits tells whether a code is that of somebody who waits for the owner.

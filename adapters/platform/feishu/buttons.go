@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -87,9 +86,9 @@ func (c *card) object(say notices.Words) object {
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
 		}
 		if strings.HasPrefix(a.ApprovalID, door.AskPrefix) {
-			columns := []object{column("✅ "+say.InButton, "primary", access.LetIn), column("☝️ "+say.OnceButton, "default", access.LetOnce), column("🚫 "+say.BlockButton, "default", access.Block)}
+			columns := []object{column("✅ "+say.InButton, "primary", platform.LetIn), column("☝️ "+say.OnceButton, "default", platform.LetOnce), column("🚫 "+say.BlockButton, "default", platform.Block)}
 			if a.Digest == door.KindGroup {
-				columns = []object{column("✅ "+say.GroupButton, "primary", access.LetIn), column("🚫 "+say.BlockButton, "default", access.Block)}
+				columns = []object{column("✅ "+say.GroupButton, "primary", platform.LetIn), column("🚫 "+say.BlockButton, "default", platform.Block)}
 			}
 			elements = append(elements, object{"tag": "column_set", "columns": columns})
 			continue

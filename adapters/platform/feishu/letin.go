@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -17,7 +16,7 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	toast := func(kind, text string) pressedAnswer {
 		return pressedAnswer{Toast: object{"type": kind, "content": text}}
 	}
-	done := map[access.Choice]string{access.LetIn: "✅ " + p.say.InDone, access.LetOnce: "☝️ " + p.say.OnceDone, access.Block: "🚫 " + p.say.BlockDone}[c.Say]
+	done := map[platform.Choice]string{platform.LetIn: "✅ " + p.say.InDone, platform.LetOnce: "☝️ " + p.say.OnceDone, platform.Block: "🚫 " + p.say.BlockDone}[c.Say]
 	if done == "" {
 		return toast("error", p.say.UnknownRequest)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -67,19 +66,19 @@ func (s *store) Request(_ context.Context, _ string, by platform.Person, _ bool,
 	return "ASKCODE" + by.ID, fresh, nil
 }
 
-func (s *store) Decide(_ context.Context, _, code string, _ access.Choice) (access.Person, bool, error) {
+func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, ok := strings.CutPrefix(code, "ASKCODE")
 	if !ok {
-		return access.Person{}, false, nil
+		return platform.Visitor{}, false, nil
 	}
 	s.roles[id] = telegram.RoleApproved
-	return access.Person{ID: id, Name: "Bob"}, true, nil
+	return platform.Visitor{ID: id, Name: "Bob"}, true, nil
 }
 
-func (*store) Waits(string, string) (access.Person, bool) { return access.Person{}, false }
-func (*store) Account(string) access.Account              { return access.Account{} }
+func (*store) Waits(string, string) (platform.Visitor, bool) { return platform.Visitor{}, false }
+func (*store) Guests(string) platform.Guests                 { return platform.Guests{} }
 
 func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()

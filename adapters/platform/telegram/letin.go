@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -16,20 +15,22 @@ import (
 // choiceButtons are those of a request to be let in. They name it by its code.
 func choiceButtons(code string, a messages.Ask) [][]button {
 	say := notices.For(a.Chinese)
-	one := func(text string, choice access.Choice) button { return button{text, pressChoice + choice + ":" + code} }
+	one := func(text string, choice platform.Choice) button {
+		return button{text, pressChoice + choice + ":" + code}
+	}
 	if a.Digest == door.KindGroup {
-		return [][]button{{one("✅ "+say.GroupButton, access.LetIn), one("🚫 "+say.BlockButton, access.Block)}}
+		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
 	}
 	return [][]button{
-		{one("✅ "+say.InButton, access.LetIn), one("☝️ "+say.OnceButton, access.LetOnce)},
-		{one("🚫 "+say.BlockButton, access.Block)},
+		{one("✅ "+say.InButton, platform.LetIn), one("☝️ "+say.OnceButton, platform.LetOnce)},
+		{one("🚫 "+say.BlockButton, platform.Block)},
 	}
 }
 
 // choose does what a button of a request to be let in says.
 func (p *Platform) choose(ctx context.Context, c callback, say words) {
 	choice, code, ok := strings.Cut(strings.TrimPrefix(c.Data, pressChoice), ":")
-	done := map[access.Choice]string{access.LetIn: "✅ " + say.InDone, access.LetOnce: "☝️ " + say.OnceDone, access.Block: "🚫 " + say.BlockDone}[choice]
+	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[choice]
 	if !ok || done == "" {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -47,7 +46,7 @@ func (d *Door) Met(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
 	}
-	if owner := d.store.Account(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
+	if owner := d.store.Guests(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
 		return
 	}
 	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
@@ -89,7 +88,7 @@ func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
 // waiting lists who waits, for the owner.
 func (d *Door) waiting(say notices.Words) string {
 	var lines []string
-	for _, c := range d.store.Account(d.bot).Codes {
+	for _, c := range d.store.Guests(d.bot).Codes {
 		if c.For != nil && len(lines) < listed {
 			lines = append(lines, c.Code+" · "+nameOf(*c.For))
 		}
@@ -102,7 +101,7 @@ func (d *Door) waiting(say notices.Words) string {
 
 // nameOf is somebody as the owner is shown them: the name that they chose, in quotes and
 // without anything that could pass for words of ours, and the id, which nobody chooses.
-func nameOf(p access.Person) string {
+func nameOf(p platform.Visitor) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune("“”@", r):
@@ -151,7 +150,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
 	}
-	a := d.store.Account(d.bot)
+	a := d.store.Guests(d.bot)
 	for _, x := range a.Arrivals {
 		if !d.welcome(ctx, b, x) {
 			return
@@ -194,7 +193,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 // KindGroup is the digest of an ask that is about a group, which nobody lets in once.
 const KindGroup = "group"
 
-func askKind(p access.Person) string {
+func askKind(p platform.Visitor) string {
 	if p.Group {
 		return KindGroup
 	}
@@ -203,7 +202,7 @@ func askKind(p access.Person) string {
 
 // word is a message of the host's own to somebody's private chat, as an order that was obeyed
 // already.
-func (d *Door) word(b Bot, to access.Person, id, text string, asks []messages.Ask) platform.Inbound {
+func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
 	chat := cmp.Or(to.Chat, to.ID)
 	id = "access:" + id
 	return platform.Inbound{
@@ -215,7 +214,7 @@ func (d *Door) word(b Bot, to access.Person, id, text string, asks []messages.As
 }
 
 // welcome tells somebody that they are let in and hands over what they said first.
-func (d *Door) welcome(ctx context.Context, b Bot, x access.Arrival) bool {
+func (d *Door) welcome(ctx context.Context, b Bot, x platform.Arrival) bool {
 	say := b.Words(x.Who.Language)
 	var first platform.Inbound
 	waited := false
@@ -261,11 +260,11 @@ func (d *Door) welcome(ctx context.Context, b Bot, x access.Arrival) bool {
 
 // Choose does what a press of the owner's says. The press counts in the owner's own private
 // chat alone.
-func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string, choice access.Choice) (who access.Person, is Choosing) {
+func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
 	if d.store == nil {
 		return who, ChoiceForbidden
 	}
-	owner := d.store.Account(d.bot).Owner
+	owner := d.store.Guests(d.bot).Owner
 	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
 		return who, ChoiceForbidden
 	}

@@ -134,26 +134,26 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g.writes("3", "Eve", "hello")
 	g.owe()
 	bob, eve := g.code("2"), g.code("3")
-	press := func(by, chat, code string, choice access.Choice) Choosing {
+	press := func(by, chat, code string, choice platform.Choice) Choosing {
 		_, is := g.door.Choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
 		return is
 	}
 	for _, x := range []struct {
 		what, by, chat, code string
-		choice               access.Choice
+		choice               platform.Choice
 		want                 Choosing
 	}{
-		{"a stranger for themselves", "2", "2", bob, access.LetIn, ChoiceForbidden},
-		{"a stranger in the owner's chat", "2", "1", bob, access.LetIn, ChoiceForbidden},
-		{"the owner in a group", "1", "-5", bob, access.LetIn, ChoiceForbidden},
-		{"a code that nobody has", "1", "1", "ACDEFGHJ", access.LetIn, ChoiceOver},
-		{"an empty code", "1", "1", "", access.LetIn, ChoiceOver},
-		{"the owner", "1", "1", bob, access.LetIn, ChoiceDone},
-		{"the owner again", "1", "1", bob, access.LetIn, ChoiceOver},
-		{"the owner, who changed their mind", "1", "1", bob, access.Block, ChoiceOver},
-		{"who was let in, for another", "2", "2", eve, access.LetIn, ChoiceForbidden},
-		{"a block", "1", "1", eve, access.Block, ChoiceDone},
-		{"an old button after the block", "1", "1", eve, access.LetIn, ChoiceOver},
+		{"a stranger for themselves", "2", "2", bob, platform.LetIn, ChoiceForbidden},
+		{"a stranger in the owner's chat", "2", "1", bob, platform.LetIn, ChoiceForbidden},
+		{"the owner in a group", "1", "-5", bob, platform.LetIn, ChoiceForbidden},
+		{"a code that nobody has", "1", "1", "ACDEFGHJ", platform.LetIn, ChoiceOver},
+		{"an empty code", "1", "1", "", platform.LetIn, ChoiceOver},
+		{"the owner", "1", "1", bob, platform.LetIn, ChoiceDone},
+		{"the owner again", "1", "1", bob, platform.LetIn, ChoiceOver},
+		{"the owner, who changed their mind", "1", "1", bob, platform.Block, ChoiceOver},
+		{"who was let in, for another", "2", "2", eve, platform.LetIn, ChoiceForbidden},
+		{"a block", "1", "1", eve, platform.Block, ChoiceDone},
+		{"an old button after the block", "1", "1", eve, platform.LetIn, ChoiceOver},
 	} {
 		if got := press(x.by, x.chat, x.code, x.choice); got != x.want {
 			t.Errorf("%s: %d, want %d", x.what, got, x.want)
@@ -174,7 +174,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g.writes("2", "Bob", "the first")
 	g.writes("2", "Bob", "the second")
 	g.owe()
-	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), access.LetOnce); is != ChoiceDone {
+	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
 		t.Fatal(is)
 	}
 	g.down = true
@@ -239,7 +239,7 @@ func TestNamesStayNames(t *testing.T) {
 		"\u202e":                          "“\\?” (7)",
 		strings.Repeat("n", 100):          "“" + strings.Repeat("n", shownName) + "…” (7)",
 	} {
-		if got := nameOf(access.Person{ID: "7", Name: name}); got != want {
+		if got := nameOf(platform.Visitor{ID: "7", Name: name}); got != want {
 			t.Errorf("%q is shown as %s, want %s", name, got, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
@@ -122,7 +121,7 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 	case in.Command.Args == "":
 		in.Gate.Notice = d.waiting(g.Say)
 	default:
-		who, ok, err := d.store.Decide(ctx, d.bot, in.Command.Args, access.LetIn)
+		who, ok, err := d.store.Decide(ctx, d.bot, in.Command.Args, platform.LetIn)
 		in.Command.Args = ""
 		switch {
 		case err != nil:

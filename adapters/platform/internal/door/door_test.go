@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
@@ -41,11 +40,11 @@ func (b *book) Request(_ context.Context, _ string, by platform.Person, _ bool, 
 	return "ASKCODE", fresh, b.err
 }
 
-func (b *book) Decide(_ context.Context, _, code string, _ access.Choice) (access.Person, bool, error) {
+func (b *book) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
 	if code == "LINKCODE" {
-		return access.Person{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
+		return platform.Visitor{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
 	}
-	return access.Person{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
+	return platform.Visitor{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
 }
 
 func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {

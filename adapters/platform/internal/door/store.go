@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 )
 
 // Role is a person's standing with the bot, as a [Store] tells it.
@@ -85,11 +84,11 @@ type Asking interface {
 	Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (code string, fresh bool, err error)
 	// Decide does what the owner chose about the request with a code; false: it does not
 	// wait any more.
-	Decide(ctx context.Context, bot, code string, choice access.Choice) (who access.Person, ok bool, err error)
+	Decide(ctx context.Context, bot, code string, choice platform.Choice) (who platform.Visitor, ok bool, err error)
 	// Waits tells whether a code is that of somebody who waits.
-	Waits(bot, code string) (who access.Person, ok bool)
-	// Account has the requests that wait, and the people who were just let in.
-	Account(bot string) access.Account
+	Waits(bot, code string) (who platform.Visitor, ok bool)
+	// Guests has the requests that wait, and the people who were just let in.
+	Guests(bot string) platform.Guests
 }
 
 // Noting keeps what was said to whom.
