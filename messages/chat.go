@@ -289,14 +289,22 @@ const NeverBegun = "never begun: "
 // AskedCall is what people are shown of a call before they agree.
 type AskedCall struct {
 	CallID string
-	What   string // what would happen, in one sentence; empty: the tool does not say
-	Risk   string
-	Exact  string // what would take effect; empty: the input
+	Words  // What is empty where the tool does not say what would happen
+	// Chinese are the words in Chinese; they are empty where the tool has none.
+	Chinese Words
+	Exact   string // what would take effect; it may be empty where What says it all
 	// Command is what the shell would get, Folder where; empty for other tools.
 	Command, Folder string
 	Bind            string // beside the input, what the answer is bound to
 	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
 	Rule string
+}
+
+// Words are what a request says to people in one language.
+type Words struct {
+	Title string `json:"title,omitempty"` // of the tool
+	What  string `json:"what,omitempty"`  // what would happen, in one sentence
+	Risk  string `json:"risk,omitempty"`  // what may go wrong
 }
 
 // CallIntent is a call about to be executed.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -49,9 +50,12 @@ type Request struct {
 
 // Explained is what people are shown of a call before they agree.
 type Explained struct {
-	What  string `json:"what,omitempty"`  // what would happen; empty: the tool does not say
-	Risk  string `json:"risk,omitempty"`  // what may go wrong
-	Exact string `json:"exact,omitempty"` // what would take effect; empty: the input
+	messages.Words // What is empty where the tool does not say what would happen
+	// Chinese are the same words in Chinese, where the tool has them.
+	Chinese messages.Words `json:"zh,omitzero"`
+	// Exact is what would take effect. It is empty where What says it all, and in requests of
+	// older versions, which showed the input.
+	Exact string `json:"exact,omitempty"`
 	// Command is what a shell would get, Folder where.
 	Command string `json:"command,omitempty"`
 	Folder  string `json:"folder,omitempty"`

@@ -276,6 +276,7 @@ type Ask struct {
 	Digest     string `json:"digest"` // of what people are shown
 	Order      string `json:"order,omitempty"`
 	Label      string `json:"label,omitempty"`
+	Chinese    bool   `json:"zh,omitempty"`
 }
 
 // Attachment is a file that goes with a row.

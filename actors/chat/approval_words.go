@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -44,8 +45,8 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 		}
 		n := strconv.Itoa(a.Request.N)
 		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": " + whatOf(a, false) + "\n\n" + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + "\n\n" + exactOf(a) + "\n\n请回复 同意 或 拒绝，或 /approve " + n + "、/deny " + n + "。30 分钟内没有答复则失效。",
+			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。",
 		}))
 	}
 	if len(out) == 0 {
@@ -54,7 +55,7 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 	var beside []string
 	for _, a := range c.state.OpenRequests() {
 		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
-			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a))
+			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
 		}
 	}
 	if len(beside) > 0 {
@@ -75,7 +76,7 @@ func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string
 	}, turn)}
 	for _, a := range open {
 		zh := c.text(notice{"", "zh"}, turn) != ""
-		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+"\n\n"+exactOf(a))
+		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+exactOf(a))
 		if n, ok := c.unseenNotice(a.Request.ID); ok {
 			lines = append(lines, c.text(n, turn))
 		}
@@ -111,52 +112,63 @@ func (c *chat) crowdedWords(a persistence.Asked) string {
 	})
 }
 
+// wordsOf are the words of a request in a language.
+func wordsOf(a persistence.Asked, zh bool) messages.Words {
+	if zh && a.Request.Chinese.What != "" {
+		return a.Request.Chinese
+	}
+	return a.Request.Words
+}
+
 // whatOf is a request in plain sentences.
 func whatOf(a persistence.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
-	what := a.Request.What
+	said := wordsOf(a, zh)
 	switch {
-	case what == "" && zh:
-		return "可以用下面的输入使用 " + toolTitle(call) + " 吗？得到同意后才会执行。"
-	case what == "":
-		return "May I use " + toolTitle(call) + " with exactly this input? It runs only if you agree."
+	case said.What == "" && zh:
+		return "可以用下面的参数使用 " + toolTitle(call) + " 吗？"
+	case said.What == "":
+		return "May I use " + toolTitle(call) + " with these values?"
+	case said.Risk == "":
+		return visible.Sentence(said.What)
 	}
-	words := visible.Sentence(what)
-	if risk := a.Request.Risk; risk != "" {
-		words += "\n\n" + visible.Sentence(risk)
-	}
-	if zh {
-		return words + "\n\n" + toolTitle(call) + " 将执行下面的内容，得到同意后才会执行。"
-	}
-	return words + "\n\n" + toolTitle(call) + " would do exactly this. It runs only if you agree."
+	return visible.Sentence(said.What) + "\n\n" + visible.Sentence(said.Risk)
 }
 
-// exactOf is what exactly would take effect, whole.
+// exactOf is what exactly would take effect, whole, below the sentences; it is empty where
+// those say it all.
 func exactOf(a persistence.Asked) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
 	exact := a.Request.Exact
-	switch {
-	case exact == "": // a request of an older version
-		return visible.Block("json", visible.JSON(string(call.Input)))
-	case a.Request.What == "" && json.Valid([]byte(exact)):
-		return visible.Block("json", exact)
+	if exact == "" && a.Request.What == "" { // a request of an older version
+		call, _ := a.Turn.Call(a.Request.CallID)
+		exact = visible.Text(tool.Lines(call.Input))
 	}
-	return visible.Block("", exact)
+	if exact == "" {
+		return ""
+	}
+	return "\n\n" + visible.Block("", exact)
 }
 
 // headOf is a request in a few words.
-func headOf(a persistence.Asked) string {
+func headOf(a persistence.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
-	exact := a.Request.Exact
-	if exact == "" {
-		exact = string(call.Input)
+	said := wordsOf(a, zh)
+	words := a.Request.Exact
+	switch {
+	case words == "" && said.What == "":
+		words = tool.Lines(call.Input)
+	case words == "":
+		words = said.What
 	}
-	r := []rune(exact)
-	words := visible.Sentence(string(r[:min(len(r), maxHead)]))
+	r := []rune(words)
+	words = visible.Sentence(string(r[:min(len(r), maxHead)]))
 	if len(r) > maxHead {
 		words += "…"
 	}
-	return toolTitle(call) + " " + words
+	if said.Title == "" {
+		return toolTitle(call) + " " + words
+	}
+	return "**" + visible.Sentence(said.Title) + "** " + words
 }
 
 // toolTitle is what people know a tool by.
@@ -190,15 +202,18 @@ func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 	}
 }
 
+// inChinese reports whether people of the chat are asked in Chinese.
+func (c *chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" }
+
 // withAsks puts buttons below what asks people; the last of the rows is that.
-func withAsks(rows []persistence.Row, list []persistence.Asked) {
+func withAsks(rows []persistence.Row, list []persistence.Asked, chinese bool) {
 	if len(rows) == 0 {
 		return
 	}
 	for _, a := range list {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
-			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: chinese})
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
 	}
@@ -211,7 +226,8 @@ func (c *chat) showAsked(ac actor.Context, list []persistence.Asked, step int) {
 		if a.Request.Answer != persistence.AnswerOpen || c.via.Outbox {
 			continue
 		}
-		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(a.Request.What+" "+a.Request.Risk)
+		said := wordsOf(a, c.inChinese())
+		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(said.What+" "+said.Risk)
 		if r := []rune(words); len(r) > maxEvent {
 			words = string(r[:maxEvent-1]) + "…"
 		}

@@ -198,14 +198,14 @@ func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice s
 	words, asks := c.lastWords(m, result), c.requestWords(asked)
 	if asks == "" || !c.drafted() {
 		rows := c.rowsOf(m, words, notice+asks)
-		withAsks(rows, asked)
+		withAsks(rows, asked, c.inChinese())
 		return rows
 	}
 	rows, run := c.rowsOf(m, words, notice), c.state.Run
 	rows = append(rows, persistence.Row{
 		Key: persistence.RowKey{MessageID: run.MessageID, N: c.nextRow() + 1}, RunID: run.ID, RequestID: run.RequestID, Text: asks, ReplyTo: c.replyAnchor(),
 	})
-	withAsks(rows, asked)
+	withAsks(rows, asked, c.inChinese())
 	return rows
 }
 

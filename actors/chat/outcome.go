@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -190,8 +191,8 @@ func (c *chat) explained(t uimessage.Tool) persistence.Explained {
 			}
 		}
 	}
-	if out.Exact == "" {
-		out.Exact = visible.JSON(string(t.Input))
+	if out.What == "" && out.Exact == "" {
+		out.Exact = visible.Text(tool.Lines(t.Input))
 	}
 	return out
 }
@@ -202,11 +203,15 @@ func shownOf(list []messages.AskedCall) []persistence.Shown {
 	var out []persistence.Shown
 	for _, a := range list {
 		out = append(out, persistence.Shown{CallID: a.CallID, Explained: persistence.Explained{
-			What: visible.Text(a.What), Risk: visible.Text(a.Risk), Exact: visible.Text(a.Exact),
+			Words: visibleWords(a.Words), Chinese: visibleWords(a.Chinese), Exact: visible.Exact(a.Exact),
 			Command: a.Command, Folder: a.Folder, Bind: a.Bind, Rule: a.Rule,
 		}})
 	}
 	return out
+}
+
+func visibleWords(w messages.Words) messages.Words {
+	return messages.Words{Title: visible.Text(w.Title), What: visible.Text(w.What), Risk: visible.Text(w.Risk)}
 }
 
 // opened are the requests that a turn holds beyond those of an earlier version.

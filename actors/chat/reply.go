@@ -370,12 +370,21 @@ func parseOrder(text, self string) (o order, ok bool) {
 			continue
 		}
 		if o.unclear = o.approves || i == 0; !o.unclear {
-			_, o.reason, _ = strings.Cut(args, words[i-1])
-			o.reason = strings.Trim(o.reason, " ,，、")
+			o.reason = behind(args, i)
 		}
 		break
 	}
 	return o, true
+}
+
+// behind is what follows the first n words of the arguments of an order.
+func behind(args string, n int) string {
+	const between = " ,，、\t\n"
+	for range n {
+		args = strings.TrimLeft(args, between)
+		args = args[max(0, strings.IndexAny(args+" ", between)):]
+	}
+	return strings.Trim(args, between)
 }
 
 // pick finds the requests that a command is about; false: they are not clear.

@@ -215,13 +215,19 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	call := r.call(c)
 	if x, ok := t.(tool.Explainer); ok {
 		said, err := explanation(x, call)
-		e.err, e.What, e.Risk = err, tool.Shorten(said.What, maxSentence), tool.Shorten(said.Risk, maxSentence)
+		e.err, e.Title, e.What, e.Risk = err, said.Title, tool.Shorten(said.What, maxSentence), tool.Shorten(said.Risk, maxSentence)
+		e.Chinese = messages.Words{
+			Title: said.Chinese.Title, What: tool.Shorten(said.Chinese.What, maxSentence), Risk: tool.Shorten(said.Chinese.Risk, maxSentence),
+		}
 		e.Exact, e.Bind = said.Exact, said.Bind
 	}
 	if cmd, ok := t.(tool.Commander); ok {
 		e.Command, e.Folder = cmd.Command(call), folder(c.Input)
 	}
-	if len(e.Exact) > maxExact || e.Exact == "" && len(c.Input) > maxExact {
+	if e.What == "" && e.Exact == "" {
+		e.Exact = tool.Lines(c.Input)
+	}
+	if len(e.Exact) > maxExact {
 		e.err = errTooLong
 	}
 	r.gate.explained[callKey(c)] = e // the operator's rule needs it

@@ -110,6 +110,8 @@ type Person struct {
 	Name  string // what people see, for the header of a turn
 	IsBot bool
 	Admin bool // administers the chat, as the platform says; false also when nobody asked it
+	// Language is that of the person's client; empty: the platform does not tell it.
+	Language string
 }
 
 // Gate is the verdict of a platform's gate: a pure function of the message, the

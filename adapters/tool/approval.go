@@ -46,10 +46,14 @@ type Explainer interface {
 
 // Explanation is what a person is shown, and what their answer is bound to.
 type Explanation struct {
-	What string // one plain sentence: what would happen
-	Risk string // one plain sentence; empty: nothing beyond What
-	// Exact is what would take effect: a command, a path with a diff, a server's
-	// tool with its arguments. It is shown whole, with controls made visible.
+	Title string // of the tool, for people; empty: that of its [Spec]
+	What  string // one plain sentence: what would happen
+	Risk  string // one plain sentence; empty: nothing beyond What
+	// Chinese are the same words in Chinese; without What the English ones are shown.
+	Chinese Words
+	// Exact is what would take effect: a command, the difference of a file, the values that
+	// a server gets. It is shown whole, with controls made visible, and has no words of
+	// its own: What says what it is. It may be empty where What says it all.
 	Exact string
 	// Bind is a digest of everything beside the input that the answer is bound to:
 	// folder, environment, bytes of the files that are named, a tool's schema. An

@@ -10,6 +10,8 @@ import (
 const (
 	codeLength = 8
 	codeLife   = time.Hour
+	// askLife is how long a request to be let in waits. Only the owner can use its code.
+	askLife = 24 * time.Hour
 	// alphabet leaves out what looks like something else: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
 	alphabet = "34679ACDEFGHJKMNPQRTWXY"
 )

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // ErrDamaged means that the file holds something that is not ours to overwrite.
@@ -23,12 +25,12 @@ const (
 	dirMode  = 0o700
 )
 
-// Person is somebody who is let in, or asks to be.
-type Person struct {
-	ID   string    `json:"id"`
-	Name string    `json:"name,omitempty"`
-	At   time.Time `json:"at,omitzero"`
-}
+// What the store keeps of people, and hands to platforms.
+type (
+	Person  = platform.Visitor
+	Code    = platform.PairingCode
+	Arrival = platform.Arrival
+)
 
 // Group is a group that is let in.
 type Group struct {
@@ -41,20 +43,15 @@ type Group struct {
 	Listens string `json:"listens,omitempty"`
 }
 
-// Code is an open pairing code.
-type Code struct {
-	Code    string    `json:"code"`
-	Expires time.Time `json:"expires"`
-	// For is who asked for it; nil: it makes its bearer the owner.
-	For *Person `json:"for,omitempty"`
-}
-
 // Account is the state of one bot.
 type Account struct {
 	Owner  *Person  `json:"owner,omitempty"`
 	People []Person `json:"people,omitempty"`
 	Groups []Group  `json:"groups,omitempty"`
 	Codes  []Code   `json:"codes,omitempty"`
+	// Blocked are people and groups that get no answer at all.
+	Blocked  []Person  `json:"blocked,omitempty"`
+	Arrivals []Arrival `json:"arrivals,omitempty"`
 }
 
 // document is the file.

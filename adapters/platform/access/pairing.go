@@ -2,10 +2,17 @@ package access
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+const (
+	// maxFirst bounds a message that is kept, in bytes, and maxName a name, in characters.
+	maxFirst = 16 << 10
+	maxName  = 100
 )
 
 // OwnerCode makes the code that the first start prints: whoever sends it becomes
@@ -39,18 +46,18 @@ func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person
 	err := s.change(ctx, bot, func(a *Account) error {
 		role = a.role(by.ID)
 		i := a.find(code, true, s.now())
-		if i < 0 || by.ID == "" || a.Owner != nil {
+		if i < 0 || by.ID == "" || a.Owner != nil || role == RoleBlocked {
 			return errSame
 		}
 		a.Codes = slices.Delete(a.Codes, i, i+1)
-		a.Owner, role = &Person{ID: by.ID, Name: by.Name, At: s.now().UTC()}, RoleOwner
+		a.Owner, role = &Person{ID: by.ID, Name: by.Name, At: s.now().UTC(), Language: by.Language}, RoleOwner
 		a.People = slices.DeleteFunc(a.People, func(p Person) bool { return p.ID == by.ID })
 		return nil
 	})
 	if err != nil {
 		return RoleStranger, err
 	}
-	if role == RoleStranger {
+	if role == RoleStranger || role == RoleBlocked {
 		s.missed(bot, by.ID)
 	}
 	return role, nil
@@ -68,21 +75,37 @@ func (s *Store) missed(bot, person string) {
 	s.tries.note(bot+" "+person, s.now())
 }
 
-// Request gives a person a code that the owner can approve. While an earlier one
-// holds it is that, and fresh is false.
-func (s *Store) Request(ctx context.Context, bot string, by platform.Person) (code string, fresh bool, err error) {
+// Request keeps somebody's wish to be let in, with a code that the owner can approve and
+// the message that waits meanwhile. While an earlier one waits it is that, and fresh is
+// false: of several messages the first one waits.
+func (s *Store) Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (code string, fresh bool, err error) {
 	if by.ID == "" {
 		return "", false, errors.New("access: a person without an id")
 	}
-	if code := s.pending(bot, by.ID); code != "" {
-		return code, false, nil
+	if code, waits := s.pending(bot, by.ID); code != "" {
+		if waits || first == nil || len(first) > maxFirst {
+			return code, false, nil
+		}
+		return code, false, s.change(ctx, bot, func(a *Account) error { // so far there was only a greeting
+			if i := a.find(code, false, s.now()); i >= 0 {
+				a.Codes[i].First = first
+				return nil
+			}
+			return errSame
+		})
 	}
 	err = s.change(ctx, bot, func(a *Account) error {
 		if len(a.Codes) >= maxCodes {
 			return ErrCrowded
 		}
+		if len(first) > maxFirst {
+			first = nil // they are asked to send it again
+		}
 		code, fresh = newCode(), true
-		a.Codes = append(a.Codes, Code{Code: code, Expires: s.now().Add(codeLife).UTC(), For: &Person{ID: by.ID, Name: by.Name}})
+		a.Codes = append(a.Codes, Code{
+			Code: code, Expires: s.now().Add(askLife).UTC(), First: first,
+			For: &Person{ID: by.ID, Name: cutName(by.Name), Language: by.Language, Group: group},
+		})
 		return nil
 	})
 	if err != nil {
@@ -91,43 +114,115 @@ func (s *Store) Request(ctx context.Context, bot string, by platform.Person) (co
 	return code, fresh, nil
 }
 
-// pending is the code that a person has. It reads memory only, so that people
-// who go on writing cost nothing.
-func (s *Store) pending(bot, person string) string {
-	code := ""
+// cutName bounds a name that somebody chose.
+func cutName(name string) string {
+	r := []rune(name)
+	return string(r[:min(len(r), maxName)])
+}
+
+// pending is the code that a person has, and whether a message of theirs waits. It reads memory
+// only, so that people who go on writing cost nothing.
+func (s *Store) pending(bot, person string) (code string, waits bool) {
 	s.view(bot, func(a *Account) {
 		for _, c := range a.Codes {
 			if c.For != nil && c.For.ID == person && s.now().Before(c.Expires) {
-				code = c.Code
+				code, waits = c.Code, len(c.First) > 0
 			}
 		}
 	})
-	return code
+	return code, waits
 }
 
 // Approve lets the person in to whom Request gave a code.
 func (s *Store) Approve(ctx context.Context, bot, code string) (who platform.Person, ok bool, err error) {
+	found, ok, err := s.Decide(ctx, bot, code, platform.LetIn)
+	return platform.Person{ID: found.ID, Name: found.Name}, ok, err
+}
+
+// Decide does what the owner chose about a request; false: it does not wait any more.
+func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Choice) (who Person, ok bool, err error) {
 	err = s.change(ctx, bot, func(a *Account) error {
 		i := a.find(code, false, s.now())
 		if i < 0 {
 			return errSame
 		}
-		asked := *a.Codes[i].For
-		asked.At = s.now().UTC()
-		who, ok = platform.Person{ID: asked.ID, Name: asked.Name}, true
+		c := a.Codes[i]
+		who, ok = *c.For, true
+		who.At = s.now().UTC()
 		a.Codes = slices.Delete(a.Codes, i, i+1)
-		if a.role(asked.ID) == RoleStranger {
-			a.People = append(a.People, asked)
+		switch {
+		case choice == platform.Block:
+			if a.role(who.ID) == RoleStranger {
+				a.Blocked = append(a.Blocked, who)
+			}
+			return nil
+		case choice == platform.LetOnce:
+		case who.Group && !a.allows(who.ID):
+			a.Groups = append(a.Groups, Group{ID: who.ID, Title: who.Name, At: who.At})
+		case !who.Group && a.role(who.ID) == RoleStranger:
+			a.People = append(a.People, who)
 		}
+		a.Arrivals = append(a.Arrivals, Arrival{Code: c.Code, Who: who, Once: choice == platform.LetOnce, First: c.First})
 		return nil
 	})
 	if err != nil {
-		return platform.Person{}, false, err
+		return Person{}, false, err
 	}
 	return who, ok, nil
 }
 
-// Remove takes a person's access, also the owner's; false: they had none.
+// Guests are the owner, the requests that wait, and who has just been let in.
+func (s *Store) Guests(bot string) platform.Guests {
+	a := s.Account(bot)
+	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals}
+}
+
+// Waits tells whether a code is that of somebody who waits for the owner.
+func (s *Store) Waits(bot, code string) (who Person, ok bool) {
+	s.view(bot, func(a *Account) {
+		if i := a.find(code, false, s.now()); i >= 0 {
+			who, ok = *a.Codes[i].For, true
+		}
+	})
+	return who, ok
+}
+
+// Shown notes that the owner was asked about a request.
+func (s *Store) Shown(ctx context.Context, bot, code string) error {
+	return s.change(ctx, bot, func(a *Account) error {
+		i := a.find(code, false, s.now())
+		if i < 0 {
+			return errSame
+		}
+		a.Codes[i].Shown = s.now().UTC()
+		return nil
+	})
+}
+
+// Arrived forgets somebody who was told that they are let in.
+func (s *Store) Arrived(ctx context.Context, bot, code string) error {
+	return s.change(ctx, bot, func(a *Account) error {
+		before := len(a.Arrivals)
+		a.Arrivals = slices.DeleteFunc(a.Arrivals, func(x Arrival) bool { return x.Code == code })
+		if len(a.Arrivals) == before {
+			return errSame
+		}
+		return nil
+	})
+}
+
+// Meet keeps the id of the owner's private chat.
+func (s *Store) Meet(ctx context.Context, bot, chat string) error {
+	return s.change(ctx, bot, func(a *Account) error {
+		if a.Owner == nil || a.Owner.Chat == chat {
+			return errSame
+		}
+		a.Owner.Chat = chat
+		return nil
+	})
+}
+
+// Remove takes a person's access, also the owner's, and lifts a block; false: they had neither.
 func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 	was := false
 	err := s.change(ctx, bot, func(a *Account) error {
@@ -138,6 +233,7 @@ func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 			a.Owner = nil
 		}
 		a.People = slices.DeleteFunc(a.People, func(p Person) bool { return p.ID == person })
+		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == person })
 		return nil
 	})
 	return was && err == nil, err
@@ -150,6 +246,8 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 			return errSame
 		}
 		a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC()})
+		a.Codes = slices.DeleteFunc(a.Codes, func(c Code) bool { return c.For != nil && c.For.ID == group })
+		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == group })
 		return nil
 	})
 }

@@ -18,6 +18,7 @@ const (
 	RoleStranger = ""
 	RoleApproved = "approved"
 	RoleOwner    = "owner"
+	RoleBlocked  = "blocked"
 )
 
 var (
@@ -87,6 +88,8 @@ func (a *Account) role(person string) string {
 		return RoleOwner
 	case slices.ContainsFunc(a.People, func(p Person) bool { return p.ID == person }):
 		return RoleApproved
+	case slices.ContainsFunc(a.Blocked, func(p Person) bool { return p.ID == person }):
+		return RoleBlocked
 	}
 	return RoleStranger
 }
@@ -119,7 +122,7 @@ func (a *Account) allows(group string) bool {
 func (s *Store) Account(bot string) Account {
 	var out Account
 	s.view(bot, func(a *Account) {
-		out = Account{People: slices.Clone(a.People), Groups: slices.Clone(a.Groups)}
+		out = Account{People: slices.Clone(a.People), Groups: slices.Clone(a.Groups), Blocked: slices.Clone(a.Blocked), Arrivals: slices.Clone(a.Arrivals)}
 		if a.Owner != nil {
 			owner := *a.Owner
 			out.Owner = &owner

@@ -2,6 +2,7 @@ package feishu
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
@@ -9,7 +10,7 @@ import (
 
 // admit puts a message through the gate, with what goes along: pairing, allowing
 // groups and notices. Repeating it for a message that comes again does no harm.
-func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
+func (p *Platform) admit(ctx context.Context, m mapped, event received) platform.Inbound {
 	in, f := m.in, m.facts
 	r := p.opts.rulesFor(in.Chat.ID)
 	private, somebody := f.chatType == chatPrivate, !f.bot && !f.service
@@ -20,8 +21,16 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 		f.addressed = addressedCommand // the owner need not name the bot to let it in
 	}
 	in.Gate = gate(f, r)
-	return p.door.Admit(ctx, door.Guest{
-		In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
+	var raw json.RawMessage
+	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
+		raw, _ = json.Marshal(event) // what cannot be kept is sent again
+	}
+	in = p.door.Admit(ctx, door.Guest{
+		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
 		Allowed: f.allowed, Listed: r.listed, Say: p.say,
 	})
+	if private && in.Gate.Open {
+		p.door.Met(ctx, in)
+	}
+	return in
 }

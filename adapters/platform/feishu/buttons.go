@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -81,11 +82,20 @@ func (c *card) object(say notices.Words) object {
 			elements = append(elements, shown)
 			continue
 		}
+		say := notices.For(a.Chinese)
 		n, digest := " #"+strconv.Itoa(a.N), a.Digest[:min(digestOf, len(a.Digest))]
 		column := func(text, kind, what string) object {
 			value := choice{Say: what, ID: a.ApprovalID, Digest: digest}
 			button := object{"tag": "button", "text": plainText(text), "type": kind, "behaviors": []object{{"type": "callback", "value": value}}}
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
+		}
+		if strings.HasPrefix(a.ApprovalID, door.AskPrefix) {
+			columns := []object{column("✅ "+say.InButton, "primary", platform.LetIn), column("☝️ "+say.OnceButton, "default", platform.LetOnce), column("🚫 "+say.BlockButton, "default", platform.Block)}
+			if a.Digest == door.KindGroup {
+				columns = []object{column("✅ "+say.GroupButton, "primary", platform.LetIn), column("🚫 "+say.BlockButton, "default", platform.Block)}
+			}
+			elements = append(elements, object{"tag": "column_set", "columns": columns})
+			continue
 		}
 		elements = append(elements, object{"tag": "column_set", "columns": []object{
 			column("✅ "+say.ApproveButton+n, "primary", sayApprove), column("❌ "+say.DenyButton+n, "default", sayDeny),
@@ -114,6 +124,8 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	by := platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}
 	d := messages.Decision{Approved: c.Say == sayApprove, ApprovalID: c.ID, Digest: c.Digest}
 	switch {
+	case err == nil && strings.HasPrefix(c.ID, door.AskPrefix):
+		return p.choose(ctx, e, c)
 	case p.opts.Decide == nil, err != nil, e.Context.Chat == "", len(e.Context.Chat) > maxID, by.ID == "",
 		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != digestOf:
 		return toast("error", p.say.UnknownRequest)

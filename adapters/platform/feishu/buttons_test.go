@@ -111,7 +111,7 @@ func TestAP5Feishu(t *testing.T) {
 			if core.decided != "" || len(b.api.Buttons(id)) != 2 {
 				t.Fatalf("decided %q", core.decided)
 			}
-			if answer, err := b.api.Press(t.Context(), private, id, owner, yes, nil); err != nil || toastOf(answer) != "已同意。" {
+			if answer, err := b.api.Press(t.Context(), private, id, owner, yes, nil); err != nil || toastOf(answer) != "已批准。" {
 				t.Errorf("the owner's press: %v, %v", answer, err)
 			}
 			shown := b.api.Sent(private)[0].Text

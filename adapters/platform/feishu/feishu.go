@@ -93,6 +93,7 @@ type Platform struct {
 	me       atomic.Pointer[identity]
 	commands map[string]bool
 	door     *door.Door
+	host     atomic.Pointer[platform.Host] // while messages are taken
 	say      notices.Words
 	ours     *recent // messages, by whether we sent them
 	cards    cards

@@ -129,6 +129,7 @@ func (in *intake) deliver(ctx context.Context, a arrival) error {
 		}
 		err := in.offer(ctx, a)
 		if err == nil {
+			in.p.owe(ctx)
 			return nil
 		}
 		if ctx.Err() != nil {

@@ -78,7 +78,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 		Sender: platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
 	}
 	in.TurnID = "u:" + string(in.ChatKey) + ":" + in.IngressID
-	in = r.p.admit(ctx, mapped{in: in, facts: facts{chatType: kind, addressed: addressedCommand}})
+	in = r.p.admit(ctx, mapped{in: in, facts: facts{chatType: kind, addressed: addressedCommand}}, received{})
 	if !in.Gate.Open {
 		return toast("error", say.MayNotUse)
 	}

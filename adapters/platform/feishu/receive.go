@@ -38,11 +38,15 @@ type receiver struct {
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := newIntake(p, host)
+	p.host.Store(&host)
 	defer in.close()
 	r := &receiver{p: p, intake: in, status: &status{host: host}, life: ctx}
 	defer r.handling.Wait()
 	defer cancel()
 	err := r.begin(ctx)
+	if err == nil {
+		p.owe(ctx) // what a run before this one could not say
+	}
 	if err == nil && p.opts.Webhook != nil {
 		err = r.serveHook(ctx)
 	} else if err == nil {
@@ -110,7 +114,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 		ours := p.isOurs(ctx, msg.Parent)
 		msg.ToUs = &ours
 	}
-	in := p.admit(ctx, m.inbound(event))
+	in := p.admit(ctx, m.inbound(event), event)
 	if in.Gate.Open && msg.Kind == kindForwards && msg.Forwards == nil {
 		msg.Forwards = p.forwards(ctx, msg.ID)
 		in.Parts = readContent(*msg).parts

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
@@ -38,8 +39,12 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {
 		in.Parts = append(in.Parts, pictureOf(m.msg, private)...)
 	}
+	var raw json.RawMessage
+	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
+		raw, _ = json.Marshal(update{Message: m.msg}) // what cannot be kept is sent again
+	}
 	in = p.door.Admit(ctx, door.Guest{
-		In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
+		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
 		Allowed: f.allowed, Listed: r.listed, Say: say.Words,
 	})
 	if in.Gate.Refuse && in.Gate.Reason == reasonNotAllowed && in.Gate.Notice != "" && p.opts.Decide != nil {

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -15,6 +16,8 @@ import (
 
 // store is an access store in memory.
 type store struct {
+	telegram.AccessStore // nil: what is not below is not called
+
 	mu      sync.Mutex
 	roles   map[string]string
 	groups  map[string]bool
@@ -55,7 +58,7 @@ func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (s
 	return s.roles[by.ID], nil
 }
 
-func (s *store) Request(_ context.Context, _ string, by platform.Person) (string, bool, error) {
+func (s *store) Request(_ context.Context, _ string, by platform.Person, _ bool, _ json.RawMessage) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh := !s.asked[by.ID]
@@ -63,16 +66,19 @@ func (s *store) Request(_ context.Context, _ string, by platform.Person) (string
 	return "ASKCODE" + by.ID, fresh, nil
 }
 
-func (s *store) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, ok := strings.CutPrefix(code, "ASKCODE")
 	if !ok {
-		return platform.Person{}, false, nil
+		return platform.Visitor{}, false, nil
 	}
 	s.roles[id] = telegram.RoleApproved
-	return platform.Person{ID: id, Name: "Bob"}, true, nil
+	return platform.Visitor{ID: id, Name: "Bob"}, true, nil
 }
+
+func (*store) Waits(string, string) (platform.Visitor, bool) { return platform.Visitor{}, false }
+func (*store) Guests(string) platform.Guests                 { return platform.Guests{} }
 
 func (s *store) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	s.mu.Lock()
@@ -124,10 +130,10 @@ func TestAccess(t *testing.T) {
 			{other, other, "hi", nil, false, true, "not_paired", "ASKCODE78"},
 			{other, other, "hi?", nil, false, true, "not_paired", ""},
 			{private, owner, "hello", nil, true, false, "private", ""},
-			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "Bob may use me now"},
+			{private, owner, "/allow ASKCODE78", nil, true, false, "private", "“Bob” (78) may use me now"},
 			{other, other, "hi!", nil, true, false, "private", ""},
 		}},
-		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "配对码 ASKCODE78"}}},
+		{"in their language", paired, []said{{other, other, "嗨", zh, false, true, "not_paired", "我的主人：ASKCODE78"}}},
 		{"pairing", nobody, []said{
 			{other, other, "/start BADCODE", nil, false, true, "not_paired", "not valid"},
 			{private, owner, "/start GOODCODE", nil, true, false, "paired", "you are the owner"},

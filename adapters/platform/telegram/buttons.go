@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -32,6 +34,7 @@ const (
 	pressNothing = "-"  // of a button that only shows what was decided
 	pressAllow   = "g"  // of the one that lets a group in
 	pressOrder   = "c:" // of one that gives an order to the host
+	pressChoice  = "a:" // of one that lets somebody in, or not
 )
 
 // askAllow is what a notice about a group that is not let in asks its owner.
@@ -75,12 +78,16 @@ func buttons(asks []messages.Ask) *keyboard {
 			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
 			continue
 		}
+		if code, ok := strings.CutPrefix(a.ApprovalID, door.AskPrefix); ok {
+			k.Rows = append(k.Rows, choiceButtons(code, a)...)
+			continue
+		}
 		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
 		if len(pressApprove+data) > maxData {
 			continue // Unreachable: our ids are short; words decide as well
 		}
-		n := strconv.Itoa(a.N)
-		k.Rows = append(k.Rows, []button{{"✅ #" + n, pressApprove + data}, {"❌ #" + n, pressDeny + data}})
+		n, say := " #"+strconv.Itoa(a.N), notices.For(a.Chinese)
+		k.Rows = append(k.Rows, []button{{"✅ " + say.ApproveButton + n, pressApprove + data}, {"❌ " + say.DenyButton + n, pressDeny + data}})
 	}
 	if len(k.Rows) == 0 {
 		return nil
@@ -137,6 +144,9 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		return
 	case c.Data == pressAllow && c.Message != nil && c.Message.Chat.ID < 0:
 		p.letIn(ctx, c, say)
+		return
+	case c.Message != nil && strings.HasPrefix(c.Data, pressChoice):
+		p.choose(ctx, c, say)
 		return
 	case !ok || c.Message == nil || c.Message.Chat.ID == 0:
 		p.toast(ctx, c, say.UnknownRequest, true)

@@ -96,6 +96,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	}
 	if msg.From != nil {
 		out.language = msg.From.Language
+		out.in.Sender.Language = msg.From.Language
 	}
 	m.command(&out, msg.Text, edit)
 	return out

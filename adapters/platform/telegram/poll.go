@@ -42,8 +42,8 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	p.host.Store(&host)
 	in := newIntake(p, host)
+	p.host.Store(&host)
 	defer p.pressing.Wait()
 	defer in.close()
 	defer cancel()
@@ -85,6 +85,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if err := r.intake.open(ctx, func(us []update) []arrival { return r.p.arrivals(ctx, us) }); err != nil {
 		return err
 	}
+	r.p.owe(ctx)
 	updates, bad, err := r.poll(ctx)
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func TestRichOnTheWire(t *testing.T) {
 		}},
 		{"request", platform.Outbound{To: target(private, 0), Text: "Run `ls`?", Asks: []messages.Ask{ask}}, "sendMessage", platformtest.Params{
 			"chat_id": "77", "text": "Run <code>ls</code>?", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
-			"reply_markup": `{"inline_keyboard":[[{"callback_data":"y:ap1:0123456789abcdef","text":"✅ #1"},{"callback_data":"n:ap1:0123456789abcdef","text":"❌ #1"}]]}`,
+			"reply_markup": `{"inline_keyboard":[[{"callback_data":"y:ap1:0123456789abcdef","text":"✅ Approve #1"},{"callback_data":"n:ap1:0123456789abcdef","text":"❌ Deny #1"}]]}`,
 		}},
 		{"text under way", platform.Outbound{To: target(private, 0), Text: "**b**", Draft: true}, "sendMessage", platformtest.Params{
 			"chat_id": "77", "text": "<b>b</b>", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,

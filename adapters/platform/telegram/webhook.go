@@ -141,6 +141,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	if err := h.untilDone(ctx, func() error { return h.set(ctx) }); err != nil {
 		return err
 	}
+	h.p.owe(ctx) // what a run before this one could not say
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
 	h.status.set(true, "")
 	tick := time.NewTicker(hookCheck)
@@ -299,6 +300,7 @@ func (h *hook) take(raw []byte) int {
 	if err := h.intake.deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
 		return http.StatusServiceUnavailable
 	}
+	h.p.owe(h.life)
 	return http.StatusOK
 }
 

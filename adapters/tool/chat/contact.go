@@ -72,6 +72,17 @@ func (*Contact) Judge(call tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Ask, Reason: "it writes to another chat, " + in.ChatKey}
 }
 
+// Explain implements [tool.Explainer].
+func (*Contact) Explain(call tool.Call) (tool.Explanation, error) {
+	in, _, err := target(call.Input)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	e, err := tool.Describe(ContactName, struct{ Chat string }{in.ChatKey})
+	e.Exact = in.Text
+	return e, err
+}
+
 // Invoke implements [tool.Tool].
 func (*Contact) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in, _, err := target(call.Input)

@@ -137,16 +137,13 @@ func (s *Send) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil || len(files) == 0 {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Send a file of the project to this chat.", Risk: "Everybody in this chat can read and keep it.", Bind: bindOf(files)}
-	if len(files) > 1 {
-		e.What, e.Risk = fmt.Sprintf("Send %d files of the project to this chat.", len(files)), "Everybody in this chat can read and keep them."
-	}
+	e, err := tool.Describe(SendName, struct{ Files int }{len(files)})
 	var lines []string
 	for _, f := range files {
 		lines = append(lines, fmt.Sprintf("%s (%d bytes, SHA-256 %s)", f.path, f.size, f.sum))
 	}
-	e.Exact = strings.Join(lines, "\n")
-	return e, nil
+	e.Exact, e.Bind = strings.Join(lines, "\n"), bindOf(files)
+	return e, err
 }
 
 // copies puts the files of the project into the chat's own folder, and holds their bytes

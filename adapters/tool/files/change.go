@@ -113,40 +113,29 @@ func (c *change) bind() string {
 }
 
 // explain tells people what would happen.
-func (c *change) explain() tool.Explanation {
-	e := tool.Explanation{Bind: c.bind()}
-	name := shown(c.place.path)
-	if c.absent() {
-		e.What = fmt.Sprintf("Make the file %s with %s.", name, bytesOf(int64(len(c.after))))
-	} else {
-		e.What = fmt.Sprintf("Change the file %s, from %s to %s.", name, bytesOf(c.size), bytesOf(int64(len(c.after))))
+func (c *change) explain() (tool.Explanation, error) {
+	about := struct {
+		New, Steers, Binary, Cut bool
+
+		Path, Behaviour, Hidden, Sum string
+		Before, After                int64
+		Folders                      int
+	}{
+		New: c.absent(), Steers: c.ward.steers, Path: tool.Shorten(c.place.path, 120), Behaviour: c.ward.behaviour,
+		Before: c.size, After: int64(len(c.after)), Folders: len(c.place.missing),
 	}
-	if c.ward.behaviour != "" {
-		e.Risk = "This changes how the agent behaves: the file is " + c.ward.behaviour + "."
-	}
-	if c.ward.steers {
-		e.Risk = "Editors, assistants or shells that are used in this project obey this file, and may run what it names."
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %s", name, c.sizes())
-	if n := len(c.place.missing); n > 0 {
-		fmt.Fprintf(&text, ", in new folders (%d)", n)
-	}
-	text.WriteByte('\n')
+	before := c.before
 	switch {
 	case c.ward.noRead != "" && !c.absent():
-		fmt.Fprintf(&text, "What is there (SHA-256 %s) is replaced and not shown here: %s.\n", c.sum, c.ward.noRead)
+		about.Hidden, about.Sum = "tasks", c.sum
 	case c.before != nil && kindOf(c.before[:min(len(c.before), sniffed)]) != "":
-		fmt.Fprintf(&text, "What is there (SHA-256 %s) is no text and is replaced.\n", c.sum)
-		c.before = nil
+		about.Binary, about.Sum, before = true, c.sum, nil
 	}
-	diff, cut := bounded(unified(string(c.before), string(c.after)))
-	if cut {
-		e.Risk = strings.TrimSpace(e.Risk + " The difference is too long to be shown whole.")
-	}
-	text.WriteString(diff)
-	e.Exact = text.String()
-	return e
+	diff, cut := bounded(unified(string(before), string(c.after)))
+	about.Cut = cut
+	e, err := tool.Describe(WriteName, about)
+	e.Exact, e.Bind = shown(c.place.path)+"\n"+diff, c.bind()
+	return e, err
 }
 
 func (c *change) sizes() string {

@@ -109,26 +109,27 @@ func TestExplain(t *testing.T) {
 		"an edit": {
 			files.EditName,
 			in{"path": "a.txt", "old": "5", "new": "five"},
-			"Change the file a.txt, from 18 bytes to 21 bytes.", "",
-			"a.txt: 18 bytes before, 21 bytes after\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
+			"May I change the file “a.txt”? It has 18 bytes now and will have 21 bytes.", "",
+			"a.txt\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
 		},
 		"a new file": {
 			files.WriteName,
 			in{"path": "x/y/z", "content": "a\nb"},
-			"Make the file x/y/z with 3 bytes.", "",
-			"x/y/z: new, 3 bytes, in new folders (2)\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+			"May I create the file “x/y/z” with 3 bytes, and 2 new folders for it?", "",
+			"x/y/z\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
 		},
 		"a name with a line break": {
 			files.WriteName,
 			in{"path": "no\nline", "content": "y"},
-			`Change the file "no\nline", from 1 bytes to 1 bytes.`, "",
-			"\"no\\nline\": 1 bytes before, 1 bytes after\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
+			`May I change the file “"no\nline"”? It has 1 byte now and will have 1 byte.`, "",
+			"\"no\\nline\"\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
 		},
 		"no text": {
 			files.WriteName,
 			in{"path": "bin", "content": "y\n"},
-			"Change the file bin, from 2 bytes to 2 bytes.", "",
-			"bin: 2 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("\x00\x01") + ") is no text and is replaced.\n@@ -0,0 +1,1 @@\n+y\n",
+			"May I change the file “bin”? It has 2 bytes now and will have 2 bytes.",
+			"The present content is not text and is replaced. Its SHA-256 is " + sum("\x00\x01") + ".",
+			"bin\n@@ -0,0 +1,1 @@\n+y\n",
 		},
 		"the agent": {
 			files.EditName, in{"path": "agent.md/../Agent.md", "old": "Ada", "new": "Bob"}, "", "", "",
@@ -136,16 +137,16 @@ func TestExplain(t *testing.T) {
 		"the agent itself": {
 			files.EditName,
 			in{"path": "Agent.md", "old": "Ada", "new": "Bob"},
-			"Change the file Agent.md, from 10 bytes to 10 bytes.",
-			"This changes how the agent behaves: the file is who the agent is and what it does.",
-			"Agent.md: 10 bytes before, 10 bytes after\n@@ -1,1 +1,1 @@\n-I am Ada.\n+I am Bob.\n",
+			"May I change the file “Agent.md”? It has 10 bytes now and will have 10 bytes.",
+			"This changes how the agent behaves: the file says who the agent is and what it does.",
+			"Agent.md\n@@ -1,1 +1,1 @@\n-I am Ada.\n+I am Bob.\n",
 		},
 		"a task": {
 			files.WriteName,
 			in{"path": ".ship/tasks/t.md", "content": "x\n"},
-			"Change the file .ship/tasks/t.md, from 25 bytes to 2 bytes.",
-			"This changes how the agent behaves: the file is a task, which the agent does by itself when its time comes.",
-			".ship/tasks/t.md: 25 bytes before, 2 bytes after\nWhat is there (SHA-256 " + sum("the task of another chat\n") + ") is replaced and not shown here: tasks belong to their chats; the task tools list them.\n@@ -0,0 +1,1 @@\n+x\n",
+			"May I change the file “.ship/tasks/t.md”? It has 25 bytes now and will have 2 bytes.",
+			"This changes how the agent behaves: the file is a task, which the agent does by itself when its time comes. The present content is replaced and is not shown here, because tasks belong to their chats. Its SHA-256 is " + sum("the task of another chat\n") + ".",
+			".ship/tasks/t.md\n@@ -0,0 +1,1 @@\n+x\n",
 		},
 	} {
 		_, _, e, err := p.ask(tt.tool, tt.in)
@@ -155,7 +156,7 @@ func TestExplain(t *testing.T) {
 			}
 			continue
 		}
-		want := tool.Explanation{What: tt.what, Risk: tt.risk, Exact: tt.exact, Bind: e.Bind}
+		want := tool.Explanation{Title: e.Title, What: tt.what, Risk: tt.risk, Chinese: e.Chinese, Exact: tt.exact, Bind: e.Bind}
 		if diff := cmp.Diff(want, e); diff != "" || err != nil || e.Bind == "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -173,7 +174,7 @@ func TestExplainLongDifferences(t *testing.T) {
 		t.Fatalf("%d bytes, %q, %v", len(e.Exact), e.Risk, err)
 	}
 	whole := "@@ -0,0 +1,2001 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
-	for _, want := range []string{"f: new, 46008 bytes\n", "+the end\n", fmt.Sprintf("of %d bytes of this difference are not shown; the SHA-256 of all of it is %s", len(whole), sum(whole))} {
+	for _, want := range []string{"f\n", "+the end\n", fmt.Sprintf("of %d bytes of this difference are not shown; the SHA-256 of all of it is %s", len(whole), sum(whole))} {
 		if !strings.Contains(e.Exact, want) {
 			t.Errorf("%q is not in %s", want, e.Exact)
 		}

@@ -98,7 +98,7 @@ func (e *Edit) Explain(call tool.Call) (tool.Explanation, error) {
 		return tool.Explanation{}, err
 	}
 	defer c.close()
-	return c.explain(), nil
+	return c.explain()
 }
 
 // Invoke implements [tool.Tool].

@@ -12,7 +12,8 @@ import (
 // ward says what is special about a path.
 type ward struct {
 	noRead, noWrite string // why not; empty: it may
-	// behaviour is what the agent takes from the file; empty: nothing.
+	// behaviour is what the file is to the agent, by the name that the words of requests have
+	// for it: agent, skill, task, profile or memory. It is empty for other files.
 	behaviour string
 	// steers: programs of people obey it, see package steering.
 	steers bool
@@ -79,11 +80,11 @@ func (g guard) of(path string) ward {
 	case len(parts) > 0 && parts[len(parts)-1] == "ship.json":
 		return ward{noRead: whySettings, noWrite: whyChange}
 	case len(parts) == 1 && parts[0] == "agent.md":
-		return ward{behaviour: "who the agent is and what it does"}
+		return ward{behaviour: "agent"}
 	}
 	for _, s := range g.skills {
 		if within(parts, s) {
-			return ward{behaviour: "a skill, which the agent follows"}
+			return ward{behaviour: "skill"}
 		}
 	}
 	if slices.ContainsFunc(parts, steering.Named) {
@@ -104,13 +105,13 @@ func ofState(parts []string) ward {
 	}
 	switch {
 	case first == "skills":
-		return ward{behaviour: "a skill, which the agent follows"}
+		return ward{behaviour: "skill"}
 	case first == "tasks" && second != "":
-		return ward{noRead: whyTasks, behaviour: "a task, which the agent does by itself when its time comes"}
+		return ward{noRead: whyTasks, behaviour: "task"}
 	case first == "profile":
-		return ward{behaviour: "the profile, which the agent reads in every chat"}
+		return ward{behaviour: "profile"}
 	case first == "memory" && second == "project.md" && len(parts) == 2:
-		return ward{behaviour: "the project's memory, which the agent reads in every chat"}
+		return ward{behaviour: "memory"}
 	default:
 		return ward{noRead: whyState, noWrite: whyState}
 	}

@@ -170,7 +170,7 @@ func TestSB6LinksHideNothing(t *testing.T) {
 	for _, path := range []string{"good", "gooddir/in.txt", "gooddir/../good"} {
 		p.must(t, files.ReadName, in{"path": path})
 	}
-	if _, _, e, err := p.ask(files.WriteName, in{"path": "hidden.md", "content": "Eve\n"}); err != nil || !strings.Contains(e.Risk, "how the agent behaves") || !strings.HasPrefix(e.Exact, "Agent.md:") {
+	if _, _, e, err := p.ask(files.WriteName, in{"path": "hidden.md", "content": "Eve\n"}); err != nil || !strings.Contains(e.Risk, "how the agent behaves") || !strings.HasPrefix(e.Exact, "Agent.md\n") {
 		t.Errorf("a link to the agent: %+v, %v", e, err)
 	}
 	for name, members := range map[string]in{files.ListName: {"depth": 20}, files.SearchName: {"query": "canary"}} {

@@ -54,7 +54,7 @@ func (w *Write) Explain(call tool.Call) (tool.Explanation, error) {
 		return tool.Explanation{}, err
 	}
 	defer c.close()
-	return c.explain(), nil
+	return c.explain()
 }
 
 // Invoke implements [tool.Tool].

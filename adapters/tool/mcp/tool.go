@@ -59,18 +59,16 @@ func (r *remote) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
-	e := tool.Explanation{
-		What:  fmt.Sprintf("Call the tool %s of the MCP server %s.", r.def.Name, r.c.server.Name),
-		Risk:  "What it does is up to that server.",
-		Exact: r.spec.Name + "\n" + string(args), Bind: r.bind(),
-	}
-	switch hints := r.def.hints(); {
-	case hints.ReadOnlyHint:
-		e.Risk += " It says of itself that it only reads."
-	case hints.DestructiveHint != nil && *hints.DestructiveHint:
-		e.Risk += " It says of itself that it may destroy something."
-	}
-	return e, nil
+	hints := r.def.hints()
+	e, err := tool.Describe("mcp", struct {
+		Title, Tool, Server     string
+		Values, Reads, Destroys bool
+	}{
+		r.spec.Title, r.def.Name, r.c.server.Name, string(args) != "{}",
+		hints.ReadOnlyHint, hints.DestructiveHint != nil && *hints.DestructiveHint,
+	})
+	e.Exact, e.Bind = tool.Lines(args), r.bind()
+	return e, err
 }
 
 // Invoke implements [tool.Tool].

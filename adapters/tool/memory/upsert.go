@@ -58,27 +58,52 @@ func NewUpsert(o Options) *Upsert { return &Upsert{opts: o.withDefaults()} }
 // so a call may be repeated.
 func (u *Upsert) Spec() tool.Spec {
 	return tool.Spec{
-		Name: UpsertName, Title: "Remember for good", Description: strings.TrimSpace(upsertText), InputSchema: json.RawMessage(upsertSchema),
+		Name: UpsertName, Title: "Remember", Description: strings.TrimSpace(upsertText), InputSchema: json.RawMessage(upsertSchema),
 		Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
 	}
 }
 
-// Invoke implements [tool.Tool]. The fact's source is the turn that holds the call.
-func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	var in struct{ Scope, Text, UserID string }
+// wish is what a call wants to be remembered.
+type wish struct {
+	Scope, Text, UserID string
+	place               persistence.MemoryPlace
+}
+
+func wishOf(call tool.Call) (wish, error) {
+	var in wish
 	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
-	text := persistence.FactText(in.Text)
-	if text == "" {
-		return tool.Result{}, fmt.Errorf("%w: /text: there is nothing to remember", tool.ErrInput)
+	if in.Text = persistence.FactText(in.Text); in.Text == "" {
+		return in, fmt.Errorf("%w: /text: there is nothing to remember", tool.ErrInput)
 	}
 	place, err := placeOf(call.Run, in.Scope, in.UserID)
+	in.place = place
+	return in, err
+}
+
+// Explain implements [tool.Explainer].
+func (u *Upsert) Explain(call tool.Call) (tool.Explanation, error) {
+	in, err := wishOf(call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	if in.UserID == call.Run.Asker.ID {
+		in.UserID = ""
+	}
+	e, err := tool.Describe(UpsertName, struct{ Scope, Other string }{in.Scope, in.UserID})
+	e.Exact = in.Text
+	return e, err
+}
+
+// Invoke implements [tool.Tool]. The fact's source is the turn that holds the call.
+func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	in, err := wishOf(call)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	fact := persistence.MemoryFact{At: u.opts.Now().In(u.opts.Zone), Text: text, Sources: []string{call.Run.MessageID}}
-	n, err := u.opts.Store.AddMemory(ctx, place, fact)
+	fact := persistence.MemoryFact{At: u.opts.Now().In(u.opts.Zone), Text: in.Text, Sources: []string{call.Run.MessageID}}
+	n, err := u.opts.Store.AddMemory(ctx, in.place, fact)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("remember: %w", err)
 	}
@@ -86,11 +111,11 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Remembered string `json:"remembered"`
 		Scope      string `json:"scope"`
 		Known      bool   `json:"knownAlready,omitempty"`
-	}{text, in.Scope, n == 0})
+	}{in.Text, in.Scope, n == 0})
 	if err != nil { // Unreachable: strings only
 		return tool.Result{}, fmt.Errorf("encode result: %w", err)
 	}
-	return tool.Result{Output: out, Summary: text}, nil
+	return tool.Result{Output: out, Summary: in.Text}, nil
 }
 
 // placeOf is the memory that a scope means. In a group who asked need not be who

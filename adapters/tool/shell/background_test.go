@@ -56,7 +56,7 @@ func TestBackground(t *testing.T) {
 		}
 		c := call(shell.WriteName, obj{"id": id, "text": "a line\n", "why": "to see"})
 		e := w.explain(c)
-		if e.Exact != "a line\n" || e.Bind == "" || !strings.Contains(e.What, id) || !strings.Contains(e.What, "while read line") || !strings.Contains(e.What, `"to see"`) {
+		if e.Exact != "a line\n" || e.Bind == "" || !strings.Contains(e.What, id) || !strings.Contains(e.What, "while read line") || !strings.Contains(e.What, `“to see”`) {
 			t.Errorf("explanation %+v", e)
 		}
 		for name, other := range map[string]obj{"text": {"id": id, "text": "b line\n"}, "end": {"id": id, "text": "a line\n", "eof": true}} {

@@ -104,17 +104,19 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	out := tool.Explanation{What: "Run a command", Risk: e.sh.risk(p), Exact: p.text, Bind: p.bind}
+	about := struct {
+		Background, Sandbox, Network bool
+		Folder, Why, Scripts         string
+		Limit                        time.Duration
+	}{p.Background, e.sh.contains(), e.sh.opts.Network, "", oneLine(p.Why), e.sh.scripts(p), p.wall}
 	if p.rel != "." {
-		out.What += fmt.Sprintf(" in the folder %q", p.rel)
+		about.Folder = p.rel
 	}
-	if p.Background {
-		out.What += " in the background"
+	out, err := tool.Describe(ExecName, about)
+	if err != nil {
+		return tool.Explanation{}, err // Unreachable: the words are there
 	}
-	out.What += fmt.Sprintf(", for at most %s.", p.wall)
-	if why := oneLine(p.Why); why != "" {
-		out.What += fmt.Sprintf(" The agent says why: %q", why)
-	}
+	out.Exact, out.Bind = p.text, p.bind
 	if out.Exact == "" { // words that no shell would read as they are
 		words, err := json.Marshal(p.Argv)
 		if err != nil { // Unreachable: strings only
@@ -125,24 +127,13 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	return out, nil
 }
 
-// risk says what a command can do here.
-func (s *Shell) risk(p *plan) string {
-	out := "It can read and change the files of the project"
-	if !s.contains() {
-		out = "There is no sandbox: it can do whatever the host's user can"
-	} else if s.opts.Network {
-		out += " and reach the network"
-	} else {
-		out += "; it cannot reach the network"
+// scripts are the files of the project that a command runs, as far as its text tells.
+func (s *Shell) scripts(p *plan) string {
+	var names []string
+	for _, pin := range p.named.pins {
+		names = append(names, strings.TrimPrefix(pin.Path, s.root+"/"))
 	}
-	if n := len(p.named.pins); n > 0 {
-		names := make([]string, n)
-		for i, pin := range p.named.pins {
-			names[i] = strings.TrimPrefix(pin.Path, s.root+"/")
-		}
-		out += "; it runs " + tool.Shorten(strings.Join(names, ", "), 300)
-	}
-	return out + "."
+	return tool.Shorten(strings.Join(names, ", "), 300)
 }
 
 // oneLine keeps a claim from looking like anything else.

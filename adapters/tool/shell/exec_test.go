@@ -208,8 +208,9 @@ func TestExplain(t *testing.T) {
 	w.write("sub/run.sh", "echo hi", 0o755)
 	e := w.explain(call(shell.ExecName, obj{"command": "cd sub && ./run.sh 'a\u202eb'\n", "why": "I was told\nit is fine: \"yes\"", "cwd": "sub/../", "timeoutS": 5}))
 	want := tool.Explanation{
-		What:  `Run a command, for at most 5s. The agent says why: "I was told it is fine: \"yes\""`,
-		Risk:  "It can read and change the files of the project; it cannot reach the network; it runs sub/run.sh.",
+		Title: "Run a command", Chinese: e.Chinese,
+		What:  `May I run this command, for up to 5 seconds? The agent gives this reason: “I was told it is fine: "yes"”.`,
+		Risk:  "It can read and change the files of the project. It cannot use the network. It runs these files of the project: sub/run.sh.",
 		Exact: "cd sub && ./run.sh 'a\u202eb'\n",
 	}
 	if e.Bind == "" {
@@ -220,7 +221,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("explanation (-want +got):\n%s", diff)
 	}
 	other := w.explain(call(shell.ExecName, obj{"argv": []string{"echo", "a\r\nb"}, "why": "x", "cwd": "sub", "background": true}))
-	if other.Exact != `["echo","a\r\nb"]` || !strings.Contains(other.What, `in the folder "sub" in the background, for at most 1h0m0s`) {
+	if other.Exact != `["echo","a\r\nb"]` || !strings.Contains(other.What, `in the background in the folder “sub”, for up to 1 hour?`) {
 		t.Errorf("explanation %+v", other)
 	}
 }

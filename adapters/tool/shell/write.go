@@ -80,18 +80,18 @@ func (t *Write) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	out := tool.Explanation{
-		What:  fmt.Sprintf("Type into the process %s, which runs: %s", j.id, tool.Shorten(j.command, 300)),
-		Risk:  "The process does with it what its program does.",
-		Exact: in.Text, Bind: bind,
+	out, err := tool.Describe(WriteName, struct {
+		ID, Command, Why string
+		Text, Enter, EOF bool
+	}{
+		j.id, oneLine(tool.Shorten(j.command, 300)), oneLine(in.Why),
+		in.Text != "" && in.Text != "\n", strings.HasSuffix(in.Text, "\n"), in.EOF,
+	})
+	out.Bind = bind
+	if in.Text != "\n" { // pressing Enter alone is said in words
+		out.Exact = in.Text
 	}
-	if in.EOF {
-		out.What += " (and end its input)"
-	}
-	if why := oneLine(in.Why); why != "" {
-		out.What += fmt.Sprintf(" The agent says why: %q", why)
-	}
-	return out, nil
+	return out, err
 }
 
 // Invoke implements [tool.Tool].

@@ -123,13 +123,21 @@ func (k Skill) Tokens() int {
 // nothing.
 func (k Skill) Warning() string {
 	var out []string
-	if n := k.Tokens(); n >= manyTokens {
+	if n := k.manyTokens(); n > 0 {
 		out = append(out, fmt.Sprintf("its text takes about %d tokens of every request while it is loaded", n))
 	}
 	if k.cut > 0 {
 		out = append(out, fmt.Sprintf("its description has %d characters, of which only the first %d count", k.cut, maxDescription))
 	}
 	return strings.Join(out, "; ")
+}
+
+// manyTokens is about how many tokens the text has, if they are worth a warning; else zero.
+func (k Skill) manyTokens() int {
+	if n := k.Tokens(); n >= manyTokens {
+		return n
+	}
+	return 0
 }
 
 // folderName is the name of the skill's folder, or that of the skill if the folder's is

@@ -185,18 +185,17 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 	if !ok {
 		return tool.Explanation{}, t.unknown(in.Name)
 	}
-	out := tool.Explanation{
-		What:  fmt.Sprintf("The agent would work by the skill %q, whose text becomes a part of its instructions in this chat.", s.Name),
-		Risk:  "What it says steers the agent. It can approve nothing by itself, and its scripts ask before they run.",
-		Exact: s.Describe(), Bind: s.Digest,
-	}
-	if warning := s.Warning(); warning != "" {
-		out.Risk += " Note: " + warning + "."
-	}
-	if approvals, err := t.Store.SkillApprovals(context.Background()); err == nil && StateOf(s, approvals) == StateChanged {
-		out.Risk = "It has changed since somebody agreed to it. " + out.Risk
-	}
-	return out, nil
+	approvals, err := t.Store.SkillApprovals(context.Background())
+	out, askErr := tool.Describe(LoadName, struct {
+		Changed      bool
+		Name, Folder string
+		Files        int
+		TextBytes    int64
+		Tools        []string
+		Tokens       int // when they are many
+	}{err == nil && StateOf(s, approvals) == StateChanged, s.Name, s.Folder, s.Files, int64(s.TextBytes), s.Tools, s.manyTokens()})
+	out.Exact, out.Bind = s.Description, s.Digest
+	return out, askErr
 }
 
 // Describe says what a person agrees to.

@@ -88,7 +88,41 @@ func (in *input) timed(t *persistence.Task, zone *time.Location, now time.Time) 
 	return nil
 }
 
-// task makes the task of a call.
+const (
+	// dueAt begins what a person's answer to a single time is bound to.
+	dueAt = "due-"
+	// soon is when a task is due whose time passed while it waited for an answer.
+	soon = 2 * time.Second
+)
+
+// agreedTime is the single time that a person agreed to; zero: the answer names none.
+func agreedTime(bind string, zone *time.Location) (time.Time, error) {
+	text, ok := strings.CutPrefix(bind, dueAt)
+	if !ok {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	return at.In(zone), err
+}
+
+// timedAsAgreed is timed, but for a single time that a person agreed to: the task is due
+// then, however late they agreed.
+func (in *input) timedAsAgreed(t *persistence.Task, zone *time.Location, now time.Time, bind string) error {
+	agreed, err := agreedTime(bind, zone)
+	switch {
+	case err != nil:
+		return err
+	case agreed.IsZero():
+		return in.timed(t, zone, now)
+	case !agreed.After(now):
+		agreed = now.Add(soon).In(zone).Truncate(time.Second)
+	}
+	t.Cron, t.When = "", agreed
+	return nil
+}
+
+// task makes the task of a call. A delay counts from the time of the request: when a person
+// agrees later, the task is due when the request said.
 func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, error) {
 	bad := func(err error) (persistence.Task, persistence.TaskTimes, error) {
 		return persistence.Task{}, persistence.TaskTimes{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -123,7 +157,7 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 	case (t.Say == "") == (t.Body == ""):
 		return bad(errors.New("give say, a text that is sent as it is, or instructions, which you will follow then"))
 	}
-	if err := in.timed(&t, zone, c.opts.Now()); err != nil {
+	if err := in.timedAsAgreed(&t, zone, c.opts.Now(), call.Bind); err != nil {
 		return bad(err)
 	}
 	times, err := c.opts.checked(t)
@@ -161,38 +195,23 @@ func taskID(title string, call tool.Call) string {
 	return cmp.Or(strings.Trim(b.String(), "-"), "task") + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Explain implements [tool.Explainer].
+// Explain implements [tool.Explainer]. The answer to a single time is bound to that time.
 func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
 	t, times, err := c.task(call)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Create the task “" + t.Title + "” in this chat"}
-	what := t.Body
-	if t.Say != "" {
-		what = t.Say
-		e.What += ", which says the text below by itself"
-		e.Risk = "The text is sent at its time, and nobody is asked again."
-	} else {
-		e.What += ", in which I follow the instructions below by myself"
-		e.Risk = "Nobody looks on when it runs; what asks then waits for the operator."
+	e, err := tool.Describe(CreateName, struct {
+		Say         bool
+		Title, Cron string
+		When        time.Time
+		Next        []time.Time
+	}{t.Say != "", t.Title, t.Cron, t.When.In(times.Zone), times.Upcoming(c.opts.Now(), upcoming)})
+	e.Exact = cmp.Or(t.Say, t.Body)
+	if t.Cron == "" {
+		e.Bind = cmp.Or(call.Bind, dueAt+t.When.Format(time.RFC3339))
 	}
-	var exact strings.Builder
-	if t.Cron != "" {
-		fmt.Fprintf(&exact, "cron: %s\n", t.Cron)
-	}
-	fmt.Fprintf(&exact, "timezone: %s\n", times.Zone)
-	var in input
-	if err := json.Unmarshal(call.Input, &in); err == nil && strings.TrimSpace(in.Delay) != "" {
-		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", strings.TrimSpace(in.Delay), stamp(t.When, times.Zone))
-	} else {
-		for _, at := range times.Upcoming(c.opts.Now(), upcoming) {
-			fmt.Fprintf(&exact, "next: %s\n", stamp(at, times.Zone))
-		}
-	}
-	fmt.Fprintf(&exact, "\n%s", what)
-	e.Exact = exact.String()
-	return e, nil
+	return e, err
 }
 
 // Invoke implements [tool.Tool].

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -45,11 +46,12 @@ func (r Run) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Run the task “" + t.Title + "” now, once more than its times say", Exact: t.Body, Bind: digest(t)}
-	if t.Say != "" {
-		e.Exact = t.Say
-	}
-	return e, nil
+	e, err := tool.Describe(RunName, struct {
+		Title string
+		Say   bool
+	}{t.Title, t.Say != ""})
+	e.Exact, e.Bind = cmp.Or(t.Say, t.Body), digest(t)
+	return e, err
 }
 
 func digest(t persistence.Task) string {

@@ -94,9 +94,10 @@ func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := []string{"Sat 2026-03-28 02:30 CET", "Sun 2026-03-29 03:00 CEST", "Mon 2026-03-30 02:30 CEST"}
-	want := "cron: 30 2 * * *\ntimezone: Europe/Berlin\nnext: " + strings.Join(next, "\nnext: ") + "\n\nSum up the news."
-	if diff := cmp.Diff(want, e.Exact); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	want := "May I follow these instructions by myself again and again, on the schedule “30 2 * * *”, next on Saturday, 28 March 2026, 02:30, " +
+		"Sunday, 29 March 2026, 03:00 and Monday, 30 March 2026, 02:30 (Europe/Berlin)? The task is called “Morning report”."
+	if diff := cmp.Diff(want, e.What); diff != "" || e.Exact != "Sum up the news." {
+		t.Errorf("exactly %q (-want +got):\n%s", e.Exact, diff)
 	}
 	if len(b.all()) != 0 {
 		t.Fatal("asking has made a task")
@@ -136,8 +137,33 @@ func TestCreateDelayAndText(t *testing.T) {
 		t.Errorf("blanks: got %s, %v", out, err)
 	}
 	found, call := b.call(here, "c3", task.CreateName, blanks)
-	if e, err := explain(found, call); err != nil || !strings.Contains(e.Exact, "next: Sat 2026-03-28 09:30") {
-		t.Errorf("blanks are explained as %q, %v", e.Exact, err)
+	if e, err := explain(found, call); err != nil || !strings.Contains(e.What, "here on Saturday, 28 March 2026, 09:30 (Europe/Berlin)?") {
+		t.Errorf("blanks are explained as %q, %v", e.What, err)
+	}
+}
+
+// A person agrees to the time that the request shows, however long it waited.
+func TestCreateDelayIsDueWhenTheRequestSaid(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ waited, due time.Duration }{{0, 20 * time.Minute}, {15 * time.Minute, 20 * time.Minute}, {25 * time.Minute, 25*time.Minute + 2*time.Second}} {
+		b := newBench(t)
+		asked := b.now
+		found, call := b.call(here, "c1", task.CreateName, `{"title":"茶","delay":"20m","say":"茶好了"}`)
+		e, err := explain(found, call)
+		if err != nil || !strings.Contains(e.What, "Friday, 27 March 2026, 12:20 (Europe/Berlin)") || !strings.Contains(e.Chinese.What, "2026 年 3 月 27 日（星期五）12:20（Europe/Berlin）") {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		b.now = b.now.Add(tt.waited)
+		call.Bind = e.Bind
+		if again, err := explain(found, call); err != nil || again.Bind != e.Bind {
+			t.Errorf("after %s it is bound to %q, %v; want %q", tt.waited, again.Bind, err, e.Bind)
+		}
+		if _, err := found.Invoke(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.all()[0].When; !got.Equal(asked.Add(tt.due)) {
+			t.Errorf("agreed to after %s, it is due at %s, want %s", tt.waited, got, asked.Add(tt.due))
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence
 	if was, err = u.opts.own(ctx, call, c.TaskID); err != nil {
 		return was, t, times, err
 	}
-	t, err = u.apply(&c, was)
+	t, err = u.apply(&c, was, call.Bind)
 	if err == nil {
 		times, err = u.opts.checked(t)
 	}
@@ -101,8 +101,8 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence
 	return was, t, times, err
 }
 
-// apply makes the changes of a task.
-func (u Update) apply(c *changes, t persistence.Task) (persistence.Task, error) {
+// apply makes the changes of a task. bind is what a person's answer is bound to.
+func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.Task, error) {
 	switch {
 	case c.input == input{} && c.Status == "":
 		return t, errors.New("nothing is to be changed; give what shall be different")
@@ -128,7 +128,8 @@ func (u Update) apply(c *changes, t persistence.Task) (persistence.Task, error) 
 			}
 			zone = found
 		}
-		if err := c.timed(&t, zone, u.opts.Now()); err != nil {
+		_, agreed, _ := strings.Cut(bind, " ")
+		if err := c.timedAsAgreed(&t, zone, u.opts.Now(), agreed); err != nil {
 			return t, err
 		}
 		if t.Status == persistence.TaskDone {
@@ -145,38 +146,29 @@ func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Change the task “" + was.Title + "” of this chat", Bind: was.Digest()}
-	what := t.Body
-	if t.Say != "" {
-		what = t.Say
-		e.What += ", which then says the text below by itself"
-		e.Risk = "The text is sent at its time, and nobody is asked again."
-	} else {
-		e.What += ", in which I then follow the instructions below by myself"
-		e.Risk = "Nobody looks on when it runs; what asks then waits for the operator."
+	e, err := tool.Describe(UpdateName, struct {
+		Say, Paused      bool
+		Was, Title, Cron string
+		When             time.Time
+		Next             []time.Time
+	}{
+		t.Say != "", t.Status == persistence.TaskPaused, was.Title, renamed(was, t), t.Cron,
+		t.When.In(times.Zone), times.Upcoming(u.opts.Now(), upcoming),
+	})
+	e.Exact = cmp.Or(t.Say, t.Body)
+	if e.Bind = was.Digest(); t.Cron == "" { // with the time, which a delay would move
+		_, agreed, _ := strings.Cut(call.Bind, " ")
+		e.Bind += " " + cmp.Or(agreed, dueAt+t.When.Format(time.RFC3339))
 	}
-	var exact strings.Builder
-	if t.Title != was.Title {
-		fmt.Fprintf(&exact, "title: %s\n", t.Title)
+	return e, err
+}
+
+// renamed is the new title of a task; empty: it keeps the old one.
+func renamed(was, t persistence.Task) string {
+	if t.Title == was.Title {
+		return ""
 	}
-	if t.Cron != "" {
-		fmt.Fprintf(&exact, "cron: %s\n", t.Cron)
-	}
-	fmt.Fprintf(&exact, "timezone: %s\n", times.Zone)
-	if t.Status != persistence.TaskActive {
-		fmt.Fprintf(&exact, "status: %s\n", t.Status)
-	}
-	var c changes
-	if err := c.read(call.Input); err == nil && c.Delay != "" {
-		fmt.Fprintf(&exact, "%s after you agree (now: %s)\n", c.Delay, stamp(t.When, times.Zone))
-	} else {
-		for _, at := range times.Upcoming(u.opts.Now(), upcoming) {
-			fmt.Fprintf(&exact, "next: %s\n", stamp(at, times.Zone))
-		}
-	}
-	fmt.Fprintf(&exact, "\n%s", what)
-	e.Exact = exact.String()
-	return e, nil
+	return t.Title
 }
 
 // Invoke implements [tool.Tool].
@@ -189,11 +181,12 @@ func (u Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err := c.read(call.Input); err != nil { // Unreachable: it was read before
 		return tool.Result{}, err
 	}
+	agreed, _, _ := strings.Cut(call.Bind, " ")
 	if c.statusOnly() {
 		err = u.opts.Tasks.SetTaskStatus(ctx, t.ID, t.Status)
 	} else {
 		err = u.opts.Tasks.ChangeTask(ctx, t.ID, func(now persistence.Task) (persistence.Task, error) {
-			if now.Digest() != was.Digest() || call.Bind != "" && call.Bind != now.Digest() {
+			if now.Digest() != was.Digest() || agreed != "" && agreed != now.Digest() {
 				return now, fmt.Errorf("%w: the task was changed since a person agreed; look with %s and ask again", tool.ErrInput, ListName)
 			}
 			return t, nil

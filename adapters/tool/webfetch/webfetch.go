@@ -161,11 +161,12 @@ func (f *Fetch) Explain(call tool.Call) (tool.Explanation, error) {
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e := tool.Explanation{What: "Fetch a page of " + u.Host + ".", Exact: u.String(), Bind: bind(u)}
-	if u.RawQuery != "" || len(u.EscapedPath()) > 80 {
-		e.Risk = "Whatever is written in the address goes to that host."
-	}
-	return e, nil
+	e, err := tool.Describe(Name, struct {
+		Host string
+		Long bool
+	}{u.Host, u.RawQuery != "" || len(u.EscapedPath()) > 80})
+	e.Exact, e.Bind = u.String(), bind(u)
+	return e, err
 }
 
 func bind(u *url.URL) string {

@@ -154,12 +154,18 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 		if l.Unseen != nil {
 			out.WriteString("    " + w.unseen(*l.Unseen) + "\n")
 		}
-		for _, sentence := range []string{l.What, l.Risk} {
+		said := l.Words
+		if w.zh && l.Chinese.What != "" {
+			said = l.Chinese
+		}
+		for _, sentence := range []string{said.What, said.Risk} {
 			if sentence != "" {
 				out.WriteString("    " + oneLine(sentence, 500) + "\n")
 			}
 		}
-		out.WriteString("    | " + strings.ReplaceAll(l.Exact, "\n", "\n    | ") + "\n")
+		if l.Exact != "" {
+			out.WriteString("    | " + strings.ReplaceAll(l.Exact, "\n", "\n    | ") + "\n")
+		}
 	}
 	return out.String() + w.help
 }

@@ -20,13 +20,15 @@ type ApprovalLine struct {
 	N       int              `json:"n"`
 	ID      string           `json:"id"`
 	Tool    string           `json:"tool"`
-	What    string           `json:"what,omitempty"`
-	Risk    string           `json:"risk,omitempty"`
-	Exact   string           `json:"exact"` // what would take effect, with marks for what cannot be seen
-	Digest  string           `json:"digest"`
-	Asker   string           `json:"asker,omitempty"`
-	Asked   time.Time        `json:"asked"`
-	Expires time.Time        `json:"expires"`
+
+	messages.Words
+	Chinese messages.Words `json:"zh,omitzero"` // the same words in Chinese
+
+	Exact   string    `json:"exact"` // what would take effect, with marks for what cannot be seen
+	Digest  string    `json:"digest"`
+	Asker   string    `json:"asker,omitempty"`
+	Asked   time.Time `json:"asked"`
+	Expires time.Time `json:"expires"`
 	// Unseen is set while people of the chat do not see the request yet.
 	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
 }
@@ -97,7 +99,7 @@ func approvalLines(key messages.ChatKey, turns []persistence.Turn) []ApprovalLin
 		for _, r := range t.Requests {
 			if call, ok := t.Call(r.CallID); ok && r.Answer == persistence.AnswerOpen {
 				out = append(out, ApprovalLine{
-					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
+					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
 					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
 				})
 			}

@@ -110,7 +110,7 @@ func (c *commandChat) say(text, want string) string {
 }
 
 // asks are the words with which a person is asked about a command.
-const asks = "It runs only if you agree"
+const asks = "Without an answer it expires in 30 minutes"
 
 // agreed runs a command that a person agrees to, and returns what came of it.
 func (c *commandChat) agreed(command string) string {

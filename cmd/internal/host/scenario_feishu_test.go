@@ -188,6 +188,12 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 			return fmt.Errorf("no message %s", who)
 		}
 		s.api.Recall(chat, id, "message_owner")
+	case "pair": // WHO CHAT: becomes the owner
+		code, err := s.h.access.OwnerCode(s.t.Context(), nameFeishu)
+		if err != nil {
+			return err
+		}
+		label(s.api.Say(chat, from, "/start "+code, more))
 	case "press":
 		return s.pressFeishu(chat, from, text)
 	case "repeat":

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -113,7 +114,9 @@ func (s *scene) same(text string) string {
 	}
 	for _, r := range []struct{ pattern, by string }{
 		{`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?([+-]\d\d:\d\d|Z)?`, "<time>"},
+		{`(owner this code: |交给我的主人：)[0-9A-Z]{8}`, "$1<code>"},
 		{`\d\d:\d\d:\d\d`, "<time>"},
+		{`\w+day, \d+ \w+ \d{4}, (<time>|\d\d:\d\d)|\d+ 年 \d+ 月 \d+ 日（星期.）(<time>|\d\d:\d\d)`, "<time>"},
 		{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日]) <time>`, "<time>"},
 		{`about \d+ tokens`, "about <n> tokens"},
 		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
@@ -136,12 +139,18 @@ func (s *scene) showCalls(script string) string {
 		}
 		all = append(all, c)
 	}
+	if s.apart {
+		slices.SortStableFunc(all, func(a, b platformtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
+	}
 	ids, names := s.sentIDs(all), s.names()
 	var rows []string
 	for i, c := range all {
 		rows = append(rows, s.showCall(c, names)+ids[i])
 	}
 	text := strings.Join(rows, "\n")
+	if s.apart { // the order of what is said in several chats at once is not known
+		return regexp.MustCompile(`( ->)? bot#\d+`).ReplaceAllString(text, "") + "\n"
+	}
 	return regexp.MustCompile(` -> (bot#\d+)`).ReplaceAllStringFunc(text, func(m string) string {
 		if label := regexp.MustCompile(m[4:] + `\b`); len(label.FindAllString(text, -1)) > 1 || label.MatchString(script) {
 			return m

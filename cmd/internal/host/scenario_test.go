@@ -115,6 +115,7 @@ type scene struct {
 	hidden  []string          // methods that are not
 	vars    map[string]string // words that are another each time
 	edits   int64
+	apart   bool                  // calls are shown chat by chat
 	gathers bool                  // what people do is held back
 	buttons map[string][][]string // that a message has had
 	folder  bool                  // the files that were kept are shown
@@ -296,19 +297,20 @@ func (s *scene) await(method string, n int) {
 	s.p.api.Await(s.t, strconv.Itoa(n)+" calls of "+method, func() bool { return len(s.answered(method)) >= n })
 }
 
-// take keeps the words that a pattern finds in the bot's last message.
+// take keeps the words that a pattern finds in the newest message of the bot that has them.
 func (s *scene) take(name, pattern string) bool {
 	all := s.sent()
 	re, err := regexp.Compile(pattern)
 	if err != nil || len(all) == 0 {
 		return false
 	}
-	found := re.FindStringSubmatch(all[len(all)-1].text)
-	if len(found) < 2 {
-		return false
+	for _, m := range slices.Backward(all) {
+		if found := re.FindStringSubmatch(m.text); len(found) > 1 {
+			s.vars[name] = found[1]
+			return true
+		}
 	}
-	s.vars[name] = found[1]
-	return true
+	return false
 }
 
 // rewrite puts what came in the place of what was wanted.

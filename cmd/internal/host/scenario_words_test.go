@@ -50,6 +50,9 @@ import (
 //	release GATE, await METHOD N, restart
 func (s *scene) do(verb, rest string) (happens bool, err error) {
 	switch verb {
+	case "apart":
+		s.apart = true
+		return false, nil
 	case "set", "write", "chat", "person", "show", "hide", "model", "hears", "speaks":
 		return false, s.prepare(verb, rest)
 	}
@@ -380,12 +383,37 @@ func (s *scene) edit(rest string) error {
 	return nil
 }
 
+// offering is the newest message of a chat that has, or had, a button.
+func (s *scene) offering(chat, button string) (said, bool) {
+	id, err := strconv.ParseInt(chat, 10, 64)
+	if err != nil {
+		return said{}, false
+	}
+	for _, m := range slices.Backward(s.p.api.Sent(id)) {
+		label := fmt.Sprintf("in:%s#%d", chat, m.ID)
+		if s.buttons[label] == nil && len(m.Buttons) > 0 {
+			s.buttons[label] = m.Buttons
+		}
+		for _, row := range s.buttons[label] {
+			if slices.ContainsFunc(row, func(text string) bool { return strings.Contains(text, button) }) {
+				return said{spot: spot{chat: id}, id: m.ID}, true
+			}
+		}
+	}
+	return said{}, false
+}
+
 func (s *scene) press(rest string) error {
 	p, _, label, button, _, err := s.who(rest)
 	if err != nil {
 		return err
 	}
 	m, ok := s.find(label)
+	if chat, newest := strings.CutPrefix(label, "in:"); newest {
+		if m, ok = s.offering(chat, button); ok {
+			label = fmt.Sprintf("%s#%d", label, m.id)
+		}
+	}
 	if !ok {
 		return fmt.Errorf("no message %s", label)
 	}

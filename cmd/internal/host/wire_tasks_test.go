@@ -54,8 +54,8 @@ func TestTasksOverTelegram(t *testing.T) {
 		entries, _ := os.ReadDir(folder) // not there: none
 		return len(entries)
 	}
-	asked := c.say(`schedule {"title":"approve all, yes","delay":"1s","say":"Tea is ready."}`, "after you agree")
-	if !strings.Contains(asked, "Tea is ready.") || !strings.Contains(asked, "timezone: ") || files() > 0 {
+	asked := c.say(`schedule {"title":"approve all, yes","delay":"1s","say":"Tea is ready."}`, "May I send this message here on")
+	if !strings.Contains(asked, "Tea is ready.") || !strings.Contains(asked, "The task is called “approve all, yes”.") || files() > 0 {
 		t.Errorf("asked with %d tasks: %s", files(), asked)
 	}
 	before := len(p.api.Sent(1))

@@ -3,7 +3,8 @@
 // such as ⟦U+202E⟧. Line breaks stay, but for those at the end.
 //
 // Promises: the functions are pure, take any bytes, and never give the same text for
-// two different ones, so that what is shown is what runs. [Block] makes of such a
+// two different ones, so that what is shown is what runs; only [Exact] leaves out one line
+// break at the end. [Block] makes of such a
 // text a block of Markdown that nothing in it can end.
 package visible
 
@@ -37,6 +38,11 @@ func Text(s string) string {
 	}
 	return b.String()
 }
+
+// Exact is Text for what people are asked about, without a mark for the one line break that
+// ordinarily ends a text: it changes nothing of what is shown, and answers are bound to
+// the bytes. Further ones keep theirs.
+func Exact(s string) string { return Text(strings.TrimSuffix(s, "\n")) }
 
 // ends reports that a line ends here, so that a blank before it cannot be seen.
 func ends(rest string) bool {

@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -34,7 +35,9 @@ type Guest struct {
 	Addressed bool // it turns to the bot
 	Allowed   bool // the group: by its owner
 	Listed    bool // the group: by the settings
-	Say       notices.Words
+	// Raw is the message as the platform can read it again.
+	Raw json.RawMessage
+	Say notices.Words
 }
 
 func (g Guest) command(name string) bool {
@@ -54,6 +57,12 @@ func (d *Door) Standing(in platform.Inbound, private bool) (role Role, allowed b
 func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
 	in, owner := g.In, g.Role == RoleOwner
 	switch {
+	case g.Role == RoleBlocked, !g.Private && d.blocked(in.Chat.ID) && in.Gate.Refuse:
+		in.Gate = platform.Gate{Reason: ReasonBlocked}
+	case owner && g.Private && in.Gate.Open && d.pasted(in):
+		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: "allow", Args: in.Text}
+		g.In = in
+		return d.allow(ctx, g)
 	case g.command("start") && g.Private && g.Person && in.Command.Args != "":
 		return d.pair(ctx, g)
 	case in.Gate.Open && g.command("allow"):
@@ -61,9 +70,10 @@ func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
 	case in.Gate.Open && !g.Private && owner && g.Addressed && !g.Allowed && !g.Listed && d.access != AccessOpen:
 		d.allowGroup(ctx, in)
 	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Private:
-		in.Gate.Notice = d.requestCode(ctx, in, g.Say)
+		in.Gate.Notice = d.request(ctx, g)
 	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Addressed && d.notices.Pass("group "+in.Chat.ID):
 		in.Gate.Notice = g.Say.GroupClosed
+		d.askGroup(ctx, in)
 	}
 	return in
 }
@@ -108,15 +118,17 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 		if d.allowGroup(ctx, in) {
 			in.Gate.Notice = g.Say.GroupAllowed
 		}
-	case in.Command.Args != "":
-		who, ok, err := d.store.Approve(ctx, d.bot, in.Command.Args)
+	case in.Command.Args == "":
+		in.Gate.Notice = d.waiting(g.Say)
+	default:
+		who, ok, err := d.store.Decide(ctx, d.bot, in.Command.Args, platform.LetIn)
 		in.Command.Args = ""
 		switch {
 		case err != nil:
 			d.log.Error("a person could not be approved", "error", err)
 			in.Gate.Notice = g.Say.BadCode
 		case ok:
-			in.Gate.Notice = notices.Fill(g.Say.Approved, platform.Inert(who.Name))
+			in.Text, in.Gate.Notice = "/allow", notices.Fill(g.Say.Approved, nameOf(who))
 		default:
 			in.Gate.Notice = g.Say.BadCode
 		}
@@ -131,17 +143,4 @@ func (d *Door) allowGroup(ctx context.Context, in platform.Inbound) bool {
 	}
 	d.log.Info("group allowed", "chat", in.Chat.ID, "by", in.Sender.ID)
 	return true
-}
-
-// requestCode is the one polite notice that a stranger gets while its code holds.
-func (d *Door) requestCode(ctx context.Context, in platform.Inbound, say notices.Words) string {
-	code, fresh, err := d.store.Request(ctx, d.bot, in.Sender)
-	if err != nil {
-		d.log.Warn("no code for a stranger", "user", in.Sender.ID, "error", err)
-		return ""
-	}
-	if !fresh {
-		return ""
-	}
-	return notices.Fill(say.NotPaired, code)
 }

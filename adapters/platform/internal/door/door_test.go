@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 // book is a store that is not written to disk.
 type book struct {
+	Store  // nil: what is not below is not called
 	roles  map[string]Role
 	groups map[string]bool
 	asked  map[string]bool
@@ -32,17 +34,17 @@ func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (Ro
 	return b.roles[by.ID], b.err
 }
 
-func (b *book) Request(_ context.Context, _ string, by platform.Person) (string, bool, error) {
+func (b *book) Request(_ context.Context, _ string, by platform.Person, _ bool, _ json.RawMessage) (string, bool, error) {
 	fresh := !b.asked[by.ID]
 	b.asked[by.ID] = true
 	return "ASKCODE", fresh, b.err
 }
 
-func (b *book) Approve(_ context.Context, _, code string) (platform.Person, bool, error) {
+func (b *book) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
 	if code == "LINKCODE" {
-		return platform.Person{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
+		return platform.Visitor{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
 	}
-	return platform.Person{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
+	return platform.Visitor{ID: "2", Name: "Bob"}, code == "ASKCODE", b.err
 }
 
 func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {
@@ -102,8 +104,8 @@ func TestAdmit(t *testing.T) {
 		{"/allow in a group", group(RoleOwner, order("allow", "", open("command"))), nil, noted(open("command"), say.GroupAllowed), say.GroupAllowed, true},
 		{"/allow that is not kept says nothing", group(RoleOwner, order("allow", "", open("command"))), errors.New("disk"), open("command"), "", false},
 		{"/allow of somebody else", group(RoleApproved, order("allow", "", open("command"))), nil, noted(refused("owner_only"), say.OwnerOnly), say.OwnerOnly, false},
-		{"/allow with a code", private(RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "Bob may use me now."), "Bob may use me now.", false},
-		{"/allow with the code of a name that is markup", private(RoleOwner, order("allow", "LINKCODE", open("private"))), nil, noted(open("private"), `\[x\]\(https\:\/\/evil\.example\) may use me now.`), `\[x\]\(https\:\/\/evil\.example\) may use me now.`, false},
+		{"/allow with a code", private(RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "“Bob” (2) may use me now."), "“Bob” (2) may use me now.", false},
+		{"/allow with the code of a name that is markup", private(RoleOwner, order("allow", "LINKCODE", open("private"))), nil, noted(open("private"), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`, false},
 		{"/allow with a wrong code", private(RoleOwner, order("allow", "WRONG", open("private"))), nil, noted(open("private"), say.BadCode), say.BadCode, false},
 		{"/start with the owner's code", private("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, noted(open("paired"), say.OwnerNow), say.OwnerNow, false},
 		{"/start with a wrong code", private("", order("start", "WRONG", refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), say.BadCode), say.BadCode, false},

@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
@@ -14,6 +15,7 @@ const (
 	RoleStranger Role = ""
 	RoleApproved Role = "approved"
 	RoleOwner    Role = "owner"
+	RoleBlocked  Role = "blocked" // gets no answer at all
 )
 
 // Who may talk to a bot, as settings say it.
@@ -27,6 +29,7 @@ const (
 const (
 	ReasonNotPaired  = "not_paired"
 	ReasonNotAllowed = "group_not_allowed"
+	ReasonBlocked    = "blocked"
 )
 
 // KnownAccess tells whether settings name one of the rules.
@@ -34,6 +37,9 @@ func KnownAccess(s string) bool { return s == AccessOwner || s == AccessPaired |
 
 // Lets tells whether an access rule lets a person in.
 func Lets(access string, role Role) bool {
+	if role == RoleBlocked {
+		return false
+	}
 	switch access {
 	case AccessOpen:
 		return true
@@ -49,6 +55,8 @@ func Lets(access string, role Role) bool {
 type Store interface {
 	Standing
 	Pairing
+	Asking
+	Noting
 }
 
 // Standing is asked about every message. It answers from memory; when in doubt
@@ -65,11 +73,30 @@ type Pairing interface {
 	// gives a person who is paired the role they have. An error means that too
 	// many codes were tried, or that the store cannot be written.
 	Redeem(ctx context.Context, bot, code string, by platform.Person) (Role, error)
-	// Request gives a stranger a code that the owner can approve. fresh is false
-	// while an earlier code of that person holds.
-	Request(ctx context.Context, bot string, by platform.Person) (code string, fresh bool, err error)
-	// Approve lets the person in whom a code of Request was given to.
-	Approve(ctx context.Context, bot, code string) (who platform.Person, ok bool, err error)
 	// AllowGroup lets a group in.
 	AllowGroup(ctx context.Context, bot, chat, title, by string) error
+}
+
+// Asking keeps who wants to be let in, and what the owner says to it.
+type Asking interface {
+	// Request keeps a stranger's wish to be let in, with a code that the owner can approve
+	// and their first message. fresh is false while an earlier one waits.
+	Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (code string, fresh bool, err error)
+	// Decide does what the owner chose about the request with a code; false: it does not
+	// wait any more.
+	Decide(ctx context.Context, bot, code string, choice platform.Choice) (who platform.Visitor, ok bool, err error)
+	// Waits tells whether a code is that of somebody who waits.
+	Waits(bot, code string) (who platform.Visitor, ok bool)
+	// Guests has the requests that wait, and the people who were just let in.
+	Guests(bot string) platform.Guests
+}
+
+// Noting keeps what was said to whom.
+type Noting interface {
+	// Shown notes that the owner was asked about a request, and Arrived that somebody was
+	// told that they are let in.
+	Shown(ctx context.Context, bot, code string) error
+	Arrived(ctx context.Context, bot, code string) error
+	// Meet keeps the id of the owner's private chat.
+	Meet(ctx context.Context, bot, chat string) error
 }

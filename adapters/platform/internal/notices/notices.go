@@ -7,15 +7,26 @@ import "strings"
 
 // Words are what people read, in one language.
 type Words struct {
-	NotPaired    string // with the code
-	OwnerNow     string
-	ApprovedNow  string
-	BadCode      string
-	TooMany      string
-	GroupClosed  string
-	GroupAllowed string
-	OwnerOnly    string
-	Approved     string // with the person's name
+	IsChinese bool
+
+	NotPaired string // with the code
+	NotOpen   string // to strangers, where nobody can be let in
+	// To the owner: somebody, or a group, wants to be let in, with the name; there are more;
+	// who waits; nobody.
+	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NobodyWaits string
+	// To who was let in: for good, once, and once where nothing waited.
+	LetIn, LetOnce, LetOnceAgain string
+	// On the buttons of the owner, and of what was chosen.
+	InButton, OnceButton, BlockButton, GroupButton string
+	InDone, OnceDone, BlockDone                    string
+	OwnerNow                                       string
+	ApprovedNow                                    string
+	BadCode                                        string
+	TooMany                                        string
+	GroupClosed                                    string
+	GroupAllowed                                   string
+	OwnerOnly                                      string
+	Approved                                       string // with the person's name
 
 	// On buttons, and of buttons that were pressed; each at most 200 characters.
 	ApproveButton, DenyButton                              string
@@ -32,7 +43,18 @@ type Words struct {
 // English are the words for everybody else.
 func English() Words {
 	return Words{
-		NotPaired:    "Hello! This bot only talks to people it is paired with. Please send its owner this code: {} (good for one hour).",
+		NotPaired:    "Hello! I only talk to people whom my owner has let in. I have asked, and your message waits until then. You can also give my owner this code: {}",
+		NotOpen:      "Hello! I only talk to my owner.",
+		WantsIn:      "{} wants to talk to me. May they? “Just once” answers the message that waits; the next one asks you again. “Block” means that they get no answer.",
+		GroupWantsIn: "Somebody wants to use me in the group {}. May its members?",
+		MoreWait:     "More people want to talk to me. I do not ask you about each of them now. Send /allow to see who waits.",
+		WhoWaits:     "These wait to be let in. Send me a code to let that one in:",
+		NobodyWaits:  "Nobody waits to be let in.",
+		LetIn:        "My owner has let you in. I answer your message now.",
+		LetOnce:      "My owner lets me answer this message. I ask again before the next one.",
+		LetOnceAgain: "My owner lets me answer one message, but yours could not be kept. Please send it again; I ask my owner then.",
+		InButton:     "Let in", OnceButton: "Just once", BlockButton: "Block", GroupButton: "Let the group in",
+		InDone: "Let in", OnceDone: "Just once", BlockDone: "Blocked",
 		OwnerNow:     "Paired: you are the owner of this bot now. Just write to me.",
 		ApprovedNow:  "Paired: just write to me.",
 		BadCode:      "This code is not valid: it may be mistyped, spent or expired. Please get a new one.",
@@ -54,7 +76,19 @@ func English() Words {
 // Chinese are the words for those who read Chinese.
 func Chinese() Words {
 	return Words{
-		NotPaired:    "你好！这个机器人只为已配对的人服务。请把配对码 {} 发给它的主人，一小时内有效。",
+		IsChinese:    true,
+		NotPaired:    "你好！我只和主人放行的人对话。我已经去问主人了，你的消息会一直等着。你也可以把这个代码交给我的主人：{}",
+		NotOpen:      "你好！我只和主人对话。",
+		WantsIn:      "{} 想和我对话，可以吗？“仅这一次”只回答正在等待的那条消息，下一条会再问你；“拉黑”后对方不会收到任何回复。",
+		GroupWantsIn: "有人想在群 {} 里使用我。要让群里的人使用吗？",
+		MoreWait:     "还有更多人想和我对话，我不再逐个询问。发送 /allow 可以查看正在等待的人。",
+		WhoWaits:     "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
+		NobodyWaits:  "没有人在等待放行。",
+		LetIn:        "主人已经放行，我现在就回答你的消息。",
+		LetOnce:      "主人让我回答这一条消息。下一条我会再问主人。",
+		LetOnceAgain: "主人让我回答一条消息，但你的消息没有保存下来。请再发一次，我会再问主人。",
+		InButton:     "放行", OnceButton: "仅这一次", BlockButton: "拉黑", GroupButton: "允许这个群",
+		InDone: "已放行", OnceDone: "仅这一次", BlockDone: "已拉黑",
 		OwnerNow:     "配对成功，你现在是这个机器人的主人。直接发消息就可以了。",
 		ApprovedNow:  "配对成功，直接发消息就可以了。",
 		BadCode:      "这个配对码无效，或者已经用过、过期了。请重新获取一个。",
@@ -64,13 +98,21 @@ func Chinese() Words {
 		OwnerOnly:    "只有主人可以这样做。",
 		Approved:     "{} 现在可以使用我了。",
 
-		ApproveButton: "同意", DenyButton: "拒绝", ApprovedToast: "已同意。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
+		ApproveButton: "批准", DenyButton: "拒绝", ApprovedToast: "已批准。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
 		UnknownRequest: "找不到这个请求。", TryAgain: "现在无法处理，请稍后再点一次。",
 		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
 		Pressed:       "回复在聊天里。",
 		MayNotUse:     "你无权在这里使用这个机器人，未执行任何操作。",
 	}
+}
+
+// For are the words of one of the languages.
+func For(chinese bool) Words {
+	if chinese {
+		return Chinese()
+	}
+	return English()
 }
 
 // Fill puts a value into its place in a text.

@@ -15,9 +15,8 @@ const en = {
   input: 'Input', output: 'Result', compaction: 'Earlier messages were condensed.',
   edit: 'Edit', regenerate: 'Answer again', copy: 'Copy', copied: 'Copied', notCopied: 'Not copied', editing: 'You are editing an earlier message. What follows it will be replaced.',
   approve: 'Approve', deny: 'Deny', asks: 'Request for approval', approved: 'approved', denied: 'denied',
-  onlyIf: (tool) => `(“${tool}”; it runs only if you approve.)`,
   asked: (n, by, until) => `#${n}${by ? `, asked by ${by}` : ''}, until ${new Date(until).toLocaleTimeString()}`,
-  asksFor: (tool) => `The assistant wants to use “${tool}” with exactly this input. It runs only if you approve, within 30 minutes.`,
+  asksFor: (tool) => `May I use “${tool}” with these values?`,
   decisionOf: { already: 'This was decided already.', expired: 'This request has expired. Nothing was done.', unknown: 'This request is not open.', forbidden: 'You may not decide this.', unseen: 'This could not be shown in its chat yet.' },
   offline: 'Connection lost, trying again', answering: 'The assistant is answering.', ready: 'The answer is complete.',
   stateOf: {
@@ -47,10 +46,9 @@ const zh = {
   step: (n) => `第 ${n} 步`, thinking: '思考', source: '来源', file: '文件',
   input: '输入', output: '结果', compaction: '较早的消息已压缩。',
   edit: '编辑', regenerate: '重新回答', copy: '复制', copied: '已复制', notCopied: '未能复制', editing: '正在编辑较早的消息，其后的内容将被替换。',
-  approve: '同意', deny: '拒绝', asks: '批准请求', approved: '已同意', denied: '已拒绝',
-  onlyIf: (tool) => `（“${tool}”，只有你同意后才会执行。）`,
+  approve: '批准', deny: '拒绝', asks: '审批请求', approved: '已批准', denied: '已拒绝',
   asked: (n, by, until) => `#${n}${by ? `，发起人 ${by}` : ''}，${new Date(until).toLocaleTimeString()} 前有效`,
-  asksFor: (tool) => `助手想用下面的输入使用“${tool}”。只有你在 30 分钟内同意后才会执行。`,
+  asksFor: (tool) => `可以用下面的参数使用“${tool}”吗？`,
   decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。', unseen: '这个请求还没有在会话中显示。' },
   offline: '连接已断开，正在重试', answering: '助手正在回答。', ready: '回答已完成。',
   stateOf: {

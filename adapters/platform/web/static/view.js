@@ -1,6 +1,6 @@
 // Messages as elements. Texts are set as text; nothing here takes HTML.
 import { format, link } from './format.js';
-import { t } from './text.js';
+import { language, t } from './text.js';
 import { shownFile } from './upload.js';
 
 const el = (name, cls, ...children) => {
@@ -137,9 +137,10 @@ export class Row {
   // request is one plain sentence, what exactly would take effect, and the two answers.
   request(part, name) {
     const shown = this.message.metadata?.approvals?.requests?.find((r) => r.id === part.approval?.id);
-    const box = el('section', `chip tool ${part.state}`, el('p', 'asks', shown?.what ? `${shown.what} ${t.onlyIf(part.title || name)}` : t.asksFor(part.title || name)));
-    if (shown?.risk) box.append(el('p', 'risk', shown.risk));
-    box.append(el('pre', 'exact', shown?.exact || exact(part.input)));
+    const said = (language === 'zh' && shown?.zh?.what && shown.zh) || shown;
+    const box = el('section', `chip tool ${part.state}`, el('p', 'asks', said?.what || t.asksFor(part.title || name)));
+    if (said?.risk) box.append(el('p', 'risk', said.risk));
+    if (shown?.exact || !shown?.what) box.append(el('pre', 'exact', shown?.exact || exact(part.input)));
     if (shown) box.append(el('p', 'when', t.asked(shown.n, shown.asker, shown.expires)));
     box.append(el('p', 'decide', button('approve', t.approve, () => this.act.decide(this, part, true)),
         button('deny', t.deny, () => this.act.decide(this, part, false))));

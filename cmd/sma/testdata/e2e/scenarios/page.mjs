@@ -9,7 +9,7 @@ const { HOST_URL, PROJECT_DIR, PAGE_LANGUAGE, PICTURES } = process.env;
 
 const says = {
   en: {
-    browser: 'en-US', placeholder: 'Write a message', hello: 'hello there', help: '/status - says how things are', hint: '/status: ',
+    browser: 'en-US', placeholder: 'Write a message', hello: 'hello there', help: '/status - shows whether I am working, and on what', hint: '/status: ',
     idle: 'idle', none: 'Nothing is waiting', open: '#1', words: 'yes', obeyed: 'Approved.', approve: 'Approve', deny: 'Deny', denied: 'denied',
     page: [['/output', 'page 1 of'], ['/output 1 2', 'page 2 of'], ['/output 9', 'There is no such output']], wrong: 'Write /output', fresh: 'We start afresh',
   },

@@ -1,0 +1,73 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// choose does what a button of a request to be let in says.
+func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer {
+	toast := func(kind, text string) pressedAnswer {
+		return pressedAnswer{Toast: object{"type": kind, "content": text}}
+	}
+	done := map[platform.Choice]string{platform.LetIn: "✅ " + p.say.InDone, platform.LetOnce: "☝️ " + p.say.OnceDone, platform.Block: "🚫 " + p.say.BlockDone}[c.Say]
+	if done == "" {
+		return toast("error", p.say.UnknownRequest)
+	}
+	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
+	defer cancel()
+	by := platform.Person{ID: e.Operator.OpenID}
+	switch _, is := p.door.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, door.AskPrefix), c.Say); is {
+	case door.ChoiceForbidden:
+		return toast("error", p.say.OwnerOnly)
+	case door.ChoiceFailed:
+		return toast("warning", p.say.TryAgain)
+	case door.ChoiceOver:
+		return toast("info", p.say.AlreadyDecided)
+	case door.ChoiceDone:
+	}
+	p.owe(ctx)
+	answer := toast("success", done)
+	if made, ok := p.cards.decide(e.Context.Message, c.ID, object{"tag": "div", "text": plainText(done)}, p.say); ok {
+		answer.Card = &object{"type": "raw", "data": made}
+	}
+	return answer
+}
+
+// owe says what is to be said to the owner and to those who were let in.
+func (p *Platform) owe(ctx context.Context) {
+	host := p.host.Load()
+	if host == nil {
+		return
+	}
+	p.door.Owe(ctx, door.Bot{
+		Host: func(ctx context.Context, in platform.Inbound) bool {
+			results := (*host).Accept(ctx, []platform.Inbound{in})
+			return len(results) == 1 && results[0].Err == nil
+		},
+		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
+		Words: func(string) notices.Words { return p.say }, PrivateType: chatPrivate,
+		Again: p.readAgain, Now: p.opts.Now,
+	})
+}
+
+// readAgain maps a message that waited for the owner.
+func (p *Platform) readAgain(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool) {
+	event, err := decodeReceived(raw)
+	me := p.me.Load()
+	if err != nil || me == nil {
+		return platform.Inbound{}, false
+	}
+	in := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}.inbound(event).in
+	if event.Message.Kind == kindForwards && event.Message.Forwards == nil {
+		event.Message.Forwards = p.forwards(ctx, event.Message.ID)
+		in.Parts = readContent(event.Message).parts
+	}
+	return in, true
+}

@@ -1,0 +1,292 @@
+package door
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+const (
+	// askedPerHour is how many requests to be let in the owner is shown in an hour. The
+	// others wait; /allow lists them.
+	askedPerHour = 5
+	// listed is how many of those who wait /allow names.
+	listed = 20
+	// shownName is how much of a name people are shown, in characters.
+	shownName = 60
+)
+
+// AskPrefix begins the id of an ask that is about letting somebody in; its code follows.
+const AskPrefix = "let-in:"
+
+// pasted: the message is nothing but the code of somebody who waits, in the owner's own
+// words.
+func (d *Door) pasted(in platform.Inbound) bool {
+	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(in.Text, "\n") {
+		return false
+	}
+	_, ok := d.store.Waits(d.bot, in.Text)
+	return ok
+}
+
+func (d *Door) blocked(chat string) bool {
+	return d.store != nil && d.store.Role(d.bot, chat) == RoleBlocked
+}
+
+// Met keeps where the owner talks to the bot in private, which not every platform tells by
+// who they are.
+func (d *Door) Met(ctx context.Context, in platform.Inbound) {
+	if d.store == nil {
+		return
+	}
+	if owner := d.store.Guests(d.bot).Owner; owner == nil || owner.ID != in.Sender.ID || owner.Chat == in.Chat.ID {
+		return
+	}
+	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
+		d.log.Warn("the owner's private chat could not be noted", "error", err)
+	}
+}
+
+// request keeps a stranger's wish to be let in. They get one polite notice while it waits.
+func (d *Door) request(ctx context.Context, g Guest) string {
+	if d.access != AccessPaired {
+		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
+			return ""
+		}
+		return g.Say.NotOpen
+	}
+	raw := g.Raw
+	if g.In.Kind != platform.KindMessage {
+		raw = nil // a greeting; what they say next waits
+	}
+	code, fresh, err := d.store.Request(ctx, d.bot, g.In.Sender, false, raw)
+	if err != nil {
+		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
+		return ""
+	}
+	if !fresh {
+		return ""
+	}
+	return notices.Fill(g.Say.NotPaired, code)
+}
+
+// askGroup keeps the wish to be let in of a group.
+func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
+	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
+	if _, _, err := d.store.Request(ctx, d.bot, group, true, nil); err != nil {
+		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
+	}
+}
+
+// waiting lists who waits, for the owner.
+func (d *Door) waiting(say notices.Words) string {
+	var lines []string
+	for _, c := range d.store.Guests(d.bot).Codes {
+		if c.For != nil && len(lines) < listed {
+			lines = append(lines, c.Code+" · "+nameOf(*c.For))
+		}
+	}
+	if len(lines) == 0 {
+		return say.NobodyWaits
+	}
+	return say.WhoWaits + "\n\n" + strings.Join(lines, "\n")
+}
+
+// nameOf is somebody as the owner is shown them: the name that they chose, in quotes and
+// without anything that could pass for words of ours, and the id, which nobody chooses.
+func nameOf(p platform.Visitor) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune("“”@", r):
+			return '·'
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return -1 // controls and marks that change how the rest is shown
+	}, p.Name)
+	if r := []rune(strings.Join(strings.Fields(name), " ")); len(r) > shownName {
+		name = string(r[:shownName]) + "…"
+	}
+	if strings.TrimSpace(name) == "" {
+		name = "?"
+	}
+	if p.Name == "" || p.Name == p.ID { // the platform does not tell names
+		return platform.Inert(p.ID)
+	}
+	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
+}
+
+// Host hands messages over to the core; false: they have to be handed over again.
+type Host func(ctx context.Context, in platform.Inbound) bool
+
+// Bot is what the door needs of its platform to speak to people by itself.
+type Bot struct {
+	Host Host
+	// Private is the chat key of a private chat, and Group that of a group.
+	Key func(chat string) messages.ChatKey
+	// Words are those of a person's language.
+	Words func(language string) notices.Words
+	// PrivateType is the platform's name for private chats.
+	PrivateType string
+	// Again reads a message that waited; false: it cannot be read any more.
+	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
+	Now   func() time.Time
+}
+
+// Owe asks the owner about those who want to be let in, one message for each, and tells those
+// who were let in; the message that they sent first is answered then. All of it is durable
+// before it is forgotten here, and has an id for ever, so that to do it again says nothing
+// twice.
+func (d *Door) Owe(ctx context.Context, b Bot) {
+	if d.store == nil {
+		return
+	}
+	a := d.store.Guests(d.bot)
+	for _, x := range a.Arrivals {
+		if !d.welcome(ctx, b, x) {
+			return
+		}
+	}
+	if a.Owner == nil {
+		return
+	}
+	shown := 0
+	for _, c := range a.Codes {
+		if c.For != nil && !c.Shown.IsZero() && b.Now().Sub(c.Shown) < time.Hour {
+			shown++
+		}
+	}
+	say := b.Words(a.Owner.Language)
+	for _, c := range a.Codes {
+		if c.For == nil || !c.Shown.IsZero() {
+			continue
+		}
+		id, text, asks := c.Code, notices.Fill(say.WantsIn, nameOf(*c.For)), []messages.Ask{{ApprovalID: AskPrefix + c.Code, Digest: askKind(*c.For), Chinese: say.IsChinese}}
+		if c.For.Group {
+			text = notices.Fill(say.GroupWantsIn, nameOf(*c.For))
+		}
+		if shown++; shown > askedPerHour {
+			id, text, asks = "more:"+b.Now().UTC().Format("2006010215"), say.MoreWait, nil
+		}
+		if !b.Host(ctx, d.word(b, *a.Owner, id, text, asks)) {
+			return
+		}
+		if asks == nil {
+			return
+		}
+		if err := d.store.Shown(ctx, d.bot, c.Code); err != nil {
+			d.log.Warn("it could not be noted that the owner was asked", "error", err)
+			return
+		}
+	}
+}
+
+// KindGroup is the digest of an ask that is about a group, which nobody lets in once.
+const KindGroup = "group"
+
+func askKind(p platform.Visitor) string {
+	if p.Group {
+		return KindGroup
+	}
+	return "person"
+}
+
+// word is a message of the host's own to somebody's private chat, as an order that was obeyed
+// already.
+func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
+	chat := cmp.Or(to.Chat, to.ID)
+	id = "access:" + id
+	return platform.Inbound{
+		ChatKey: b.Key(chat), IngressID: id, RequestID: "access-" + id, Kind: platform.KindCommand, Command: platform.Command{Name: "access"}, Text: "/access",
+		Chat: platform.ChatInfo{ID: chat, Type: b.PrivateType}, Sender: platform.Person{ID: to.ID, Name: to.Name}, Time: b.Now(),
+		TurnID: "u:" + string(b.Key(chat)) + ":" + id,
+		Gate:   platform.Gate{Open: true, Reason: "access", Notice: text, Asks: asks},
+	}
+}
+
+// welcome tells somebody that they are let in and hands over what they said first.
+func (d *Door) welcome(ctx context.Context, b Bot, x platform.Arrival) bool {
+	say := b.Words(x.Who.Language)
+	var first platform.Inbound
+	waited := false
+	if len(x.First) > 0 {
+		first, waited = b.Again(ctx, x.First)
+	}
+	text := say.LetIn
+	switch {
+	case x.Who.Group:
+		text = say.GroupAllowed
+	case x.Once && waited:
+		text = say.LetOnce
+	case x.Once:
+		text = say.LetOnceAgain
+	case !waited:
+		text = say.ApprovedNow
+	}
+	to := x.Who
+	if waited {
+		to.Chat = first.Chat.ID
+	}
+	word := d.word(b, to, x.Code+":in", text, nil)
+	if x.Who.Group {
+		word.Chat.Type = "group"
+	}
+	if !b.Host(ctx, word) {
+		return false
+	}
+	if waited {
+		first.IngressID += "~in"
+		first.Gate = platform.Gate{Open: true, Reason: "let_in"}
+		if !b.Host(ctx, first) {
+			return false
+		}
+	}
+	if err := d.store.Arrived(ctx, d.bot, x.Code); err != nil {
+		d.log.Warn("it could not be noted that somebody was let in", "error", err)
+		return false
+	}
+	d.log.Info("let in", "user", x.Who.ID, "once", x.Once)
+	return true
+}
+
+// Choose does what a press of the owner's says. The press counts in the owner's own private
+// chat alone.
+func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
+	if d.store == nil {
+		return who, ChoiceForbidden
+	}
+	owner := d.store.Guests(d.bot).Owner
+	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
+		return who, ChoiceForbidden
+	}
+	who, ok, err := d.store.Decide(ctx, d.bot, code, choice)
+	switch {
+	case err != nil:
+		d.log.Error("who wants to be let in could not be decided", "error", err)
+		return who, ChoiceFailed
+	case !ok:
+		return who, ChoiceOver
+	}
+	d.log.Info("a request to be let in was decided", "user", who.ID, "choice", choice)
+	return who, ChoiceDone
+}
+
+// Choosing is what became of a press.
+type Choosing int
+
+// What can become of a press.
+const (
+	ChoiceDone Choosing = iota
+	ChoiceOver          // it was decided before, or waits no more
+	ChoiceForbidden
+	ChoiceFailed
+)

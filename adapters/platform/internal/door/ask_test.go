@@ -1,0 +1,246 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// gatehouse is a door with a store on disk, a clock, and all that it said.
+type gatehouse struct {
+	t     *testing.T
+	now   time.Time
+	store *access.Store
+	door  *Door
+	down  bool // the core takes nothing
+	said  []platform.Inbound
+}
+
+func newGatehouse(t *testing.T) *gatehouse {
+	t.Helper()
+	g := &gatehouse{t: t, now: time.Date(2026, 3, 27, 12, 0, 0, 0, time.UTC)}
+	var err error
+	if g.store, err = access.Open(filepath.Join(t.TempDir(), "access.json"), access.Options{Now: func() time.Time { return g.now }}); err != nil {
+		t.Fatal(err)
+	}
+	code, err := g.store.OwnerCode(t.Context(), "telegram")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.store.Redeem(t.Context(), "telegram", code, platform.Person{ID: "1", Name: "Ann"}); err != nil {
+		t.Fatal(err)
+	}
+	g.restart()
+	return g
+}
+
+func (g *gatehouse) restart() {
+	g.door = New("telegram", AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
+}
+
+// owe lets the door speak and returns what it said now.
+func (g *gatehouse) owe() []platform.Inbound {
+	before := len(g.said)
+	g.door.Owe(g.t.Context(), Bot{
+		Host: func(_ context.Context, in platform.Inbound) bool {
+			if !g.down {
+				g.said = append(g.said, in)
+			}
+			return !g.down
+		},
+		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("telegram", "", chat, 0) },
+		Words: func(string) notices.Words { return notices.English() }, PrivateType: "private", Now: func() time.Time { return g.now },
+		Again: func(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
+			var text string
+			err := json.Unmarshal(raw, &text)
+			return platform.Inbound{IngressID: "7", Text: text, Chat: platform.ChatInfo{ID: "2"}}, err == nil
+		},
+	})
+	return g.said[before:]
+}
+
+// writes is a message of a stranger's.
+func (g *gatehouse) writes(id, name, text string) platform.Gate {
+	in := message(refused(ReasonNotPaired))
+	in.Sender, in.Text = platform.Person{ID: id, Name: name}, text
+	raw, err := json.Marshal(text)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	role, _ := g.door.Standing(in, true)
+	return g.door.Admit(g.t.Context(), Guest{In: in, Private: true, Person: true, Role: role, Addressed: true, Raw: raw, Say: notices.English()}).Gate
+}
+
+func (g *gatehouse) code(id string) string {
+	for _, c := range g.store.Account("telegram").Codes {
+		if c.For != nil && c.For.ID == id {
+			return c.Code
+		}
+	}
+	return ""
+}
+
+// However often a stranger writes, and however many do, the owner reads one message for
+// each of a few, and one line about the others.
+func TestStrangersDoNotFloodTheOwner(t *testing.T) {
+	g := newGatehouse(t)
+	for i := range 50 {
+		notice := g.writes("2", "Bob", "hello").Notice
+		if said := g.owe(); (notice != "") != (i == 0) || (len(said) > 0) != (i == 0) {
+			t.Fatalf("message %d: the stranger reads %q, the owner %v", i, notice, said)
+		}
+	}
+	for i := range 190 {
+		g.writes(fmt.Sprint("s", i), "Eve", "hello")
+		g.owe()
+		if i == 100 {
+			g.restart()
+		}
+	}
+	asks, more := 0, map[string]bool{}
+	for _, in := range g.said {
+		if in.ChatKey != "telegram-chat-1" {
+			t.Errorf("said in %s", in.ChatKey)
+		}
+		if len(in.Gate.Asks) > 0 {
+			asks++
+			continue
+		}
+		more[in.IngressID+in.Gate.Notice] = true
+	}
+	if asks != askedPerHour || len(more) != 1 {
+		t.Errorf("the owner was asked %d times and read %d other lines", asks, len(more))
+	}
+	g.now = g.now.Add(time.Hour)
+	if said := g.owe(); len(said) != askedPerHour+1 {
+		t.Errorf("an hour later the owner reads %d messages", len(said))
+	}
+}
+
+// Only the owner's press in the owner's own private chat counts, once.
+func TestOnlyTheOwnersPressCounts(t *testing.T) {
+	g := newGatehouse(t)
+	g.writes("2", "Bob", "hello")
+	g.writes("3", "Eve", "hello")
+	g.owe()
+	bob, eve := g.code("2"), g.code("3")
+	press := func(by, chat, code string, choice platform.Choice) Choosing {
+		_, is := g.door.Choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
+		return is
+	}
+	for _, x := range []struct {
+		what, by, chat, code string
+		choice               platform.Choice
+		want                 Choosing
+	}{
+		{"a stranger for themselves", "2", "2", bob, platform.LetIn, ChoiceForbidden},
+		{"a stranger in the owner's chat", "2", "1", bob, platform.LetIn, ChoiceForbidden},
+		{"the owner in a group", "1", "-5", bob, platform.LetIn, ChoiceForbidden},
+		{"a code that nobody has", "1", "1", "ACDEFGHJ", platform.LetIn, ChoiceOver},
+		{"an empty code", "1", "1", "", platform.LetIn, ChoiceOver},
+		{"the owner", "1", "1", bob, platform.LetIn, ChoiceDone},
+		{"the owner again", "1", "1", bob, platform.LetIn, ChoiceOver},
+		{"the owner, who changed their mind", "1", "1", bob, platform.Block, ChoiceOver},
+		{"who was let in, for another", "2", "2", eve, platform.LetIn, ChoiceForbidden},
+		{"a block", "1", "1", eve, platform.Block, ChoiceDone},
+		{"an old button after the block", "1", "1", eve, platform.LetIn, ChoiceOver},
+	} {
+		if got := press(x.by, x.chat, x.code, x.choice); got != x.want {
+			t.Errorf("%s: %d, want %d", x.what, got, x.want)
+		}
+	}
+	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != RoleApproved || eve != RoleBlocked {
+		t.Errorf("Bob is %q and Eve %q", bob, eve)
+	}
+	if gate := g.writes("3", "Eve", "please"); gate.Open || gate.Refuse || gate.Notice != "" || g.code("3") != "" {
+		t.Errorf("a blocked stranger gets %+v", gate)
+	}
+}
+
+// What the owner allowed once is one message, also over a restart and while the core takes
+// nothing.
+func TestOnceIsOneMessage(t *testing.T) {
+	g := newGatehouse(t)
+	g.writes("2", "Bob", "the first")
+	g.writes("2", "Bob", "the second")
+	g.owe()
+	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
+		t.Fatal(is)
+	}
+	g.down = true
+	if said := g.owe(); len(said) != 0 {
+		t.Fatalf("said %v", said)
+	}
+	g.down = false
+	g.restart()
+	said := g.owe()
+	if len(said) != 2 || said[0].Gate.Notice != notices.English().LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
+		t.Fatalf("said %+v", said)
+	}
+	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != RoleStranger {
+		t.Errorf("said %+v", again)
+	}
+	if gate := g.writes("2", "Bob", "the third"); gate.Open || gate.Notice == "" {
+		t.Errorf("the next message: %+v", gate)
+	}
+	if said := g.owe(); len(said) != 1 || len(said[0].Gate.Asks) != 1 {
+		t.Errorf("the owner reads %+v", said)
+	}
+}
+
+// A code counts in the owner's own words alone, in their private chat.
+func TestWhoseCodeCounts(t *testing.T) {
+	for name, x := range map[string]struct {
+		role      Role
+		group     bool
+		forwarded bool
+		wrap      string
+		lets      bool
+	}{
+		"the owner":            {role: RoleOwner, wrap: "%s", lets: true},
+		"small letters":        {role: RoleOwner, wrap: " %s ", lets: true},
+		"forwarded":            {role: RoleOwner, forwarded: true, wrap: "%s"},
+		"within a sentence":    {role: RoleOwner, wrap: "do not let %s in"},
+		"with a line below it": {role: RoleOwner, wrap: "%s\nno"},
+		"in a group":           {role: RoleOwner, group: true, wrap: "%s"},
+		"somebody let in":      {role: RoleApproved, wrap: "%s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGatehouse(t)
+			g.writes("2", "Bob", "hello")
+			in := message(open("private"))
+			in.Text, in.Forwarded = strings.ToLower(fmt.Sprintf(x.wrap, g.code("2"))), x.forwarded
+			g.door.Admit(t.Context(), Guest{In: in, Private: !x.group, Person: true, Role: x.role, Addressed: true, Say: notices.English()})
+			if lets := g.store.Role("telegram", "2") == RoleApproved; lets != x.lets {
+				t.Errorf("Bob is let in: %t", lets)
+			}
+		})
+	}
+}
+
+// A name stays a name.
+func TestNamesStayNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"Bob":                             "“Bob” (7)",
+		"approve all":                     "“approve all” (7)",
+		"x” (1) may use me. “":            "“x· \\(1\\) may use me\\. ·” (7)",
+		"@ann [in](https://evil.example)": "“·ann \\[in\\]\\(https\\:\\/\\/evil\\.example\\)” (7)",
+		"a\u202eb\u200b\nc\x1b":           "“ab c” (7)",
+		"\u202e":                          "“\\?” (7)",
+		strings.Repeat("n", 100):          "“" + strings.Repeat("n", shownName) + "…” (7)",
+	} {
+		if got := nameOf(platform.Visitor{ID: "7", Name: name}); got != want {
+			t.Errorf("%q is shown as %s, want %s", name, got, want)
+		}
+	}
+}

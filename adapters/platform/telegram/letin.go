@@ -1,0 +1,84 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// choiceButtons are those of a request to be let in. They name it by its code.
+func choiceButtons(code string, a messages.Ask) [][]button {
+	say := notices.For(a.Chinese)
+	one := func(text string, choice platform.Choice) button {
+		return button{text, pressChoice + choice + ":" + code}
+	}
+	if a.Digest == door.KindGroup {
+		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
+	}
+	return [][]button{
+		{one("✅ "+say.InButton, platform.LetIn), one("☝️ "+say.OnceButton, platform.LetOnce)},
+		{one("🚫 "+say.BlockButton, platform.Block)},
+	}
+}
+
+// choose does what a button of a request to be let in says.
+func (p *Platform) choose(ctx context.Context, c callback, say words) {
+	choice, code, ok := strings.Cut(strings.TrimPrefix(c.Data, pressChoice), ":")
+	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[choice]
+	if !ok || done == "" {
+		p.toast(ctx, c, say.UnknownRequest, true)
+		return
+	}
+	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), IsBot: c.From.IsBot}
+	switch _, is := p.door.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice); is {
+	case door.ChoiceForbidden:
+		p.toast(ctx, c, say.OwnerOnly, true)
+		return
+	case door.ChoiceFailed:
+		p.toast(ctx, c, say.TryAgain, true)
+		return
+	case door.ChoiceOver:
+		p.toast(ctx, c, say.AlreadyDecided, true)
+		return
+	case door.ChoiceDone:
+	}
+	p.owe(ctx)
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
+	p.toast(ctx, c, done, false)
+}
+
+// owe says what is to be said to the owner and to those who were let in.
+func (p *Platform) owe(ctx context.Context) {
+	host := p.host.Load()
+	if host == nil || p.me.Load() == nil {
+		return
+	}
+	p.door.Owe(ctx, door.Bot{
+		Host: func(ctx context.Context, in platform.Inbound) bool {
+			results := (*host).Accept(ctx, []platform.Inbound{in})
+			return len(results) == 1 && results[0].Err == nil
+		},
+		Key: func(chat string) messages.ChatKey {
+			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
+		},
+		Words: func(language string) notices.Words { return wordsFor(language).Words }, PrivateType: "private",
+		Again: p.readAgain, Now: p.opts.Now,
+	})
+}
+
+// readAgain maps a message that waited for the owner.
+func (p *Platform) readAgain(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
+	var u update
+	if json.Unmarshal(raw, &u) != nil || u.Message == nil {
+		return platform.Inbound{}, false
+	}
+	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
+	x, ok := m.inbound(u)
+	return x.in, ok
+}

@@ -1,0 +1,263 @@
+package tool
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+	"unicode"
+)
+
+// The words of all requests, one file for each language. A tool hands over what its
+// request mentions; every sentence that people read is in these files.
+//
+//go:embed words/en.tmpl
+var englishWords string
+
+//go:embed words/zh.tmpl
+var chineseWords string
+
+// Words are what a request says in one language.
+type Words struct {
+	Title string // of the tool
+	What  string // one sentence: what would happen
+	Risk  string // empty when there is nothing to add
+}
+
+// Describe puts a request into words. Kind names its sentences in the files of words, usually by
+// the name of the tool; about is what they mention. The caller adds the exact text and
+// what the answer is bound to.
+func Describe(kind string, about any) (Explanation, error) {
+	en, err := worded(englishWords, english{}, kind, about)
+	if err != nil {
+		return Explanation{}, err
+	}
+	zh, err := worded(chineseWords, chinese{}, kind, about)
+	if err != nil {
+		return Explanation{}, err // Unreachable: both files have the same sentences
+	}
+	return Explanation{Title: en.Title, What: en.What, Risk: en.Risk, Chinese: zh}, nil
+}
+
+// locale is how values are written in a language.
+type locale interface {
+	quote(text string) string
+	duration(d time.Duration) string
+	moment(t time.Time) string
+	zone(t time.Time) string
+	list(items []string) string
+	size(bytes int64) string
+}
+
+func worded(file string, l locale, kind string, about any) (Words, error) {
+	t, err := template.New("words").Option("missingkey=error").Funcs(template.FuncMap{
+		"quote": l.quote, "duration": l.duration, "moment": l.moment, "size": l.size,
+		"moments": func(times []time.Time) string {
+			var out []string
+			for i, at := range times {
+				text := l.moment(at)
+				if i < len(times)-1 { // the last one names the zone of all
+					text = strings.TrimSuffix(text, l.zone(at))
+				}
+				out = append(out, text)
+			}
+			return l.list(out)
+		},
+		// prose is a claim in words: its own quotation marks become smaller ones.
+		"prose": func(text string) string {
+			return l.quote(strings.NewReplacer("“", "‘", "”", "’").Replace(text))
+		},
+		"quotes": func(texts []string) string {
+			var out []string
+			for _, text := range texts {
+				out = append(out, l.quote(text))
+			}
+			return l.list(out)
+		},
+	}).Parse(file)
+	if err != nil {
+		return Words{}, fmt.Errorf("words of requests: %w", err) // Unreachable: a test parses them
+	}
+	var out Words
+	for name, into := range map[string]*string{"title": &out.Title, "what": &out.What, "risk": &out.Risk} {
+		var b bytes.Buffer
+		if err := t.ExecuteTemplate(&b, kind+"."+name, about); err != nil {
+			return Words{}, fmt.Errorf("words of requests: %w", err)
+		}
+		*into = strings.Join(strings.Fields(b.String()), " ")
+	}
+	return out, nil
+}
+
+// quoted is a text between two marks which it cannot imitate. What a line would not show is
+// written as Go writes it.
+func quoted(text, left, right string) string {
+	if strings.ContainsAny(text, left+right) || strings.Join(strings.Fields(text), " ") != text {
+		text = strings.NewReplacer(left, `\u201c`, right, `\u201d`, "  ", ` \x20`).Replace(strconv.Quote(text))
+	}
+	return left + text + right
+}
+
+type english struct{}
+
+func (english) quote(text string) string { return quoted(text, "“", "”") }
+
+func (english) duration(d time.Duration) string {
+	return spelled(d, " ", func(n int64, unit int) string {
+		name := []string{"day", "hour", "minute", "second"}[unit]
+		if n != 1 {
+			name += "s"
+		}
+		return strconv.FormatInt(n, 10) + " " + name
+	})
+}
+
+func (english) moment(t time.Time) string {
+	return t.Format("Monday, 2 January 2006, ") + clock(t) + english{}.zone(t)
+}
+
+func (english) zone(t time.Time) string { return zoneOf(t, " (", ")") }
+
+func (english) list(items []string) string { return joined(items, ", ", " and ") }
+
+func (english) size(bytes int64) string {
+	if bytes == 1 {
+		return "1 byte"
+	}
+	return sized(bytes, "bytes")
+}
+
+type chinese struct{}
+
+func (chinese) quote(text string) string { return quoted(text, "“", "”") }
+
+func (chinese) duration(d time.Duration) string {
+	return spelled(d, " ", func(n int64, unit int) string {
+		return strconv.FormatInt(n, 10) + " " + []string{"天", "小时", "分钟", "秒"}[unit]
+	})
+}
+
+func (chinese) moment(t time.Time) string {
+	day := []string{"日", "一", "二", "三", "四", "五", "六"}[t.Weekday()]
+	return t.Format("2006 年 1 月 2 日") + "（星期" + day + "）" + clock(t) + chinese{}.zone(t)
+}
+
+func (chinese) zone(t time.Time) string { return zoneOf(t, "（", "）") }
+
+func (chinese) list(items []string) string { return joined(items, "、", "、") }
+
+func (chinese) size(bytes int64) string { return sized(bytes, "字节") }
+
+// clock is the time of day; seconds only where there are some.
+func clock(t time.Time) string {
+	if t.Second() != 0 {
+		return t.Format("15:04:05")
+	}
+	return t.Format("15:04")
+}
+
+// zoneOf names the time zone, by its place where that is known.
+func zoneOf(t time.Time, left, right string) string {
+	name := t.Location().String()
+	if name == "Local" {
+		name = t.Format("MST")
+	}
+	return left + name + right
+}
+
+// spelled is a duration in its units, without those that are zero.
+func spelled(d time.Duration, between string, unit func(n int64, unit int) string) string {
+	d = d.Round(time.Second)
+	var out []string
+	for i, size := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
+		if n := int64(d / size); n > 0 || size == time.Second && len(out) == 0 {
+			out = append(out, unit(n, i))
+		}
+		d %= size
+	}
+	return strings.Join(out, between)
+}
+
+func joined(items []string, between, last string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], between) + last + items[len(items)-1]
+}
+
+func sized(bytes int64, unit string) string {
+	switch {
+	case bytes < 10_000:
+		return strconv.FormatInt(bytes, 10) + " " + unit
+	case bytes < 10<<20:
+		return strconv.FormatInt(bytes>>10, 10) + " KiB"
+	}
+	return strconv.FormatInt(bytes>>20, 10) + " MiB"
+}
+
+// Lines are the members of a JSON object as people read them: each is a line "name: value". Values
+// are exact: a text is written as it is, on lines of its own when it has several, and in
+// quotes where it could be taken for something else. Two objects never give the same
+// lines. What is no object stays JSON.
+func Lines(input json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(input))
+	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
+		return string(input)
+	}
+	var out []string
+	for dec.More() {
+		name, err := dec.Token()
+		text, ok := name.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return string(input)
+		}
+		if !plainName(text) {
+			text = string(quotedJSON(text))
+		}
+		out = append(out, text+":"+lineValue(value))
+	}
+	return strings.Join(out, "\n")
+}
+
+// plainName: nothing in a name can be taken for what follows it.
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.$", r)
+	})
+}
+
+// lineValue is a value behind its name.
+func lineValue(value json.RawMessage) string {
+	var text string
+	if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		var compact bytes.Buffer
+		if json.Compact(&compact, value) != nil {
+			return " " + string(value) // Unreachable: it was decoded
+		}
+		return " " + compact.String()
+	}
+	if strings.Contains(text, "\n") && !strings.Contains(text, "\r") {
+		return "\n  | " + strings.ReplaceAll(text, "\n", "\n  | ")
+	}
+	literal := json.Valid([]byte(text)) // true, null, 12, …
+	if literal || text == "" || strings.ContainsAny(text[:1], `"{[`) || strings.ContainsAny(text, "\r\n") || strings.TrimSpace(text) != text {
+		return " " + string(quotedJSON(text))
+	}
+	return " " + text
+}
+
+// quotedJSON is a text as JSON, in which only what has to be is escaped.
+func quotedJSON(text string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(text) != nil {
+		return nil // Unreachable: texts can be encoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
