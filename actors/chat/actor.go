@@ -76,6 +76,9 @@ type chat struct {
 	reloading reloading
 	quoted    quoting
 	waits     heldBack
+	refers    referring
+	shownEnds map[persistence.RowKey]int // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*deciding // messages and presses that other chats have to answer
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
@@ -97,6 +100,7 @@ func (c *chat) Receive(ac actor.Context) {
 		}
 	}()
 	c.receive(ac)
+	c.follow(ac)
 	c.remember(ac)
 	c.tell()
 	survived = true
@@ -135,6 +139,7 @@ func (c *chat) receive(ac actor.Context) {
 		c.onFetched(ac, msg)
 	case heldDue:
 		c.letGo(ac)
+	case again: // what has to be sent once more is, after every message
 	default:
 		stray.Report(ac)
 	}
@@ -171,6 +176,9 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.rewind(ac, msg)
 	case messages.DecideApproval, messages.RevokeGrants:
 		c.aboutApprovals(ac, msg)
+	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
+		messages.ReferRequests, messages.OutcomesShown:
+		c.aboutReferrals(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
 	case messages.EgressProgressed:
 		c.onEgressProgressed(ac, msg)
@@ -223,6 +231,10 @@ func refusal(key messages.ChatKey, msg messages.ToChat) any {
 		return messages.ChatRewound{ChatKey: key, Reason: reason}
 	case messages.DecideApproval:
 		return messages.ApprovalDecided{ChatKey: key, Err: reason}
+	case messages.DecideReferred:
+		return messages.ReferredDecided{ChatKey: msg.From, From: key, ID: msg.ID, Err: reason}
+	case messages.ReferRequests:
+		return messages.RequestsReferred{ChatKey: key, Err: reason}
 	case messages.RevokeGrants:
 		return messages.GrantsRevoked{ChatKey: key, Err: reason}
 	case messages.QueueEgress:

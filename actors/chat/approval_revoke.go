@@ -174,7 +174,7 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persis
 	if !c.canSay(msg) {
 		return false
 	}
-	open := c.state.OpenRequests()
+	open := c.openHere()
 	words := c.listWords(open, turn)
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)

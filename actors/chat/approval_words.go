@@ -42,17 +42,17 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 		if a.Request.Answer != persistence.AnswerOpen {
 			continue
 		}
-		n := strconv.Itoa(a.Request.N)
+		n, how := strconv.Itoa(a.Request.N), c.howToAnswer(a)
 		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": " + whatOf(a, false) + "\n\n" + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + "\n\n" + exactOf(a) + "\n\n请回复 同意 或 拒绝，或 /approve " + n + "、/deny " + n + "。30 分钟内没有答复则失效。",
+			"#" + n + ": " + whatOf(a, false) + "\n\n" + exactOf(a) + "\n\n" + how.en + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + "\n\n" + exactOf(a) + "\n\n" + how.zh + "30 分钟内没有答复则失效。",
 		}))
 	}
 	if len(out) == 0 {
 		return ""
 	}
 	var beside []string
-	for _, a := range c.state.OpenRequests() {
+	for _, a := range c.openHere() {
 		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
 			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a))
 		}
@@ -190,15 +190,18 @@ func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 	}
 }
 
-// withAsks puts buttons below what asks people; the last of the rows is that.
-func withAsks(rows []persistence.Row, list []persistence.Asked) {
+// withAsks puts buttons below what asks people; the last of the rows is that. Who may not
+// decide gets none.
+func (c *chat) withAsks(rows []persistence.Row, list []persistence.Asked) {
 	if len(rows) == 0 {
 		return
 	}
 	for _, a := range list {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
-			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+			if !c.asksOthers(a.Request.Asker) {
+				row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
+			}
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
 	}

@@ -22,7 +22,7 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		})
 		return
 	}
-	if c.waitForReceipts(ac, msg, turn) {
+	if c.decidedElsewhere(ac, msg, turn) || c.waitForReceipts(ac, msg, turn) {
 		return
 	}
 	if c.wake(ac) != nil {

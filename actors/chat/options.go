@@ -70,6 +70,11 @@ type Options struct {
 	// AdminsUnknown reports that the administrators of a group might decide, if only its
 	// platform said who they are; nil: they never do.
 	AdminsUnknown func(key messages.ChatKey) bool
+	// Deciders are those who may decide about what somebody's turn led to, with their
+	// private chats; nil: only people of the chat itself are asked.
+	Deciders func(Claim) []Decider
+	// Router takes messages to other chats; nil: no request is shown in another one.
+	Router *actor.PID
 	// Grants keeps what people allow for a time; nil: they cannot.
 	Grants persistence.GrantStore
 	// Uptime is a clock that nobody can set, and the running system it belongs to; nil: there is none.

@@ -130,7 +130,7 @@ func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) ver
 		if len(given) == 0 {
 			return verdict{}
 		}
-		v.sense, said.Names = senseGrant, idsOf(covered)
+		v.sense, v.approves, said.Names = senseGrant, true, idsOf(covered)
 	case reply.DenyAll:
 		v.reason = words
 	case reply.ApproveAll, reply.Unclear:
@@ -144,7 +144,7 @@ func (c *chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 	if !c.adminsUnknown() || !c.canSay(msg) {
 		return verdict{}
 	}
-	if meant, ambiguous := c.meaning(words, msg.Self, c.state.OpenRequests()); meant.Kind == reply.Unclear && !ambiguous {
+	if meant, ambiguous := c.meaning(words, msg.Self, c.openHere()); meant.Kind == reply.Unclear && !ambiguous {
 		return verdict{}
 	}
 	return verdict{sense: senseUnknown}
@@ -208,14 +208,14 @@ func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn pers
 	if !c.canSay(msg) {
 		return false
 	}
-	open := c.state.OpenRequests()
+	open := c.openHere()
 	c.settleShowing(ac, msg, turn, c.listWords(open, turn), open)
 	return true
 }
 
 // understandOrder reads a command. It never goes to the model.
 func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn, o order) verdict {
-	open := c.state.OpenRequests()
+	open := c.openHere()
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	switch {
 	case o.revokes:
@@ -243,6 +243,9 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 
 // decideThose decides requests by a message.
 func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+	if c.askOrigins(ac, msg, turn, v) {
+		return true
+	}
 	var facts []persistence.ApprovalDecided
 	var agreed []persistence.Request
 	for _, a := range v.those {
@@ -263,6 +266,9 @@ func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn pe
 
 // grantTimed lets rules count for a time, and runs what they cover of what waits.
 func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+	if c.askOrigins(ac, msg, turn, v) {
+		return true
+	}
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
 	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
 	var facts []persistence.ApprovalDecided
@@ -308,7 +314,7 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 	var facts []persistence.Fact
 	var rows []persistence.Row
 	for i, fact := range decided {
-		fact.By, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, msg.RequestID
+		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
 		if i == 0 {
 			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
 			rows = fact.Rows

@@ -55,6 +55,9 @@ type Account struct {
 	People []Person `json:"people,omitempty"`
 	Groups []Group  `json:"groups,omitempty"`
 	Codes  []Code   `json:"codes,omitempty"`
+	// Private are the chats that people have with the bot alone, of those who may have to
+	// be asked something, the latest last.
+	Private []PrivateChat `json:"private,omitempty"`
 }
 
 // document is the file.
