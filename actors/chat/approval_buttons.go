@@ -10,6 +10,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
+// outcomeDelay is how long buttons stay after the end, so that who pressed one reads the
+// answer to that first.
+const outcomeDelay = 500 * time.Millisecond
+
 // outcomesOf are the requests that a message with buttons asks about, and how many of
 // them have ended.
 func (c *chat) outcomesOf(b persistence.ButtonRow) (asks []messages.AskOutcome, ended int) {
@@ -21,14 +25,25 @@ func (c *chat) outcomesOf(b persistence.ButtonRow) (asks []messages.AskOutcome, 
 	return asks, ended
 }
 
-// outcomesOwed reports whether people see buttons for a request that has ended.
-func (c *chat) outcomesOwed() bool {
+// outcomesOwed counts the messages that people see with buttons for a request which has
+// ended.
+func (c *chat) outcomesOwed() (n int) {
 	for _, b := range c.state.Buttons {
 		if _, ended := c.outcomesOf(b); ended > 0 && c.via.PID != nil {
-			return true
+			n += bit(c.shownEnds[b.Key] != ended)
 		}
 	}
-	return false
+	return n
+}
+
+// owed counts what people or other chats still have to be shown beside the outbox.
+func (c *chat) owed() int {
+	n := c.outcomesOwed()
+	for _, r := range c.state.Referrals {
+		answer, _, _ := c.state.HowEnded(r.ApprovalID)
+		n += bit(!r.Taken || answer != persistence.AnswerOpen)
+	}
+	return n
 }
 
 // showOutcomes has buttons give way to how the requests ended, whatever ended them. What
@@ -44,6 +59,7 @@ func (c *chat) showOutcomes(ac actor.Context, now time.Time, wanted map[string]b
 		}
 		what := "buttons " + itemID(b.Key) + " " + strconv.Itoa(ended)
 		wanted[what] = true
+		c.refers.after(what, now.Add(outcomeDelay))
 		if !c.refers.due(what, now) {
 			continue
 		}

@@ -317,7 +317,7 @@ func (c *chat) view(ac actor.Context) {
 	counts := c.counts()
 	v := messages.ViewReply{
 		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
-		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending())), Fates: map[string]int64{},
+		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending()) + c.owed()), Fates: map[string]int64{},
 	}
 	for fate, n := range counts.Fates {
 		v.Fates[string(fate)] = n

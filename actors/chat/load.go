@@ -299,7 +299,7 @@ func (c *chat) idle() bool {
 func (c *chat) undecided() bool {
 	turn, continues := c.state.Continues()
 	_, _, _, switching := c.state.Switching()
-	return continues || switching || turn.GoesOn() || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0 || len(c.state.Referrals) > 0 || c.outcomesOwed()
+	return continues || switching || turn.GoesOn() || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0 || len(c.state.Referrals) > 0 || c.outcomesOwed() > 0
 }
 
 func (c *chat) askPassivate(ac actor.Context, msg messages.AskPassivate) {

@@ -82,6 +82,17 @@ func (r *referring) due(what string, now time.Time) bool {
 	return true
 }
 
+// after has something sent for the first time at a moment.
+func (r *referring) after(what string, at time.Time) {
+	if _, known := r.tries[what]; known {
+		return
+	}
+	if r.tries == nil {
+		r.tries = map[string]try{}
+	}
+	r.tries[what] = try{at: at}
+}
+
 func (r *referring) done(what string) { delete(r.tries, what) }
 
 // arm has the chat look again when the first of what it waits for is due.
