@@ -50,6 +50,9 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 			c.acceptTurn(ac, msg, turn)
 		}
 	case messages.VerdictIgnored:
+		if c.decideUnaddressed(ac, msg, turn) {
+			return
+		}
 		c.settleAtOnce(ac, msg, turn, persistence.FateIgnored, msg.Reason, "")
 	case messages.VerdictRefused:
 		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, msg.Reason, msg.Notice)

@@ -119,7 +119,7 @@ func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) ver
 		return verdict{}
 	}
 	v := verdict{sense: senseDecide, approves: meant.Kind != reply.DenyAll, said: meant.Reply}
-	said := bind.Said{Approves: v.approves, Bare: meant.Bare, All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
+	said := bind.Said{Approves: v.approves, Bare: meant.Bare, Only: meant.Only, ToBot: c.turnsToBot(msg), All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
 	switch meant.Kind {
 	case reply.ApproveSome:
 		for _, i := range meant.Places {
@@ -235,7 +235,7 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 	if !isClear {
 		return verdict{sense: senseNotClear}
 	}
-	said := bind.Said{Approves: o.approves, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
+	said := bind.Said{Approves: o.approves, ToBot: true, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
 	v := c.decides(verdict{sense: senseDecide, approves: o.approves, reason: o.reason}, about, theirs, said, false)
 	v.toBot = true // a command is, wherever it is
 	return v
@@ -287,6 +287,11 @@ func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn per
 	c.tellGranted(msg, person, given)
 	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(v.said, turn))
 	return true
+}
+
+// turnsToBot: the message is for the bot, by where it is or what it says.
+func (c *chat) turnsToBot(msg messages.AcceptIngress) bool {
+	return !msg.Overheard && msg.Verdict != messages.VerdictIgnored
 }
 
 func cutReason(s string) string {

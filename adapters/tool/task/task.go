@@ -1,6 +1,7 @@
 // Package task has the tools task_list, task_create and task_run. They see and
 // change the tasks of their own chat only. What is created or run acts later, when
-// nobody looks on, so both ask a person, who is shown the times and the exact words.
+// nobody looks on, so both ask a person, who is shown the times and the exact words. Only
+// a person's reminders to themselves need no approval, see [Create.Judge].
 package task
 
 import (
