@@ -95,10 +95,11 @@ type ReferRequests struct {
 	Person  string
 }
 
-// RequestsReferred answers [ReferRequests]: so many of the chat's requests are shown there.
+// RequestsReferred answers [ReferRequests], once the private chat has all requests of the
+// chat that the person may decide about. Others is how many there are beside them.
 type RequestsReferred struct {
 	ChatKey ChatKey
-	Shown   int
+	Others  int
 	Err     string
 }
 

@@ -79,6 +79,7 @@ type chat struct {
 	refers    referring
 	shownEnds map[persistence.RowKey]int // how many ended requests a message with buttons shows as such
 	elsewhere map[string]*deciding // messages and presses that other chats have to answer
+	gathering map[string]*gathered // messages that ask for a list of all chats
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
@@ -137,6 +138,8 @@ func (c *chat) receive(ac actor.Context) {
 		c.onDebounceDue(ac, msg)
 	case fetched:
 		c.onFetched(ac, msg)
+	case gathered:
+		c.onGathered(ac, msg)
 	case heldDue:
 		c.letGo(ac)
 	case again: // what has to be sent once more is, after every message

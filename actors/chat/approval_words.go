@@ -74,8 +74,11 @@ func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string
 		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
 	}, turn)}
 	for _, a := range open {
-		zh := c.text(notice{"", "zh"}, turn) != ""
-		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+"\n\n"+exactOf(a))
+		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
+		if g, ok := c.state.Guest(a.Request.ID); ok {
+			where = fromWhere(g, zh) + "\n\n"
+		}
+		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+where+whatOf(a, zh)+"\n\n"+exactOf(a))
 		if n, ok := c.unseenNotice(a.Request.ID); ok {
 			lines = append(lines, c.text(n, turn))
 		}

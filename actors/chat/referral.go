@@ -57,6 +57,10 @@ const (
 type referring struct {
 	tries map[string]try
 	timer *time.Timer
+	// quiet are requests that a list shows in a private chat, and gatherers those who wait
+	// for it.
+	quiet     map[string]bool
+	gatherers []gatherer
 }
 
 type try struct {
@@ -118,7 +122,7 @@ func (c *chat) forgetReferring() {
 	if c.refers.timer != nil {
 		c.refers.timer.Stop()
 	}
-	c.refers, c.elsewhere, c.shownEnds = referring{}, nil, nil
+	c.refers, c.elsewhere, c.shownEnds, c.gathering = referring{}, nil, nil, nil
 }
 
 // follow sends what other chats and messages with buttons still have to show. It is
@@ -146,7 +150,9 @@ func (c *chat) follow(ac actor.Context) {
 			continue
 		}
 		if waits {
-			ac.Send(c.Router, messages.ShowRequest{ChatKey: r.To, Request: c.referredRequest(a, r)})
+			ac.Send(c.Router, messages.ShowRequest{
+				ChatKey: r.To, Request: c.referredRequest(a, r), Quiet: c.refers.quiet[r.ApprovalID+" "+string(r.To)],
+			})
 		} else {
 			ac.Send(c.Router, c.endOf(r))
 		}
@@ -289,29 +295,58 @@ func (c *chat) settleReferral(ac actor.Context, approvalID string, to messages.C
 		return
 	}
 	_ = c.offer(ac, persistence.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
+	if c.state != nil {
+		c.answerGatherers(ac)
+	}
 	if c.state != nil && c.state.Run == nil {
 		c.restLater()
 	}
 }
 
+// gatherer is somebody who wants to see all that waits, until their chat has it.
+type gatherer struct {
+	who *actor.PID
+	of  messages.ReferRequests
+}
+
 // referRequests has the open requests shown to somebody who wants to see all that waits.
 func (c *chat) referRequests(ac actor.Context, msg messages.ReferRequests) {
-	answer := messages.RequestsReferred{ChatKey: c.key}
 	var f persistence.RequestReferred
 	for _, a := range c.state.OpenRequests() {
-		if !c.mayFrom(msg.To, msg.Person, a.Request.Asker) {
-			continue
-		}
-		answer.Shown++
-		if !c.referredTo(msg.To, msg.Person, a.Request.ID) {
+		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
 			f.Referrals = append(f.Referrals, persistence.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
+			if c.refers.quiet == nil {
+				c.refers.quiet = map[string]bool{}
+			}
+			c.refers.quiet[a.Request.ID+" "+string(msg.To)] = true
 		}
 	}
 	if len(f.Referrals) > 0 && c.offer(ac, f) != nil {
 		c.refuse(ac, msg)
 		return
 	}
-	c.answer(ac, answer)
+	if ac.Sender() != nil {
+		c.refers.gatherers = append(c.refers.gatherers, gatherer{ac.Sender(), msg})
+	}
+	c.answerGatherers(ac)
+}
+
+// answerGatherers answers those whose chats have all that they may decide about.
+func (c *chat) answerGatherers(ac actor.Context) {
+	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
+		answer := messages.RequestsReferred{ChatKey: c.key}
+		for _, a := range c.state.OpenRequests() {
+			i := slices.IndexFunc(c.state.Referrals, func(r persistence.Referral) bool { return r.ApprovalID == a.Request.ID && r.To == g.of.To })
+			switch {
+			case i < 0:
+				answer.Others++
+			case !c.state.Referrals[i].Taken:
+				return false
+			}
+		}
+		ac.Send(g.who, answer)
+		return true
+	})
 }
 
 // referredTo reports that a request was referred to a person in their private chat.

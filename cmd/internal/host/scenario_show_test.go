@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -134,6 +135,9 @@ func (s *scene) showCalls(script string) string {
 			continue
 		}
 		all = append(all, c)
+	}
+	if slices.Contains(s.shown, "apart") { // what happens in several chats at once has no order
+		slices.SortStableFunc(all, func(a, b platformtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
 	}
 	ids, names := s.sentIDs(all), s.names()
 	var rows []string

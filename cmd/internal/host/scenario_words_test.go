@@ -24,7 +24,7 @@ import (
 //	write FILE TEXT                 a file of the project; \n is the end of a line
 //	chat ID TYPE [TITLE] [forum] [topics N,N]
 //	person NAME ID [LANGUAGE]       beside Ann, Bob and Eve, who are 1, 2 and 3
-//	show METHOD, hide METHOD, show files
+//	show METHOD, hide METHOD, show files, show apart (the calls of each chat by themselves)
 //
 // What the model answers, in the order of its requests, with clauses between bars:
 //

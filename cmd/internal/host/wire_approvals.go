@@ -32,7 +32,7 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 	}
 	chats.AdminsUnknown = h.admins.unknown
 	chats.Deciders = h.deciders
-	chats.Router = h.router
+	chats.Router, chats.Gather = h.router, h.gatherRequests
 	chats.Grants = grantsOf(h.opts.State)
 	chats.Uptime = uptime
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -146,4 +148,40 @@ func (h *Host) mightDecide(bot, person string) bool {
 		}
 		return who == person || who == kind+"-"+person
 	})
+}
+
+// gatherers is how many chats are asked at once for what waits there.
+const gatherers = 16
+
+// gatherRequests has the requests of all chats shown in a person's private chat.
+func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person string) (others int) {
+	if !h.mightDecide(groupOf(to).platform, person) {
+		return 0
+	}
+	keys, err := h.store.Waking(ctx)
+	if err != nil {
+		h.log.Warn("the chats with open requests cannot be read", "error", err)
+		return 0
+	}
+	var count atomic.Int64
+	var all sync.WaitGroup
+	room := make(chan struct{}, gatherers)
+	for _, key := range keys {
+		if key == to {
+			continue
+		}
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			answer, err := ask[messages.RequestsReferred](ctx, h, messages.ReferRequests{ChatKey: key, To: to, Person: person})
+			if err == nil {
+				count.Add(int64(answer.Others))
+			}
+		})
+	}
+	all.Wait()
+	if h.access.Role(groupOf(to).platform, person) != access.RoleOwner {
+		return 0 // what waits elsewhere is the owner's business only
+	}
+	return int(count.Load())
 }
