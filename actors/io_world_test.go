@@ -32,6 +32,7 @@ type wire struct {
 	tools []tool.Tool
 	// approver says who may decide about what tools ask; nil: as chats do.
 	approver func(chat.Claim) bool
+	deciders func(chat.Claim) []chat.Decider
 	end      func()
 }
 
@@ -60,7 +61,7 @@ func (x *wire) start() {
 		x.t.Fatal(err)
 	}
 	world := actortest.Options{Store: x.store, Model: x.model, Real: bot}
-	world.Tools, world.Chat.MayDecide = x.tools, x.approver
+	world.Tools, world.Chat.MayDecide, world.Chat.Deciders = x.tools, x.approver, x.deciders
 	if x.sends {
 		world.Tools, world.Chat.MaxSends = actortest.Tools(actortest.Send()), 1000
 	}
