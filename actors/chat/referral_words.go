@@ -19,7 +19,7 @@ func (c *chat) howToAnswer(a persistence.Asked) notice {
 	}
 	list := c.deciders(a.Request.Asker)
 	if len(list) > 0 {
-		en, zh := whoWasAsked(list)
+		en, zh := WhoIsAsked(list)
 		return notice{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
 	}
 	if c.group() {
@@ -35,8 +35,12 @@ func (c *chat) howToAnswer(a persistence.Asked) notice {
 	}
 }
 
-// whoWasAsked names those who are asked in private.
-func whoWasAsked(list []Decider) (en, zh string) {
+// WhoIsAsked names those who are asked in private, in English and Chinese; empty: nobody.
+// Names are shown as plain words.
+func WhoIsAsked(list []Decider) (en, zh string) {
+	if len(list) == 0 {
+		return "", ""
+	}
 	var enNames, zhNames []string
 	for i, d := range list {
 		if i == maxNamed {

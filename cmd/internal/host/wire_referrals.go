@@ -111,6 +111,11 @@ func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
 	return c, false
 }
 
+// askedAboutTask names those who are asked about what a task asks.
+func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
+	return chat.WhoIsAsked(h.deciders(chat.Claim{ChatKey: task}))
+}
+
 // acquainted keeps which private chats people have who may have to be asked something.
 type acquainted struct {
 	platform.Live
