@@ -269,11 +269,15 @@ func (c *chat) refer(list []persistence.Asked) []persistence.Fact {
 func (c *chat) aboutReferrals(ac actor.Context, msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.ShowRequest:
-		c.showRequest(ac, msg)
+		if r := msg.Request; r.From != "" && r.ApprovalID != "" && r.Digest != "" && r.Person != "" {
+			c.showRequest(ac, msg)
+		}
 	case messages.RequestShown:
 		c.settleReferral(ac, msg.ApprovalID, msg.From, false)
 	case messages.EndRequest:
-		c.endRequest(ac, msg)
+		if msg.From != "" && msg.Answer != "" {
+			c.endRequest(ac, msg)
+		}
 	case messages.RequestEnded:
 		c.settleReferral(ac, msg.ApprovalID, msg.From, true)
 	case messages.DecideReferred:
