@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // second may decide as well as the owner.
@@ -40,6 +41,7 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 		}
 	}
 	d.store.revive()
+	d.grants = memstore.NewGrants()
 	d.start()
 	for _, id := range []int64{owner, second, stranger, 300, place} {
 		d.chat(id)
@@ -243,4 +245,62 @@ func referralDiesAt(t *testing.T, at int) bool {
 		t.Errorf("words of a decision reached the model: %+v", v.Messages)
 	}
 	return died
+}
+
+// What somebody allows for a time from their private chat counts in the chat where it was
+// asked for, for the person who asked there, and for nobody else.
+func TestReferredGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var may atomic.Bool
+		d := newReferrals(t, &may)
+		d.api.Say(owner, owner, "allow git push for 10 minutes", nil)
+		d.later(5 * time.Second)
+		d.ran(1)
+		sent := d.api.Sent(owner)
+		if last := sent[len(sent)-1].Text; !strings.Contains(last, "For 10 minutes") || !strings.Contains(last, "in that chat") {
+			t.Errorf("told %q", last)
+		}
+		d.model.Add(modeltest.CallTools(sh("c2", "git push")))
+		d.api.Say(stranger, stranger, "again", nil)
+		d.later(5 * time.Second)
+		d.ran(2)
+		d.model.Add(modeltest.CallTools(sh("c3", "git push")))
+		d.api.Say(owner, owner, "push here", nil)
+		d.later(5 * time.Second)
+		d.ran(2) // the owner's own chat asks
+		if n := d.openIn(owner); n != 1 {
+			t.Errorf("%d requests are open in the owner's chat, want 1", n)
+		}
+		may.Store(false) // whoever gave it may not any more
+		d.model.Add(modeltest.CallTools(sh("c4", "git push")))
+		d.api.Say(stranger, stranger, "and again", nil)
+		d.later(5 * time.Second)
+		d.ran(2)
+	})
+}
+
+// A decision on the host ends the request in all chats that show it.
+func TestReferralDecidedOnTheHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var may atomic.Bool
+		d := newReferrals(t, &may)
+		d.approver = func(chat.Claim) bool { return true }
+		ids := (&approvals{World: d.w, t: t}).openIn(keyOf(stranger))
+		d.again()
+		d.later(time.Second)
+		order := messages.DecideApproval{
+			ChatKey: keyOf(stranger), RequestID: "r", By: messages.Asker{Platform: "control", ID: "owner", Name: "owner"},
+			Say: []messages.Decision{{ApprovalID: ids[0], Approved: true}},
+		}
+		if _, err := d.w.System.Root.RequestFuture(d.w.Router, order, time.Second).Result(); err != nil {
+			t.Fatal(err)
+		}
+		d.later(5 * time.Second)
+		d.ran(1)
+		for _, id := range []int64{owner, second} {
+			if b := d.shownIn(id).Buttons; len(b[0]) != 2 || b[0][0] != "#1 ✅ owner" {
+				t.Errorf("below the message in %d: %q", id, b)
+			}
+		}
+	})
 }
