@@ -202,7 +202,9 @@ func (c *chat) withAsks(rows []persistence.Row, list []persistence.Asked) {
 	for _, a := range list {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
-			if !c.asksOthers(a.Request.Asker) {
+			// In a group where nobody could be asked in private, the buttons are for those of
+			// its members who may decide.
+			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
 				row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest})
 			}
 			row.Shows = append(row.Shows, a.Request.ID)

@@ -25,8 +25,8 @@ func (c *chat) howToAnswer(a persistence.Asked) notice {
 	if c.group() {
 		return notice{
 			"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone. " +
-				"A person who may approve it can send /approve " + n + " or /deny " + n + " here.",
-			"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。有权批准的人可以在这里发送 /approve " + n + " 或 /deny " + n + "。",
+				"A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button.",
+			"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。",
 		}
 	}
 	return notice{

@@ -145,6 +145,9 @@ func (s *scene) showCalls(script string) string {
 		rows = append(rows, s.showCall(c, names)+ids[i])
 	}
 	text := strings.Join(rows, "\n")
+	if slices.Contains(s.shown, "apart") && !strings.Contains(script, "bot#") { // their numbers go over all chats
+		text = regexp.MustCompile(`( ->)? bot#\d+`).ReplaceAllString(text, "")
+	}
 	return regexp.MustCompile(` -> (bot#\d+)`).ReplaceAllStringFunc(text, func(m string) string {
 		if label := regexp.MustCompile(m[4:] + `\b`); len(label.FindAllString(text, -1)) > 1 || label.MatchString(script) {
 			return m

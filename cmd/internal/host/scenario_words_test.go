@@ -37,7 +37,7 @@ import (
 //	reply WHO LABEL WORDS [JSON]    an answer to a message
 //	send WHO PLACE KIND NAME [album=ID] [CAPTION]   of a voice: its length (scenario_voice_test.go)
 //	edit WHO LABEL WORDS
-//	press WHO LABEL BUTTON          a button that shows these words, or showed them
+//	press WHO LABEL BUTTON          a button that shows these words, or showed them; bot@CHAT is the bot's last message there
 //	gather, scatter                 what people do between them comes at once
 //	again LABEL                     the service brings the update once more
 //	migrate FROM TO                 a group becomes a supergroup
