@@ -63,8 +63,8 @@ type adapter struct {
 	// outcomer may be nil; showing counts its calls under way.
 	outcomer platform.Outcomer
 	showing  int
-	home    pipe.Home
-	watches map[string]watch
+	home     pipe.Home
+	watches  map[string]watch
 }
 
 func (a *adapter) Receive(ac actor.Context) {

@@ -78,8 +78,8 @@ type chat struct {
 	waits     heldBack
 	refers    referring
 	shownEnds map[persistence.RowKey]int // how many ended requests a message with buttons shows as such
-	elsewhere map[string]*deciding // messages and presses that other chats have to answer
-	gathering map[string]*gathered // messages that ask for a list of all chats
+	elsewhere map[string]*deciding       // messages and presses that other chats have to answer
+	gathering map[string]*gathered       // messages that ask for a list of all chats
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
@@ -193,12 +193,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.queueEgress(ac, msg)
 	case messages.EgressDelayed:
 		c.onEgressDelayed(msg)
-	case messages.OutboxQuery:
-		c.listOutbox(ac)
-	case messages.RetryParked:
-		c.retryParked(ac, msg)
-	case messages.DropParked:
-		c.dropParked(ac, msg)
+	case messages.OutboxQuery, messages.RetryParked, messages.DropParked:
+		c.aboutOutbox(ac, msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(ac, msg)
 	case messages.PostWords:

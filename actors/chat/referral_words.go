@@ -77,4 +77,3 @@ func (d Decider) role() roleWords {
 	}
 	return roleWords{"approver", "an approver", "审批人"}
 }
-
