@@ -37,6 +37,11 @@ func everyFact() []Fact {
 		TurnUnparked{},
 		ApprovalDecided{},
 		OutcomeBegun{},
+		RequestReferred{},
+		ReferralSettled{},
+		GuestShown{},
+		GuestEnded{},
+		ButtonsSettled{},
 	}
 }
 
