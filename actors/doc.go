@@ -87,7 +87,17 @@
 // its next call begins. Before anybody is asked the tool says what the
 // call would do: an AskedCall of StepDone. The answer is bound to that, and a call
 // that would do something else by then is not executed. A request expires after
-// thirty minutes. Where people have buttons, Deliver carries an Ask for each request.
+// thirty minutes. Where people have buttons, Deliver carries an Ask for each request, and
+// when it has ended ShowOutcomes puts an AskOutcome in the place of its buttons, until the
+// adapter answers OutcomesShown.
+//
+// When who asked may not decide, the chat has the request shown in the private chats of
+// those who may: ShowRequest brings the ReferredRequest, RequestShown says that the
+// private chat has it. What its person says goes back with DecideReferred; the chat where
+// the request arose looks whether they may, makes the decision durable and answers
+// ReferredDecided. However a request ends, EndRequest tells every private chat that shows
+// it, until RequestEnded comes. ReferRequests asks a chat to show all that waits to one
+// person, and RequestsReferred says that it did.
 //
 // # Long chats
 //

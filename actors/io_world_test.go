@@ -9,12 +9,14 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -32,6 +34,8 @@ type wire struct {
 	tools []tool.Tool
 	// approver says who may decide about what tools ask; nil: as chats do.
 	approver func(chat.Claim) bool
+	deciders func(chat.Claim) []chat.Decider
+	grants   persistence.GrantStore // nil: nothing is allowed for a time
 	end      func()
 }
 
@@ -60,7 +64,10 @@ func (x *wire) start() {
 		x.t.Fatal(err)
 	}
 	world := actortest.Options{Store: x.store, Model: x.model, Real: bot}
-	world.Tools, world.Chat.MayDecide = x.tools, x.approver
+	world.Tools, world.Chat.MayDecide, world.Chat.Deciders = x.tools, x.approver, x.deciders
+	if x.grants != nil {
+		world.Chat.Grants, world.Rules = x.grants, run.NewRules(nil, nil)
+	}
 	if x.sends {
 		world.Tools, world.Chat.MaxSends = actortest.Tools(actortest.Send()), 1000
 	}

@@ -46,7 +46,7 @@ type Ask struct {
 	// behind a slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is what is
 	// on the button. Those of the same N are in one row.
 	Order, Label string
-	Chinese    bool // its buttons speak Chinese
+	Chinese      bool // its buttons speak Chinese
 }
 
 // MaxOrder is the longest order of a button, in bytes.

@@ -56,6 +56,8 @@ type AcceptIngress struct {
 	Forwarded bool
 	// Admin: the platform says that the sender administers the chat.
 	Admin bool
+	// Decides: an ignored message counts if it answers a request that waits here.
+	Decides bool
 	// Quote: an ignored message may be quoted when somebody addresses the bot later.
 	Quote bool
 	// Order is the place of the message in the platform's own order of the chat's

@@ -235,6 +235,7 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 	}
 	if f.Outcome == EgressDelivered {
 		s.delivered(r, *row, f)
+		s.buttonsBelow(r, *row, f.Receipts)
 	}
 	s.enter(LedgerEntry{
 		N: r.N, TS: r.TS, Arrived: row.Queued, Dir: DirOut, TurnID: f.Key.MessageID, Text: row.Text, Fate: Fate(f.Outcome), Reason: f.Reason,

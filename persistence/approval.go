@@ -38,9 +38,12 @@ type Request struct {
 
 	Answer    Answer `json:"answer,omitempty"`
 	By        string `json:"by,omitempty"`
+	ByName    string `json:"byName,omitempty"` // what people call who decided
 	Reason    string `json:"reason,omitempty"`
 	At        int64  `json:"at,omitempty"`
 	RequestID string `json:"requestId,omitempty"` // of the decision
+	// Via is the message of a private chat that decided it; see [Referral].
+	Via string `json:"via,omitempty"`
 	// Late: the message was not the last one any more, so that the model goes on
 	// reading the call as waiting; only people see the answer there.
 	Late bool `json:"late,omitempty"`
@@ -109,8 +112,10 @@ type ApprovalDecided struct {
 	ApprovalID string `json:"approvalId"`
 	Answer     Answer `json:"answer"`
 	By         string `json:"by,omitempty"`
+	ByName     string `json:"byName,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	RequestID  string `json:"requestId,omitempty"`
+	Via        string `json:"via,omitempty"`  // see [Request]
 	Late       bool   `json:"late,omitempty"` // see [Request]
 	// Grant is the id of the timed grant that was given with it.
 	Grant string `json:"grant,omitempty"`
@@ -144,7 +149,7 @@ func (t Turn) Decide(f ApprovalDecided, at int64) Turn {
 		return t
 	}
 	r := t.Requests[i]
-	r.Answer, r.By, r.Reason, r.At, r.RequestID, r.Late = f.Answer, f.By, f.Reason, at, f.RequestID, f.Late
+	r.Answer, r.By, r.ByName, r.Reason, r.At, r.RequestID, r.Via, r.Late = f.Answer, f.By, f.ByName, f.Reason, at, f.RequestID, f.Via, f.Late
 	t = t.withRequest(i, r)
 	if !f.Late {
 		t.Parts = ReplaceCall(t.Parts, r.CallID, r.answered)
@@ -239,6 +244,8 @@ func (t Turn) Answered() bool {
 type Asked struct {
 	Turn    Turn
 	Request Request
+	// Origin is the chat where a [Guest] arose; empty: this one.
+	Origin messages.ChatKey
 }
 
 // Requests are all requests of the history that the condition holds for, oldest
@@ -248,7 +255,7 @@ func (s *State) Requests(want func(Request) bool) []Asked {
 	for _, t := range s.asking() {
 		for _, r := range t.Requests {
 			if want(r) {
-				out = append(out, Asked{*t, r})
+				out = append(out, Asked{Turn: *t, Request: r})
 			}
 		}
 	}

@@ -38,6 +38,11 @@ func everyFact() []Fact {
 		ApprovalDecided{},
 		OutcomeBegun{},
 		WordsSaid{},
+		RequestReferred{},
+		ReferralSettled{},
+		GuestShown{},
+		GuestEnded{},
+		ButtonsSettled{},
 	}
 }
 
@@ -51,6 +56,9 @@ func fill(v reflect.Value, n *int) {
 			ID: fmt.Sprintf("m%d", *n), Role: uimessage.RoleUser, Metadata: json.RawMessage(`{"seq":3}`),
 			Parts: []uimessage.Part{uimessage.Text{Text: "<b> & 世界 \u2028 \"q\"\n"}},
 		}))
+		return
+	case json.RawMessage:
+		v.Set(reflect.ValueOf(json.RawMessage(`{"a":[1,"世 <&>"]}`)))
 		return
 	case []uimessage.Part:
 		v.Set(reflect.ValueOf([]uimessage.Part{uimessage.StepStart{}, uimessage.Unknown{Name: "new", Raw: json.RawMessage(`{"type":"new","x":1}`)}}))

@@ -13,7 +13,7 @@ type factKind struct {
 //
 // A new kind of fact is a type with the methods kind and apply, and a row here.
 // TestEveryFactIsInTheTable finds the types that were left out.
-func factKinds() [21]factKind {
+func factKinds() [26]factKind {
 	return [...]factKind{
 		{"turn", parseAs[TurnAccepted], applyAs[TurnAccepted]},
 		{"call", parseAs[ToolStarted], applyAs[ToolStarted]},
@@ -36,6 +36,11 @@ func factKinds() [21]factKind {
 		{"decide", parseAs[ApprovalDecided], applyAs[ApprovalDecided]},
 		{"outcome", parseAs[OutcomeBegun], applyAs[OutcomeBegun]},
 		{"said", parseAs[WordsSaid], applyAs[WordsSaid]},
+		{"refer", parseAs[RequestReferred], applyAs[RequestReferred]},
+		{"referred", parseAs[ReferralSettled], applyAs[ReferralSettled]},
+		{"guest", parseAs[GuestShown], applyAs[GuestShown]},
+		{"guest_end", parseAs[GuestEnded], applyAs[GuestEnded]},
+		{"buttons", parseAs[ButtonsSettled], applyAs[ButtonsSettled]},
 	}
 }
 

@@ -1,6 +1,10 @@
 package persistence
 
-import "github.com/shipmyagent/shipmyagent/messages/uimessage"
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
 
 // The directions of ledger entries.
 const (
@@ -44,7 +48,7 @@ func (s *State) Folded() {
 func (s *State) Meta() Meta {
 	return Meta{
 		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries, Tokens: s.Tokens,
-		Shown: s.showings(), Read: s.Read,
+		Shown: s.showings(), Read: s.Read, Referrals: slices.Clone(s.Referrals), Guests: s.guests(), Buttons: slices.Clone(s.Buttons),
 		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt, Requests: s.requests,
 	}
 }

@@ -13,6 +13,9 @@ type Grant struct {
 	// as it was.
 	ID     string `json:"id"`
 	Person string `json:"person,omitempty"` // who gave it and for whose asking it counts, as <platform>-<userId>
+	// For is for whose asking it counts, by the platform's id, when somebody else gave it;
+	// empty: the person's own.
+	For    string `json:"for,omitempty"`
 	Folder string `json:"folder,omitempty"`
 	Rule   string `json:"rule"`
 	// Binds are what the rule is bound to when its program runs files: digests of all

@@ -19,6 +19,7 @@ type Tally struct {
 func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
 		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
+		Referrals: snap.Meta.Referrals, Guests: snap.Meta.Guests, Buttons: snap.Meta.Buttons,
 		// The counts below are of the ledger as far as this, and no further.
 		N: max(snap.LedgerN, folded),
 	}

@@ -117,6 +117,9 @@ func (s *State) showings() []Showing {
 	for _, a := range s.Requests(func(r Request) bool { return r.Answer == AnswerOpen }) {
 		open[a.Request.ID] = true
 	}
+	for _, a := range s.OpenGuests() {
+		open[a.Request.ID] = true
+	}
 	s.Shown = slices.DeleteFunc(s.Shown, func(o Showing) bool {
 		return !slices.ContainsFunc(o.Requests, func(id string) bool { return open[id] })
 	})

@@ -65,6 +65,12 @@ type State struct {
 	// delivery, and Read is what readers of a chat without an outbox saw last.
 	Shown []Showing
 	Read  Reading
+	// Referrals are the private chats that were asked about requests of this one and do
+	// not know yet how those ended, Guests the requests of other chats that this one
+	// shows, and Buttons the messages with buttons that do not show yet how all ended.
+	Referrals []Referral
+	Guests    []Guest
+	Buttons   []ButtonRow
 
 	asked     bool // a turn of the history holds requests for approval
 	requests  int  // the highest number that a request ever had
@@ -147,6 +153,8 @@ func Replay(snap Snapshot) (*State, error) {
 		Tokens:  snap.Meta.Tokens,
 		Shown:   slices.Clone(snap.Meta.Shown),
 		Read:    snap.Meta.Read,
+		Guests:  slices.Clone(snap.Meta.Guests),
+		Buttons: slices.Clone(snap.Meta.Buttons),
 		ids:     newRingSet(),
 		turns:   make(map[string]struct{}, len(snap.History)),
 		ended:   map[string]bool{},
@@ -155,6 +163,8 @@ func Replay(snap Snapshot) (*State, error) {
 		Depth:   snap.Meta.Depth,
 		DepthAt: snap.Meta.DepthAt,
 		chained: snap.Meta.Seq,
+
+		Referrals: slices.Clone(snap.Meta.Referrals),
 
 		requests: snap.Meta.Requests,
 	}

@@ -121,6 +121,11 @@ type Meta struct {
 	// shown without them.
 	Shown []Showing `json:"shown,omitempty"`
 	Read  Reading   `json:"read,omitzero"`
+	// Referrals, Guests and Buttons are those of the state. Not rebuildable: people of
+	// other chats are then asked anew, and buttons say what became of them when pressed.
+	Referrals []Referral  `json:"referrals,omitempty"`
+	Guests    []Guest     `json:"guests,omitempty"`
+	Buttons   []ButtonRow `json:"buttons,omitempty"`
 	// Tokens are those of the state.
 	Tokens TokenCounts `json:"turnTokens,omitzero"`
 	// N and Seq are the highest record and turn numbers ever given.

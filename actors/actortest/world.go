@@ -110,6 +110,7 @@ func (w *World) spawn() {
 		Jitter: func(d time.Duration) time.Duration { return d / 2 }, // what is shown together is the same every time
 	}
 	chats := w.chatOptions(runs, adapterPID)
+	chats.Router = routerPID
 	shards := shard.Options{
 		Idle: w.o.Idle, Metrics: shard.NewMetrics(w.Registry),
 		Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },

@@ -39,11 +39,13 @@ func Props(o Options) *actor.Props {
 	typer, _ := o.Platform.(platform.Typer)
 	drafter, _ := o.Platform.(platform.Drafter)
 	marker, _ := o.Platform.(platform.Marker)
+	outcomer, _ := o.Platform.(platform.Outcomer)
 	caps := o.Platform.Capabilities()
 	owed := newBook(caps.Rates)
 	return actor.PropsFromProducer(func() actor.Actor {
 		return &adapter{
-			Options: o, book: owed, caps: caps, sender: sender, editor: editor, typer: typer, drafter: drafter, marker: marker, watches: map[string]watch{},
+			Options: o, book: owed, caps: caps, sender: sender, editor: editor, typer: typer, drafter: drafter, marker: marker,
+			outcomer: outcomer, watches: map[string]watch{},
 		}
 	})
 }
@@ -58,8 +60,11 @@ type adapter struct {
 	typer   platform.Typer
 	drafter platform.Drafter
 	marker  platform.Marker
-	home    pipe.Home
-	watches map[string]watch
+	// outcomer may be nil; showing counts its calls under way.
+	outcomer platform.Outcomer
+	showing  int
+	home     pipe.Home
+	watches  map[string]watch
 }
 
 func (a *adapter) Receive(ac actor.Context) {
@@ -94,6 +99,8 @@ func (a *adapter) Receive(ac actor.Context) {
 		a.onLineDue(ac)
 	case keptDue:
 		a.onKeptDue(ac, msg)
+	case outcomesShown:
+		a.outcomesShown(ac, msg)
 	case marked:
 		a.marked(ac, msg)
 	case markDue:
@@ -119,6 +126,8 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 		a.showTyping(msg)
 	case messages.ShowMark:
 		a.showMark(ac, msg)
+	case messages.ShowOutcomes:
+		a.showOutcomes(ac, msg)
 	case messages.ChatProgressed:
 		a.progress(ac, msg)
 	case messages.WatchEnded:

@@ -122,7 +122,7 @@ func accepted(f *actor.Future) platform.Result {
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
-		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote,
+		Reason: in.Gate.Reason, Notice: in.Gate.Notice, Asks: in.Gate.Asks, EditOf: in.EditOf, Bot: in.Sender.IsBot, Forwarded: in.Forwarded, Admin: in.Sender.Admin, Quote: in.Gate.Quote, Decides: in.Gate.Decides,
 		Order: in.Order, ToBot: in.ToBot, Elsewhere: in.Elsewhere, Overheard: in.Gate.Overheard, Self: in.Self, Command: in.Command.Name, Args: in.Command.Args,
 	}
 	switch {

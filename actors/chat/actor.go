@@ -76,6 +76,10 @@ type chat struct {
 	reloading reloading
 	quoted    quoting
 	waits     heldBack
+	refers    referring
+	shownEnds map[persistence.RowKey]int // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*deciding       // messages and presses that other chats have to answer
+	gathering map[string]*gathered       // messages that ask for a list of all chats
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
@@ -98,6 +102,7 @@ func (c *chat) Receive(ac actor.Context) {
 		}
 	}()
 	c.receive(ac)
+	c.follow(ac)
 	c.remember(ac)
 	c.tell()
 	survived = true
@@ -134,8 +139,11 @@ func (c *chat) receive(ac actor.Context) {
 		c.onDebounceDue(ac, msg)
 	case fetched:
 		c.onFetched(ac, msg)
+	case gathered:
+		c.onGathered(ac, msg)
 	case heldDue:
 		c.letGo(ac)
+	case again: // what has to be sent once more is, after every message
 	default:
 		stray.Report(ac)
 	}
@@ -172,6 +180,9 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.takeAway(ac, msg)
 	case messages.DecideApproval, messages.RevokeGrants:
 		c.aboutApprovals(ac, msg)
+	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
+		messages.ReferRequests, messages.OutcomesShown:
+		c.aboutReferrals(ac, msg)
 	case messages.WakeChat, messages.AskPassivate, messages.Drain:
 	case messages.EgressProgressed:
 		c.onEgressProgressed(ac, msg)
@@ -183,12 +194,8 @@ func (c *chat) command(ac actor.Context, msg messages.ToChat) {
 		c.queueEgress(ac, msg)
 	case messages.EgressDelayed:
 		c.onEgressDelayed(msg)
-	case messages.OutboxQuery:
-		c.listOutbox(ac)
-	case messages.RetryParked:
-		c.retryParked(ac, msg)
-	case messages.DropParked:
-		c.dropParked(ac, msg)
+	case messages.OutboxQuery, messages.RetryParked, messages.DropParked:
+		c.aboutOutbox(ac, msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(ac, msg)
 	case messages.PostWords:
@@ -226,6 +233,10 @@ func refusal(key messages.ChatKey, msg messages.ToChat) any {
 		return messages.ChatForgotten{ChatKey: key, Err: reason}
 	case messages.DecideApproval:
 		return messages.ApprovalDecided{ChatKey: key, Err: reason}
+	case messages.DecideReferred:
+		return messages.ReferredDecided{ChatKey: msg.From, From: key, ID: msg.ID, Err: reason}
+	case messages.ReferRequests:
+		return messages.RequestsReferred{ChatKey: key, Err: reason}
 	case messages.RevokeGrants:
 		return messages.GrantsRevoked{ChatKey: key, Err: reason}
 	case messages.QueueEgress:

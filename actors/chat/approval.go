@@ -43,7 +43,7 @@ func bound(r persistence.Request, call uimessage.Tool) bool {
 
 // decideApproval takes decisions by id.
 func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
-	if c.waitToDecide(ac, msg) {
+	if c.waitToDecide(ac, msg) || c.pressElsewhere(ac, msg) {
 		return
 	}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
@@ -63,7 +63,7 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 			}
 			if out.Is == messages.DecisionDone {
 				taken[d.ApprovalID] = true
-				fact.By, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.RequestID
+				fact.By, fact.ByName, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.By.Name, msg.RequestID
 				facts = append(facts, fact)
 				agreed = append(agreed, c.approves(fact)...)
 			}

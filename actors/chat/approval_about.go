@@ -23,7 +23,7 @@ func (c *chat) about(msg messages.AcceptIngress, turn persistence.Turn) about {
 	for _, s := range c.state.Shown {
 		row := bind.Row{Next: s.Next, Doubt: s.Doubt}
 		for _, id := range s.Requests {
-			if c.mayDecide(by, c.askerOf(id), msg.Admin) {
+			if c.mayAbout(by, id, msg.Admin) {
 				row.Requests = append(row.Requests, id)
 			}
 		}
@@ -44,7 +44,7 @@ func (c *chat) about(msg messages.AcceptIngress, turn persistence.Turn) about {
 // What the history holds was shown.
 func (c *chat) read() about {
 	var b bind.Bound
-	b.Seen = idsOf(c.state.OpenRequests())
+	b.Seen = idsOf(c.openHere())
 	if c.state.Run == nil {
 		b.List = slices.Clone(c.state.Read.Requests)
 	}

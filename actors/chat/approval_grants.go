@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -82,11 +83,12 @@ func (c *chat) live() []messages.Grant {
 			continue
 		}
 		person := messages.Asker{Platform: a.Platform, ID: strings.TrimPrefix(g.Person, a.Platform+"-")}
-		if len(people) != 1 || !people[person.ID] {
+		serves := messages.Asker{Platform: a.Platform, ID: cmp.Or(g.For, person.ID)}
+		if len(people) != 1 || !people[serves.ID] {
 			continue
 		}
-		if until := c.grants.ends[g.ID]; c.mayDecide(person, person.ID, false) {
-			out = append(out, messages.Grant{ID: g.ID, Person: person, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
+		if until := c.grants.ends[g.ID]; c.mayDecide(person, serves.ID, false) {
+			out = append(out, messages.Grant{ID: g.ID, Person: serves, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
 		}
 	}
 	return out

@@ -174,8 +174,18 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persis
 	if !c.canSay(msg) {
 		return false
 	}
-	open := c.state.OpenRequests()
+	others, waits := c.gather(ac, msg)
+	if waits {
+		return true
+	}
+	open := c.openHere()
 	words := c.listWords(open, turn)
+	if n := strconv.Itoa(others); others > 0 {
+		words += "\n\n" + c.text(notice{
+			"In other chats " + n + " more wait, which you cannot decide from here. On the host, sma approvals lists them.",
+			"其他对话里还有 " + n + " 个请求，无法在这里决定。可在主机上用 sma approvals 查看。",
+		}, turn)
+	}
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
 	}

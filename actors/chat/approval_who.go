@@ -45,7 +45,12 @@ func isOwn(platform string) bool {
 
 // theirs are the open requests that a person may decide about.
 func (c *chat) theirs(by messages.Asker, admin bool) []persistence.Asked {
-	return slices.DeleteFunc(c.state.OpenRequests(), func(a persistence.Asked) bool { return !c.mayDecide(by, a.Request.Asker, admin) })
+	return slices.DeleteFunc(c.openHere(), func(a persistence.Asked) bool {
+		if a.Origin != "" {
+			return !c.mayAbout(by, a.Request.ID, admin)
+		}
+		return !c.mayDecide(by, a.Request.Asker, admin)
+	})
 }
 
 // askerOf is whose turn led to a request.
@@ -85,7 +90,8 @@ func (c *chat) overOpenRequests(msg messages.AcceptIngress, turn persistence.Tur
 		return false
 	}
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	return len(c.theirs(by, msg.Admin)) < len(c.state.OpenRequests())
+	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a persistence.Asked) bool { return a.Origin != "" })
+	return len(theirs) < len(c.state.OpenRequests())
 }
 
 func noticeOverRequests() notice {

@@ -43,17 +43,17 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 		if a.Request.Answer != persistence.AnswerOpen {
 			continue
 		}
-		n := strconv.Itoa(a.Request.N)
+		n, how := strconv.Itoa(a.Request.N), c.howToAnswer(a)
 		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。",
+			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how.en + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how.zh + "30 分钟内没有答复就失效。",
 		}))
 	}
 	if len(out) == 0 {
 		return ""
 	}
 	var beside []string
-	for _, a := range c.state.OpenRequests() {
+	for _, a := range c.openHere() {
 		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
 			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
 		}
@@ -75,8 +75,11 @@ func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string
 		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
 	}, turn)}
 	for _, a := range open {
-		zh := c.text(notice{"", "zh"}, turn) != ""
-		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+whatOf(a, zh)+exactOf(a))
+		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
+		if g, ok := c.state.Guest(a.Request.ID); ok {
+			where = fromWhere(g, zh) + "\n\n"
+		}
+		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+where+whatOf(a, zh)+exactOf(a))
 		if n, ok := c.unseenNotice(a.Request.ID); ok {
 			lines = append(lines, c.text(n, turn))
 		}
@@ -205,15 +208,20 @@ func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 // inChinese reports whether people of the chat are asked in Chinese.
 func (c *chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" }
 
-// withAsks puts buttons below what asks people; the last of the rows is that.
-func withAsks(rows []persistence.Row, list []persistence.Asked, chinese bool) {
+// withAsks puts buttons below what asks people; the last of the rows is that. Who may not
+// decide gets none.
+func (c *chat) withAsks(rows []persistence.Row, list []persistence.Asked) {
 	if len(rows) == 0 {
 		return
 	}
 	for _, a := range list {
 		if a.Request.Answer == persistence.AnswerOpen {
 			row := &rows[len(rows)-1]
-			row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: chinese})
+			// In a group where nobody could be asked in private, the buttons are for those of
+			// its members who may decide.
+			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
+				row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
+			}
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
 	}

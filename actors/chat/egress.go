@@ -58,7 +58,9 @@ func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
 		d.Files = append(d.Files, messages.FileRef(a))
 	}
 	for _, a := range row.Asks {
-		d.Asks = append(d.Asks, messages.Ask(a))
+		if answer, _, _ := c.state.HowEnded(a.ApprovalID); a.Digest == "" || answer == persistence.AnswerOpen {
+			d.Asks = append(d.Asks, messages.Ask(a))
+		}
 	}
 	ac.Send(c.via.PID, d)
 }

@@ -31,7 +31,7 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	before := len(c.state.History)
-	if c.append(ac, fact) != nil {
+	if c.append(ac, append([]persistence.Fact{fact}, c.refer(asked)...)...) != nil {
 		return
 	}
 	c.tellAsked(asked)
@@ -198,14 +198,14 @@ func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice s
 	words, asks := c.lastWords(m, result), c.requestWords(asked)
 	if asks == "" || !c.drafted() {
 		rows := c.rowsOf(m, words, notice+asks)
-		withAsks(rows, asked, c.inChinese())
+		c.withAsks(rows, asked)
 		return rows
 	}
 	rows, run := c.rowsOf(m, words, notice), c.state.Run
 	rows = append(rows, persistence.Row{
 		Key: persistence.RowKey{MessageID: run.MessageID, N: c.nextRow() + 1}, RunID: run.ID, RequestID: run.RequestID, Text: asks, ReplyTo: c.replyAnchor(),
 	})
-	withAsks(rows, asked, c.inChinese())
+	c.withAsks(rows, asked)
 	return rows
 }
 

@@ -22,7 +22,7 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		})
 		return
 	}
-	if c.waitForReceipts(ac, msg, turn) {
+	if c.decidedElsewhere(ac, msg, turn) || c.waitForReceipts(ac, msg, turn) {
 		return
 	}
 	if c.wake(ac) != nil {
@@ -50,6 +50,9 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 			c.acceptTurn(ac, msg, turn)
 		}
 	case messages.VerdictIgnored:
+		if c.decideUnaddressed(ac, msg, turn) {
+			return
+		}
 		c.settleAtOnce(ac, msg, turn, persistence.FateIgnored, msg.Reason, "")
 	case messages.VerdictRefused:
 		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, msg.Reason, msg.Notice)
@@ -318,7 +321,7 @@ func (c *chat) view(ac actor.Context) {
 	counts := c.counts()
 	v := messages.ViewReply{
 		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
-		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending())), Fates: map[string]int64{},
+		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending()) + c.owed()), Fates: map[string]int64{},
 	}
 	for fate, n := range counts.Fates {
 		v.Fates[string(fate)] = n

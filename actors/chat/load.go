@@ -164,6 +164,7 @@ func (c *chat) forget() {
 	c.deadlines = nil // a chat that is read anew goes by the wall clock
 	c.grants, c.allowed = grants{}, nil
 	c.forgetHeld()
+	c.forgetReferring()
 }
 
 // recover goes on with what the last activation left: rows, a run, open turns.
@@ -298,7 +299,7 @@ func (c *chat) idle() bool {
 func (c *chat) undecided() bool {
 	turn, continues := c.state.Continues()
 	_, _, _, switching := c.state.Switching()
-	return continues || switching || turn.GoesOn() || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0
+	return continues || switching || turn.GoesOn() || len(c.state.OpenRequests()) > 0 || len(c.state.Due()) > 0 || len(c.state.Referrals) > 0 || c.outcomesOwed() > 0
 }
 
 func (c *chat) askPassivate(ac actor.Context, msg messages.AskPassivate) {

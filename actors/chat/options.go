@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -70,6 +71,14 @@ type Options struct {
 	// AdminsUnknown reports that the administrators of a group might decide, if only its
 	// platform said who they are; nil: they never do.
 	AdminsUnknown func(key messages.ChatKey) bool
+	// Deciders are those who may decide about what somebody's turn led to, with their
+	// private chats; nil: only people of the chat itself are asked.
+	Deciders func(Claim) []Decider
+	// Gather has the requests of all other chats shown in a person's private chat, and says
+	// how many wait that they cannot decide about from there; nil: there is no such list.
+	Gather func(ctx context.Context, to messages.ChatKey, person string) (others int)
+	// Router takes messages to other chats; nil: no request is shown in another one.
+	Router *actor.PID
 	// Grants keeps what people allow for a time; nil: they cannot.
 	Grants persistence.GrantStore
 	// Uptime is a clock that nobody can set, and the running system it belongs to; nil: there is none.

@@ -25,6 +25,19 @@ func (c *chat) onEgressDelayed(msg messages.EgressDelayed) {
 	}
 }
 
+// aboutOutbox takes what operators want to know of the outbox, and want done with it.
+func (c *chat) aboutOutbox(ac actor.Context, msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.OutboxQuery:
+		c.listOutbox(ac)
+	case messages.RetryParked:
+		c.retryParked(ac, msg)
+	case messages.DropParked:
+		c.dropParked(ac, msg)
+	default: // only these are about the outbox
+	}
+}
+
 // listOutbox answers with all that is owed or was put aside.
 func (c *chat) listOutbox(ac actor.Context) {
 	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}

@@ -119,7 +119,7 @@ func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) ver
 		return verdict{}
 	}
 	v := verdict{sense: senseDecide, approves: meant.Kind != reply.DenyAll, said: meant.Reply}
-	said := bind.Said{Approves: v.approves, Bare: meant.Bare, All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
+	said := bind.Said{Approves: v.approves, Bare: meant.Bare, Only: meant.Only, ToBot: c.turnsToBot(msg), All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
 	switch meant.Kind {
 	case reply.ApproveSome:
 		for _, i := range meant.Places {
@@ -130,7 +130,7 @@ func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) ver
 		if len(given) == 0 {
 			return verdict{}
 		}
-		v.sense, said.Names = senseGrant, idsOf(covered)
+		v.sense, v.approves, said.Names = senseGrant, true, idsOf(covered)
 	case reply.DenyAll:
 		v.reason = words
 	case reply.ApproveAll, reply.Unclear:
@@ -144,7 +144,7 @@ func (c *chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 	if !c.adminsUnknown() || !c.canSay(msg) {
 		return verdict{}
 	}
-	if meant, ambiguous := c.meaning(words, msg.Self, c.state.OpenRequests()); meant.Kind == reply.Unclear && !ambiguous {
+	if meant, ambiguous := c.meaning(words, msg.Self, c.openHere()); meant.Kind == reply.Unclear && !ambiguous {
 		return verdict{}
 	}
 	return verdict{sense: senseUnknown}
@@ -208,14 +208,14 @@ func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn pers
 	if !c.canSay(msg) {
 		return false
 	}
-	open := c.state.OpenRequests()
+	open := c.openHere()
 	c.settleShowing(ac, msg, turn, c.listWords(open, turn), open)
 	return true
 }
 
 // understandOrder reads a command. It never goes to the model.
 func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn, o order) verdict {
-	open := c.state.OpenRequests()
+	open := c.openHere()
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	switch {
 	case o.revokes:
@@ -235,7 +235,7 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 	if !isClear {
 		return verdict{sense: senseNotClear}
 	}
-	said := bind.Said{Approves: o.approves, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
+	said := bind.Said{Approves: o.approves, ToBot: true, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
 	v := c.decides(verdict{sense: senseDecide, approves: o.approves, reason: o.reason}, about, theirs, said, false)
 	v.toBot = true // a command is, wherever it is
 	return v
@@ -243,6 +243,9 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 
 // decideThose decides requests by a message.
 func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+	if c.askOrigins(ac, msg, turn, v) {
+		return true
+	}
 	var facts []persistence.ApprovalDecided
 	var agreed []persistence.Request
 	for _, a := range v.those {
@@ -263,6 +266,9 @@ func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn pe
 
 // grantTimed lets rules count for a time, and runs what they cover of what waits.
 func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+	if c.askOrigins(ac, msg, turn, v) {
+		return true
+	}
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
 	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
 	var facts []persistence.ApprovalDecided
@@ -281,6 +287,11 @@ func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn per
 	c.tellGranted(msg, person, given)
 	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(v.said, turn))
 	return true
+}
+
+// turnsToBot: the message is for the bot, by where it is or what it says.
+func (c *chat) turnsToBot(msg messages.AcceptIngress) bool {
+	return !msg.Overheard && msg.Verdict != messages.VerdictIgnored
 }
 
 func cutReason(s string) string {
@@ -308,7 +319,7 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 	var facts []persistence.Fact
 	var rows []persistence.Row
 	for i, fact := range decided {
-		fact.By, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, msg.RequestID
+		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
 		if i == 0 {
 			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
 			rows = fact.Rows

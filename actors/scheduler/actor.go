@@ -32,6 +32,9 @@ type Options struct {
 	Zone   *time.Location // of tasks without one; nil: the host's
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Asked names those who are asked in private about what a task's own chat asks, in
+	// English and Chinese; empty: nobody is. It may be nil.
+	Asked func(task messages.ChatKey) (en, zh string)
 	// Metrics may be nil.
 	Metrics *Metrics
 }

@@ -161,7 +161,11 @@ const waitsMark = ":waits"
 // waits tells people once that a run waits for a person.
 func (s *scheduler) waits(ac actor.Context, f *fire) {
 	if !f.waits && f.ChatKey != "" {
-		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID + waitsMark, RequestID: requestID(f), Text: waiting(f.Fire)})
+		en, zh := "", ""
+		if s.Asked != nil {
+			en, zh = s.Asked(persistence.FireChat(f.ID))
+		}
+		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID + waitsMark, RequestID: requestID(f), Text: waiting(f.Fire, en, zh)})
 	}
 }
 

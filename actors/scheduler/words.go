@@ -54,8 +54,14 @@ func lateness(f persistence.Fire, zone *time.Location, late time.Duration) strin
 	return say(f, "\n\n("+out+")", "\n\n（"+out+"）")
 }
 
-// waiting says that a run cannot go on without a person.
-func waiting(f persistence.Fire) string {
+// waiting says that a run cannot go on without a person, and who was asked in private, in
+// English and Chinese; empty: nobody.
+func waiting(f persistence.Fire, en, zh string) string {
+	if en != "" {
+		return say(f,
+			fmt.Sprintf("The task “%s” waits for approval. I asked %s in private.", f.Title, en),
+			fmt.Sprintf("任务“%s”在等待审批，我已私下询问%s。", f.Title, zh))
+	}
 	return say(f,
 		fmt.Sprintf("The task “%s” waits for a decision of the operator: sma approvals (chat %s).", f.Title, persistence.FireChat(f.ID)),
 		fmt.Sprintf("任务“%s”在等管理员审批：sma approvals（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))

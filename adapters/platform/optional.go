@@ -15,6 +15,14 @@ type Marker interface {
 	Mark(ctx context.Context, to Target, messageID string, mark messages.Mark) error
 }
 
+// Outcomer shows in the place of a message's buttons how the requests ended that it asks
+// about.
+type Outcomer interface {
+	// ShowOutcomes is idempotent: what is shown already is no error. Part is the part of
+	// the message with the buttons, as it was planned. Errors are [*Error].
+	ShowOutcomes(ctx context.Context, to Target, messageID string, part Part, asks []messages.AskOutcome) error
+}
+
 // ErrNoDraft means that a chat shows no drafts of a [Drafter]'s kind.
 var ErrNoDraft = errors.New("the chat shows no drafts")
 

@@ -121,6 +121,9 @@ type Gate struct {
 	Refuse bool // not allowed: declined; otherwise a closed gate means ignored
 	// Quote: an ignored message that may be quoted later, when somebody addresses the bot.
 	Quote bool
+	// Decides: an ignored message of somebody who is let in, in a group where it does not
+	// turn to the bot. It counts all the same if it answers a request that waits there.
+	Decides bool
 	// Overheard: an open message that does not turn to the bot, in a group where it
 	// hears everything.
 	Overheard bool

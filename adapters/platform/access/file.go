@@ -52,6 +52,9 @@ type Account struct {
 	// Blocked are people and groups that get no answer at all.
 	Blocked  []Person  `json:"blocked,omitempty"`
 	Arrivals []Arrival `json:"arrivals,omitempty"`
+	// Private are the chats that people have with the bot alone, of those who may have to
+	// be asked something, the latest last.
+	Private []PrivateChat `json:"private,omitempty"`
 }
 
 // document is the file.

@@ -209,6 +209,15 @@ func (c *cards) keep(id string, made *card) {
 	}
 }
 
+// replace puts another card in the place of one that is known.
+func (c *cards) replace(id string, made *card) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known[id] != nil {
+		c.known[id] = made
+	}
+}
+
 // decide puts what was decided in the place of a request's buttons and returns the
 // new card; false: the card is not known, as after a restart.
 func (c *cards) decide(id, approval string, shown object, say notices.Words) (object, bool) {

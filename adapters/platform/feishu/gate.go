@@ -26,6 +26,7 @@ type facts struct {
 	addressed addressing
 	role      Role
 	allowed   bool // the group was allowed by the owner
+	named     bool // it names somebody else, perhaps another bot
 }
 
 // rules are all that the gate looks at of the settings.
@@ -59,7 +60,8 @@ func gate(f facts, r rules) platform.Gate {
 	reason := string(f.addressed)
 	if f.addressed == addressedNot {
 		if !r.always {
-			return ignored(reasonUnaddressed)
+			decides := (r.listed || f.allowed) && door.Lets(r.member, f.role) && !f.named
+			return platform.Gate{Reason: reasonUnaddressed, Decides: decides}
 		}
 		reason = "all"
 	}

@@ -44,6 +44,7 @@ func (m mapper) inbound(r received) mapped {
 		chatType: msg.ChatType, bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot,
 		service: c.text == "" && len(c.parts) == 0,
 	}
+	f.named = slices.ContainsFunc(msg.Mentions, func(x mention) bool { return m.bot == "" || x.ID.OpenID != m.bot })
 	switch {
 	case slices.ContainsFunc(msg.Mentions, func(x mention) bool { return m.bot != "" && x.ID.OpenID == m.bot }):
 		f.addressed = addressedMention

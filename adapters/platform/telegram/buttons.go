@@ -167,7 +167,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	}
 	text, shown, alert := say.decided(d, out[0], by)
 	p.toast(ctx, c, text, alert)
-	if shown != "" {
+	if shown != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
 		p.settleButtons(ctx, c, d.ApprovalID, shown)
 	}
 }

@@ -35,6 +35,7 @@ type facts struct {
 	role      Role
 	allowed   bool // the group was allowed by the owner
 	goesOn    bool // it reads as if it went on with something
+	named     bool // it names somebody else, perhaps another bot
 	recent    bool // it goes on with what its sender and the bot have just spoken of
 }
 
@@ -92,7 +93,9 @@ func groupGate(f facts, r rules) platform.Gate {
 	}
 	switch {
 	case !r.hears(f):
-		return platform.Gate{Reason: reasonUnaddressed, Quote: refused == "" && (r.listed || f.allowed)}
+		return platform.Gate{
+			Reason: reasonUnaddressed, Quote: refused == "" && (r.listed || f.allowed), Decides: refused == "" && (r.listed || f.allowed) && !f.named,
+		}
 	case refused != "":
 		return platform.Gate{Refuse: true, Reason: refused}
 	}

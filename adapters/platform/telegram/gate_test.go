@@ -16,8 +16,8 @@ func TestGateTruthTable(t *testing.T) {
 		for _, content := range []content{contentMessage, contentService, contentLive} {
 			for _, addressed := range []addressing{addressedNot, addressedMention, addressedReply, addressedCommand, addressedOtherBot} {
 				for _, role := range []Role{RoleStranger, RoleApproved, RoleOwner} {
-					for bits := range 32 {
-						f := facts{chatType: chatType, content: content, addressed: addressed, role: role, bot: bits&1 > 0, anonymous: bits&2 > 0, allowed: bits&4 > 0, recent: bits&16 > 0}
+					for bits := range 64 {
+						f := facts{chatType: chatType, content: content, addressed: addressed, role: role, bot: bits&1 > 0, anonymous: bits&2 > 0, allowed: bits&4 > 0, recent: bits&16 > 0, named: bits&32 > 0}
 						for _, access := range []string{AccessOwner, AccessPaired, AccessOpen} {
 							for _, member := range []string{AccessOwner, AccessPaired, AccessOpen} {
 								for _, groups := range []string{GroupsMention, GroupsReply, GroupsCommands, GroupsAll} {
@@ -34,7 +34,7 @@ func TestGateTruthTable(t *testing.T) {
 			}
 		}
 	}
-	if n != 4*3*5*3*32*3*3*4 {
+	if n != 4*3*5*3*64*3*3*4 {
 		t.Errorf("%d combinations", n)
 	}
 }
@@ -76,7 +76,7 @@ func expected(f facts, r rules) platform.Gate {
 	case nothing != "":
 		return platform.Gate{Reason: nothing}
 	case mute:
-		return platform.Gate{Reason: "unaddressed", Quote: known && trusted(r.member)}
+		return platform.Gate{Reason: "unaddressed", Quote: known && trusted(r.member), Decides: known && trusted(r.member) && !f.named}
 	case !group && !trusted(r.access):
 		return platform.Gate{Refuse: true, Reason: "not_paired"}
 	case !group:

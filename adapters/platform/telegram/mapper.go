@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	}
 	out := mapped{in: in, msg: msg, facts: facts{
 		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
-		goesOn: !edit && m.goesOn(msg, text, entities),
+		goesOn: !edit && m.goesOn(msg, text, entities), named: m.namesOthers(text, entities),
 	}}
 	switch {
 	case edit && msg.Location != nil:
@@ -178,6 +179,21 @@ func (m mapper) addressed(msg *message, text string, entities []entity) addressi
 		return addressedReply
 	}
 	return addressedNot
+}
+
+// namesOthers tells whether a message names somebody beside the bot.
+func (m mapper) namesOthers(text string, entities []entity) bool {
+	return slices.ContainsFunc(entities, func(e entity) bool {
+		switch e.Type {
+		case models.MessageEntityTypeTextMention:
+			return e.User == nil || e.User.ID != m.me.ID
+		case models.MessageEntityTypeMention:
+			name, ok := utf16Slice(text, e.Offset, e.Length)
+			return !ok || m.me.Username == "" || !strings.EqualFold(name, "@"+m.me.Username)
+		default: // formatting
+			return false
+		}
+	})
 }
 
 // goesOn tells whether a message that does not address the bot may go on with what

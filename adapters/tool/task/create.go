@@ -31,7 +31,7 @@ type Create struct{ opts Options }
 func (Create) Spec() tool.Spec {
 	return tool.Spec{
 		Name: CreateName, Title: "Create a task", Description: strings.TrimSpace(createText), InputSchema: json.RawMessage(createSchema),
-		Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
+		Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
 	}
 }
 

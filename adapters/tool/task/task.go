@@ -1,8 +1,9 @@
 // Package task has the tools task_list, task_create, task_update, task_cancel and
 // task_run. They see and change the tasks of their own chat only. What is created,
-// changed or run acts later, when nobody looks on, so these ask a person, who is shown the
-// times and the exact words. To pause, resume or cancel asks nobody: it is for who made
-// the task or decides in the chat, and can be taken back.
+// changed or run acts later, when no person is watching, so these ask a person, who is
+// shown the times and the exact words. Only a person's reminders to themselves need no
+// approval, see [Create.Judge]. To pause, resume or cancel asks no one: it is for who made
+// the task or decides in the chat, and can be undone.
 package task
 
 import (

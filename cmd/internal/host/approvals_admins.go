@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -83,22 +84,45 @@ func groupOf(key messages.ChatKey) groupName {
 	return groupName{name, a.Chat}
 }
 
-// has reports whether a person administers the group of a chat. It asks nobody and
-// waits for nothing; what will soon be too old is asked for meanwhile.
+// has reports whether a person administers the group of a chat. It waits for nothing;
+// what is too old is asked for meanwhile.
 func (a *admins) has(key messages.ChatKey, person string) bool {
 	if a == nil {
 		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	g := a.current(key)
+	return time.Since(g.said) < adminsHold && g.ids[person]
+}
+
+// list are the ids of those who administer the group of a chat, as far as that is known.
+func (a *admins) list(key messages.ChatKey) []string {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	g := a.current(key)
+	if time.Since(g.said) >= adminsHold {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(g.ids))
+}
+
+// current is what is known of a group. What is too old, or soon will be, is asked for
+// meanwhile. The lock is held.
+func (a *admins) current(key messages.ChatKey) *groupAdmins {
 	g := a.chats[groupOf(key)]
-	if g == nil || time.Since(g.said) >= adminsHold {
-		return false
+	if g == nil {
+		a.forget()
+		g = &groupAdmins{}
+		a.chats[groupOf(key)] = g
 	}
 	if time.Since(g.said) >= adminsFresh && g.asking == nil && time.Since(g.failed) >= adminsAgain {
 		a.ask(groupOf(key), g)
 	}
-	return g.ids[person]
+	return g
 }
 
 // unknown reports that nobody knows who administers the group of a chat.
@@ -218,6 +242,9 @@ type informed struct {
 
 // informed wraps what a platform is given, if administrators decide here.
 func (h *Host) informed(live platform.Live) platform.Live {
+	if h.access != nil {
+		live = acquainted{live, h}
+	}
 	if h.admins == nil {
 		return live
 	}

@@ -21,7 +21,7 @@ import (
 //
 //	set KEY VALUE                 a setting; a key without a dot is one of adapters.feishu
 //	chat ID p2p|group|topic_group
-//	show files
+//	show files, show apart (calls in the order of their text: several chats at once have none)
 //	say WHO CHAT WORDS            @bot names the bot by its id
 //	send WHO CHAT image|file|audio|media|sticker NAME    of audio, which is a voice: its length
 //	post WHO CHAT CONTENT         rich text; {image 0} and {image 1} are images
@@ -31,7 +31,7 @@ import (
 //	repeat                        the service brings everything once more
 //	withhold SCOPE, fail PATH STATUS CODE [times=N]
 //	await PATH N                  calls
-//	release GATE
+//	release GATE, restart
 func TestFeishuScenarios(t *testing.T) {
 	eachScenario(t, "testdata/feishu/*.txtar", 8, func(t *testing.T, script string) (*scene, map[string]string) {
 		t.Helper()
@@ -91,11 +91,16 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		s.api.AddChat(word, more)
 		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
 	case "show":
-		s.folder = word == "files"
+		s.folder = s.folder || word == "files"
+		s.shown = append(s.shown, word)
 	case "model", "hears", "speaks", "write":
 		return s.prepare(verb, rest)
 	case "release":
 		return s.release(rest)
+	case "restart":
+		s.stop()
+		s.h = nil
+		s.beginFeishu()
 	case "await":
 		n, err := strconv.Atoi(more)
 		s.api.Await(s.t, rest, func() bool { return len(s.api.Calls(word)) >= n })
@@ -238,7 +243,16 @@ func (s *feishuScene) beginFeishu() {
 		return
 	}
 	s.secrets("SMA_ADAPTERS_FEISHU_APP_SECRET="+s.api.Secret(), "SMA_ADAPTERS_FEISHU_ENCRYPT_KEY="+s.api.EncryptKey())
-	s.h = s.p.start(s.t, Options{Model: s.model}, s.flags)
+	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
+	if err := s.h.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	h := s.h
+	s.t.Cleanup(func() {
+		if h == s.h {
+			s.stop()
+		}
+	})
 	s.api.Await(s.t, "a connection", func() bool { open, _ := s.api.Links(); return open > 0 })
 }
 
@@ -303,6 +317,9 @@ func (s *feishuScene) showFeishuCalls() string {
 			row += " => " + strconv.Itoa(c.Code)
 		}
 		rows = append(rows, s.plain(row))
+	}
+	if slices.Contains(s.shown, "apart") {
+		slices.Sort(rows)
 	}
 	return strings.Join(rows, "\n") + "\n"
 }

@@ -139,7 +139,7 @@ func (s *scene) showCalls(script string) string {
 		}
 		all = append(all, c)
 	}
-	if s.apart {
+	if slices.Contains(s.shown, "apart") { // what happens in several chats at once has no order
 		slices.SortStableFunc(all, func(a, b platformtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
 	}
 	ids, names := s.sentIDs(all), s.names()
@@ -148,8 +148,8 @@ func (s *scene) showCalls(script string) string {
 		rows = append(rows, s.showCall(c, names)+ids[i])
 	}
 	text := strings.Join(rows, "\n")
-	if s.apart { // the order of what is said in several chats at once is not known
-		return regexp.MustCompile(`( ->)? bot#\d+`).ReplaceAllString(text, "") + "\n"
+	if slices.Contains(s.shown, "apart") && !strings.Contains(script, "bot#") { // their numbers go over all chats
+		text = regexp.MustCompile(`( ->)? bot#\d+`).ReplaceAllString(text, "")
 	}
 	return regexp.MustCompile(` -> (bot#\d+)`).ReplaceAllStringFunc(text, func(m string) string {
 		if label := regexp.MustCompile(m[4:] + `\b`); len(label.FindAllString(text, -1)) > 1 || label.MatchString(script) {

@@ -115,7 +115,6 @@ type scene struct {
 	hidden  []string          // methods that are not
 	vars    map[string]string // words that are another each time
 	edits   int64
-	apart   bool                  // calls are shown chat by chat
 	gathers bool                  // what people do is held back
 	buttons map[string][][]string // that a message has had
 	folder  bool                  // the files that were kept are shown
@@ -267,6 +266,14 @@ func (s *scene) label(who string, m said) {
 
 // find finds a message by its label; those of the bot are counted as they are sent.
 func (s *scene) find(label string) (said, bool) {
+	if place, ok := strings.CutPrefix(label, "bot@"); ok { // the last one in a chat
+		chat, err := strconv.ParseInt(place, 10, 64)
+		all := slices.DeleteFunc(s.sent(), func(m said) bool { return m.chat != chat })
+		if err != nil || len(all) == 0 {
+			return said{}, false
+		}
+		return all[len(all)-1], true
+	}
 	if !strings.HasPrefix(label, "bot#") {
 		m, ok := s.spoken[label]
 		return m, ok

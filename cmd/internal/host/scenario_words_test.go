@@ -25,7 +25,7 @@ import (
 //	write FILE TEXT                 a file of the project; \n is the end of a line
 //	chat ID TYPE [TITLE] [forum] [topics N,N]
 //	person NAME ID [LANGUAGE]       beside Ann, Bob and Eve, who are 1, 2 and 3
-//	show METHOD, hide METHOD, show files
+//	show METHOD, hide METHOD, show files, show apart (the calls of each chat by themselves)
 //
 // What the model answers, in the order of its requests, with clauses between bars:
 //
@@ -38,7 +38,7 @@ import (
 //	reply WHO LABEL WORDS [JSON]    an answer to a message
 //	send WHO PLACE KIND NAME [album=ID] [CAPTION]   of a voice: its length (scenario_voice_test.go)
 //	edit WHO LABEL WORDS
-//	press WHO LABEL BUTTON          a button that shows these words, or showed them
+//	press WHO LABEL BUTTON          a button that shows these words, or showed them; bot@CHAT is the bot's last message there
 //	gather, scatter                 what people do between them comes at once
 //	again LABEL                     the service brings the update once more
 //	migrate FROM TO                 a group becomes a supergroup
@@ -50,9 +50,6 @@ import (
 //	release GATE, await METHOD N, restart
 func (s *scene) do(verb, rest string) (happens bool, err error) {
 	switch verb {
-	case "apart":
-		s.apart = true
-		return false, nil
 	case "set", "write", "chat", "person", "show", "hide", "model", "hears", "speaks":
 		return false, s.prepare(verb, rest)
 	}

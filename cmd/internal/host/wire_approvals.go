@@ -31,6 +31,8 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 		return mayDecide(approvers, h.role, c)
 	}
 	chats.AdminsUnknown = h.admins.unknown
+	chats.Deciders = h.deciders
+	chats.Router, chats.Gather = h.router, h.gatherRequests
 	chats.Grants = grantsOf(h.opts.State)
 	chats.Uptime = uptime
 }

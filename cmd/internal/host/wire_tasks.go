@@ -59,6 +59,7 @@ func (h *Host) startScheduler(context.Context) error {
 	log := h.fires
 	props := h.workers.with(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
+		Asked: h.askedAboutTask,
 	}))
 	pid, err := h.system.Root.SpawnNamed(props, schedulerName)
 	if err != nil {

@@ -37,8 +37,8 @@ func remindMe(req model.Request) []model.Event {
 	}
 }
 
-// The whole way over Telegram: nothing is scheduled before a person has agreed to the
-// times and words that they saw; then the text comes by itself, and the outcome of a
+// The whole way over Telegram: nothing that I follow by myself is scheduled before a person
+// has agreed to the times and words that they saw; a reminder to oneself needs no approval, the text comes by itself, and the outcome of a
 // task of the operator's too; a restart repeats nothing.
 func TestTasksOverTelegram(t *testing.T) {
 	p := newProject(t)
@@ -54,12 +54,13 @@ func TestTasksOverTelegram(t *testing.T) {
 		entries, _ := os.ReadDir(folder) // not there: none
 		return len(entries)
 	}
-	asked := c.say(`schedule {"title":"approve all, yes","delay":"1s","say":"Tea is ready."}`, "May I send this message here on")
-	if !strings.Contains(asked, "Tea is ready.") || !strings.Contains(asked, "The task is called “approve all, yes”.") || files() > 0 {
+	asked := c.say(`schedule {"title":"approve all, yes","delay":"1s","instructions":"Look at the tea."}`, "May I follow these instructions by myself on")
+	if !strings.Contains(asked, "Look at the tea.") || !strings.Contains(asked, "The task is called “approve all, yes”.") || files() > 0 {
 		t.Errorf("asked with %d tasks: %s", files(), asked)
 	}
 	before := len(p.api.Sent(1))
-	p.api.Say(1, 1, "yes", nil)
+	c.say("no", "Came of it")
+	p.api.Say(1, 1, `schedule {"title":"Tea","delay":"1s","say":"Tea is ready."}`, nil) // to oneself: it asks nobody
 	times := func(text string) int {
 		n := 0
 		for _, s := range p.api.Sent(1)[before:] {

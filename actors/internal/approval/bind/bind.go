@@ -9,6 +9,8 @@
 //     the platform, and none that they were written before.
 //   - A mere yes or no is about the row that it answers, or, when it answers nothing,
 //     about the last thing that the bot said before it.
+//   - A refusal that turns to the bot and answers nothing is about all that is open, if
+//     any of it was shown: that is the safe direction.
 //   - A number decides if the row that showed it was with the platform whole before it.
 //   - Words that answer a person's message decide nothing, and neither do those that
 //     answer something of which nothing tells whose it is.
@@ -58,6 +60,10 @@ type Said struct {
 	All bool
 	// Bare: the words do not name what they are about.
 	Bare bool
+	// ToBot: the words turn to the bot, and are not overheard.
+	ToBot bool
+	// Only: they name the only request as that, like "this command", and not by what it is.
+	Only bool
 	// Names are the ids of the requests that they name. Bare and not All: of those that
 	// they would be about if they answered a list of what is open.
 	Names []string
@@ -144,10 +150,14 @@ func Decide(b Bound, open []string, said Said) []string {
 	case said.All && !said.Bare && !said.Approves:
 		return open
 	case said.All && !said.Approves: // a mere no
-		if both := common(open, b.List); b.Answers || len(both) == 0 {
+		both := common(open, b.List)
+		switch {
+		case b.Answers:
 			return both
+		case len(both) > 0, said.ToBot && len(common(open, b.Seen)) > 0:
+			return open // whatever was said or ended in between: to refuse is safe
 		}
-		return open
+		return nil
 	case said.All || said.Bare: // it depends on the list that was seen
 		if !slices.Equal(b.List, open) {
 			return nil
@@ -155,6 +165,9 @@ func Decide(b Bound, open []string, said Said) []string {
 		if said.All {
 			return open
 		}
+	}
+	if said.Only && (len(open) != 1 || b.Answers && !slices.Equal(b.List, open)) {
+		return nil // it may mean another one, which is over
 	}
 	both := common(open, said.Names)
 	if len(both) == 0 || len(both) != len(said.Names) || slices.ContainsFunc(both, func(id string) bool { return !slices.Contains(b.Seen, id) }) {

@@ -27,6 +27,7 @@ const moved = 1 << placeBits
 func TestDecide(t *testing.T) {
 	yes, no := Said{Approves: true, All: true, Bare: true}, Said{All: true, Bare: true}
 	all, none := Said{Approves: true, All: true}, Said{All: true}
+	toBot, only := Said{All: true, Bare: true, ToBot: true}, Said{Approves: true, Only: true, Names: []string{"a"}}
 	name := func(ids string) Said { return Said{Approves: true, Names: strings.Fields(ids)} }
 	this := func(id string) Said { return Said{Approves: true, Bare: true, Names: []string{id}} }
 	shown := []Row{row("a", 10, 11, 12)}
@@ -68,6 +69,13 @@ func TestDecide(t *testing.T) {
 		{"no to the last of two rows is about all", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21}, "a b", no, "a b"},
 		{"no as an answer is about its row", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21, ReplyTo: "20"}, "a b", no, "b"},
 		{"no after other words", []Row{shown[0].next(13)}, Words{Order: 14}, "a", no, ""},
+		{"no to the bot after other words", []Row{shown[0].next(13)}, Words{Order: 14}, "a b", toBot, "a b"},
+		{"no to the bot when nothing was shown", []Row{row("a", 20)}, Words{Order: 14}, "a", toBot, ""},
+		{"no to the bot as an answer to other words", shown, Words{Order: 21, ReplyTo: "9", ToBot: true}, "a", toBot, ""},
+		{"the only one after other words", []Row{shown[0].next(13)}, Words{Order: 14}, "a", only, "a"},
+		{"the only one of two", []Row{row("a b", 10)}, Words{Order: 14}, "a b", only, ""},
+		{"the only one as an answer to one that is over", []Row{shown[0].next(20), row("b", 20)}, Words{Order: 21, ReplyTo: "20"}, "a", only, ""},
+		{"the only one before it was shown", []Row{row("a", 20)}, Words{Order: 14}, "a", only, ""},
 		{"no as an answer to somebody", shown, Words{Order: 13, ReplyTo: "9"}, "a", no, ""},
 		{"no to all after other words", []Row{shown[0].next(13)}, Words{Order: 14}, "a b", none, "a b"},
 		{"no to all as an answer to somebody", shown, Words{Order: 14, ReplyTo: "9"}, "a", none, ""},

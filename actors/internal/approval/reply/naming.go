@@ -8,7 +8,7 @@ func (p parser) naming(l line) []Meaning {
 	for _, s := range p.approvals(l) {
 		places := slices.Clone(s.picks)
 		slices.Sort(places)
-		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare})
+		out = append(out, Meaning{Reply: Reply{Kind: ApproveSome, Targets: p.targets(s.picks)}, Places: slices.Compact(places), Bare: s.bare, Only: s.only})
 	}
 	for _, s := range follow(l, words("拒绝", "deny", "reject", "refuse"), p.list) {
 		kind := DenyAll
@@ -55,7 +55,11 @@ func (p parser) list(l line, s state) []state {
 			out = append(out, state{at: l.len(), picks: picks, bare: bare})
 		}
 	}
-	if isThis(rest) && len(p.pending) == 1 {
+	switch {
+	case len(p.pending) != 1:
+	case isThisCommand(rest):
+		out = append(out, state{at: l.len(), picks: []int{0}, only: true})
+	case isThis(rest):
 		take([]int{0}, true)
 	}
 	if before := l.at(s.at - 1); before == ' ' || !isLatin(before) {

@@ -71,6 +71,8 @@ type Meaning struct {
 	// Bare: the reply itself does not say what it is about, like a mere yes or no, or a
 	// word for "this". That is what it answers.
 	Bare bool
+	// Only: it names the only request as such, like "this command".
+	Only bool
 }
 
 // ParseNumbered reads a reply to requests that are known by numbers of their own.
@@ -121,6 +123,7 @@ func (p parser) read(text string) Meaning {
 	if len(readings) == 0 || slices.ContainsFunc(readings[1:], readings[0].differs) {
 		return unclear()
 	}
+	readings[0].Only = !slices.ContainsFunc(readings, func(m Meaning) bool { return !m.Only })
 	readings[0].Bare = slices.ContainsFunc(readings, func(m Meaning) bool { return m.Bare })
 	return readings[0]
 }

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
@@ -13,6 +14,7 @@ type state struct {
 	minutes  int
 	picks    []int // the commands named
 	bare     bool  // by a word for the only one
+	only     bool  // as the only one
 }
 
 // step follows a line in all the ways that there are. Blanks between steps mean
@@ -167,6 +169,11 @@ func isThis(l line) bool {
 		}
 	}
 	return false
+}
+
+// isThisCommand says whether a line names the only command that waits as that.
+func isThisCommand(l line) bool {
+	return slices.ContainsFunc([]string{"这个命令", "这条命令", "该命令", "this command"}, func(word string) bool { return l.word(0, word) == l.len() })
 }
 
 // covers says whether a rule is valid and covers something that waits.

@@ -1,0 +1,51 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// ShowOutcomes implements [platform.Outcomer]: the card is replaced by one that names how
+// each request ended. It is made anew from the text, so that a restart in between does
+// not matter.
+func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageID string, part platform.Part, asks []messages.AskOutcome) error {
+	made := newCard(part, p.opts.Decide != nil)
+	if made == nil {
+		return nil
+	}
+	for _, a := range asks {
+		if a.Answer != "" {
+			made.shown[a.ApprovalID] = outcomeLine(a)
+		}
+	}
+	path := "/open-apis/im/v1/messages/" + url.PathEscape(messageID)
+	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content(p.say)}); err != nil {
+		return sendError(err)
+	}
+	p.cards.replace(messageID, made)
+	return nil
+}
+
+// outcomeLine is how a request ended, in the place of its buttons.
+func outcomeLine(a messages.AskOutcome) object {
+	mark := "⏹"
+	switch a.Answer {
+	case "approved":
+		mark = "✅ "
+	case "denied":
+		mark = "❌ "
+	case "expired":
+		return object{"tag": "div", "text": plainText("⌛")}
+	}
+	id := strings.TrimPrefix(a.By, "feishu-")
+	if !isID(id) && a.ByName != "" {
+		id = tidy(a.ByName, maxName)
+	}
+	return namedLine(mark, id)
+}

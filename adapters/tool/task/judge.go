@@ -1,0 +1,56 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// maxOwnReminders is how many open tasks a chat may have for a reminder to need no approval.
+const maxOwnReminders = 20
+
+// Judge implements [tool.Judge]. A text that is sent to nobody but the person who asks for
+// it needs no approval, as long as there are few of them. Everything else asks: what a
+// model follows by itself, what goes to other people, and what cannot be told.
+func (c Create) Judge(call tool.Call) tool.Verdict {
+	var in input
+	err := json.Unmarshal(call.Input, &in)
+	switch {
+	case err != nil || strings.TrimSpace(in.Say) == "" || strings.TrimSpace(in.Instructions) != "":
+		return tool.Verdict{Decision: tool.Ask, Reason: "a task that follows instructions asks"}
+	case !ownPrivateChat(call.Run):
+		return tool.Verdict{Decision: tool.Ask, Reason: "a text to other people asks"}
+	}
+	mine, err := ofChat(context.Background(), c.opts.Tasks, call.Run.ChatKey)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Ask, Reason: "the tasks of the chat cannot be counted"}
+	}
+	open, own := 0, taskID(in.Title, call)
+	for _, t := range mine {
+		if t.Status != persistence.TaskDone && t.ID != own {
+			open++
+		}
+	}
+	if open >= maxOwnReminders {
+		return tool.Verdict{Decision: tool.Ask, Reason: "this chat has many tasks already"}
+	}
+	return tool.Verdict{Decision: tool.Allow}
+}
+
+// ownPrivateChat reports that only the person who asks reads the chat.
+func ownPrivateChat(r tool.Run) bool {
+	a, ok := r.ChatKey.Address()
+	if !ok || r.Group || r.Asker.ID == "" {
+		return false
+	}
+	switch a.Platform {
+	case "telegram":
+		return a.Chat == r.Asker.ID // the id of a private chat is that of its person
+	case "feishu", "web", "cli":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+)
+
+// maxDeciders is how many people are asked in private about one request.
+const maxDeciders = 8
+
+// deciders are those who may decide about what somebody's turn led to, and who have a
+// private chat with the bot of that chat. The requests of a task are those of its chat.
+func (h *Host) deciders(c chat.Claim) []chat.Decider {
+	a, ok := c.ChatKey.Address()
+	if ok && a.Platform == "task" {
+		if c, ok = h.taskClaim(c); !ok {
+			return nil
+		}
+	}
+	bot := groupOf(c.ChatKey).platform
+	kind, account, _ := strings.Cut(bot, "@")
+	if h.access == nil || kind != nameTelegram && kind != nameFeishu {
+		return nil
+	}
+	c.Platform = bot
+	var out []chat.Decider
+	for _, candidate := range h.candidates(bot, kind, c) {
+		c.Person, c.Admin = candidate.Person, candidate.Role == chat.DeciderAdmin
+		known := slices.ContainsFunc(out, func(d chat.Decider) bool { return d.Person == candidate.Person })
+		where, name, reachable := h.privateChat(bot, kind, candidate.Person)
+		if known || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
+			continue
+		}
+		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), "private", cmp.Or(name, candidate.Name)
+		if kind == nameFeishu {
+			candidate.ChatType = "p2p"
+		}
+		out = append(out, candidate)
+	}
+	return out
+}
+
+// candidates are those who might decide, who counts most first.
+func (h *Host) candidates(bot, kind string, c chat.Claim) []chat.Decider {
+	var out []chat.Decider
+	account := h.access.Account(bot)
+	for _, who := range h.opts.Settings.Settings.Permissions.Exec.Approvers {
+		switch who {
+		case approverOwner:
+			if account.Owner != nil {
+				out = append(out, chat.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: chat.DeciderOwner})
+			}
+		case approverInitiator:
+			out = append(out, chat.Decider{Person: c.Asker, Role: chat.DeciderAsker})
+		case approverAdmins:
+			for _, id := range h.admins.list(c.ChatKey) {
+				if c.Group {
+					out = append(out, chat.Decider{Person: id, Role: chat.DeciderAdmin})
+				}
+			}
+		default:
+			if named, id, ok := strings.Cut(who, "-"); ok && named == kind {
+				who = id
+			}
+			out = append(out, chat.Decider{Person: who, Role: chat.DeciderApprover})
+		}
+	}
+	return out
+}
+
+// privateChat is the chat that a person has with a bot alone, by its platform's id.
+func (h *Host) privateChat(bot, kind, person string) (where, name string, ok bool) {
+	if known, found := h.access.Private(bot, person); found {
+		return known.Chat, known.Name, true
+	}
+	// Telegram's private chats have the ids of their people, and who was let in has one.
+	return person, "", kind == nameTelegram && h.access.Role(bot, person) != access.RoleStranger
+}
+
+// taskClaim is a claim about the chat that a task belongs to.
+func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
+	fires, err := taskfile.NewLog(h.opts.State).Fires(context.Background())
+	if err != nil {
+		h.log.Warn("who may decide about a task's request is not known, as the log of tasks cannot be read", "error", err)
+		return c, false
+	}
+	for _, f := range slices.Backward(fires) {
+		if f.ID == "" || persistence.FireChat(f.ID) != c.ChatKey || f.ChatKey == "" {
+			continue
+		}
+		c.ChatKey = f.ChatKey
+		a, ok := f.ChatKey.Address()
+		// Whose private chat it is made the task, or agreed to it.
+		if c.Asker = ""; a.Platform == nameTelegram && !strings.HasPrefix(a.Chat, "-") {
+			c.Asker = a.Chat
+		}
+		c.Group = a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-")
+		return c, ok
+	}
+	return c, false
+}
+
+// askedAboutTask names those who are asked about what a task asks.
+func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
+	return chat.WhoIsAsked(h.deciders(chat.Claim{ChatKey: task}))
+}
+
+// acquainted keeps which private chats people have who may have to be asked something.
+type acquainted struct {
+	platform.Live
+
+	host *Host
+}
+
+// Accept implements [platform.Host].
+func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
+	for i := range in {
+		private := in[i].Chat.Type == "private" || in[i].Chat.Type == "p2p"
+		if !private || !in[i].Gate.Open || in[i].Sender.IsBot || in[i].Chat.ID == "" {
+			continue
+		}
+		bot := groupOf(in[i].ChatKey).platform
+		if !l.host.mightDecide(bot, in[i].Sender.ID) {
+			continue
+		}
+		if err := l.host.access.NotePrivate(ctx, bot, in[i].Sender, in[i].Chat.ID); err != nil {
+			l.host.log.Warn("the private chat of somebody who may decide could not be kept", "error", err)
+		}
+	}
+	return l.Live.Accept(ctx, in)
+}
+
+// mightDecide says whether a person may decide in some chat of the bot's.
+func (h *Host) mightDecide(bot, person string) bool {
+	kind, _, _ := strings.Cut(bot, "@")
+	return slices.ContainsFunc(h.opts.Settings.Settings.Permissions.Exec.Approvers, func(who string) bool {
+		switch who {
+		case approverOwner:
+			return h.access.Role(bot, person) == access.RoleOwner
+		case approverAdmins:
+			return true
+		}
+		return who == person || who == kind+"-"+person
+	})
+}
+
+// gatherers is how many chats are asked at once for what waits there.
+const gatherers = 16
+
+// gatherRequests has the requests of all chats shown in a person's private chat.
+func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person string) (others int) {
+	if !h.mightDecide(groupOf(to).platform, person) {
+		return 0
+	}
+	keys, err := h.store.Waking(ctx)
+	if err != nil {
+		h.log.Warn("the chats with open requests cannot be read", "error", err)
+		return 0
+	}
+	var count atomic.Int64
+	var all sync.WaitGroup
+	room := make(chan struct{}, gatherers)
+	for _, key := range keys {
+		if key == to {
+			continue
+		}
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			answer, err := ask[messages.RequestsReferred](ctx, h, messages.ReferRequests{ChatKey: key, To: to, Person: person})
+			if err == nil {
+				count.Add(int64(answer.Others))
+			}
+		})
+	}
+	all.Wait()
+	if h.access.Role(groupOf(to).platform, person) != access.RoleOwner {
+		return 0 // what waits elsewhere is the owner's business only
+	}
+	return int(count.Load())
+}
