@@ -43,8 +43,8 @@ type Ask struct {
 	ApprovalID string
 	Digest     string
 	// Order is what the button gives in the name of who presses it, as if they had sent it
-	// behind a slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is what is
-	// on the button. Those of the same N are in one row.
+	// after a slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is what is
+	// on the button; a platform's own ask says there what it asks about. Those of the same N are in one row.
 	Order, Label string
 	Chinese      bool // its buttons speak Chinese
 }

@@ -40,7 +40,7 @@ type Guest struct {
 	// Person may decide, as the other chat said; it says again what their word is worth.
 	Person string          `json:"person"`
 	Tool   string          `json:"tool"`
-	Title  string          `json:"title,omitempty"`
+	Name   string          `json:"name,omitempty"` // of the tool, as its server says
 	Input  json.RawMessage `json:"input,omitempty"`
 	// AskerName and ChatTitle are what people call who asked and where.
 	AskerName string `json:"askerName,omitempty"`
@@ -212,8 +212,8 @@ func (g Guest) Asked() Asked {
 	call := uimessage.Tool{
 		Name: g.Tool, ToolCallID: g.CallID, State: uimessage.ToolApprovalRequested, Input: g.Input, Approval: &uimessage.Approval{ID: g.ID},
 	}
-	if g.Title != "" {
-		call.Title = uimessage.Some(g.Title)
+	if g.Name != "" {
+		call.Title = uimessage.Some(g.Name)
 	}
 	turn := Turn{Message: uimessage.Message{Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call}}, Requests: []Request{g.Request}}
 	return Asked{Turn: turn, Request: g.Request, Origin: g.Origin}

@@ -79,7 +79,7 @@ func (c *chat) showRequest(ac actor.Context, msg messages.ShowRequest) {
 			ID: r.ApprovalID, CallID: r.CallID, N: c.state.NextRequest(), Digest: r.Digest, Asker: r.Asker, Asked: r.Asked, Expires: r.Expires,
 			Explained: persistence.Explained{Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Command: r.Command, Folder: r.Folder, Bind: r.Bind},
 		},
-		Origin: r.From, Person: r.Person, Tool: r.Tool, Title: r.Title, Input: r.Input,
+		Origin: r.From, Person: r.Person, Tool: r.Tool, Name: r.Title, Input: r.Input,
 		AskerName: r.AskerName, ChatTitle: r.ChatTitle, Group: r.Group, Task: r.Task,
 	}
 	f := persistence.GuestShown{Guest: g}

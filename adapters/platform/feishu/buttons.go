@@ -91,7 +91,7 @@ func (c *card) object(say notices.Words) object {
 		}
 		if strings.HasPrefix(a.ApprovalID, door.AskPrefix) {
 			columns := []object{column("✅ "+say.InButton, "primary", platform.LetIn), column("☝️ "+say.OnceButton, "default", platform.LetOnce), column("🚫 "+say.BlockButton, "default", platform.Block)}
-			if a.Digest == door.KindGroup {
+			if a.Label == door.KindGroup {
 				columns = []object{column("✅ "+say.GroupButton, "primary", platform.LetIn), column("🚫 "+say.BlockButton, "default", platform.Block)}
 			}
 			elements = append(elements, object{"tag": "column_set", "columns": columns})

@@ -18,7 +18,7 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 	one := func(text string, choice platform.Choice) button {
 		return button{text, pressChoice + choice + ":" + code}
 	}
-	if a.Digest == door.KindGroup {
+	if a.Label == door.KindGroup {
 		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
 	}
 	return [][]button{

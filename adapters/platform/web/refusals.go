@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -44,6 +45,10 @@ func (p *problem) inChinese() string {
 		return words
 	}
 	switch p.code {
+	case "file_too_large":
+		return "文件太大，没有收下。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
+	case "too_many_files":
+		return "一条消息最多带 " + strconv.Itoa(maxAttached) + " 个文件。"
 	case "bad_message":
 		return "无法读取最后一条消息，请刷新页面后重试。"
 	case "bad_chat_id":
@@ -61,7 +66,13 @@ func chinese(message string) string {
 		"A user message holds texts and files only.":                                                               "消息只能包含文本和文件。",
 		"An Idempotency-Key is at most 256 bytes of text without control characters.":                              "Idempotency-Key 最长 256 字节，不含控制字符。",
 		"An edited message keeps its id.":                                                                          "修改消息时须保留原来的编号。",
-		"Files are sent as data URLs.":                                                                             "文件须以 data URL 的形式发送。",
+		"A file of a message cannot be read: it is no data URL.":                                                   "消息里的文件无法读取：它不是 data URL。",
+		"A title has at most 120 characters.":                                                                      "名称最多 120 个字符。",
+		"Files are not taken here.":                                                                                "这里不接收文件。",
+		"The body is {\"title\": \"…\"}.":                                                                          "请求正文须为 {\"title\": \"…\"}。",
+		"The file did not arrive in time.":                                                                         "文件没有及时传完，请重试。",
+		"This chat has no such file. Upload it again.":                                                             "这个会话里没有这个文件，请重新上传。",
+		"Files are sent as data URLs, or uploaded to this chat first.":                                             "文件须以 data URL 的形式发送，或先上传到这个会话。",
 		"Pages of another origin may not use this address.":                                                        "其他网站的页面不能使用这个地址。",
 		"Send the body as Content-Type: application/json.":                                                         "请求正文须为 Content-Type: application/json。",
 		"The answer for this Idempotency-Key is no longer in the history.":                                         "这个 Idempotency-Key 对应的回答已不在历史记录中。",

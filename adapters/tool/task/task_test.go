@@ -167,6 +167,33 @@ func TestCreateDelayIsDueWhenTheRequestSaid(t *testing.T) {
 	}
 }
 
+// The same holds for the delay of a change.
+func TestUpdateDelayIsDueWhenTheRequestSaid(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ waited, due time.Duration }{{15 * time.Minute, 20 * time.Minute}, {25 * time.Minute, 25*time.Minute + 2*time.Second}} {
+		b := newBench(t)
+		if _, err := b.invoke(here, "c1", task.CreateName, `{"title":"茶","cron":"0 9 * * *","say":"茶好了"}`); err != nil {
+			t.Fatal(err)
+		}
+		asked := b.now
+		found, call := b.call(here, "u1", task.UpdateName, `{"taskId":"`+b.all()[0].ID+`","delay":"20m"}`)
+		e, err := explain(found, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.now, call.Bind = b.now.Add(tt.waited), e.Bind
+		if again, err := explain(found, call); err != nil || again.Bind != e.Bind {
+			t.Errorf("after %s it is bound to %q, %v; want %q", tt.waited, again.Bind, err, e.Bind)
+		}
+		if _, err := found.Invoke(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.all()[0].When; !got.Equal(asked.Add(tt.due)) {
+			t.Errorf("agreed to after %s, it is due at %s, want %s", tt.waited, got, asked.Add(tt.due))
+		}
+	}
+}
+
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -24,17 +24,17 @@ func TestUpdate(t *testing.T) {
 	if own.Cron != "0 9 * * 1-5" {
 		t.Fatalf("cron is %q", own.Cron)
 	}
-	for _, tt := range []struct{ name, in, want string }{
-		{"times in Chinese", `"cron":"每天晚上十点"`, "cron: 0 22 * * *\ntimezone: Europe/Berlin\nnext: Fri 2026-03-27 22:00 CET\nnext: Sat 2026-03-28 22:00 CET\nnext: Sun 2026-03-29 22:00 CEST\n\nReport, please."},
-		{"a single time", `"delay":"20m"`, "timezone: Europe/Berlin\n20m after you agree (now: Fri 2026-03-27 12:20 CET)\n\nReport, please."},
-		{"words", `"title":"News","instructions":"Sum up."`, "title: News\ntimezone: Europe/Berlin\nnext: Fri 2026-03-27 12:20 CET\n\nSum up."},
-		{"zone and times", `"timezone":"Asia/Shanghai","cron":"0 9 * * 1-5"`, "cron: 0 9 * * 1-5\ntimezone: Asia/Shanghai\nnext: Mon 2026-03-30 09:00 CST\nnext: Tue 2026-03-31 09:00 CST\nnext: Wed 2026-04-01 09:00 CST\n\nSum up."},
+	for _, tt := range []struct{ name, in, what, exact string }{
+		{"times in Chinese", `"cron":"每天晚上十点"`, "on the schedule “0 22 * * *”, next on Friday, 27 March 2026, 22:00, Saturday, 28 March 2026, 22:00 and Sunday, 29 March 2026, 22:00 (Europe/Berlin)?", "Report, please."},
+		{"a single time", `"delay":"20m"`, "on Friday, 27 March 2026, 12:20 (Europe/Berlin)?", "Report, please."},
+		{"words", `"title":"News","instructions":"Sum up."`, "follow these instructions by myself on Friday, 27 March 2026, 12:20 (Europe/Berlin)? The task is then called “News”.", "Sum up."},
+		{"zone and times", `"timezone":"Asia/Shanghai","cron":"0 9 * * 1-5"`, "next on Monday, 30 March 2026, 09:00, Tuesday, 31 March 2026, 09:00 and Wednesday, 1 April 2026, 09:00 (Asia/Shanghai)?", "Sum up."},
 	} {
 		in := `{"taskId":"` + own.ID + `",` + tt.in + `}`
 		found, call := b.call(here, "u", task.UpdateName, in)
 		e, err := explain(found, call)
-		if err != nil || e.Exact != tt.want || tool.BySpec(found, call).Decision != tool.Ask {
-			t.Errorf("%s: explained as %q, %v; want %q", tt.name, e.Exact, err, tt.want)
+		if err != nil || e.Exact != tt.exact || !strings.Contains(e.What, tt.what) || e.Chinese.What == "" || tool.BySpec(found, call).Decision != tool.Ask {
+			t.Errorf("%s: explained as %q with %q, %v; want %q with %q", tt.name, e.What, e.Exact, err, tt.what, tt.exact)
 		}
 		call.Bind = e.Bind
 		if _, err := found.Invoke(t.Context(), call); err != nil {

@@ -170,7 +170,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 		if c.For == nil || !c.Shown.IsZero() {
 			continue
 		}
-		id, text, asks := c.Code, notices.Fill(say.WantsIn, nameOf(*c.For)), []messages.Ask{{ApprovalID: AskPrefix + c.Code, Digest: askKind(*c.For), Chinese: say.IsChinese}}
+		id, text, asks := c.Code, notices.Fill(say.WantsIn, nameOf(*c.For)), []messages.Ask{{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}}
 		if c.For.Group {
 			text = notices.Fill(say.GroupWantsIn, nameOf(*c.For))
 		}
