@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -84,9 +85,10 @@ func (c *chat) showRequest(ac actor.Context, msg messages.ShowRequest) {
 	}
 	f := persistence.GuestShown{Guest: g}
 	if !msg.Quiet {
+		zh := c.readsChinese(r)
 		f.Rows = []persistence.Row{{
-			Key: persistence.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: c.guestWords(g),
-			Asks: []persistence.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: c.inChinese()}}, Shows: []string{g.ID},
+			Key: persistence.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: guestWords(g, zh),
+			Asks: []persistence.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
 		}}
 	}
 	if c.wake(ac) != nil || c.offer(ac, f) != nil {
@@ -99,14 +101,23 @@ func (c *chat) showRequest(ac actor.Context, msg messages.ShowRequest) {
 	}
 }
 
+// readsChinese reports whether the person of a private chat is asked in Chinese. Where they
+// have not written yet, it is the language of the chat where the request arose.
+func (c *chat) readsChinese(r messages.ReferredRequest) bool {
+	wrote := slices.ContainsFunc(c.state.History, func(t persistence.Turn) bool { return t.Role == uimessage.RoleUser })
+	if !wrote && c.language() != LanguageEnglish && r.InChinese {
+		return true
+	}
+	return c.inChinese()
+}
+
 // guestWords ask the person of a private chat about a request of another one.
-func (c *chat) guestWords(g persistence.Guest) string {
-	n := strconv.Itoa(g.N)
-	a := g.Asked()
-	return c.inTheirWords(notice{
-		"#" + n + ": " + fromWhere(g, false) + "\n\n" + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes.",
-		"#" + n + "：" + fromWhere(g, true) + "\n\n" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。",
-	})
+func guestWords(g persistence.Guest, zh bool) string {
+	n, a := strconv.Itoa(g.N), g.Asked()
+	if zh {
+		return "#" + n + "：" + fromWhere(g, true) + "\n\n" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。"
+	}
+	return "#" + n + ": " + fromWhere(g, false) + "\n\n" + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes."
 }
 
 // fromWhere says whose request it is. Names are people's own words: they are quoted, cut
@@ -349,13 +360,13 @@ func (c *chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string
 	switch out.Is {
 	case messages.DecisionDone:
 		if v.approves {
-			return notice{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已同意。"}
+			return notice{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已批准。"}
 		}
 		return notice{"Request #" + n + forWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已拒绝。"}
 	case messages.DecisionAlready:
 		switch out.Answer {
 		case string(persistence.AnswerApproved):
-			return notice{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被同意。"}
+			return notice{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被批准。"}
 		case string(persistence.AnswerDenied):
 			return notice{"Request #" + n + " was denied before.", "请求 #" + n + " 之前已被拒绝。"}
 		}

@@ -22,7 +22,7 @@ func noticeObeyed() notice {
 	return notice{"This command was obeyed already.", "这个命令已经执行过了。"}
 }
 
-func noticeApproved() notice { return notice{"Approved.", "已同意。"} }
+func noticeApproved() notice { return notice{"Approved.", "已批准。"} }
 
 func noticeDenied() notice { return notice{"Denied.", "已拒绝。"} }
 
@@ -202,7 +202,7 @@ func (c *chat) inTheirWords(n notice) string {
 			return c.text(n, t)
 		}
 	}
-	return n.en
+	return c.text(n, persistence.Turn{})
 }
 
 // text is a notice in the language that people chose for the chat, else of a turn. An

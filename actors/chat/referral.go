@@ -197,7 +197,7 @@ func (c *chat) referredRequest(a persistence.Asked, r persistence.Referral) mess
 		From: c.key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
 		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
 		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind,
-		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(),
+		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
 	}
 	addr, _ := c.key.Address()
 	if out.Task = addr.Platform == "task"; out.Task {

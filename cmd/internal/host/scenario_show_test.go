@@ -119,6 +119,7 @@ func (s *scene) same(text string) string {
 		{`\w+day, \d+ \w+ \d{4}, (<time>|\d\d:\d\d)|\d+ 年 \d+ 月 \d+ 日（星期.）(<time>|\d\d:\d\d)`, "<time>"},
 		{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日]) <time>`, "<time>"},
 		{`about \d+ tokens`, "about <n> tokens"},
+		{`(durationMs\\*":)\d+`, "$1<n>"},
 		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
 		{`file-[0-9a-f]{16}`, "file-<id>"},
 		{`(picture|document)-[0-9a-f]{32}`, "$1-<digest>"},

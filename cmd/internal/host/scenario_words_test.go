@@ -407,13 +407,12 @@ func (s *scene) press(rest string) error {
 	}
 	m, ok := s.find(label)
 	if chat, newest := strings.CutPrefix(label, "in:"); newest {
-		if m, ok = s.offering(chat, button); ok {
-			label = fmt.Sprintf("%s#%d", label, m.id)
-		}
+		m, ok = s.offering(chat, button)
 	}
 	if !ok {
 		return fmt.Errorf("no message %s", label)
 	}
+	label = fmt.Sprintf("%d/%d", m.chat, m.id)
 	for _, sent := range s.p.api.Sent(m.chat) {
 		if sent.ID == m.id {
 			s.buttons[label] = append(s.buttons[label], sent.Buttons...)
