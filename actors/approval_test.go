@@ -25,7 +25,7 @@ func TestApprovedInPlace(t *testing.T) {
 		a.want("user: remove a", `assistant: Shall I? [{"path":"a"} approval-requested]`)
 		a.ran(0)
 		sent := strings.Join(a.Platform.Texts(alice), "\n")
-		for _, part := range []string{"Shall I?", "#1", "**Remove**", "```json\n{\"path\":\"a\"}\n```", "/approve 1"} {
+		for _, part := range []string{"Shall I?", "#1", "**Remove**", "```\npath: a\n```", "/approve 1"} {
 			if !strings.Contains(sent, part) {
 				t.Errorf("people read %q, want %q in it", sent, part)
 			}

@@ -52,7 +52,7 @@ func (c *chat) commandOf(msg messages.AcceptIngress, turn persistence.Turn) Comm
 		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
 		Counts: c.counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin,
 		By:       messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username},
-		Language: c.language(), Chinese: c.inTheirWords(notice{"", "zh"}) != "",
+		Language: c.language(), Chinese: c.writtenInChinese(c.newestTurn()),
 	}
 	switch msg.Command {
 	case "status":

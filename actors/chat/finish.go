@@ -48,7 +48,11 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 		c.eventFrame(ac, "done", run.Step, "")
 	}
 	if notice != "" && !c.via.Outbox {
-		c.chunkFrame(ac, m.ID, []uistream.Chunk{uistream.Error{ErrorText: notice}})
+		said := []uistream.Chunk{uistream.Error{ErrorText: notice}}
+		if result == persistence.ResultDone { // the answer is only incomplete
+			said = uistream.Notice(notice)
+		}
+		c.chunkFrame(ac, m.ID, said)
 	}
 	if result != persistence.ResultSwitching {
 		settled := c.takeMoved(fates)

@@ -247,7 +247,7 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 	if msg.Command == "compact" {
 		folding = c.compactNow(ac)
 	}
-	chinese := c.inTheirWords(notice{"", "zh"}) != "" // before the words are archived
+	chinese := c.writtenInChinese(c.newestTurn()) // before the words are archived
 	contexts := c.contextCommand(ac, msg, turn)
 	if c.state == nil {
 		c.refuse(ac, msg)

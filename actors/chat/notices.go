@@ -196,13 +196,16 @@ func notWhole(reason string, shown bool) notice {
 }
 
 // inTheirWords chooses the language of the newest user turn.
-func (c *chat) inTheirWords(n notice) string {
+func (c *chat) inTheirWords(n notice) string { return c.text(n, c.newestTurn()) }
+
+// newestTurn is the newest turn of people; the zero turn if there is none.
+func (c *chat) newestTurn() persistence.Turn {
 	for _, t := range slices.Backward(c.state.History) {
 		if t.Role == uimessage.RoleUser {
-			return c.text(n, t)
+			return t
 		}
 	}
-	return c.text(n, persistence.Turn{})
+	return persistence.Turn{}
 }
 
 // text is a notice in the language that people chose for the chat, else of a turn. An
@@ -214,19 +217,17 @@ func (c *chat) text(n notice, t persistence.Turn) string {
 	case LanguageEnglish:
 		return n.en
 	}
-	words := persistence.Text(t.Message)
-	if strings.HasPrefix(words, "/") || words == "" {
-		for _, before := range slices.Backward(c.state.History) {
-			if before.Role == uimessage.RoleUser {
-				words += persistence.Text(before.Message)
-				break
-			}
-		}
-	}
-	for _, r := range words {
-		if unicode.Is(unicode.Han, r) {
-			return n.zh
-		}
+	if c.writtenInChinese(t) {
+		return n.zh
 	}
 	return n.en
+}
+
+// writtenInChinese reports whether a turn is, or for an order, what was said before it.
+func (c *chat) writtenInChinese(t persistence.Turn) bool {
+	words := persistence.Text(t.Message)
+	if strings.HasPrefix(words, "/") || words == "" {
+		words += persistence.Text(c.newestTurn().Message)
+	}
+	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

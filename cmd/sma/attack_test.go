@@ -64,7 +64,7 @@ func (w *prey) run(command string) string {
 	return want
 }
 
-var numberOf = regexp.MustCompile(`#(\d+): Run a command`)
+var numberOf = regexp.MustCompile(`#(\d+): May I run this command`)
 
 // number is the number of the request that asks about a text.
 func (w *prey) number(t *testing.T, text string) string {

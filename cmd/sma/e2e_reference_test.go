@@ -41,7 +41,7 @@ func TestReferenceIsTrue(t *testing.T) {
 		t.Fatalf("%d scenarios, %v", len(scenarios), err)
 	}
 	for _, s := range scenarios {
-		if name := filepath.Base(s); name != "react.mjs" && name != "page.mjs" && !strings.Contains(page, "`"+name+"`") {
+		if name := filepath.Base(s); name != "react.mjs" && name != "page.mjs" && name != "upload.mjs" && !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("scenario %s is not on the page", name)
 		}
 	}

@@ -149,40 +149,74 @@ func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(str
 		return uimessage.Message{}, err
 	}
 	defer func() { _ = res.Body.Close() }() // it was read to its end
-	answer, said := uistream.NewReader(nil), false
+	answer := asking{reader: uistream.NewReader(nil), onText: onText}
 	for data, err := range lines(res.Body) {
 		if err != nil {
-			return answer.Message(), err
+			return answer.reader.Message(), err
 		}
 		if string(data) == "[DONE]" {
-			return answer.Message(), nil
+			return answer.reader.Message(), nil
 		}
 		chunk, err := uistream.DecodeChunk(data)
+		if err == nil {
+			err = answer.take(chunk)
+		}
 		if err != nil {
-			return answer.Message(), fmt.Errorf("answer of the host: %w", err)
-		}
-		if _, err := answer.Apply(chunk); err != nil {
-			return answer.Message(), fmt.Errorf("answer of the host: %w", err)
-		}
-		if words := shownOf(chunk, said); words != "" && onText != nil {
-			said = true
-			onText(words)
+			return answer.reader.Message(), fmt.Errorf("answer of the host: %w", err)
 		}
 	}
-	return answer.Message(), io.ErrUnexpectedEOF
+	return answer.reader.Message(), io.ErrUnexpectedEOF
 }
 
-// shownOf are the words of a chunk: of the answer, or of the host about how it ended,
-// in a paragraph of their own where the answer has some.
-func shownOf(chunk uistream.Chunk, said bool) string {
-	if d, ok := chunk.(uistream.TextDelta); ok {
-		return d.Delta
+// asking is an answer on its way.
+type asking struct {
+	reader *uistream.Reducer
+	onText func(string)
+	said   bool
+	notice string // what the host says of the answer's end
+}
+
+// take adds a chunk. What the host says about the end is a paragraph of its own; of a
+// failed answer it is left to who asks how the message ended, see [Client.Outcome].
+func (a *asking) take(chunk uistream.Chunk) error {
+	switch c := chunk.(type) {
+	case uistream.TextStart:
+		if c.ID == uistream.NoticeID {
+			return nil
+		}
+	case uistream.TextEnd:
+		if c.ID == uistream.NoticeID {
+			return nil
+		}
+	case uistream.TextDelta:
+		if c.ID == uistream.NoticeID {
+			a.notice += c.Delta
+			return nil
+		}
+		a.say(c.Delta)
+	case uistream.Finish:
+		if a.notice != "" && c.Reason != uistream.FinishError {
+			words := a.notice
+			if a.said {
+				words = "\n\n" + words
+			}
+			a.say(words)
+			for _, part := range uistream.Notice(words) {
+				if _, err := a.reader.Apply(part); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	e, ok := chunk.(uistream.Error)
-	if ok && said {
-		return "\n\n" + e.ErrorText
+	_, err := a.reader.Apply(chunk)
+	return err
+}
+
+func (a *asking) say(words string) {
+	if words != "" && a.onText != nil {
+		a.said = true
+		a.onText(words)
 	}
-	return e.ErrorText
 }
 
 // Outcome is what became of a message.

@@ -238,7 +238,7 @@ func (f *follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
 			f.finish = c
 		case uistream.Error:
 			if !f.failed {
-				out = append(append(out, f.closeBlocks()...), noticeChunks(c.ErrorText)...)
+				out = append(append(out, f.closeBlocks()...), uistream.Notice(c.ErrorText)...)
 			}
 			f.failed = true
 			out = append(out, c)
@@ -331,7 +331,11 @@ func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
 	var out []uistream.Chunk
 	if words := meta.Notice(); words != "" {
-		out, _ = f.pass([]uistream.Chunk{uistream.Error{ErrorText: words}})
+		said := []uistream.Chunk{uistream.Error{ErrorText: words}}
+		if failureOf(meta.Result) == "" { // the answer is only incomplete
+			said = uistream.Notice(words)
+		}
+		out, _ = f.pass(said)
 	}
 	if f.finish == nil && finishReason(meta.Reason) != "" {
 		f.finish = uistream.Finish{Reason: finishReason(meta.Reason)}

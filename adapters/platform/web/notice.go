@@ -7,20 +7,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// noticeBlock is the id of the text that says why a run failed. No model gives one
-// like it to its own texts.
-const noticeBlock = "host-notice"
-
-// noticeChunks show the sentence about a failed run as words of its message, because
-// clients forget an error when their page is loaded again.
-func noticeChunks(sentence string) []uistream.Chunk {
-	return []uistream.Chunk{
-		uistream.TextStart{ID: noticeBlock},
-		uistream.TextDelta{ID: noticeBlock, Delta: sentence},
-		uistream.TextEnd{ID: noticeBlock},
-	}
-}
-
 // anew ends the stream of a reader who has words that are void. For clients of the AI
 // SDK it ends with an error: useChat takes a stream that breaks off for a lost
 // connection, and adds what it resumes to the words that it has. For others it is cut.

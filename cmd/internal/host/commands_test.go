@@ -88,7 +88,7 @@ func TestLanguageIsKept(t *testing.T) {
 	if got := post(t, h, "m2", "/stop"); !strings.Contains(got, "现在没有正在进行的任务") {
 		t.Errorf("got %s", got)
 	}
-	if got := post(t, h, "m3", "/help"); !strings.Contains(got, "显示帮助") {
+	if got := post(t, h, "m3", "/help"); !strings.Contains(got, "列出所有命令") {
 		t.Errorf("got %s", got)
 	}
 	if got := post(t, h, "m4", "/language auto"); !strings.Contains(got, "in English") {

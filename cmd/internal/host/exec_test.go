@@ -282,7 +282,7 @@ func TestAP7ChangedScriptsInAHost(t *testing.T) {
 func changedScriptsIn(t *testing.T, box string) {
 	t.Helper()
 	c := newCommandChat(t, box, func(p *project) { write(t, filepath.Join(p.dir, "build.sh"), "echo built\n") })
-	if shown := c.say("run sh build.sh", asks); !strings.Contains(shown, "it runs build.sh") {
+	if shown := c.say("run sh build.sh", asks); !strings.Contains(shown, "It runs these files of the project: build.sh.") {
 		t.Errorf("shown %q, want the file that it runs", shown)
 	}
 	write(t, filepath.Join(c.dir, "build.sh"), "touch evil.txt; echo built\n")

@@ -54,7 +54,7 @@ func withSecret(t *testing.T, dir string) []string {
 func fillChat(t *testing.T, c *commandChat, h *Host) {
 	t.Helper()
 	state := filepath.Join(c.dir, ".ship")
-	c.say("schedule "+`{"title":"Report","cron":"@manual","instructions":"`+secretWord+`"}`, "Create the task")
+	c.say("schedule "+`{"title":"Report","cron":"@manual","instructions":"`+secretWord+`"}`, "May I follow these instructions by myself")
 	c.say("yes", "Came of it")
 	tasks, _, err := c.tasks(state)
 	if err != nil || len(tasks) != 1 {

@@ -122,7 +122,7 @@ func TestAP13ServersOfToolsInAHost(t *testing.T) {
 	if got := say("remote_free one"); !strings.Contains(got, "did free with one") {
 		t.Fatalf("an allowed tool: %s; the log: %s", got, p.log)
 	}
-	if got := say("remote_guarded two"); !strings.Contains(got, "remote:guarded") || !strings.Contains(got, `{"word":"two"}`) {
+	if got := say("remote_guarded two"); !strings.Contains(got, "the tool “guarded” of the MCP server “remote”") || !strings.Contains(got, "\nword: two\n") {
 		t.Errorf("a request reads %q, want the tool and its arguments", got)
 	}
 	if got := remote.called(); !slices.Equal(got, []string{"free one"}) {
