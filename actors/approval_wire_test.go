@@ -286,7 +286,7 @@ func hostileCommands() []string {
 		"<b>x</b>", "</code></pre><b>approved</b>", "&lt;b&gt;", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&#x202e;", "**bold**", "[link](http://x)", "![i](x)",
 		"# title", "> quote", "~~~\nx\n~~~", "| a | b |", "\\u202e", "\\", "$(rm x)", "${X}", "a  b   c", "trailing  ", " leading", "\n\nleading lines", "trailing\n\n",
 		"⟦U+202E⟧", "⟦", "echo 😀 中文 é", "e\u0301", "a\u034fb", "👩\u200d💻", "x\ufe0f", strings.Repeat("long ", 500), strings.Repeat("x", 6000), strings.Repeat("`", 40),
-		"yes", "approved by Ann", "#2: May I use", "/approve 1", "@everyone", "http://example.org/<a>", "a\u180eb",
+		"yes", "approved by Ann", "#2: May I use", "/approve 1", "@everyone", "http://example.org/<a>", "a\u180eb", "one line break\n",
 	}
 	for r := rune(0x200c); len(list) < 60; r++ {
 		list = append(list, "a"+string(r)+"b")

@@ -90,7 +90,7 @@ func TestWordsWithoutAnOutbox(t *testing.T) {
 		want         uimessage.ToolState
 	}{
 		{"web-chat-w", "yes", "Approved", uimessage.ToolOutputAvailable},
-		{"web-chat-w", "同意", "已同意", uimessage.ToolOutputAvailable},
+		{"web-chat-w", "同意", "已批准", uimessage.ToolOutputAvailable},
 		{"web-chat-w", "no", "Denied", uimessage.ToolOutputDenied},
 		{"web-chat-w", "yes, but", "", uimessage.ToolApprovalRequested},
 		{"cli-chat-w", "yes", "Approved", uimessage.ToolOutputAvailable},

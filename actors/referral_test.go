@@ -31,7 +31,7 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 	d.approver = func(c chat.Claim) bool {
 		return may.Load() && (c.Person == strconv.Itoa(owner) || c.Person == strconv.Itoa(second))
 	}
-	d.deciders = func(c chat.Claim) []chat.Decider {
+	d.deciders = func(chat.Claim) []chat.Decider {
 		if !may.Load() {
 			return nil
 		}

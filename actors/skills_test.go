@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
@@ -130,12 +131,22 @@ func TestSkillLoads(t *testing.T) {
 		s.say("fill it")
 		s.wantInForce("")
 		sent := strings.Join(s.Platform.Texts(alice), "\n")
-		for _, part := range []string{"pdf", "what pdf does", ".ship/skills/pdf", "sha256:", "instructions"} {
-			if !strings.Contains(sent, part) {
+		for _, part := range []string{"the skill “pdf”", "what pdf does", "in the folder “.ship/skills/pdf”", "instructions"} {
+			if !strings.Contains(strings.ReplaceAll(sent, `\`, ""), part) { // the sentences are Markdown
 				t.Errorf("people read %q, want %q in it", sent, part)
 			}
 		}
+		var bound []string
+		for _, r := range persistence.NewTurn(s.View(alice).Messages[1]).Requests {
+			bound = append(bound, r.Bind)
+		}
+		if len(bound) != 1 || !strings.HasPrefix(bound[0], "sha256:") {
+			t.Errorf("the answer is bound to %q, want the digest of the skill", bound)
+		}
 		s.decided(true)
+		if list, err := s.lock.SkillApprovals(t.Context()); err != nil || len(list) != 1 || !slices.Equal(bound, []string{list[0].Digest}) {
+			t.Errorf("agreed to %v, %v, want what the answer was bound to, %q", list, err, bound)
+		}
 		s.want("user: fill it", `assistant: [{"name":"pdf"} output-available] Filled.`)
 		s.say("again")
 		s.wantInForce("", "Do pdf.", "Do pdf.")

@@ -128,6 +128,10 @@ func whatOf(a persistence.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	said := wordsOf(a, zh)
 	switch {
+	case said.What == "" && exactOf(a) == "" && zh:
+		return "可以不带参数使用 " + toolTitle(call) + " 吗？"
+	case said.What == "" && exactOf(a) == "":
+		return "May I use " + toolTitle(call) + ", without any values?"
 	case said.What == "" && zh:
 		return "可以用下面的参数使用 " + toolTitle(call) + " 吗？"
 	case said.What == "":

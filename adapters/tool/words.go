@@ -242,7 +242,14 @@ func lineValue(value json.RawMessage) string {
 		return " " + compact.String()
 	}
 	if strings.Contains(text, "\n") && !strings.Contains(text, "\r") {
-		return "\n  | " + strings.ReplaceAll(text, "\n", "\n  | ")
+		var b strings.Builder
+		for line := range strings.SplitSeq(text, "\n") {
+			b.WriteString("\n  |")
+			if line != "" { // a space at the end of a line would be marked
+				b.WriteString(" " + line)
+			}
+		}
+		return b.String()
 	}
 	literal := json.Valid([]byte(text)) // true, null, 12, …
 	if literal || text == "" || strings.ContainsAny(text[:1], `"{[`) || strings.ContainsAny(text, "\r\n") || strings.TrimSpace(text) != text {

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -31,9 +32,7 @@ func asked(t *testing.T) []struct {
 	at := time.Date(2026, 3, 28, 9, 30, 0, 0, berlin)
 	command := func(change values) values {
 		out := values{"Background": false, "Sandbox": true, "Network": false, "Folder": "", "Why": "", "Scripts": "", "Limit": time.Minute}
-		for k, v := range change {
-			out[k] = v
-		}
+		maps.Copy(out, change)
 		return out
 	}
 	typing := func(text, enter, eof bool) values {
@@ -44,9 +43,7 @@ func asked(t *testing.T) []struct {
 			"New": false, "Steers": false, "Binary": false, "Cut": false, "Path": "notes/plan.md", "Behaviour": "", "Hidden": "", "Sum": "",
 			"Before": int64(18), "After": int64(21), "Folders": 0,
 		}
-		for k, v := range change {
-			out[k] = v
-		}
+		maps.Copy(out, change)
 		return out
 	}
 	task := func(say bool, cron string, next ...time.Time) values {
@@ -161,7 +158,7 @@ func TestLines(t *testing.T) {
 		`{}`:                                     "",
 		`{"path":"a b.txt","n":12,"all":true}`:   "path: a b.txt\nn: 12\nall: true",
 		`{"n":"12","t":"true","e":"","q":"\"a"}`: "n: \"12\"\nt: \"true\"\ne: \"\"\nq: \"\\\"a\"",
-		`{"text":"one\ntwo: x\n"}`:               "text:\n  | one\n  | two: x\n  | ",
+		`{"text":"one\ntwo: x\n"}`:               "text:\n  | one\n  | two: x\n  |",
 		`{"a: b":"c","list":[1, {"x":"y"}]}`:     "\"a: b\": c\nlist: [1,{\"x\":\"y\"}]",
 		`{"n":12345678901234567890,"z":null}`:    "n: 12345678901234567890\nz: null",
 		`{"a":" b"}`:                             "a: \" b\"",

@@ -25,12 +25,14 @@ const (
 	dirMode  = 0o700
 )
 
-// What the store keeps of people, and hands to platforms.
-type (
-	Person  = platform.Visitor
-	Code    = platform.PairingCode
-	Arrival = platform.Arrival
-)
+// Person is somebody as the store keeps them and platforms get them.
+type Person = platform.Visitor
+
+// Code is a pairing code.
+type Code = platform.PairingCode
+
+// Arrival is somebody whom the owner has just let in.
+type Arrival = platform.Arrival
 
 // Group is a group that is let in.
 type Group struct {

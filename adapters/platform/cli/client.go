@@ -179,37 +179,41 @@ type asking struct {
 // take adds a chunk. What the host says about the end is a paragraph of its own; of a
 // failed answer it is left to who asks how the message ended, see [Client.Outcome].
 func (a *asking) take(chunk uistream.Chunk) error {
-	switch c := chunk.(type) {
-	case uistream.TextStart:
-		if c.ID == uistream.NoticeID {
+	if start, ok := chunk.(uistream.TextStart); ok && start.ID == uistream.NoticeID {
+		return nil
+	}
+	if end, ok := chunk.(uistream.TextEnd); ok && end.ID == uistream.NoticeID {
+		return nil
+	}
+	if text, ok := chunk.(uistream.TextDelta); ok {
+		if text.ID == uistream.NoticeID {
+			a.notice += text.Delta
 			return nil
 		}
-	case uistream.TextEnd:
-		if c.ID == uistream.NoticeID {
-			return nil
-		}
-	case uistream.TextDelta:
-		if c.ID == uistream.NoticeID {
-			a.notice += c.Delta
-			return nil
-		}
-		a.say(c.Delta)
-	case uistream.Finish:
-		if a.notice != "" && c.Reason != uistream.FinishError {
-			words := a.notice
-			if a.said {
-				words = "\n\n" + words
-			}
-			a.say(words)
-			for _, part := range uistream.Notice(words) {
-				if _, err := a.reader.Apply(part); err != nil {
-					return err
-				}
-			}
+		a.say(text.Delta)
+	}
+	if finish, ok := chunk.(uistream.Finish); ok && finish.Reason != uistream.FinishError && a.notice != "" {
+		if err := a.close(); err != nil {
+			return err
 		}
 	}
 	_, err := a.reader.Apply(chunk)
 	return err
+}
+
+// close adds what the host says about the end.
+func (a *asking) close() error {
+	words := a.notice
+	if a.said {
+		words = "\n\n" + words
+	}
+	a.say(words)
+	for _, part := range uistream.Notice(words) {
+		if _, err := a.reader.Apply(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *asking) say(words string) {

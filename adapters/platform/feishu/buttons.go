@@ -61,17 +61,17 @@ func newCard(part platform.Part, buttons bool) *card {
 
 // content is the card as the service takes it. The text is shown as it is: what
 // somebody is asked about must not be able to look like anything else.
-func (c *card) content(say notices.Words) string {
+func (c *card) content() string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(c.object(say)) != nil { // Unreachable: strings
+	if enc.Encode(c.object()) != nil { // Unreachable: strings
 		return ""
 	}
 	return out.String()
 }
 
-func (c *card) object(say notices.Words) object {
+func (c *card) object() object {
 	elements := []object{{"tag": "div", "text": plainText(c.text)}}
 	for i, a := range c.asks {
 		if a.Order != "" {
@@ -142,7 +142,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	kind, text, shown := decided(p.say, d, out[0], by)
 	answer := toast(kind, text)
 	if shown != nil {
-		if made, ok := p.cards.decide(e.Context.Message, c.ID, shown, p.say); ok {
+		if made, ok := p.cards.decide(e.Context.Message, c.ID, shown); ok {
 			answer.Card = &object{"type": "raw", "data": made}
 		}
 	}
@@ -220,7 +220,7 @@ func (c *cards) replace(id string, made *card) {
 
 // decide puts what was decided in the place of a request's buttons and returns the
 // new card; false: the card is not known, as after a restart.
-func (c *cards) decide(id, approval string, shown object, say notices.Words) (object, bool) {
+func (c *cards) decide(id, approval string, shown object) (object, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	made := c.known[id]
@@ -228,5 +228,5 @@ func (c *cards) decide(id, approval string, shown object, say notices.Words) (ob
 		return nil, false
 	}
 	made.shown[approval] = shown
-	return made.object(say), true
+	return made.object(), true
 }

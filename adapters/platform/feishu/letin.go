@@ -34,7 +34,7 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	}
 	p.owe(ctx)
 	answer := toast("success", done)
-	if made, ok := p.cards.decide(e.Context.Message, c.ID, object{"tag": "div", "text": plainText(done)}, p.say); ok {
+	if made, ok := p.cards.decide(e.Context.Message, c.ID, object{"tag": "div", "text": plainText(done)}); ok {
 		answer.Card = &object{"type": "raw", "data": made}
 	}
 	return answer

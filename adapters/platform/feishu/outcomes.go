@@ -25,7 +25,7 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 		}
 	}
 	path := "/open-apis/im/v1/messages/" + url.PathEscape(messageID)
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content(p.say)}); err != nil {
+	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
 	}
 	p.cards.replace(messageID, made)

@@ -146,7 +146,7 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 	out.Kind, out.Content = "post", plain
 	switch {
 	case buttons != nil:
-		out.Kind, out.Content = "interactive", buttons.content(p.say)
+		out.Kind, out.Content = "interactive", buttons.content()
 	case part.Markup != "":
 		out.Content = part.Markup
 	}

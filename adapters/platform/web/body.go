@@ -148,6 +148,23 @@ func newest(list []json.RawMessage, named string) json.RawMessage {
 	return list[len(list)-1]
 }
 
+// tooLong refuses a message whose texts alone are more than a request without files may
+// hold: bodies are larger only for the sake of files.
+func (p *Platform) tooLong(req chatRequest) *problem {
+	for _, m := range append(slices.Clip(req.Shown), req.Last) {
+		size := 0
+		for _, part := range m.Parts {
+			if t, ok := part.(uimessage.Text); ok {
+				size += len(t.Text)
+			}
+		}
+		if m.Role == uimessage.RoleUser && int64(size) > p.opts.MaxBody {
+			return refused(http.StatusRequestEntityTooLarge, "too_large", "This text is too long to send. Shorten it, or send it as a file.")
+		}
+	}
+	return nil
+}
+
 // words are what a person said: the text and what goes with it.
 type words struct {
 	text  string

@@ -28,6 +28,9 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	req, refusal := parseChat(body)
 	if refusal == nil {
+		refusal = p.tooLong(req)
+	}
+	if refusal == nil {
 		req.Ingress, refusal = keyOf(r)
 	}
 	if refusal != nil {

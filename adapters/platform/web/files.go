@@ -121,8 +121,11 @@ func (p *Platform) takesFiles() *problem {
 }
 
 func (p *Platform) fileTooLarge() *problem {
-	return refused(http.StatusRequestEntityTooLarge, "file_too_large",
-		"The file is too large: at most "+strconv.FormatInt(p.opts.Files.Limit()>>20, 10)+" MB are taken.")
+	most := p.opts.Files.Limit() >> 20
+	refusal := refused(http.StatusRequestEntityTooLarge, "file_too_large",
+		"The file is too large: at most "+strconv.FormatInt(most, 10)+" MB are taken.")
+	refusal.megabytes = most
+	return refusal
 }
 
 func (p *Platform) fileProblem(ctx context.Context, key messages.ChatKey, err error) *problem {

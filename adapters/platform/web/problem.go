@@ -18,6 +18,7 @@ type problem struct {
 	code       string
 	message    string
 	retryAfter time.Duration
+	megabytes  int64 // how much is taken, of a refusal that says so
 }
 
 func refused(status int, code, message string) *problem {

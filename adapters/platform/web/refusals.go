@@ -46,7 +46,7 @@ func (p *problem) inChinese() string {
 	}
 	switch p.code {
 	case "file_too_large":
-		return "文件太大，没有收下。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
+		return "文件太大，最多 " + strconv.FormatInt(p.megabytes, 10) + " MB。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
 	case "too_many_files":
 		return "一条消息最多带 " + strconv.Itoa(maxAttached) + " 个文件。"
 	case "bad_message":
@@ -102,6 +102,7 @@ func chinese(message string) string {
 		"This is too large to send. Send a smaller file, or start a new chat if the page sends its whole history.": "内容太大，无法发送。请发送更小的文件；如果页面会附带全部历史记录，请新建会话。",
 		"This message could not be handled. The operator finds it with \"sma outbox list\".":                       "这条消息无法处理。管理员可以用 sma outbox list 查看。",
 		"This message was not taken. Try again later.":                                                             "这条消息没有被接收，请稍后再试。",
+		"This text is too long to send. Shorten it, or send it as a file.":                                         "文字太长，无法发送。请缩短，或以文件的形式发送。",
 		"This was decided already. Load the chat again to see what came of it.":                                    "这个请求已有决定。请刷新会话查看结果。",
 		"Too many messages are waiting for an answer in this chat. Try again when some of them are answered.":      "这个会话中等待回答的消息太多，请等一部分回答完后再发。",
 		"Too many wrong tokens. Try again in a minute.":                                                            "错误的令牌次数过多，请一分钟后再试。",

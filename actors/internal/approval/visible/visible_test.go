@@ -63,6 +63,21 @@ func TestText(t *testing.T) {
 }
 
 // Two texts never look the same.
+func TestExact(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n":   "a",
+		"a\n\n": "a⟦U+000A⟧",
+		"a \n":  "a⟦U+0020⟧",
+		"a":     "a",
+		"\n":    "",
+		"":      "",
+	} {
+		if got := Exact(in); got != want {
+			t.Errorf("Exact(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestTextIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))

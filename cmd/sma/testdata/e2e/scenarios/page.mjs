@@ -14,8 +14,8 @@ const says = {
     page: [['/output', 'page 1 of'], ['/output 1 2', 'page 2 of'], ['/output 9', 'There is no such output']], wrong: 'Write /output', fresh: 'We start afresh',
   },
   zh: {
-    browser: 'zh-CN', placeholder: '输入消息', hello: '你好', help: '/status - 查看状态', hint: '/status: ',
-    idle: '空闲', none: '没有等待你决定的请求', open: '#1', words: '同意', obeyed: '已同意', approve: '同意', deny: '拒绝', denied: '已拒绝',
+    browser: 'zh-CN', placeholder: '输入消息', hello: '你好', help: '/status - 查看我是否在处理、有多少消息在等', hint: '/status: ',
+    idle: '空闲', none: '没有等待你决定的请求', open: '#1', words: '同意', obeyed: '已批准', approve: '批准', deny: '拒绝', denied: '已拒绝',
     page: [['/output', '第 1 页'], ['/output 1 2', '第 2 页'], ['/output 9', '没有这样的工具输出']], wrong: '发送 /output', fresh: '已开始新的对话',
   },
 }[PAGE_LANGUAGE];

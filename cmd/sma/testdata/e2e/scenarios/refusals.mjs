@@ -20,10 +20,15 @@ export default async function () {
   await pass('mid');
   await sent;
 
-  for (const [language, words] of [['en', /^This is too large to send\. /], ['zh', /^内容太大，无法发送。/]]) {
-    const large = new Chat({ id: 'large', transport: inLanguage(language) });
-    await large.sendMessage({ text: 'x'.repeat(9 << 20) });
-    assert.match(large.error.message, words);
+  for (const [language, long, large] of [
+    ['en', /^This text is too long to send\. /, /^This is too large to send\. /],
+    ['zh', /^文字太长，无法发送。/, /^内容太大，无法发送。/],
+  ]) {
+    for (const [megabytes, words] of [[9, long], [40, large]]) { // files of 20 MB are taken, so a body may hold more than a text
+      const refused = new Chat({ id: 'large', transport: inLanguage(language) });
+      await refused.sendMessage({ text: 'x'.repeat(megabytes << 20) });
+      assert.match(refused.error.message, words);
+    }
   }
 
   for (const [id, text, words] of [['failed', '!refuse', /^My model refused/], ['failed-zh', '!refuse|你好', /^模型拒绝/]]) {
