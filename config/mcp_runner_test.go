@@ -123,21 +123,24 @@ func TestSpelledOutSecrets(t *testing.T) {
 // Arguments that name a folder which the server may not read are warned of.
 func TestFoldersThatAreNotGranted(t *testing.T) {
 	dir := t.TempDir()
-	for name, want := range map[string]int{
-		`"args": ["` + dir + `"]`:                               1,
-		`"args": ["` + dir + `"], "read": ["` + dir + `"]`:      0,
-		`"args": ["` + dir + `/"], "write": ["` + dir + `/.."]`: 0,
-		`"args": ["."]`:                1,
-		`"args": ["."], "read": ["."]`: 0,
-		`"args": ["."], "cwd": "."`:    0,
-		`"args": ["/usr/lib", "no-such-folder", "-x", "mcp.json"]`: 0,
+	for _, tt := range []struct {
+		name string
+		want int
+	}{
+		{`"args": ["` + dir + `"]`, 1},
+		{`"args": ["` + dir + `"], "read": ["` + dir + `"]`, 0},
+		{`"args": ["` + dir + `/"], "write": ["` + dir + `/.."]`, 0},
+		{`"args": ["."]`, 1},
+		{`"args": ["."], "read": ["."]`, 0},
+		{`"args": ["."], "cwd": "."`, 0},
+		{`"args": ["/usr/lib", "no-such-folder", "-x", "mcp.json"]`, 0},
 	} {
-		m, _, err := loadMCP(t, `{"servers": {"a": {"command": "x", `+name+`}}}`, nil)
+		m, _, err := loadMCP(t, `{"servers": {"a": {"command": "x", `+tt.name+`}}}`, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Findings) != want {
-			t.Errorf("%s: findings = %v, want %d", name, m.Findings, want)
+		if len(m.Findings) != tt.want {
+			t.Errorf("%s: findings = %v, want %d", tt.name, m.Findings, tt.want)
 		}
 	}
 }
