@@ -15,6 +15,13 @@ type Marker interface {
 	Mark(ctx context.Context, to Target, messageID string, mark messages.Mark) error
 }
 
+// Named knows what its bot is called.
+type Named interface {
+	// Bot is the bot's name as people read it, and a link that opens a talk with it. Both
+	// are empty until the service has said who the bot is; the link is where it has none.
+	Bot() (name, link string)
+}
+
 // Outcomer shows in the place of a message's buttons how the requests ended that it asks
 // about.
 type Outcomer interface {

@@ -122,6 +122,7 @@ var (
 	_ platform.Typer    = (*Platform)(nil)
 	_ platform.Drafter  = (*Platform)(nil)
 	_ platform.Marker   = (*Platform)(nil)
+	_ platform.Named    = (*Platform)(nil)
 )
 
 // burst is how many messages a person may get at once: more of them than one a
@@ -245,12 +246,4 @@ func (p *Platform) Capabilities() platform.Capabilities {
 		}
 	}
 	return c
-}
-
-// Username is the bot's name without the at sign, once the server has told it.
-func (p *Platform) Username() string {
-	if me := p.me.Load(); me != nil {
-		return me.Username
-	}
-	return ""
 }

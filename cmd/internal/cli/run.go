@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -157,16 +158,16 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 			row(p.Name, webRow(s, again))
 		case p.Name == "cli":
 			row(p.Name, "on, sma chat"+again)
-		case p.Note == "":
-			row(p.Name, "on")
 		default:
-			row(p.Name, "on, "+p.Note)
+			row(p.Name, strings.Join(slices.DeleteFunc([]string{"on", p.Bot, p.Link, p.Note}, func(s string) bool { return s == "" }), ", "))
 		}
 	}
 	if s.Metrics != "" {
 		row("metrics", "http://"+s.Metrics+"/metrics")
 	}
 	switch {
+	case s.OwnerCode != "" && ownerLink(s) != "":
+		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", ownerLink(s), s.OwnerCode)
 	case s.OwnerCode != "":
 		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
 	case s.Web != "" && s.Login.IsZero():
@@ -179,6 +180,17 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 		out.WriteString("Next: write to the bot")
 	}
 	return out.String()
+}
+
+// ownerLink opens a talk with the bot and sends it the owner's code; empty: no service has
+// such a link for this bot.
+func ownerLink(s host.Summary) string {
+	for _, p := range s.Platforms {
+		if p.Name == "telegram" && p.Name == s.OwnerBot && p.Link != "" {
+			return p.Link + "?start=" + s.OwnerCode
+		}
+	}
+	return ""
 }
 
 // webRow says where the page is, and what gets people into it.

@@ -78,8 +78,10 @@ func statusText(s host.Status) string {
 		case p.On:
 			word = "down"
 		}
-		if p.Note != "" {
-			word += ", " + p.Note
+		for _, more := range []string{p.Bot, p.Link, p.Note} {
+			if more != "" {
+				word += ", " + more
+			}
 		}
 		row(p.Name, word)
 		if len(p.Can) > 0 {

@@ -141,15 +141,7 @@ func (h *Host) Status(ctx context.Context) Status {
 		return out
 	}
 	out.Chats, out.Models = h.countChats(ctx), h.models()
-	for i, p := range out.Platforms {
-		made := h.ports[p.Name]
-		if made == nil || !p.Up || p.Note != "" {
-			continue
-		}
-		if named, ok := made.platform.(interface{ Username() string }); ok && named.Username() != "" {
-			out.Platforms[i].Note = "@" + named.Username()
-		}
-	}
+	h.nameBots(out.Platforms)
 	return out
 }
 

@@ -46,6 +46,9 @@ type PlatformStatus struct {
 	Up   bool   `json:"up"`
 	// Note says why it is off or down, or where it is.
 	Note string `json:"note,omitempty"`
+	// Bot is what the platform calls the bot, Link opens a talk with it; empty: not known.
+	Bot  string `json:"bot,omitempty"`
+	Link string `json:"link,omitempty"`
 	// Can says in words what a platform that is on can do.
 	Can []string `json:"can,omitempty"`
 }

@@ -103,10 +103,13 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 	return out, nil
 }
 
+// starting is the note of a platform that its service has not answered yet.
+const starting = "starting"
+
 // connect makes a platform, its adapter actor and its port.
 func (h *Host) connect(p place, up prometheus.Gauge) error {
 	pid := h.system.NewLocalPID(adapter.Name(p.name))
-	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting"})
+	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting})
 	live := adapter.NewPort(h.system, h.router, pid, adapter.PortOptions{
 		Platform: p.name, Metrics: h.portMetrics,
 		OnStatus: func(ok bool, note string) {
@@ -127,7 +130,7 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	if _, err := h.system.Root.SpawnNamed(props, adapter.Name(p.name)); err != nil {
 		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
 	}
-	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: "starting", Can: made.Capabilities().Words()})
+	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting, Can: made.Capabilities().Words()})
 	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: h.via(made, pid, p.egress)}
 	if served, ok := made.(*web.Platform); ok && p.name == nameWeb {
 		api := *h.ports[nameWeb]

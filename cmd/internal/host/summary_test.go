@@ -1,0 +1,26 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A start tells people which bot it is and how to open it, once the service has said so.
+func TestSummaryNamesTheBot(t *testing.T) {
+	p := newProject(t)
+	h := p.start(t, Options{}, telegramFlags(p))
+	summary, err := h.Summary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range summary.Platforms {
+		if s.Bot != "" {
+			got[s.Name] = s.Bot + " " + s.Link
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"telegram": "@sample_bot https://t.me/sample_bot"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
