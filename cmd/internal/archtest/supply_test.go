@@ -60,6 +60,7 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/yuin/goldmark",
 		"go.uber.org/goleak",
 		"go.yaml.in/yaml/v4",
+		"golang.org/x/image",
 		"golang.org/x/net",
 		"golang.org/x/sys",
 		"golang.org/x/term",
