@@ -19,18 +19,21 @@ func TestReadyBlockNamesBots(t *testing.T) {
 		wants []string
 	}{
 		{
-			"an owner is missing", host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{telegram, second}}, OwnerCode: "ABCD1234", OwnerBot: "telegram"},
+			"an owner is missing",
+			host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{telegram, second}}, OwnerCode: "ABCD1234", OwnerBot: "telegram"},
 			[]string{
 				"  telegram   on, @sample_bot, https://t.me/sample_bot\n", "  telegram@work on, @work_bot, https://t.me/work_bot\n",
 				"Next: open https://t.me/sample_bot?start=ABCD1234 to become the owner of the bot (good for one hour), or send it /start ABCD1234",
 			},
 		},
 		{
-			"of the other platform's bot", host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{telegram, feishu}}, OwnerCode: "ABCD1234", OwnerBot: "feishu"},
+			"of the other platform's bot",
+			host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{telegram, feishu}}, OwnerCode: "ABCD1234", OwnerBot: "feishu"},
 			[]string{"  feishu     on, Sample, https://applink.feishu.cn/client/bot/open?appId=cli_1\n", "Next: send /start ABCD1234 to the bot"},
 		},
 		{
-			"not known yet", host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{{Name: "telegram", On: true, Note: "starting"}}}},
+			"not known yet",
+			host.Summary{Status: host.Status{Platforms: []host.PlatformStatus{{Name: "telegram", On: true, Note: "starting"}}}},
 			[]string{"  telegram   on, starting\n", "Next: write to the bot"},
 		},
 	} {
