@@ -102,6 +102,14 @@ func quoted(text, left, right string) string {
 	return left + text + right
 }
 
+// Duration is a length of time as people say it, in English or Chinese.
+func Duration(d time.Duration, inChinese bool) string {
+	if inChinese {
+		return chinese{}.duration(d)
+	}
+	return english{}.duration(d)
+}
+
 type english struct{}
 
 func (english) quote(text string) string { return quoted(text, "“", "”") }

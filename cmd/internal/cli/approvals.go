@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -117,7 +118,7 @@ type approvalWords struct {
 func (a *app) approvalWords() approvalWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return approvalWords{
-			empty: "没有等待审批的请求\n", left: "%s 后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 会话 编号\n",
+			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 会话 编号\n",
 			approved: "已批准", denied: "已拒绝", zh: true,
 			unsent: "还没能在会话中显示：%s", parked: "还没能在会话中显示：%s。可用 sma outbox retry 重新发送",
 			is: map[messages.DecisionIs]string{
@@ -146,7 +147,7 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, oneLine(l.Tool, 64), fmt.Sprintf(w.left, max(0, l.Expires.Sub(now)).Round(time.Second)))
+		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, oneLine(l.Tool, 64), fmt.Sprintf(w.left, tool.Duration(untilThen(l.Expires, now), w.zh)))
 		if l.Asker != "" {
 			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Asker, 64))
 		}
@@ -199,4 +200,13 @@ func (w approvalWords) decided(approve bool, r host.ApprovalResult) string {
 		fmt.Fprintf(&out, "#%d %s\n", d.N, word)
 	}
 	return out.String()
+}
+
+// untilThen is the time left until then, in minutes while there are some.
+func untilThen(then, now time.Time) time.Duration {
+	left := max(0, then.Sub(now))
+	if left > time.Minute {
+		return left.Round(time.Minute)
+	}
+	return left
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -119,12 +120,15 @@ func grantsFailure(err error) error {
 }
 
 // grantWords are what the commands say to people, in one language.
-type grantWords struct{ empty, left, endless, by, in, help, done string }
+type grantWords struct {
+	empty, left, endless, by, in, help, done string
+	zh                                       bool
+}
 
 func (a *app) grantWords() grantWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return grantWords{
-			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", help: "收回：sma approvals revoke 会话 编号\n", done: "已收回",
+			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", help: "收回：sma approvals revoke 会话 编号\n", done: "已收回", zh: true,
 		}
 	}
 	return grantWords{
@@ -142,7 +146,7 @@ func (w grantWords) table(lines []host.GrantLine, now time.Time) string {
 	for _, l := range lines {
 		ends := w.endless
 		if !l.Until.IsZero() {
-			ends = fmt.Sprintf(w.left, max(0, l.Until.Sub(now)).Round(time.Second))
+			ends = fmt.Sprintf(w.left, tool.Duration(untilThen(l.Until, now), w.zh))
 		}
 		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
 		if l.Person != "" {

@@ -118,7 +118,11 @@ func (a *app) chatsListCmd() *cobra.Command {
 					out.WriteString("there are no chats\n")
 				}
 				for _, l := range lines {
-					fmt.Fprintf(&out, "%s  %s\n", l.UpdatedAt.Local().Format("2006-01-02 15:04"), l.ChatKey)
+					changed := "no messages" // only commands, or all was deleted
+					if !l.UpdatedAt.IsZero() {
+						changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
+					}
+					fmt.Fprintf(&out, "%-16s  %s\n", changed, l.ChatKey)
 				}
 				return a.print(out.String())
 			})
