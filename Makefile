@@ -9,6 +9,8 @@
 #   make vuln    code that is called and known to be vulnerable; needs vuln.go.dev
 #   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
 #                window (LONGCHAT_COMPACTION=off: as if nothing were ever folded)
+#   make recorded BASE=<commit>   what chats write in the recorded conversations, compared with
+#                another commit line by line
 #   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each
 #   make soak    kills, faults, crash states, fuzzing, and load by the harness if BENCH_DIR
 #                is set, for at most SOAK_TIME (default 60m), with one table at the end
@@ -21,12 +23,13 @@ GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 VULN_VERSION  := v1.1.4
 BENCH_DIR     ?=
+BASE          ?= main
 DEMO_DIR      ?= $(BIN)/demo
 SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
 FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
                  adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
-                 persistence/jsonl:FuzzLoader persistence/jsonl:FuzzLoadMutated \
+                 persistence/filestore:FuzzLoader persistence/filestore:FuzzLoadMutated \
                  adapters/platform/telegram:FuzzWebhookBody adapters/platform/feishu:FuzzEvent adapters/platform/feishu:FuzzFrame persistence/searchindex:FuzzWords \
                  messages/schedule:FuzzParseCron messages/frontmatter:FuzzRead persistence/taskfile:FuzzParse \
                  adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
@@ -37,7 +40,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  adapters/platform/telegram:FuzzMapper adapters/platform/feishu:FuzzFile adapters/platform/feishu:FuzzForwards \
                  adapters/platform/feishu:FuzzTakenBack adapters/internal/ogg:FuzzLength adapters/platform/web:FuzzGuardHost \
                  adapters/platform/web:FuzzParseCommand adapters/tool/webfetch:FuzzPageText adapters/tool/webfetch:FuzzAddress \
-                 adapters/internal/markup:FuzzSplit adapters/internal/markup:FuzzRich persistence/jsonl:FuzzKey persistence:FuzzParseRecord persistence:FuzzStatementLine actors/memory:FuzzReadsAsOrder actors/memory:FuzzStatement \
+                 adapters/internal/markup:FuzzSplit adapters/internal/markup:FuzzRich persistence/filestore:FuzzKey persistence/journal:FuzzParseRecord persistence:FuzzStatementLine actors/memory:FuzzReadsAsOrder actors/memory:FuzzStatement \
                  adapters/platform/internal/spool:FuzzSpoolLoad adapters/tool/skill:FuzzParse config:FuzzLoad
 
 # The race detector needs a C compiler. Without one the tests run without it,
@@ -47,7 +50,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: demo build test check lint vuln bench longchat fuzz soak soak-short go-present npm
+.PHONY: demo build test check lint vuln bench longchat recorded fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -90,6 +93,9 @@ bench: build
 
 longchat: go-present
 	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -v -timeout 60m -run TestLongChat ./cmd/internal/longchat
+
+recorded: go-present
+	@GO='$(GO)' .ci/recorded '$(BASE)'
 
 fuzz: go-present
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME) $(FUZZ)

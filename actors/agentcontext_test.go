@@ -20,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // TestRunEntries: each run leaves one record once its end is durable: what was
@@ -61,13 +62,13 @@ func TestRunEntries(t *testing.T) {
 		w.Wait()
 		want := []persistence.RunEntry{
 			{
-				Kind: persistence.RunEntryRun, Result: persistence.ResultDone, Request: "how is the weather? / in Rome", Answer: "Looking. / It is sunny.",
+				Kind: persistence.RunEntryRun, Result: journal.ResultDone, Request: "how is the weather? / in Rome", Answer: "Looking. / It is sunny.",
 				Calls: []persistence.RunCall{
 					{Name: "slow", Input: `{"q":"` + strings.Repeat("天", 114) + "…"}, {Name: "broken", Input: "{}", Error: "no such thing"}, {Name: "chat_send"},
 				},
 				Failures: []string{"broken: no such thing"},
 			},
-			{Kind: persistence.RunEntryRun, Result: persistence.ResultFailed, Request: "and tomorrow?", Failures: []string{"failed: auth"}},
+			{Kind: persistence.RunEntryRun, Result: journal.ResultFailed, Request: "and tomorrow?", Failures: []string{"failed: auth"}},
 		}
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(persistence.RunEntry{}, "TS", "RunID")); diff != "" {
 			t.Errorf("entries (-want +got):\n%s", diff)

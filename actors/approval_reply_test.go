@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // states are how the calls of the shell stand, in order.
@@ -154,7 +154,7 @@ func TestPlacesInTheListSeenLast(t *testing.T) {
 					if got := strings.Join(w.states(), " "); got != tt.want {
 						t.Errorf("%s, want %s", got, tt.want)
 					}
-					if listed := len(w.Platform.Texts(alice)) > before && (strings.Contains(w.last(), "These wait for a decision") || strings.Contains(w.last(), "以下请求在等待决定")); listed != tt.listed {
+					if listed := len(w.Platform.Texts(alice)) > before && ((strings.Contains(w.last(), "requests wait for a decision") || strings.Contains(w.last(), "request waits for a decision")) || strings.Contains(w.last(), "以下请求在等待决定")); listed != tt.listed {
 						t.Errorf("people read %q", w.last())
 					}
 					if tt.again == "" {
@@ -435,7 +435,7 @@ func TestAP9PageShowsWhatRuns(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newShellWorld(t, func(o *actortest.Options) { o.Platform = &actortest.Platform{} }, modeltest.CallTools(sh("c1", command)))
 				w.says("alice", "go")
-				turn := persistence.NewTurn(w.View(alice).Messages[1])
+				turn := journal.NewTurn(w.View(alice).Messages[1])
 				if len(turn.Requests) != 1 {
 					t.Fatalf("%d requests", len(turn.Requests))
 				}

@@ -32,14 +32,14 @@ func TestAP8RevokedGrants(t *testing.T) {
 		ran             int64 // of the command that follows
 		reads           string
 	}{
-		{"by name", "alice", "/approvals revoke g1", false, 0, "Taken back: g1"},
-		{"by number", "alice", "/approvals revoke 1", false, 0, "Taken back: g1"},
-		{"all", "alice", "/approvals revoke all", false, 0, "Taken back: g1"},
-		{"in Chinese", "alice", "/approvals 撤销 g1", false, 0, "已收回：g1"},
-		{"all, in Chinese", "alice", "/approvals 撤销 全部", false, 0, "已收回：g1"},
-		{"over a restart", "alice", "/approvals revoke g1", true, 0, "Taken back: g1"},
-		{"by somebody who may not", "bob", "/approvals revoke g1", false, 1, "You may not take back"},
-		{"all, by somebody who may not", "bob", "/approvals revoke all", false, 1, "You may not take back"},
+		{"by name", "alice", "/approvals revoke g1", false, 0, "Revoked: g1"},
+		{"by number", "alice", "/approvals revoke 1", false, 0, "Revoked: g1"},
+		{"all", "alice", "/approvals revoke all", false, 0, "Revoked: g1"},
+		{"in Chinese", "alice", "/approvals 撤销 g1", false, 0, "已撤销：g1"},
+		{"all, in Chinese", "alice", "/approvals 撤销 全部", false, 0, "已撤销：g1"},
+		{"over a restart", "alice", "/approvals revoke g1", true, 0, "Revoked: g1"},
+		{"by somebody who may not", "bob", "/approvals revoke g1", false, 1, "You may not revoke"},
+		{"all, by somebody who may not", "bob", "/approvals revoke all", false, 1, "You may not revoke"},
 		{"another one", "alice", "/approvals revoke g2", false, 1, "g1: for"},
 		{"one that is, one that is not", "alice", "/approvals revoke g1 g2", false, 1, "g1: for"},
 		{"no number", "alice", "/approvals revoke", false, 1, "g1: for"},

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -123,8 +123,8 @@ func (s *scenario) metricOf(name, label, value string) float64 {
 func TestCO1NoArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		open := func() *jsonl.Store {
-			store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+		open := func() *filestore.Store {
+			store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestCO1NoArchive(t *testing.T) {
 		if r := head.Meta.SourceRange; r == nil || r.Count != int64(2*folded) || !strings.HasPrefix(r.FromID, "u:") {
 			t.Errorf("the summary stands for %+v, want %d turns", r, 2*folded)
 		}
-		if id := persistence.ArchiveOf(view.Messages); id != "" || aged > 0 {
+		if id := journal.ArchiveOf(view.Messages); id != "" || aged > 0 {
 			t.Errorf("the summary names %q, %d turns name archives; there are none", id, aged)
 		}
 		if !strings.Contains(fmt.Sprint(lineTexts(view.Messages)), largeWord) {

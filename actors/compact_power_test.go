@@ -21,8 +21,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl/jsonltest"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // powerCuts looks at a disk after every operation that changes it, as a cut of the power
@@ -30,7 +31,7 @@ import (
 type powerCuts struct {
 	t     *testing.T
 	key   messages.ChatKey
-	disk  *jsonltest.Disk
+	disk  *filestoretest.Disk
 	limit int // states after one operation
 
 	mu     sync.Mutex
@@ -40,7 +41,7 @@ type powerCuts struct {
 	points int
 	states int
 	seen   map[string]int // what was found
-	some   []*jsonltest.Disk
+	some   []*filestoretest.Disk
 }
 
 // ask: these words are on their way.
@@ -58,7 +59,7 @@ func (p *powerCuts) acknowledged(words string) {
 }
 
 // after looks at all states behind an operation.
-func (p *powerCuts) after(op jsonltest.Op) {
+func (p *powerCuts) after(op filestoretest.Op) {
 	if !op.Changes() {
 		return
 	}
@@ -85,9 +86,9 @@ func (p *powerCuts) after(op jsonltest.Op) {
 
 // look reads the chat as the next process would: all that was acknowledged
 // is there once and in order, and archives count only if something names them.
-func (p *powerCuts) look(d *jsonltest.Disk) error {
+func (p *powerCuts) look(d *filestoretest.Disk) error {
 	ctx := context.Background()
-	s, err := jsonltest.Open(d, jsonl.Options{Logger: slog.New(slog.DiscardHandler)})
+	s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (p *powerCuts) look(d *jsonltest.Disk) error {
 		return err
 	}
 	p.seen["torn write"] += len(snap.Damage) // of what was not acknowledged, or it would be missed below
-	state, err := persistence.Replay(snap)
+	state, err := journal.Replay(snap)
 	if err != nil {
 		return err
 	}
@@ -122,23 +123,23 @@ func (p *powerCuts) look(d *jsonltest.Disk) error {
 
 // words are those of all user turns: of the history, of archives that summaries name,
 // and of contexts that were left. A turn stands in one of them.
-func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *persistence.State) ([]string, error) {
+func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *journal.State) ([]string, error) {
 	ctx := context.Background()
 	bySeq, twice := map[int64]string{}, error(nil)
 	take := func(where string, turns []uimessage.Message, may bool) {
 		for _, m := range turns {
-			t := persistence.NewTurn(m)
+			t := journal.NewTurn(m)
 			if m.Role != uimessage.RoleUser {
 				continue
 			}
-			if old, ok := bySeq[t.Meta.Seq]; ok && (!may || old != persistence.Text(m)) {
-				twice = errors.Join(twice, fmt.Errorf("%s: %q stands twice", where, persistence.Text(m)))
+			if old, ok := bySeq[t.Meta.Seq]; ok && (!may || old != journal.Text(m)) {
+				twice = errors.Join(twice, fmt.Errorf("%s: %q stands twice", where, journal.Text(m)))
 			}
-			bySeq[t.Meta.Seq] = persistence.Text(m)
+			bySeq[t.Meta.Seq] = journal.Text(m)
 		}
 	}
 	follow := func(turns []uimessage.Message, may bool) error {
-		for id := persistence.ArchiveOf(turns); id != ""; {
+		for id := journal.ArchiveOf(turns); id != ""; {
 			a, err := c.ReadArchive(ctx, id)
 			if err != nil {
 				return fmt.Errorf("a summary names %s: %w", id, err)
@@ -153,7 +154,7 @@ func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *persis
 			}
 			p.seen["archive"]++
 			take(id, turns, may)
-			id = persistence.ArchiveOf(turns)
+			id = journal.ArchiveOf(turns)
 		}
 		return nil
 	}
@@ -208,7 +209,7 @@ func (p *powerCuts) pointers(c persistence.Chat, turns []uimessage.Message) erro
 
 // agedIn is the archive that a turn names since its large outputs were left out.
 func agedIn(m uimessage.Message) (id string) {
-	for _, e := range persistence.NewTurn(m).Meta.Extra {
+	for _, e := range journal.NewTurn(m).Meta.Extra {
 		if e.Name == "aged" {
 			id = strings.Trim(string(e.Value), `"`)
 		}
@@ -243,8 +244,8 @@ func TestCO1PowerCutInCompactionAndSwitch(t *testing.T) {
 		"long j", "short k", "/load 1", "long l", "long m", "/compact", "short n",
 	}
 	synctest.Test(t, func(t *testing.T) {
-		disk := jsonltest.NewDisk()
-		store, err := jsonltest.Open(disk, jsonl.Options{Logger: slog.New(slog.DiscardHandler)})
+		disk := filestoretest.NewDisk()
+		store, err := filestoretest.Open(disk, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +300,7 @@ func largeTools() []tool.Tool {
 func goOn(t *testing.T, p *powerCuts) {
 	t.Helper()
 	for i, d := range p.some {
-		store, err := jsonltest.Open(d, jsonl.Options{Logger: slog.New(slog.DiscardHandler)})
+		store, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -56,7 +57,7 @@ func (s *scenario) told() (words, lines []string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	state, err := persistence.Replay(snap)
+	state, err := journal.Replay(snap)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func (s *scenario) told() (words, lines []string) {
 	}
 	for _, m := range all {
 		if m.Role == uimessage.RoleUser {
-			words = append(words, persistence.Text(m))
+			words = append(words, journal.Text(m))
 		}
 	}
 	return words, lines
@@ -314,7 +315,7 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if persistence.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still folds once more
+			if journal.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still folds once more
 				folded = append(folded, string(uimessage.AppendJSON(nil, m)))
 			}
 		}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
-	s, err := jsonl.Open(jsonl.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,8 @@ func TestOutputAsAFile(t *testing.T) {
 		for _, tt := range []struct{ order, want string }{
 			{"/output", "Output of `print`, 6 bytes:\n```\nshort\n```"},
 			{"/output 2", fmt.Sprintf("Output of `print`, %d bytes:", len(long)+1)}, // the mask is longer
-			{"/output 3", "There is no such output of a tool in this conversation."},
-			{"/output of it", "Write /output for what a tool said last, or /output 2 for the one before it."},
+			{"/output 3", "This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it."},
+			{"/output of it", "Send /output for the whole output of the last tool that I used, or /output 2 for the one before it."},
 		} {
 			w.Say(alice, "alice", tt.order)
 			w.Wait()
@@ -193,12 +193,12 @@ func TestPI6OutputOfOthers(t *testing.T) {
 		w, _ := outputWorld(t, platform.Capabilities{Outbox: true, MaxText: 4096}, plain, "for alice", "for bob")
 		for _, tt := range []struct{ who, words, want string }{
 			{"alice", "print it", "done"},
-			{"bob", "/output", "There is no such output"},
+			{"bob", "/output", "This conversation has no such tool output"},
 			{"bob", "print it", "done"},
 			{"bob", "/output", "for bob"},
 			{"alice", "/output", "for alice"},
-			{"alice", "/output 2", "There is no such output"},
-			{"", "/output", "There is no such output"},
+			{"alice", "/output 2", "This conversation has no such tool output"},
+			{"", "/output", "This conversation has no such tool output"},
 		} {
 			w.Say(group, tt.who, tt.words)
 			w.Wait()
@@ -213,7 +213,7 @@ func TestPI6OutputOfOthers(t *testing.T) {
 // An order has no language of its own: it is answered in that of what was said before.
 func TestOrdersAreAnsweredInTheLanguageOfTheChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, tt := range []struct{ words, want string }{{"hello", "Nothing is running"}, {"你好", "现在没有"}} {
+		for _, tt := range []struct{ words, want string }{{"hello", "I am not working on anything"}, {"你好", "现在没有"}} {
 			w, _ := outputWorld(t, platform.Capabilities{Outbox: true, MaxText: 4096}, plain, "x")
 			w.Say(alice, "alice", tt.words)
 			w.Wait()

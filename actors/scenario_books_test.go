@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -134,8 +134,8 @@ func (s *scenario) metricSum(name string) (sum float64) {
 func TestP1CountsAreRecountedFromTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		open := func() *jsonl.Store {
-			store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+		open := func() *filestore.Store {
+			store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,8 +195,8 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 		}
 		meta := snap.Meta // as of a turn that was lost since
 		meta.Seq, meta.N = meta.Seq+1, meta.N+9
-		late := persistence.Record{N: meta.N, TS: time.Now().UnixMilli(), Fact: persistence.StopRequested{RunID: "r"}}
-		if err := errors.Join(c.Append(t.Context(), late), c.Fold(t.Context(), persistence.Fold{Meta: meta}), c.Close()); err != nil {
+		late := journal.Record{N: meta.N, TS: time.Now().UnixMilli(), Fact: journal.StopRequested{RunID: "r"}}
+		if err := errors.Join(c.Append(t.Context(), late), c.Fold(t.Context(), journal.Fold{Meta: meta}), c.Close()); err != nil {
 			t.Fatal(err)
 		}
 		w := s.w.Again(nil)

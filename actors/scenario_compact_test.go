@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // systemTokens are those of the system text in scenarios.
@@ -54,8 +55,8 @@ func (s *scenario) summary(clauses string) error {
 
 // archives are the archives of a chat, the newest first: the summary that stands
 // first in one names the one before.
-func archives(c persistence.Chat, snap persistence.Snapshot) ([]persistence.Archive, error) {
-	var out []persistence.Archive
+func archives(c persistence.Chat, snap journal.Snapshot) ([]journal.Archive, error) {
+	var out []journal.Archive
 	for id := snap.Meta.Cursor; id != ""; {
 		a, err := c.ReadArchive(context.Background(), id)
 		if err != nil {
@@ -103,10 +104,10 @@ func archiveOf(line []byte) string {
 }
 
 // summaryOf is the summary at the head of a history, if there is one.
-func summaryOf(history []uimessage.Message) (persistence.Turn, bool) {
+func summaryOf(history []uimessage.Message) (journal.Turn, bool) {
 	if len(history) == 0 {
-		return persistence.Turn{}, false
+		return journal.Turn{}, false
 	}
-	t := persistence.NewTurn(history[0])
+	t := journal.NewTurn(history[0])
 	return t, t.Meta.Kind == uimessage.KindSummary
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // withContexts gives chats the tools and the commands of contexts. Ids are numbered.
@@ -60,7 +60,7 @@ func (s *scenario) nothingLost() {
 	have := map[string]bool{}
 	keep := func(list []uimessage.Message) {
 		for _, m := range list {
-			have[persistence.NewTurn(m).Meta.MessageID] = true
+			have[journal.NewTurn(m).Meta.MessageID] = true
 		}
 	}
 	keep(s.w.View(s.key).Messages)
@@ -73,7 +73,7 @@ func (s *scenario) nothingLost() {
 		if err != nil || len(c.Messages) == 0 {
 			s.t.Fatalf("context %+v: %v", item, err)
 		}
-		first, last := c.Messages[0], persistence.NewTurn(c.Messages[len(c.Messages)-1])
+		first, last := c.Messages[0], journal.NewTurn(c.Messages[len(c.Messages)-1])
 		if first.Role != uimessage.RoleUser || !last.Ends() || last.ID != c.Checkpoint {
 			s.t.Errorf("context %s is not whole: from %s to %s", c.ID, first.ID, last.ID)
 		}

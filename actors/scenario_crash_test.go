@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -159,7 +160,7 @@ func (s *scenario) everythingHolds() {
 	}
 	last := int64(0)
 	for _, m := range v.Messages {
-		meta := persistence.NewTurn(m).Meta
+		meta := journal.NewTurn(m).Meta
 		if m.Role != uimessage.RoleUser {
 			continue
 		}

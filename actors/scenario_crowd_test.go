@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -130,7 +131,7 @@ func TestRL12ArrivalsDuringARun(t *testing.T) {
 			s.w.Wait()
 			fault += arrivals(s.w.View(s.key), senders)
 			for _, m := range s.w.View(s.key).Messages {
-				if meta := persistence.NewTurn(m).Meta; meta.Result != "" {
+				if meta := journal.NewTurn(m).Meta; meta.Result != "" {
 					runs++
 				}
 			}
@@ -159,10 +160,10 @@ func slowTool(name string) tool.Tool {
 func arrivals(v platform.ChatView, senders []string) string {
 	var who []string
 	for _, m := range v.Messages {
-		meta := persistence.NewTurn(m).Meta
+		meta := journal.NewTurn(m).Meta
 		switch {
-		case m.Role == uimessage.RoleUser && persistence.Text(m) != fmt.Sprintf("look %d", len(who)):
-			return fmt.Sprintf("turn %d says %q", len(who), persistence.Text(m))
+		case m.Role == uimessage.RoleUser && journal.Text(m) != fmt.Sprintf("look %d", len(who)):
+			return fmt.Sprintf("turn %d says %q", len(who), journal.Text(m))
 		case m.Role == uimessage.RoleUser:
 			who = append(who, meta.UserID)
 		case meta.Result != "" && meta.Result != "done":
@@ -196,7 +197,7 @@ func TestIO11BotsAnsweringEachOther(t *testing.T) {
 			for i, key := range chats {
 				for _, text := range s.w.Platform.Texts(key)[heard[key]:] {
 					heard[key]++
-					if strings.Contains(text, "a talk of bots") {
+					if strings.Contains(text, "only bots are talking") {
 						told++
 					}
 					in := s.w.Inbound(chats[1-i], "robo", text)
@@ -233,7 +234,7 @@ kill
 chat telegram-chat-11
 bot robo hello back`)
 		for _, m := range s.w.View(s.key).Messages {
-			if meta := persistence.NewTurn(m).Meta; m.Role == uimessage.RoleUser && meta.Depth != 2 {
+			if meta := journal.NewTurn(m).Meta; m.Role == uimessage.RoleUser && meta.Depth != 2 {
 				t.Errorf("depth %d, want 2: our message, and the bot's answer to it", meta.Depth)
 			}
 		}

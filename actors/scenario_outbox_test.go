@@ -10,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -118,8 +118,8 @@ func (s *scenario) sendBooks(kills int, deaths []death, sum *sendBooks) {
 	}
 	for _, m := range s.w.View(s.key).Messages {
 		want := saidByTool(m)
-		if meta := persistence.NewTurn(m).Meta; m.Role == uimessage.RoleAssistant && meta.Result != "" {
-			want = append(want, persistence.Text(m))
+		if meta := journal.NewTurn(m).Meta; m.Role == uimessage.RoleAssistant && meta.Result != "" {
+			want = append(want, journal.Text(m))
 		}
 		for _, text := range want {
 			if text == "" || m.Role == uimessage.RoleUser {

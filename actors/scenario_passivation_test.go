@@ -23,7 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -167,7 +167,7 @@ func (c *crowd) fault() string {
 		var got []string
 		for _, m := range v.Messages {
 			if m.Role == uimessage.RoleUser {
-				got = append(got, persistence.Text(m))
+				got = append(got, journal.Text(m))
 			}
 		}
 		answered := strings.Fields(strings.Join(c.w.Platform.Texts(crowdKey(i)), " "))

@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // result is what came of a scenario, in the form of its wanted parts. On the way
@@ -111,7 +111,7 @@ func (s *scenario) sameAfterCrash(views map[messages.ChatKey]platform.ChatView) 
 			s.t.Error(err)
 			continue
 		}
-		state, err := persistence.Replay(snap)
+		state, err := journal.Replay(snap)
 		if err != nil {
 			s.t.Error(err)
 			continue
@@ -159,7 +159,7 @@ func encodeAll(list []uimessage.Message) []string {
 func history(b *strings.Builder, v platform.ChatView) {
 	number := map[string]string{}
 	for i, m := range v.Messages {
-		meta := persistence.NewTurn(m).Meta
+		meta := journal.NewTurn(m).Meta
 		fmt.Fprintf(b, "%d ", i+1)
 		if m.Role == uimessage.RoleUser {
 			number[m.ID] = meta.MessageID
@@ -186,7 +186,7 @@ func history(b *strings.Builder, v platform.ChatView) {
 		b.WriteByte('\n')
 	}
 	for _, m := range v.Waiting {
-		meta := persistence.NewTurn(m).Meta
+		meta := journal.NewTurn(m).Meta
 		fmt.Fprintf(b, "waiting: %s #%s%s\n", meta.Username, meta.MessageID, parts(m))
 	}
 	if v.Running {

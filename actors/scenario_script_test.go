@@ -71,6 +71,7 @@ type scenario struct {
 	watches []<-chan platform.Frame
 	broken  string // why requests need not extend each other
 	twice   string // why a text may stand twice
+	paced   bool   // calls take time, see [actortest.Options.Pace]
 	frames  strings.Builder
 
 	repeated []string // texts that stand more than once
@@ -146,16 +147,29 @@ func (s *scenario) play(script string) {
 		if got != strings.TrimSpace(want) {
 			s.t.Errorf("line %d: %s: came to %q, want %q", i+1, line, got, want)
 		}
-		if s.w != nil {
-			s.w.Wait()
-		}
+		s.settle()
 	}
 	s.world()
+}
+
+// settle lets everything happen that needs no time, or only that of a paced world.
+func (s *scenario) settle() {
+	if s.w == nil {
+		return
+	}
+	s.w.Wait()
+	if s.paced {
+		<-time.After(5 * time.Millisecond)
+		s.w.Wait()
+	}
 }
 
 // world starts the actors with the first thing that happens.
 func (s *scenario) world() *actortest.World {
 	if s.w == nil {
+		if s.paced {
+			s.o.Pace()
+		}
 		s.w = actortest.New(s.t, s.o)
 	}
 	return s.w

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // faulty is a store whose operations fail as a script says. An operation goes by
@@ -141,17 +142,17 @@ func (c *faultyChat) do(ops []string, op func() error) error {
 }
 
 // kinds are the operations that a write to the journal is.
-func kinds(records []persistence.Record) []string {
+func kinds(records []journal.Record) []string {
 	ops := []string{"write"}
 	for _, r := range records {
 		var head struct{ Kind string }
-		_ = json.Unmarshal(persistence.AppendRecord(nil, r), &head) // our own codec wrote it
+		_ = json.Unmarshal(journal.AppendRecord(nil, r), &head) // our own codec wrote it
 		ops = append(ops, head.Kind)
 	}
 	return ops
 }
 
-func (c *faultyChat) Load(ctx context.Context) (snap persistence.Snapshot, err error) {
+func (c *faultyChat) Load(ctx context.Context) (snap journal.Snapshot, err error) {
 	err = c.do([]string{"load"}, func() error {
 		snap, err = c.Chat.Load(ctx)
 		return err
@@ -159,11 +160,11 @@ func (c *faultyChat) Load(ctx context.Context) (snap persistence.Snapshot, err e
 	return snap, err
 }
 
-func (c *faultyChat) Append(ctx context.Context, records ...persistence.Record) error {
+func (c *faultyChat) Append(ctx context.Context, records ...journal.Record) error {
 	return c.do(kinds(records), func() error { return c.Chat.Append(ctx, records...) })
 }
 
-func (c *faultyChat) Note(ctx context.Context, records ...persistence.Record) error {
+func (c *faultyChat) Note(ctx context.Context, records ...journal.Record) error {
 	return c.do(kinds(records), func() error { return c.Chat.Note(ctx, records...) })
 }
 
@@ -171,11 +172,11 @@ func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Messa
 	return c.do([]string{"history"}, func() error { return c.Chat.AppendHistory(ctx, turns...) })
 }
 
-func (c *faultyChat) Fold(ctx context.Context, f persistence.Fold) error {
+func (c *faultyChat) Fold(ctx context.Context, f journal.Fold) error {
 	return c.do([]string{"fold"}, func() error { return c.Chat.Fold(ctx, f) })
 }
 
-func (c *faultyChat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+func (c *faultyChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	return c.do([]string{"rewrite"}, func() error { return c.Chat.Rewrite(ctx, r) })
 }
 

@@ -21,24 +21,24 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/simtest"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl/jsonltest"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // simDisk is the file store on a disk that knows what is durable.
 type simDisk struct {
-	disk  *jsonltest.Disk
+	disk  *filestoretest.Disk
 	store persistence.Store
 	left  int // operations until one fails
 	fail  error
-	kind  jsonltest.Kind // that fails; empty: any that changes something
+	kind  filestoretest.Kind // that fails; empty: any that changes something
 }
 
-func newSimDisk() *simDisk { return &simDisk{disk: jsonltest.NewDisk()} }
+func newSimDisk() *simDisk { return &simDisk{disk: filestoretest.NewDisk()} }
 
 func (d *simDisk) Open() (persistence.Store, error) {
 	d.disk.Fail(d.plan)
-	s, err := jsonltest.Open(d.disk, jsonl.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	s, err := filestoretest.Open(d.disk, filestore.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	d.store = s
 	return s, err
 }
@@ -63,13 +63,13 @@ func (d *simDisk) Fault(choose func(int) int) (string, bool) {
 		d.kind, d.fail = "", syscall.ENOSPC
 		return "disk: no space", true
 	case 1:
-		d.kind, d.fail = jsonltest.OpWrite, &jsonltest.Short{N: choose(40), Err: syscall.ENOSPC}
+		d.kind, d.fail = filestoretest.OpWrite, &filestoretest.Short{N: choose(40), Err: syscall.ENOSPC}
 		return "disk: short write", true
 	case 2:
-		d.kind, d.fail = jsonltest.OpDatasync, syscall.EIO
+		d.kind, d.fail = filestoretest.OpDatasync, syscall.EIO
 		return "disk: failed fsync", true
 	case 3:
-		d.kind, d.fail = jsonltest.OpOpen, syscall.EMFILE
+		d.kind, d.fail = filestoretest.OpOpen, syscall.EMFILE
 		return "disk: no descriptors", true
 	default:
 		d.kind, d.fail = "", syscall.EIO
@@ -77,7 +77,7 @@ func (d *simDisk) Fault(choose func(int) int) (string, bool) {
 	}
 }
 
-func (d *simDisk) plan(op jsonltest.Op) error {
+func (d *simDisk) plan(op filestoretest.Op) error {
 	if d.left == 0 || d.kind != "" && op.Kind != d.kind || d.kind == "" && !op.Changes() {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
@@ -137,7 +137,7 @@ func TestSkillLoads(t *testing.T) {
 			}
 		}
 		var bound []string
-		for _, r := range persistence.NewTurn(s.View(alice).Messages[1]).Requests {
+		for _, r := range journal.NewTurn(s.View(alice).Messages[1]).Requests {
 			bound = append(bound, r.Bind)
 		}
 		if len(bound) != 1 || !strings.HasPrefix(bound[0], "sha256:") {

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const alice = messages.ChatKey("telegram-chat-1")
@@ -31,7 +31,7 @@ func TestAnswer(t *testing.T) {
 		if got := len(v.Messages); got != 2 {
 			t.Fatalf("%d messages in the history, want 2", got)
 		}
-		if got := persistence.Text(v.Messages[1]); got != "Hello Alice." {
+		if got := journal.Text(v.Messages[1]); got != "Hello Alice." {
 			t.Errorf("history ends with %q", got)
 		}
 	})
@@ -76,7 +76,7 @@ func TestMergeDuringTools(t *testing.T) {
 		v := w.View(alice)
 		var roles []string
 		for _, m := range v.Messages {
-			roles = append(roles, string(m.Role)+":"+persistence.Text(m))
+			roles = append(roles, string(m.Role)+":"+journal.Text(m))
 		}
 		want := []string{"user:first", "assistant:", "user:second", "user:third", "assistant:done"}
 		if diff := cmp.Diff(want, roles); diff != "" {

@@ -23,6 +23,11 @@ func (l *loader) check() {
 	}
 	l.checkDenied()
 	l.warnLiterals()
+	llm := l.settings.LLM
+	l.warnNoKey("llm", llm.Provider, llm.BaseURL, !llm.APIKey.IsZero() || len(llm.Headers) > 0 || len(llm.Query) > 0)
+	for i, f := range llm.Fallbacks {
+		l.warnNoKey(fmt.Sprintf("llm.fallbacks[%d]", i), f.Provider, f.BaseURL, !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0)
+	}
 	l.warnOpenness()
 	l.warnSkillPaths()
 	l.warnVariables()
@@ -100,6 +105,14 @@ func (l *loader) warnLiterals() {
 	}
 }
 
+// warnNoKey warns of a service elsewhere that is asked without a key. Some want none.
+func (l *loader) warnNoKey(at, provider, address string, given bool) {
+	if provider != ProviderCustom || given || address == "" || isLoopback(address) || l.hasError(at+".apiKey") || l.hasError(at+".baseUrl") {
+		return
+	}
+	l.report(Warn, l.place(at+".baseUrl"), at+".apiKey", at+".apiKey is not set; if this service wants a key, "+keyHint(at, provider))
+}
+
 func (l *loader) warn(key, message string) { l.report(Warn, l.place(key), key, key+" "+message) }
 
 func (l *loader) warnOpenness() {
@@ -149,8 +162,9 @@ func (l *loader) checkDenied() {
 // warnRules reports rules for commands that cover nothing.
 func (l *loader) warnRules(name string, rules []string) {
 	for i, rule := range rules {
-		if l.VoidRule != nil && l.VoidRule(rule) {
-			l.warn(fmt.Sprintf("permissions.exec.%s[%d]", name, i), "covers nothing: a rule is one plain command, such as \"git status\" or \"ls *\"; "+
+		key := fmt.Sprintf("permissions.exec.%s[%d]", name, i)
+		if l.VoidRule != nil && !l.hasError(key) && l.VoidRule(rule) {
+			l.warn(key, "covers nothing: a rule is one plain command, such as \"git status\" or \"ls *\"; "+
 				"* at its end stands for further operands and cannot follow a program that runs others, such as bash")
 		}
 	}

@@ -54,23 +54,3 @@ func Default() Settings {
 
 // setDefaults fills a group before its keys are read.
 func (g *Group) setDefaults() { *g = Group{Access: AccessOpen, Addressed: "mention"} }
-
-// provider is what is known of an API by its name.
-type provider struct {
-	baseURL, model string
-	needsKey       bool
-	variable       string // the well-known one of its key, which counts by itself at its own address
-}
-
-// providerOf returns what is known of a provider; nothing of custom and demo.
-func providerOf(name string) provider {
-	switch name {
-	case ProviderOpenAI:
-		return provider{baseURL: "https://api.openai.com/v1", model: "gpt-4.1-mini", needsKey: true, variable: "OPENAI_API_KEY"}
-	case ProviderDeepSeek:
-		return provider{baseURL: "https://api.deepseek.com/v1", model: "deepseek-chat", needsKey: true, variable: "DEEPSEEK_API_KEY"}
-	case ProviderAnthropic:
-		return provider{baseURL: "https://api.anthropic.com/v1", needsKey: true, variable: "ANTHROPIC_API_KEY"}
-	}
-	return provider{}
-}

@@ -5,24 +5,87 @@ import (
 	"slices"
 )
 
-// withOwnKeys are the providers beside openai whose well-known variable counts.
-func withOwnKeys() []string { return []string{ProviderDeepSeek, ProviderAnthropic} }
+// provider is what is known of an API by its name.
+type provider struct {
+	name, baseURL string
+	model         string // the default one; empty: it has to be set
+	// variables are the well-known ones of its key, the first that is set counts. They count
+	// by themselves at the service's own addresses. A provider without any needs no key.
+	variables []string
+	// hosts are further hosts of the same service, such as that of another region.
+	hosts []string
+	// byKey: the provider is chosen where nothing but its variable says which one is meant.
+	byKey                  bool
+	noEmbeddings, noSpeech bool
+}
 
-// wellKnownHost is the host of the service that a well-known variable belongs to, or "".
-func wellKnownHost(name string) string {
-	if name == "TELEGRAM_BOT_TOKEN" {
-		return "api.telegram.org"
+// providers are the APIs that have a name. All speak chat completions.
+func providers() []provider {
+	return []provider{
+		{name: ProviderOpenAI, baseURL: "https://api.openai.com/v1", model: "gpt-4.1-mini", variables: []string{"OPENAI_API_KEY"}},
+		{name: ProviderDeepSeek, baseURL: "https://api.deepseek.com/v1", model: "deepseek-chat", variables: []string{"DEEPSEEK_API_KEY"}, byKey: true, noEmbeddings: true, noSpeech: true},
+		{name: ProviderAnthropic, baseURL: "https://api.anthropic.com/v1", variables: []string{"ANTHROPIC_API_KEY"}, byKey: true, noEmbeddings: true, noSpeech: true},
+		{name: "gemini", baseURL: "https://generativelanguage.googleapis.com/v1beta/openai", variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+		{name: "mistral", baseURL: "https://api.mistral.ai/v1", variables: []string{"MISTRAL_API_KEY"}},
+		{name: "groq", baseURL: "https://api.groq.com/openai/v1", variables: []string{"GROQ_API_KEY"}, noEmbeddings: true},
+		{name: "xai", baseURL: "https://api.x.ai/v1", variables: []string{"XAI_API_KEY"}},
+		{name: "openrouter", baseURL: "https://openrouter.ai/api/v1", variables: []string{"OPENROUTER_API_KEY"}},
+		{name: "together", baseURL: "https://api.together.xyz/v1", variables: []string{"TOGETHER_API_KEY"}},
+		{name: "moonshot", baseURL: "https://api.moonshot.ai/v1", variables: []string{"MOONSHOT_API_KEY"}, hosts: []string{"api.moonshot.cn"}},
+		{name: "zhipu", baseURL: "https://open.bigmodel.cn/api/paas/v4", variables: []string{"ZHIPUAI_API_KEY", "ZAI_API_KEY"}, hosts: []string{"api.z.ai"}},
+		{name: "dashscope", baseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", variables: []string{"DASHSCOPE_API_KEY"}, hosts: []string{"dashscope-intl.aliyuncs.com"}},
+		{name: "siliconflow", baseURL: "https://api.siliconflow.cn/v1", variables: []string{"SILICONFLOW_API_KEY"}, hosts: []string{"api.siliconflow.com"}},
+		{name: "minimax", baseURL: "https://api.minimax.io/v1", variables: []string{"MINIMAX_API_KEY"}, hosts: []string{"api.minimaxi.com"}},
+		{name: "ollama", baseURL: "http://127.0.0.1:11434/v1"},
+		{name: "lmstudio", baseURL: "http://127.0.0.1:1234/v1"},
+		{name: "vllm", baseURL: "http://127.0.0.1:8000/v1"},
 	}
-	for _, p := range append(withOwnKeys(), ProviderOpenAI) {
-		if known := providerOf(p); known.variable == name {
-			u, err := url.Parse(known.baseURL)
-			if err != nil { // Unreachable: the addresses are constants
-				return ""
-			}
-			return u.Host
+}
+
+// providerOf returns what is known of a provider; nothing of custom and demo.
+func providerOf(name string) provider {
+	for _, p := range providers() {
+		if p.name == name {
+			return p
 		}
 	}
-	return ""
+	return provider{}
+}
+
+// variable is the well-known variable that people are told of, or "".
+func (p provider) variable() string {
+	if len(p.variables) == 0 {
+		return ""
+	}
+	return p.variables[0]
+}
+
+// ownHosts are the hosts of the service.
+func (p provider) ownHosts() []string {
+	u, err := url.Parse(p.baseURL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return append([]string{u.Host}, p.hosts...)
+}
+
+// needsKeyAt reports whether an address is the service's own, which takes nobody
+// without a key.
+func (p provider) needsKeyAt(address string) bool {
+	return len(p.variables) > 0 && (address == "" || address == p.baseURL || isOwn(address, p.ownHosts()...))
+}
+
+// wellKnownHosts are the hosts of the service that a well-known variable belongs to.
+func wellKnownHosts(name string) []string {
+	if name == "TELEGRAM_BOT_TOKEN" {
+		return []string{"api.telegram.org"}
+	}
+	for _, p := range providers() {
+		if slices.Contains(p.variables, name) {
+			return p.ownHosts()
+		}
+	}
+	return nil
 }
 
 // chooseByKey chooses the provider whose well-known variable is set while nothing else
@@ -33,34 +96,36 @@ func (l *loader) chooseByKey() bool {
 	if !l.origins.untouched("llm.apiKey") || !l.origins.untouched("llm.baseUrl") || l.isMissing("llm.apiKey") || l.isMissing("llm.baseUrl") {
 		return false
 	}
-	i := slices.IndexFunc(withOwnKeys(), func(name string) bool {
-		known := providerOf(name)
-		key, set := l.lookup(known.variable)
-		return set && key != "" && (known.model != "" || llm.Model != "")
-	})
-	if i < 0 {
-		return false
+	for _, known := range providers() {
+		if !known.byKey || known.model == "" && llm.Model == "" {
+			continue
+		}
+		if key, set := l.lookup(known.variable()); set && key != "" {
+			llm.Provider = known.name
+			l.follow("llm.provider", known.variable())
+			return true
+		}
 	}
-	llm.Provider = withOwnKeys()[i]
-	l.follow("llm.provider", providerOf(llm.Provider).variable)
-	return true
+	return false
 }
 
-// fallbackKey gives a fallback the well-known variable of its provider, at the service's
-// own address alone.
+// fallbackKey gives a fallback the first well-known variable of its provider that is set,
+// at the service's own addresses alone.
 func (l *loader) fallbackKey(f *Fallback, at string) {
-	known := providerOf(f.Provider)
-	if !f.APIKey.IsZero() || known.variable == "" || l.isMissing(at+".apiKey") || !l.mayHave(known.variable, at+".baseUrl", f.BaseURL) {
+	if !f.APIKey.IsZero() || l.isMissing(at+".apiKey") {
 		return
 	}
-	key, set := l.lookup(known.variable)
-	if !set || key == "" {
+	for _, name := range providerOf(f.Provider).variables {
+		key, set := l.lookup(name)
+		if !set || key == "" || !l.mayHave(name, at+".baseUrl", f.BaseURL) {
+			continue
+		}
+		f.APIKey = NewSecret(key)
+		o := Origin{Source: FromEnv, Name: name}
+		if !l.byOperator(name) {
+			o.Via = []string{envFileName}
+		}
+		l.origins[at+".apiKey"] = o
 		return
 	}
-	f.APIKey = NewSecret(key)
-	o := Origin{Source: FromEnv, Name: known.variable}
-	if !l.byOperator(known.variable) {
-		o.Via = []string{envFileName}
-	}
-	l.origins[at+".apiKey"] = o
 }

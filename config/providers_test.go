@@ -1,6 +1,11 @@
 package config
 
-import "testing"
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestWellKnownKeys: the variable of each named provider counts at its own address, and
 // goes to no other.
@@ -78,5 +83,96 @@ func TestUnknownVariables(t *testing.T) {
 	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestProviders: every provider has its own address and variables, and the words of the
+// settings are those of the table. A named provider needs its key and a model, and gets
+// its variable at its own hosts alone.
+func TestProviders(t *testing.T) {
+	want := []struct {
+		name, address string
+		variables     string
+	}{
+		{"openai", "https://api.openai.com/v1", "OPENAI_API_KEY"},
+		{"deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"},
+		{"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"},
+		{"gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY GOOGLE_API_KEY"},
+		{"mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"},
+		{"groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"},
+		{"xai", "https://api.x.ai/v1", "XAI_API_KEY"},
+		{"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
+		{"together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"},
+		{"moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"},
+		{"zhipu", "https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY ZAI_API_KEY"},
+		{"dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"},
+		{"siliconflow", "https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"},
+		{"minimax", "https://api.minimax.io/v1", "MINIMAX_API_KEY"},
+		{"ollama", "http://127.0.0.1:11434/v1", ""},
+		{"lmstudio", "http://127.0.0.1:1234/v1", ""},
+		{"vllm", "http://127.0.0.1:8000/v1", ""},
+	}
+	if len(want) != len(providers()) {
+		t.Fatalf("%d providers, want %d", len(providers()), len(want))
+	}
+	all := map[string]string{}
+	var names []string
+	for _, p := range providers() {
+		names = append(names, p.name)
+		for _, v := range p.variables {
+			if all[v] != "" {
+				t.Errorf("%s is the variable of two providers", v)
+			}
+			all[v] = "key-of-" + v
+		}
+	}
+	for block, add := range map[reflect.Type][]string{reflect.TypeFor[LLM](): {"custom", "demo"}, reflect.TypeFor[Fallback](): {"custom"}} {
+		if f, _ := fieldNamed(block, "provider"); !slices.Equal(f.enum, append(slices.Clone(names), add...)) {
+			t.Errorf("%s takes %v, the table has %v", block.Name(), f.enum, names)
+		}
+	}
+	load := func(ship string, env map[string]string) (LLM, string) {
+		dir := t.TempDir()
+		write(t, dir+"/"+FileName, ship, 0o600)
+		loaded, err := Load(Options{Dir: dir, Env: environment(env)})
+		if err != nil {
+			return LLM{}, err.Error()
+		}
+		return loaded.Settings.LLM, ""
+	}
+	for i, tt := range want {
+		t.Run(tt.name, func(t *testing.T) {
+			p := providers()[i]
+			if p.name != tt.name || p.baseURL != tt.address || strings.Join(p.variables, " ") != tt.variables {
+				t.Errorf("got %s, %s, %v", p.name, p.baseURL, p.variables)
+			}
+			ship := `{"llm": {"provider": "` + tt.name + `", "model": "m"}}`
+			got, fault := load(ship, all)
+			if want := all[p.variable()]; fault != "" || got.BaseURL != tt.address || got.APIKey.Reveal() != want {
+				t.Errorf("got %s with %q, want %q; %s", got.BaseURL, got.APIKey.Reveal(), want, fault)
+			}
+			if n := len(p.variables); n > 1 {
+				if got, fault := load(ship, map[string]string{p.variables[n-1]: "k"}); fault != "" || got.APIKey.Reveal() != "k" {
+					t.Errorf("%s does not count: %s", p.variables[n-1], fault)
+				}
+			}
+			_, fault = load(ship, nil)
+			if wants := len(p.variables) > 0; wants != strings.Contains(fault, "set "+p.variable()+" in the environment") || !wants && fault != "" {
+				t.Errorf("without a key: %q", fault)
+			}
+			got, _ = load(strings.Replace(ship, `"model"`, `"baseUrl": "https://evil.example/v1", "model"`, 1), all)
+			if got.APIKey.Reveal() != "" {
+				t.Errorf("another address gets %q", got.APIKey.Reveal())
+			}
+			for _, host := range p.hosts {
+				got, fault := load(strings.Replace(ship, `"model"`, `"baseUrl": "https://`+host+`/v1", "model"`, 1), all)
+				if fault != "" || got.APIKey.Reveal() != all[p.variable()] {
+					t.Errorf("%s gets %q: %s", host, got.APIKey.Reveal(), fault)
+				}
+			}
+			if _, fault := load(`{"llm": {"provider": "`+tt.name+`q", "model": "m"}}`, all); !strings.Contains(fault, `did you mean "`+tt.name+`"`) {
+				t.Errorf("misspelt: %q", fault)
+			}
+		})
 	}
 }

@@ -161,18 +161,13 @@ func (l *loader) ownHosts(key string) []string {
 	if provider == ProviderCustom || provider == ProviderDemo {
 		provider = ProviderOpenAI
 	}
-	u, err := url.Parse(providerOf(provider).baseURL)
-	if err != nil || u.Host == "" {
-		return nil
-	}
-	return []string{u.Host}
+	return providerOf(provider).ownHosts()
 }
 
 // mayHave reports whether a well-known variable may go to an address by itself.
 func (l *loader) mayHave(name, key, address string) bool {
-	host := wellKnownHost(name)
 	folder, text := l.fromFolder(key, address)
-	return !folder || host != "" && isOwn(text, host) || isLoopback(text)
+	return !folder || isOwn(text, wellKnownHosts(name)...) || isLoopback(text)
 }
 
 // fromFolder reports whether the folder sets the value of a key, by ship.json or its
@@ -239,7 +234,7 @@ func (l *loader) goesByItself(key, name string) bool {
 	switch {
 	case key == "llm.apiKey" && name == "OPENAI_API_KEY" && (llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom):
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
-	case key == "llm.apiKey" && name != "" && name == providerOf(llm.Provider).variable:
+	case key == "llm.apiKey" && slices.Contains(providerOf(llm.Provider).variables, name):
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
 	case key == "adapters.telegram.botToken" && name == "TELEGRAM_BOT_TOKEN":
 		return l.mayHave(name, "adapters.telegram.baseUrl", l.settings.Adapters.Telegram.BaseURL)

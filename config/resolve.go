@@ -74,8 +74,10 @@ func (l *loader) resolveModel() {
 	if !chosen {
 		chosen = l.chooseByKey()
 	}
-	if known := providerOf(llm.Provider); chosen && known.variable != "" && llm.Provider != ProviderOpenAI {
-		l.wellKnownSecret("llm.apiKey", known.variable, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
+	if known := providerOf(llm.Provider); chosen && llm.Provider != ProviderOpenAI {
+		for _, name := range known.variables {
+			l.wellKnownSecret("llm.apiKey", name, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
+		}
 	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
 		if !chosen && !l.origins.untouched(key) {

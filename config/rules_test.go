@@ -29,6 +29,14 @@ func TestVoidRulesAreReported(t *testing.T) {
 	if diff := cmp.Diff([]string{"permissions.exec.allow[1]"}, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
+	blank := filepath.Join(t.TempDir(), "ship.json")
+	if err := os.WriteFile(blank, []byte(`{"permissions": {"exec": {"allow": [" "]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Load(Options{Dir: filepath.Dir(blank), VoidRule: func(string) bool { return true }})
+	if invalid, ok := errors.AsType[*InvalidError](err); !ok || len(invalid.Findings) != 1 {
+		t.Errorf("a rule without words: %v, want one finding", err)
+	}
 	options.DenyFault = func(rule string) error {
 		if rule == "a; b" {
 			return errors.New("it is no command")

@@ -29,10 +29,10 @@ type Settings struct {
 
 // LLM configures the language model and those that step in for it.
 type LLM struct {
-	Provider          string     `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=custom,enum=demo" jsonschema_description:"Whose API is called. All but demo speak chat completions; custom needs baseUrl. Unset: openai once its key, a base URL or a model is given, else deepseek or anthropic once its own variable is set with a model (deepseek has a default), else the built-in demo model."`
+	Provider          string     `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=gemini,enum=mistral,enum=groq,enum=xai,enum=openrouter,enum=together,enum=moonshot,enum=zhipu,enum=dashscope,enum=siliconflow,enum=minimax,enum=ollama,enum=lmstudio,enum=vllm,enum=custom,enum=demo" jsonschema_description:"Whose API is called. All but demo speak chat completions; custom needs baseUrl; ollama, lmstudio and vllm are servers on this machine. Unset: openai once its key, a base URL or a model is given, else deepseek or anthropic once its own variable is set with a model (deepseek has a default), else the built-in demo model."`
 	Model             string     `json:"model,omitempty" jsonschema_description:"Name of the model as its provider spells it."`
 	BaseURL           string     `json:"baseUrl,omitempty" jsonschema_description:"Root of the API, up to and with its version. Default: the provider's; OPENAI_BASE_URL counts for openai and custom."`
-	APIKey            Secret     `json:"apiKey,omitzero" variable:"OPENAI_API_KEY" jsonschema_description:"Key of the API; write ${OPENAI_API_KEY}. OPENAI_API_KEY counts by itself for openai and custom, DEEPSEEK_API_KEY for deepseek and ANTHROPIC_API_KEY for anthropic: at the service's own address, on this machine, and at an address that the operator sets."`
+	APIKey            Secret     `json:"apiKey,omitzero" variable:"OPENAI_API_KEY" jsonschema_description:"Key of the API; write ${OPENAI_API_KEY}. OPENAI_API_KEY counts by itself for openai and custom, and for any other provider its own variable, such as GEMINI_API_KEY or MISTRAL_API_KEY: at the service's own address, on this machine, and at an address that the operator sets."`
 	Fallbacks         []Fallback `json:"fallbacks,omitempty" jsonschema_description:"Models asked in this order when the one before cannot answer."`
 	MaxOutputTokens   int        `json:"maxOutputTokens" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"Longest answer of one call in tokens; 0 leaves it to the model."`
 	ContextWindow     int        `json:"contextWindow" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"The model's context window in tokens; 0 means unknown."`
@@ -54,7 +54,7 @@ type LLM struct {
 // Fallback is a model that steps in. After [Load] its base URL and key are
 // complete: from its provider, or from the main model if they share the API.
 type Fallback struct {
-	Provider string `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=custom" jsonschema_description:"Whose API is called; unset: the main model's."`
+	Provider string `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=gemini,enum=mistral,enum=groq,enum=xai,enum=openrouter,enum=together,enum=moonshot,enum=zhipu,enum=dashscope,enum=siliconflow,enum=minimax,enum=ollama,enum=lmstudio,enum=vllm,enum=custom" jsonschema_description:"Whose API is called; unset: the main model's."`
 	Model    string `json:"model" jsonschema:"required" jsonschema_description:"Name of the model."`
 	BaseURL  string `json:"baseUrl,omitempty" jsonschema_description:"Root of the API. Default: the provider's, or the main model's of the same provider."`
 	APIKey   Secret `json:"apiKey,omitzero" variable:"FALLBACK_API_KEY" jsonschema_description:"Key of the API. Default: the main model's, if the API is the same."`

@@ -121,7 +121,7 @@ func (c *checker) voiceModel(a voiceAPI, llm LLM) {
 	switch name := llm.Provider; {
 	case url == "":
 		c.fault(a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
-	case name != ProviderDemo && url == llm.BaseURL && url == providerOf(name).baseURL && (name == ProviderAnthropic || name == ProviderDeepSeek):
+	case name != ProviderDemo && url == llm.BaseURL && url == providerOf(name).baseURL && providerOf(name).noSpeech:
 		c.fault(a.block+".model", "is asked for at llm's address, and %s has no audio; set %s.baseUrl to an API that has", name, a.block)
 	default:
 		c.baseURL(a.block+".baseUrl", url)

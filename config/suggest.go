@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Nearest returns the candidate that a person most likely meant by a word, or "".
+func Nearest(word string, candidates []string) string { return nearest(word, candidates) }
+
 // nearest returns the candidate that a person most likely meant, or "".
 func nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1+max(1, min(len(word)/3, 3))

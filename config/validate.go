@@ -202,13 +202,14 @@ func (c *checker) tags(key string, tags Tags) {
 // embeddings checks that the API of the model can have an embedding model.
 func (c *checker) embeddings(name string, llm LLM) {
 	const key = "context.memory.embeddingModel"
-	switch own := llm.BaseURL == "" || llm.BaseURL == providerOf(llm.Provider).baseURL; {
+	known := providerOf(llm.Provider)
+	switch own := llm.BaseURL == "" || llm.BaseURL == known.baseURL; {
 	case name == "":
 	case strings.ContainsFunc(name, unicode.IsSpace):
 		c.fault(key, "has blanks, which no name of a model has")
 	case llm.Provider == ProviderDemo:
 		c.fault(key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
-	case own && (llm.Provider == ProviderAnthropic || llm.Provider == ProviderDeepSeek):
+	case own && known.noEmbeddings:
 		c.fault(key, "is asked for at llm's address, and %s has no embeddings; leave it out", llm.Provider)
 	}
 }
@@ -219,6 +220,12 @@ func (c *checker) api(block, name, baseURL, model string, key Secret) {
 		return
 	}
 	known := providerOf(name)
+	if known.name == "" && name != ProviderCustom { // the word of the provider is a fault of its own
+		if baseURL != "" {
+			c.baseURL(block+".baseUrl", baseURL)
+		}
+		return
+	}
 	if model == "" {
 		c.fault(block+".model", "is not set; write the name of the model as its provider spells it")
 	}
@@ -228,7 +235,7 @@ func (c *checker) api(block, name, baseURL, model string, key Secret) {
 	case baseURL != "":
 		c.baseURL(block+".baseUrl", baseURL)
 	}
-	if ownAPI := baseURL == "" || baseURL == known.baseURL; known.needsKey && ownAPI && key.IsZero() {
+	if known.needsKeyAt(baseURL) && key.IsZero() {
 		c.fault(block+".apiKey", "is not set; %s", keyHint(block, name))
 	}
 }
@@ -236,8 +243,8 @@ func (c *checker) api(block, name, baseURL, model string, key Secret) {
 // keyHint says how a model's key is given.
 func keyHint(block, provider string) string {
 	switch {
-	case block == "llm" && providerOf(provider).variable != "":
-		return "set " + providerOf(provider).variable + " in the environment or in " + envFileName
+	case block == "llm" && providerOf(provider).variable() != "":
+		return "set " + providerOf(provider).variable() + " in the environment or in " + envFileName
 	case block == "llm":
 		return "set " + EnvName("llm.apiKey") + " in the environment or in " + envFileName
 	}

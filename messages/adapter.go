@@ -67,7 +67,7 @@ type ShowDraft struct {
 	Row      RowID
 	ChatType string
 	Text     string
-	ReplyTo  string  // what it has to answer to be in the right place; empty: nothing
+	ReplyTo  string  // the message that it answers, as the finished text will; empty: none
 	Draft    Receipt // the placeholder, if one is known from before a restart
 }
 

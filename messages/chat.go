@@ -190,8 +190,9 @@ type DecisionOutcome struct {
 	MessageID  string // of the message that asked
 	// Late: the outcome comes in a message of its own, not in the one that asked.
 	Late bool
-	// By and Answer are who decided before, as <platform>-<userId>, and how it ended.
-	By, Answer string
+	// By and Answer are who decided before, as <platform>-<userId>, and how it ended. ByName
+	// is what people call them.
+	By, ByName, Answer string
 }
 
 // DecisionIs says whether a decision counts.
@@ -300,6 +301,9 @@ type AskedCall struct {
 	Bind            string // beside the input, what the answer is bound to
 	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
 	Rule string
+	// FilesIn is the folder that all files which the call would send are in; empty: people
+	// agree to these files alone.
+	FilesIn string
 }
 
 // Words are what a request says to people in one language.

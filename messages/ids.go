@@ -116,3 +116,13 @@ func IsGroup(chatType string) bool {
 		return false
 	}
 }
+
+// PersonKey names a person on a platform, whichever of its accounts they write to; it is
+// empty without an id.
+func PersonKey(platform, id string) string {
+	if id == "" {
+		return ""
+	}
+	kind, _, _ := strings.Cut(platform, "@")
+	return kind + "-" + id
+}

@@ -32,7 +32,8 @@ type ReferredRequest struct {
 	// Asker is who asked, AskerName and ChatTitle are what people call them and the chat.
 	Asker, AskerName, ChatTitle string
 	Group, Task                 bool
-	InChinese                   bool // people of that chat are asked in Chinese
+	TaskTitle                   string // of the task whose request it is
+	InChinese                   bool   // people of that chat are asked in Chinese
 }
 
 // RequestShown answers [ShowRequest]: the private chat has it, durably.

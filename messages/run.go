@@ -113,6 +113,9 @@ type Grant struct {
 	Person Asker  // it counts for what this person asks for; the zero value: for everybody
 	Folder string // it counts in this folder of the workspace; empty: in all of them
 	Rule   string
+	// FilesIn is what the grant is about in the place of a rule for commands: files that are
+	// in this folder of the project, with nothing in between, may be sent.
+	FilesIn string
 	// Binds, if there are any, are all that the rule covers: it names a program that
 	// runs files, and a changed file asks again.
 	Binds []string

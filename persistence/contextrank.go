@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -17,9 +19,9 @@ const (
 // FindContext finds the context that a query means: the best one, if it holds all
 // of the query's words and no other is as good. Otherwise found is false, and the
 // best ones are those to choose from, at most n.
-func FindContext(items []ContextItem, query string, n int) (best []ContextItem, found bool) {
+func FindContext(items []journal.ContextItem, query string, n int) (best []journal.ContextItem, found bool) {
 	type ranked struct {
-		item  ContextItem
+		item  journal.ContextItem
 		score int
 		all   bool
 	}
@@ -27,7 +29,7 @@ func FindContext(items []ContextItem, query string, n int) (best []ContextItem, 
 	list := make([]ranked, 0, len(items))
 	for _, item := range items {
 		if item.ID == strings.TrimSpace(query) {
-			return []ContextItem{item}, true
+			return []journal.ContextItem{item}, true
 		}
 		r := ranked{item: item, all: len(words) > 0}
 		title, preview, text := strings.ToLower(item.Title), strings.ToLower(item.SummaryPreview), strings.ToLower(item.SearchText)
@@ -56,7 +58,7 @@ func FindContext(items []ContextItem, query string, n int) (best []ContextItem, 
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.item.ArchivedAt, a.item.ArchivedAt))
 	})
 	if len(list) > 0 && list[0].all && (len(list) == 1 || !list[1].all || list[1].score < list[0].score) {
-		return []ContextItem{list[0].item}, true
+		return []journal.ContextItem{list[0].item}, true
 	}
 	for _, r := range list[:min(n, len(list))] {
 		best = append(best, r.item)

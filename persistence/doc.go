@@ -1,14 +1,7 @@
-// Package persistence is the contract with stores, and the meaning of what they
-// keep: the facts of a chat's journal and the state that follows from them.
+// Package persistence is the contract with stores: what chats, tasks, memories, skills
+// and grants are kept in. What a chat keeps, its facts and the state that follows from
+// them, is package journal.
 //
-// A chat is written by one actor only. What it wants to be durable it says as
-// facts: one fact is one journal line and is forced to the disk before anybody
-// hears of it. History and ledger are copies that [State.Fold] moves out of the
-// journal; they are synced before the journal is cut, and applying a journal
-// over a history that already holds its turns changes nothing. So a crash at any
-// point leaves a folder from which [Replay] makes the same state.
-//
-// The order of facts and the fate that each event leads to are written down in
-// docs/design/0002-journal.md. Stores are one level deeper and know nothing of
-// runs; storetest is the suite that each of them passes.
+// Stores are one level deeper and know nothing of runs; storetest is the suite that each
+// store of chats passes.
 package persistence

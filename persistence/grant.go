@@ -6,8 +6,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Grant is a rule that a person gave: commands that it covers run without asking,
-// in one chat, for one person, in one folder, for a time.
+// Grant is what a person allowed: commands that a rule covers run without asking, or files
+// of a folder are sent, in one chat, for one person, for a time.
 type Grant struct {
 	// ID is that of the ingress or the decision that gave it: given again, it stays
 	// as it was.
@@ -18,6 +18,9 @@ type Grant struct {
 	For    string `json:"for,omitempty"`
 	Folder string `json:"folder,omitempty"`
 	Rule   string `json:"rule"`
+	// FilesIn is what the grant is about in the place of a rule: files that are in this folder
+	// of the project, with nothing in between, may be sent to the chat.
+	FilesIn string `json:"filesIn,omitempty"`
 	// Binds are what the rule is bound to when its program runs files: digests of all
 	// that would take effect. None: the words alone decide.
 	Binds []string `json:"binds,omitempty"`
@@ -34,6 +37,14 @@ type Grant struct {
 	// Revoked is when somebody took it back, in unix milliseconds; 0: nobody did. It
 	// stays until it would have ended, so that its id and its number are not used again.
 	Revoked int64 `json:"revoked,omitempty"`
+}
+
+// Covers says in a few words what the grant is about, for logs.
+func (g Grant) Covers() string {
+	if g.FilesIn != "" {
+		return "files in " + g.FilesIn
+	}
+	return g.Rule
 }
 
 // NumberGrants gives a number to grants that have none, in place: those of older

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // RunLog keeps, for each chat, a short record of what its runs came to, for
@@ -30,13 +31,13 @@ type RunEntry struct {
 	Kind string `json:"kind"`
 	TS   int64  `json:"ts"` // of the end, Unix milliseconds; of a summary: of the newest
 
-	RunID    string    `json:"runId,omitempty"`
-	Result   Result    `json:"result,omitempty"`
-	Request  string    `json:"request,omitempty"` // beginning of what was asked
-	Answer   string    `json:"answer,omitempty"`  // beginning of what was said
-	Calls    []RunCall `json:"calls,omitempty"`   // the first ones
-	More     int       `json:"moreCalls,omitempty"`
-	Failures []string  `json:"failures,omitempty"`
+	RunID    string         `json:"runId,omitempty"`
+	Result   journal.Result `json:"result,omitempty"`
+	Request  string         `json:"request,omitempty"` // beginning of what was asked
+	Answer   string         `json:"answer,omitempty"`  // beginning of what was said
+	Calls    []RunCall      `json:"calls,omitempty"`   // the first ones
+	More     int            `json:"moreCalls,omitempty"`
+	Failures []string       `json:"failures,omitempty"`
 
 	// Of a summary.
 	Since    int64      `json:"since,omitempty"` // TS of the oldest
@@ -86,7 +87,7 @@ func SummariseRuns(entries []RunEntry) RunEntry {
 			continue
 		}
 		out.Runs++
-		if e.Result == ResultFailed || e.Result == ResultInterrupted {
+		if e.Result == journal.ResultFailed || e.Result == journal.ResultInterrupted {
 			out.Failed++
 		}
 		if e.Request != "" {

@@ -7,16 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // runEntry is the entry of the nth run; every fifth failed.
 func runEntry(n int) persistence.RunEntry {
 	e := persistence.RunEntry{
-		Kind: persistence.RunEntryRun, TS: int64(1000 + n), RunID: fmt.Sprintf("r_%d", n), Result: persistence.ResultDone,
+		Kind: persistence.RunEntryRun, TS: int64(1000 + n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
 		Request: fmt.Sprintf("ask %d", n), Calls: []persistence.RunCall{{Name: "look"}},
 	}
 	if n%5 == 0 {
-		e.Result, e.Failures = persistence.ResultFailed, []string{fmt.Sprintf("failed: cut %d", n)}
+		e.Result, e.Failures = journal.ResultFailed, []string{fmt.Sprintf("failed: cut %d", n)}
 		e.Calls = append(e.Calls, persistence.RunCall{Name: "write", Error: "full"})
 	}
 	return e

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // Speaker is the person who said something, as the platform names them.
@@ -26,7 +28,11 @@ func (f MemoryFact) words() string {
 	if text == "" || f.Said.ID == "" {
 		return text
 	}
-	return string(appendJSON(nil, statement{FactText(f.Said.Name), FactText(f.Said.ID), text}))
+	line, err := plainjson.Append(nil, statement{FactText(f.Said.Name), FactText(f.Said.ID), text})
+	if err != nil {
+		return text // Unreachable: strings marshal.
+	}
+	return string(line)
 }
 
 // SplitStatements divides a memory into what is known and what somebody said: the

@@ -53,7 +53,7 @@ type Task struct {
 	Zone string
 	// ChatKey is who hears of the outcome; empty: nobody.
 	ChatKey messages.ChatKey
-	// MadeBy is the person who asked for it in a chat, as [TaskMaker] writes it; empty: the
+	// MadeBy is the person who asked for it in a chat, as [messages.PersonKey] writes it; empty: the
 	// operator made it.
 	MadeBy  string
 	Status  TaskStatus
@@ -77,15 +77,6 @@ func (t Task) Schedule(home *time.Location) (TaskTimes, error) {
 	}
 	c, err := schedule.ParseCron(t.Cron, zone)
 	return TaskTimes{Zone: zone, cron: c, repeats: true}, err
-}
-
-// TaskMaker names a person on a platform; empty without an id.
-func TaskMaker(platform, id string) string {
-	if id == "" {
-		return ""
-	}
-	kind, _, _ := strings.Cut(platform, "@")
-	return kind + "-" + id
 }
 
 // Digest is another one whenever anything of the task is.

@@ -22,8 +22,10 @@ type Sent struct {
 // Platform is a platform without a service: what is sent stands in a list.
 type Platform struct {
 	Caps platform.Capabilities
-	// Fail may refuse a call; Hold, if not nil, holds calls back.
+	// Fail may refuse a call.
 	Fail func(op string, n int) error
+	// Pace, where it is set, makes a call take time.
+	Pace func(op, chat, text string)
 
 	mu    sync.Mutex
 	sent  []Sent
@@ -63,6 +65,9 @@ func (*Platform) Plan(out platform.Outbound) []platform.Part {
 
 // Send implements platform.Sender.
 func (p *Platform) Send(_ context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
+	if p.Pace != nil {
+		p.Pace("send", string(to.ChatKey), part.Text)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -91,7 +96,10 @@ func (p *Platform) Next() int64 {
 }
 
 // Edit implements platform.Editor.
-func (p *Platform) Edit(_ context.Context, _ platform.Target, id string, part platform.Part) error {
+func (p *Platform) Edit(_ context.Context, to platform.Target, id string, part platform.Part) error {
+	if p.Pace != nil {
+		p.Pace("edit", string(to.ChatKey), part.Text)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++

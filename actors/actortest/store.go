@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // mortal is a store whose process can die: from then on every call fails.
@@ -68,21 +69,21 @@ type mortalChat struct {
 	s *mortal
 }
 
-func (c mortalChat) Load(ctx context.Context) (persistence.Snapshot, error) {
+func (c mortalChat) Load(ctx context.Context) (journal.Snapshot, error) {
 	if err := c.s.check("load"); err != nil {
-		return persistence.Snapshot{}, err
+		return journal.Snapshot{}, err
 	}
 	return c.Chat.Load(ctx)
 }
 
-func (c mortalChat) Append(ctx context.Context, records ...persistence.Record) error {
+func (c mortalChat) Append(ctx context.Context, records ...journal.Record) error {
 	if err := c.s.check("append"); err != nil {
 		return err
 	}
 	return c.Chat.Append(ctx, records...)
 }
 
-func (c mortalChat) Note(ctx context.Context, records ...persistence.Record) error {
+func (c mortalChat) Note(ctx context.Context, records ...journal.Record) error {
 	if err := c.s.check("note"); err != nil {
 		return err
 	}
@@ -96,14 +97,14 @@ func (c mortalChat) AppendHistory(ctx context.Context, turns ...uimessage.Messag
 	return c.Chat.AppendHistory(ctx, turns...)
 }
 
-func (c mortalChat) Fold(ctx context.Context, f persistence.Fold) error {
+func (c mortalChat) Fold(ctx context.Context, f journal.Fold) error {
 	if err := c.s.check("fold"); err != nil {
 		return err
 	}
 	return c.Chat.Fold(ctx, f)
 }
 
-func (c mortalChat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+func (c mortalChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	if err := c.s.check("rewrite"); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (c mortalChat) Rest(ctx context.Context) error {
 	return c.Chat.Rest(ctx)
 }
 
-func (c mortalChat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntry, error] {
+func (c mortalChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
 	return c.Chat.Ledger(ctx)
 }
 

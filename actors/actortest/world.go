@@ -107,7 +107,7 @@ func (w *World) spawn() {
 	runs := run.Options{
 		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
 		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
-		Jitter: func(d time.Duration) time.Duration { return d / 2 }, // what is shown together is the same every time
+		Jitter: half, // what is shown together is the same every time
 	}
 	chats := w.chatOptions(runs, adapterPID)
 	chats.Router = routerPID
@@ -123,13 +123,15 @@ func (w *World) spawn() {
 		w.t.Fatal(err)
 	}
 	metrics := adapter.NewMetrics(w.Registry)
-	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics})
+	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics, Jitter: half})
 	pid, err := root.SpawnNamed(props, adapter.Name("telegram"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.Port = adapter.NewPort(w.System, w.Router, pid, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
 }
+
+func half(d time.Duration) time.Duration { return d / 2 }
 
 // real is what the adapter actor works with.
 func (w *World) real() platform.Platform {

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // foldAfter is how long a chat rests before its journal is folded away.
@@ -42,7 +43,7 @@ type chat struct {
 	size  size
 
 	store persistence.Chat
-	state *persistence.State // nil: not loaded, or broken
+	state *journal.State // nil: not loaded, or broken
 	cache *prompt.Cache
 	memo  *model.Memo // what the model remembers of the chat's last request
 	trim  messages.Trim
@@ -57,10 +58,10 @@ type chat struct {
 	lastSystem      string // text of the last request; empty: there was none
 
 	watchers map[string]*actor.PID
-	asks     map[persistence.RowKey][]ask
-	handed   map[persistence.RowKey]bool               // rows that the adapter has
-	receipts map[persistence.RowKey][]messages.Receipt // of rows that were sent, until they are kept
-	delayed  map[persistence.RowKey]messages.EgressDelayed
+	asks     map[journal.RowKey][]ask
+	handed   map[journal.RowKey]bool               // rows that the adapter has
+	receipts map[journal.RowKey][]messages.Receipt // of rows that were sent, until they are kept
+	delayed  map[journal.RowKey]messages.EgressDelayed
 	told     told // what the metrics know of the chat
 	first    firstWord
 	since    time.Time   // the first ingress came that no run has seen; zero: there is none
@@ -77,14 +78,14 @@ type chat struct {
 	quoted    quoting
 	waits     heldBack
 	refers    referring
-	shownEnds map[persistence.RowKey]int // how many ended requests a message with buttons shows as such
-	elsewhere map[string]*deciding       // messages and presses that other chats have to answer
-	gathering map[string]*gathered       // messages that ask for a list of all chats
+	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*deciding   // messages and presses that other chats have to answer
+	gathering map[string]*gathered   // messages that ask for a list of all chats
 	grants    grants
 	allowed   map[string]AuditEntry // calls under way that a person or a rule let run
 	expiry    *time.Timer           // nil: no request is open
 	marked    map[string]string     // messages of people that have a mark, by their turn
-	moved     []persistence.Settled // fates of the run that went on in another context
+	moved     []journal.Settled     // fates of the run that went on in another context
 	closing   bool                  // the host stops
 	forgets   time.Time             // somebody was asked whether all is to be deleted; zero: nobody was
 	drainer   *actor.PID
@@ -256,9 +257,9 @@ func refusal(key messages.ChatKey, msg messages.ToChat) any {
 
 func (c *chat) started(ac actor.Context) {
 	c.home, c.shard = pipe.NewHome(ac), ac.Parent()
-	c.receipts = map[persistence.RowKey][]messages.Receipt{}
-	c.delayed = map[persistence.RowKey]messages.EgressDelayed{}
-	c.watchers, c.asks = map[string]*actor.PID{}, map[persistence.RowKey][]ask{}
+	c.receipts = map[journal.RowKey][]messages.Receipt{}
+	c.delayed = map[journal.RowKey]messages.EgressDelayed{}
+	c.watchers, c.asks = map[string]*actor.PID{}, map[journal.RowKey][]ask{}
 	if addr, ok := c.key.Address(); ok {
 		name := addr.Platform
 		if addr.Account != "" {
@@ -272,19 +273,19 @@ func (c *chat) started(ac actor.Context) {
 // append makes facts durable and takes them into the state, in this order. After
 // an error nothing of them is believed: the chat is read anew and goes on from
 // what is on the disk.
-func (c *chat) append(ac actor.Context, facts ...persistence.Fact) error {
+func (c *chat) append(ac actor.Context, facts ...journal.Fact) error {
 	return c.write(ac, c.store.Append, facts)
 }
 
 // note is append for facts whose loss in a power cut changes nothing.
-func (c *chat) note(ac actor.Context, facts ...persistence.Fact) error {
+func (c *chat) note(ac actor.Context, facts ...journal.Fact) error {
 	return c.write(ac, c.store.Note, facts)
 }
 
 // offer is append for what can be refused, or comes again: an ingress, an order, a
 // receipt. A write that the store undid leaves the chat as it is.
-func (c *chat) offer(ac actor.Context, facts ...persistence.Fact) error {
-	return c.write(ac, func(ctx context.Context, records ...persistence.Record) error {
+func (c *chat) offer(ac actor.Context, facts ...journal.Fact) error {
+	return c.write(ac, func(ctx context.Context, records ...journal.Record) error {
 		err := c.store.Append(ctx, records...)
 		if undone(err) {
 			return errUndone{err}
@@ -293,7 +294,7 @@ func (c *chat) offer(ac actor.Context, facts ...persistence.Fact) error {
 	}, facts)
 }
 
-func (c *chat) write(ac actor.Context, write func(context.Context, ...persistence.Record) error, facts []persistence.Fact) error {
+func (c *chat) write(ac actor.Context, write func(context.Context, ...journal.Record) error, facts []journal.Fact) error {
 	records := c.state.Next(time.Now().UnixMilli(), facts...)
 	if err := write(context.Background(), records...); err != nil {
 		c.storeFailed(ac, err)

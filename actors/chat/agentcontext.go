@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // What the record of a run keeps, at most.
@@ -20,18 +21,18 @@ const (
 )
 
 // recordRun tells the log of runs what a run came to. Its end is durable.
-func (c *chat) recordRun(run *persistence.Run, result persistence.Result, reason string) {
+func (c *chat) recordRun(run *journal.Run, result journal.Result, reason string) {
 	if c.RunEnded == nil {
 		return
 	}
 	entry := persistence.RunEntry{Kind: persistence.RunEntryRun, TS: time.Now().UnixMilli(), RunID: run.ID, Result: result}
-	if reason != "" && result != persistence.ResultDone {
+	if reason != "" && result != journal.ResultDone {
 		entry.Failures = append(entry.Failures, beginning(string(result)+": "+reason, entryInput))
 	}
 	var asked, said []string
 	for _, t := range c.turnsOf(run) {
 		if t.Role == uimessage.RoleUser {
-			asked = append(asked, persistence.Text(t.Message))
+			asked = append(asked, journal.Text(t.Message))
 			continue
 		}
 		parts := t.Parts
@@ -46,13 +47,13 @@ func (c *chat) recordRun(run *persistence.Run, result persistence.Result, reason
 
 // turnsOf are the user turns that a run answered, and its own messages, in order.
 // Only the end of the history is looked at, however long that is.
-func (c *chat) turnsOf(run *persistence.Run) []persistence.Turn {
-	var turns []persistence.Turn
+func (c *chat) turnsOf(run *journal.Run) []journal.Turn {
+	var turns []journal.Turn
 	missing := cmp.Or(len(run.Visible), -1) // none: it went on in a message
 	for i := len(c.state.History) - 1; i >= max(0, len(c.state.History)-entryTurns) && missing != 0; i-- {
 		t := c.state.History[i]
 		switch {
-		case slices.ContainsFunc(run.Visible, func(v persistence.Visible) bool { return v.TurnID == t.ID }):
+		case slices.ContainsFunc(run.Visible, func(v journal.Visible) bool { return v.TurnID == t.ID }):
 			turns = append(turns, t)
 			missing--
 		case t.ID == run.MessageID, t.Role == uimessage.RoleAssistant && t.Meta.RunID == run.ID:
@@ -72,7 +73,7 @@ func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []strin
 			said = append(said, p.Text)
 		case uimessage.Tool:
 			call := persistence.RunCall{Name: p.Name}
-			if words, ok := persistence.SentWords(p); ok {
+			if words, ok := journal.SentWords(p); ok {
 				said = append(said, words)
 			} else {
 				call.Input = beginning(string(p.Input), entryInput)

@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // approvalTime is how long a request waits for a person.
@@ -37,7 +37,7 @@ func digest(name string, input json.RawMessage, bind string) string {
 }
 
 // bound reports whether a call is still the one that people were asked about.
-func bound(r persistence.Request, call uimessage.Tool) bool {
+func bound(r journal.Request, call uimessage.Tool) bool {
 	return r.Digest == digest(call.Name, call.Input, r.Bind)
 }
 
@@ -47,13 +47,13 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 		return
 	}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
-	var facts []persistence.Fact
-	var agreed []persistence.Request
+	var facts []journal.Fact
+	var agreed []journal.Request
 	taken := map[string]bool{}
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
-			var fact persistence.ApprovalDecided
+			var fact journal.ApprovalDecided
 			fact, out = c.judge(d)
 			if out.Is == messages.DecisionDone && !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil {
 				out.Is = messages.DecisionUnseen
@@ -83,18 +83,18 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 }
 
 // judge says what a decision is worth, and the fact that it makes.
-func (c *chat) judge(d messages.Decision) (persistence.ApprovalDecided, messages.DecisionOutcome) {
+func (c *chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
 	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
-	fact := persistence.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: persistence.AnswerDenied, Reason: d.Reason}
+	fact := journal.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason}
 	if d.Approved {
-		fact.Answer = persistence.AnswerApproved
+		fact.Answer = journal.AnswerApproved
 	}
-	found := c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID })
+	found := c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
 	switch {
 	case len(found) > 0:
 		a := found[len(found)-1]
 		fact.MessageID = a.Turn.ID
-		out.Is, out.By, out.Answer = c.worth(a), a.Request.By, string(a.Request.Answer)
+		out.Is, out.By, out.ByName, out.Answer = c.worth(a), a.Request.By, a.Request.ByName, string(a.Request.Answer)
 		if out.Is == messages.DecisionDone && !strings.HasPrefix(a.Request.Digest, d.Digest) {
 			out.Is = messages.DecisionUnknown // they saw something else
 		}
@@ -102,7 +102,7 @@ func (c *chat) judge(d messages.Decision) (persistence.ApprovalDecided, messages
 		fact.MessageID = c.state.Run.MessageID
 		out.Is = messages.DecisionDone
 	}
-	if run := c.state.Run; run != nil && slices.ContainsFunc(run.Answers, func(a persistence.RunAnswer) bool { return a.ApprovalID == d.ApprovalID }) {
+	if run := c.state.Run; run != nil && slices.ContainsFunc(run.Answers, func(a journal.RunAnswer) bool { return a.ApprovalID == d.ApprovalID }) {
 		out.Is = messages.DecisionAlready
 	}
 	fact.Late = c.late(fact.MessageID)
@@ -111,12 +111,12 @@ func (c *chat) judge(d messages.Decision) (persistence.ApprovalDecided, messages
 }
 
 // worth is what a decision on a known request is worth now.
-func (c *chat) worth(a persistence.Asked) messages.DecisionIs {
+func (c *chat) worth(a journal.Asked) messages.DecisionIs {
 	call, ok := a.Turn.Call(a.Request.CallID)
 	switch {
-	case a.Request.Answer == persistence.AnswerExpired:
+	case a.Request.Answer == journal.AnswerExpired:
 		return messages.DecisionExpired
-	case a.Request.Answer != persistence.AnswerOpen:
+	case a.Request.Answer != journal.AnswerOpen:
 		return messages.DecisionAlready
 	case c.expired(a.Request, time.Now()):
 		return messages.DecisionExpired
@@ -128,10 +128,10 @@ func (c *chat) worth(a persistence.Asked) messages.DecisionIs {
 
 // approves is the request that a decision approves; none: it is denied, or not
 // durable yet.
-func (c *chat) approves(d persistence.ApprovalDecided) []persistence.Request {
-	var out []persistence.Request
-	if d.Answer == persistence.AnswerApproved {
-		for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
+func (c *chat) approves(d journal.ApprovalDecided) []journal.Request {
+	var out []journal.Request
+	if d.Answer == journal.AnswerApproved {
+		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
 			out = append(out, a.Request)
 		}
 	}
@@ -157,9 +157,9 @@ func (c *chat) late(messageID string) bool {
 }
 
 // decided does what follows decisions that are durable.
-func (c *chat) decided(ac actor.Context, facts []persistence.Fact) {
+func (c *chat) decided(ac actor.Context, facts []journal.Fact) {
 	for _, f := range facts {
-		if d, ok := f.(persistence.ApprovalDecided); ok {
+		if d, ok := f.(journal.ApprovalDecided); ok {
 			c.tellDecided(ac, d)
 		}
 	}
@@ -170,9 +170,9 @@ func (c *chat) decided(ac actor.Context, facts []persistence.Fact) {
 }
 
 // tellDecided tells the audit log and readers.
-func (c *chat) tellDecided(ac actor.Context, d persistence.ApprovalDecided) {
+func (c *chat) tellDecided(ac actor.Context, d journal.ApprovalDecided) {
 	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
-	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID }) {
+	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
 		call, _ := a.Turn.Call(a.Request.CallID)
 		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
 		if d.By != "" {
@@ -186,7 +186,7 @@ func (c *chat) tellDecided(ac actor.Context, d persistence.ApprovalDecided) {
 
 // expired reports whether a request has waited too long: by the time that passed
 // while the chat was up, and by the wall clock across restarts.
-func (c *chat) expired(r persistence.Request, now time.Time) bool {
+func (c *chat) expired(r journal.Request, now time.Time) bool {
 	d, ok := c.deadlines[r.ID]
 	return ok && !now.Before(d)
 }
@@ -229,17 +229,17 @@ func (c *chat) expire(ac actor.Context) {
 		return
 	}
 	now := time.Now()
-	var facts []persistence.Fact
-	var rows []persistence.Row
+	var facts []journal.Fact
+	var rows []journal.Row
 	for _, a := range c.state.OpenRequests() {
 		if !c.expired(a.Request, now) {
 			continue
 		}
-		f := persistence.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerExpired, Reason: reasonExpired, Late: c.late(a.Turn.ID),
+		f := journal.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerExpired, Reason: reasonExpired, Late: c.late(a.Turn.ID),
 		}
 		if c.via.Outbox {
-			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.expiredWords(a)}}
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.expiredWords(a)}}
 		}
 		facts, rows = append(facts, f), append(rows, f.Rows...)
 	}
@@ -260,14 +260,14 @@ func (c *chat) capOpen(ac actor.Context) error {
 	if len(open) <= maxOpen {
 		return nil
 	}
-	var facts []persistence.Fact
-	var rows []persistence.Row
+	var facts []journal.Fact
+	var rows []journal.Row
 	for _, a := range open[:len(open)-maxOpen] {
-		f := persistence.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonCrowded, Late: c.late(a.Turn.ID),
+		f := journal.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: reasonCrowded, Late: c.late(a.Turn.ID),
 		}
 		if c.via.Outbox {
-			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.crowdedWords(a)}}
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.crowdedWords(a)}}
 		}
 		facts, rows = append(facts, f), append(rows, f.Rows...)
 	}
@@ -275,7 +275,7 @@ func (c *chat) capOpen(ac actor.Context) error {
 		return err
 	}
 	for _, f := range facts {
-		if d, ok := f.(persistence.ApprovalDecided); ok {
+		if d, ok := f.(journal.ApprovalDecided); ok {
 			c.tellDecided(ac, d)
 		}
 	}
@@ -286,10 +286,10 @@ func (c *chat) capOpen(ac actor.Context) error {
 
 // withdraw denies the open requests, visibly, because what they belong to goes.
 func (c *chat) withdraw(ac actor.Context, why string) error {
-	var facts []persistence.Fact
+	var facts []journal.Fact
 	for _, a := range c.state.OpenRequests() {
-		facts = append(facts, persistence.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: why, Late: c.late(a.Turn.ID),
+		facts = append(facts, journal.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: why, Late: c.late(a.Turn.ID),
 		})
 	}
 	if len(facts) == 0 {
@@ -299,7 +299,7 @@ func (c *chat) withdraw(ac actor.Context, why string) error {
 		return err
 	}
 	for _, f := range facts {
-		if d, ok := f.(persistence.ApprovalDecided); ok {
+		if d, ok := f.(journal.ApprovalDecided); ok {
 			c.tellDecided(ac, d)
 		}
 	}

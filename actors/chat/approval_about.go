@@ -5,7 +5,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // about is what a person's message is about, as far as its place and what it answers
@@ -14,7 +14,7 @@ type about struct{ bind.Bound }
 
 // about finds what a message is about. It goes by what is durable: the receipts of the
 // rows that showed requests, and in a chat without an outbox what its readers saw last.
-func (c *chat) about(msg messages.AcceptIngress, turn persistence.Turn) about {
+func (c *chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 	if !c.via.Outbox {
 		return c.read()
 	}
@@ -53,11 +53,11 @@ func (c *chat) read() about {
 
 // single is the request that a message is about which answers a row that showed nothing
 // else; nil: it is not so, or nothing else is open.
-func (a about) single(open []persistence.Asked) []persistence.Asked {
+func (a about) single(open []journal.Asked) []journal.Asked {
 	if !a.Answers || len(a.List) != 1 || len(open) < 2 {
 		return nil
 	}
-	i := slices.IndexFunc(open, func(o persistence.Asked) bool { return o.Request.ID == a.List[0] })
+	i := slices.IndexFunc(open, func(o journal.Asked) bool { return o.Request.ID == a.List[0] })
 	if i < 0 {
 		return nil
 	}

@@ -3,7 +3,7 @@ package chat
 import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // byPerson is the rule of a call that a person agreed to.
@@ -66,7 +66,7 @@ func (c *chat) tellUnknown(parts []uimessage.Part) {
 }
 
 // tellInterrupted notes a call that a crash interrupted.
-func (c *chat) tellInterrupted(t uimessage.Tool, r persistence.Request) {
+func (c *chat) tellInterrupted(t uimessage.Tool, r journal.Request) {
 	e := AuditEntry{Event: "execution", Name: t.Name, Call: t.ToolCallID, Digest: r.Digest, By: r.By, Result: "unknown"}
 	if e.Digest == "" {
 		e.Digest = digest(t.Name, t.Input, "")

@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // outcomeDelay is how long buttons stay after the end, so that who pressed one reads the
@@ -16,11 +16,11 @@ const outcomeDelay = 500 * time.Millisecond
 
 // outcomesOf are the requests that a message with buttons asks about, and how many of
 // them have ended.
-func (c *chat) outcomesOf(b persistence.ButtonRow) (asks []messages.AskOutcome, ended int) {
+func (c *chat) outcomesOf(b journal.ButtonRow) (asks []messages.AskOutcome, ended int) {
 	for _, a := range b.Asks {
 		answer, by, name := c.state.HowEnded(a.ApprovalID)
 		asks = append(asks, messages.AskOutcome{Ask: messages.Ask(a), Answer: string(answer), By: by, ByName: name})
-		ended += bit(answer != persistence.AnswerOpen)
+		ended += bit(answer != journal.AnswerOpen)
 	}
 	return asks, ended
 }
@@ -41,7 +41,7 @@ func (c *chat) owed() int {
 	n := c.outcomesOwed()
 	for _, r := range c.state.Referrals {
 		answer, _, _ := c.state.HowEnded(r.ApprovalID)
-		n += bit(!r.Taken || answer != persistence.AnswerOpen)
+		n += bit(!r.Taken || answer != journal.AnswerOpen)
 	}
 	return n
 }
@@ -80,12 +80,12 @@ func (c *chat) outcomesShown(ac actor.Context, msg messages.OutcomesShown) {
 			continue
 		}
 		if c.shownEnds == nil {
-			c.shownEnds = map[persistence.RowKey]int{}
+			c.shownEnds = map[journal.RowKey]int{}
 		}
 		c.shownEnds[b.Key] = msg.Ended
 		if msg.Ended >= len(b.Asks) {
 			delete(c.shownEnds, b.Key)
-			_ = c.offer(ac, persistence.ButtonsSettled{Key: b.Key}) // else it is shown once more
+			_ = c.offer(ac, journal.ButtonsSettled{Key: b.Key}) // else it is shown once more
 			if c.state != nil && c.state.Run == nil {
 				c.restLater()
 			}

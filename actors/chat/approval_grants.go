@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -88,7 +89,7 @@ func (c *chat) live() []messages.Grant {
 			continue
 		}
 		if until := c.grants.ends[g.ID]; c.mayDecide(person, serves.ID, false) {
-			out = append(out, messages.Grant{ID: g.ID, Person: serves, Folder: g.Folder, Rule: g.Rule, Binds: g.Binds, Until: until})
+			out = append(out, messages.Grant{ID: g.ID, Person: serves, Folder: g.Folder, Rule: g.Rule, FilesIn: g.FilesIn, Binds: g.Binds, Until: until})
 		}
 	}
 	return out
@@ -169,7 +170,7 @@ func bit(b bool) int {
 
 // timed makes grants of rules that cover commands that wait, and says which those
 // are. None: a rule covers no command, or nothing that it could be bound to.
-func (c *chat) timed(id, person string, rules []string, minutes int, open []persistence.Asked) (given []persistence.Grant, covered []persistence.Asked) {
+func (c *chat) timed(id, person string, rules []string, minutes int, open []journal.Asked) (given []persistence.Grant, covered []journal.Asked) {
 	policy, err := grant.Shipped()
 	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
 		return nil, nil
@@ -183,7 +184,7 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []pers
 			if !ok || a.Request.Command == "" || grant.Decide(a.Request.Command, rule, policy) != grant.Auto || parsed.Runner && a.Request.Bind == "" {
 				continue
 			}
-			if !slices.ContainsFunc(covered, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
+			if !slices.ContainsFunc(covered, func(o journal.Asked) bool { return o.Request.ID == a.Request.ID }) {
 				covered = append(covered, a)
 			}
 			i, known := folders[a.Request.Folder]
@@ -206,6 +207,28 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []pers
 	return given, covered
 }
 
+// folders makes grants of the folders whose files requests would send. None: one of the
+// requests is about nothing of the kind, or is another chat's.
+func (c *chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
+	var given []persistence.Grant
+	now := time.Now()
+	boot, up := c.uptime()
+	for _, a := range open {
+		folder := a.Request.FilesIn
+		if folder == "" || a.Origin != "" || c.Grants == nil {
+			return nil
+		}
+		if slices.ContainsFunc(given, func(g persistence.Grant) bool { return g.FilesIn == folder }) {
+			continue
+		}
+		given = append(given, persistence.Grant{
+			ID: id + "." + a.Request.ID, Person: person, FilesIn: folder,
+			From: now.UnixMilli(), Until: now.Add(maxGrant).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
+		})
+	}
+	return given
+}
+
 // nth tells the grants of several rules in one reply apart.
 func nth(n int) string {
 	if n == 0 {
@@ -215,7 +238,7 @@ func nth(n int) string {
 }
 
 // standing are what people agreed to under the operator's rules.
-func (c *chat) standing(list []persistence.Request) []persistence.Grant {
+func (c *chat) standing(list []journal.Request) []persistence.Grant {
 	var out []persistence.Grant
 	for _, r := range list {
 		if r.Rule != "" && r.Bind != "" && c.Grants != nil {

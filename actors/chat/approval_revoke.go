@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Why grants are not taken back, as programs read it.
@@ -21,7 +22,7 @@ const (
 )
 
 func noticeMayNotRevoke() notice {
-	return notice{"You may not take back what others allowed here. Everything stays as it is.", "你无权收回这里的授权，一切保持不变。"}
+	return notice{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
 }
 
 // counting are the grants that nobody took back and that have not ended.
@@ -98,7 +99,7 @@ func (c *chat) revoke(ac actor.Context, by messages.Asker, admin bool, requestID
 		return nil, "", err
 	}
 	for _, g := range taken {
-		c.audit(AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Rule})
+		c.audit(AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Covers()})
 	}
 	if c.run != nil && c.run.pid != nil {
 		ac.Send(c.run.pid, messages.GrantsChanged{RunID: c.run.id, Grants: c.live()})
@@ -133,12 +134,12 @@ func parseAboutGrants(args string) order {
 }
 
 // obeyRevoke takes grants back at the word of a person.
-func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, by messages.Asker, o order) bool {
+func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o order) bool {
 	if !c.canSay(msg) {
 		return false
 	}
 	if o.unclear {
-		return c.listAll(ac, msg, turn)
+		return c.notRevoked(ac, msg, turn, noticeRevokeUsage())
 	}
 	gone, reason, err := c.revoke(ac, by, msg.Admin, msg.RequestID, o.numbers)
 	switch {
@@ -146,7 +147,7 @@ func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn per
 		c.refuse(ac, msg)
 		return true
 	case reason == revokeUnknown:
-		return c.listAll(ac, msg, turn)
+		return c.notRevoked(ac, msg, turn, noticeNoGrant())
 	}
 	say := noticeMayNotRevoke()
 	if c.adminsUnknown() {
@@ -154,10 +155,32 @@ func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn per
 	}
 	if reason == "" {
 		names := strings.Join(grantNames(gone), ", ")
-		say = notice{"Taken back: " + names + ". Such commands ask again from now on.", "已收回：" + names + "。此后这类命令会重新询问。"}
+		say = notice{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(say, turn))
+	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", c.text(say, turn))
 	return true
+}
+
+// notRevoked answers an order that takes nothing back: with what runs without asking, if
+// anything does.
+func (c *chat) notRevoked(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+	words := c.text(n, turn)
+	if list := c.counting(); len(list) > 0 {
+		words += "\n\n" + c.countingWords(list, turn)
+	}
+	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", words)
+	return true
+}
+
+func noticeRevokeUsage() notice {
+	return notice{
+		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
+		"没有撤销任何授权。发送 /approvals 撤销 g1 可撤销授权 g1，发送 /approvals 撤销 全部 可全部撤销；发送 /approvals 查看列表。",
+	}
+}
+
+func noticeNoGrant() notice {
+	return notice{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
 }
 
 func grantNames(numbers []int) []string {
@@ -170,7 +193,7 @@ func grantNames(numbers []int) []string {
 
 // listAll answers with all that waits and all that need not ask; false: there is no
 // way to.
-func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
 	}
@@ -179,12 +202,9 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persis
 		return true
 	}
 	open := c.openHere()
-	words := c.listWords(open, turn)
-	if n := strconv.Itoa(others); others > 0 {
-		words += "\n\n" + c.text(notice{
-			"In other chats " + n + " more wait, which you cannot decide from here. On the host, sma approvals lists them.",
-			"其他对话里还有 " + n + " 个请求，无法在这里决定。可在主机上用 sma approvals 查看。",
-		}, turn)
+	words := c.listWords(open, msg, turn)
+	if others > 0 {
+		words += "\n\n" + c.text(noticeOthersWait(others), turn)
 	}
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
@@ -193,21 +213,48 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn persis
 	return true
 }
 
+func noticeOthersWait(n int) notice {
+	en := strconv.Itoa(n) + " more requests wait in other chats. You cannot decide them from here"
+	if n == 1 {
+		en = "One more request waits in another chat. You cannot decide it from here"
+	}
+	return notice{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
+}
+
 // countingWords show grants.
-func (c *chat) countingWords(list []persistence.Grant, turn persistence.Turn) string {
+func (c *chat) countingWords(list []persistence.Grant, turn journal.Turn) string {
 	first := "g" + strconv.Itoa(list[0].N)
 	lines := []string{c.text(notice{
-		"These run without asking. /approvals revoke " + first + " takes one back, /approvals revoke all takes back all:",
-		"以下命令目前无需询问。/approvals 撤销 " + first + " 可收回其中一条，/approvals 撤销 全部 可全部收回：",
+		"These run without asking. /approvals revoke " + first + " revokes one, /approvals revoke all revokes all:",
+		"以下操作目前无需询问。/approvals 撤销 " + first + " 可撤销其中一条，/approvals 撤销 全部 可全部撤销：",
 	}, turn)}
 	for _, g := range list {
 		about := notice{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
 		if g.Until != 0 {
-			left := strconv.Itoa(max(1, int(time.Until(c.grants.ends[g.ID]).Round(time.Minute)/time.Minute)))
+			left := c.timeLeft(g)
 			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
-			about = notice{"for " + who + " in folder " + folder + ", " + left + " more minutes", who + " 在文件夹 " + folder + "，还有 " + left + " 分钟"}
+			about = notice{"for " + who + " in folder " + folder + ", " + left.en, who + " 在文件夹 " + folder + "，" + left.zh}
 		}
-		lines = append(lines, "g"+strconv.Itoa(g.N)+": "+c.text(about, turn)+"\n\n"+visible.Block("", visible.Text(g.Rule)))
+		name, colon := "g"+strconv.Itoa(g.N), notice{": ", "："}
+		if g.FilesIn != "" {
+			left, who := c.timeLeft(g), visible.Sentence(g.Person)
+			lines = append(lines, name+c.text(colon, turn)+c.text(notice{
+				"files directly in this folder are sent, for " + who + ", " + left.en,
+				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left.zh,
+			}, turn)+"\n\n"+visible.Block("", visible.Text(g.FilesIn)))
+			continue
+		}
+		lines = append(lines, name+c.text(colon, turn)+c.text(about, turn)+"\n\n"+visible.Block("", visible.Text(g.Rule)))
 	}
 	return strings.Join(lines, "\n\n")
+}
+
+// timeLeft says how long a grant still counts.
+func (c *chat) timeLeft(g persistence.Grant) notice {
+	minutes := max(1, int(time.Until(c.grants.ends[g.ID]).Round(time.Minute)/time.Minute))
+	n, unit := strconv.Itoa(minutes), " more minutes"
+	if minutes == 1 {
+		unit = " more minute"
+	}
+	return notice{n + unit, "还有 " + n + " 分钟"}
 }

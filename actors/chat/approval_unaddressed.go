@@ -2,17 +2,20 @@ package chat
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // decideUnaddressed takes a message of a group that does not turn to the bot, while a
 // request waits there: a decision of somebody who may decide counts as addressed, and so
 // does a plain command. Anything else stays what it is to the gate, and no model reads it.
-func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
 		return false
 	}
@@ -33,7 +36,36 @@ func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, t
 		return c.grantTimed(ac, msg, turn, v)
 	case senseUnknown:
 		return c.sayToThem(ac, msg, turn, noticeAdminsUnknown())
-	case senseNone, senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
+	case senseNone:
+		return c.sayHowToDecide(ac, msg, turn)
+	case senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
 	}
 	return false
+}
+
+// sayHowToDecide answers words that begin like a decision about an open request and are
+// none, for example "deny 1, too risky": they decide nothing, and their sender reads how
+// to write it. No model reads them.
+func (c *chat) sayHowToDecide(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+	words, ok := onlyWords(msg)
+	if !ok {
+		return false
+	}
+	attempt, ok := reply.Attempted(words)
+	if !ok || !slices.ContainsFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
+		return false
+	}
+	return c.sayToThem(ac, msg, turn, noticeHowToDecide(attempt))
+}
+
+func noticeHowToDecide(a reply.Attempt) notice {
+	n := strconv.Itoa(a.N)
+	if a.Approves {
+		return notice{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+	}
+	if a.Rest == "" {
+		return notice{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+	}
+	why := n + " " + visible.Sentence(cutReason(a.Rest))
+	return notice{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
 }

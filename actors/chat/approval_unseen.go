@@ -35,7 +35,7 @@ func UnsentReason(reason string) [2]string {
 		string(platform.SendServer):    {"the service has a fault", "平台出现故障"},
 		string(platform.SendAuth):      {"the service refuses the bot's token", "平台拒绝了机器人的凭证"},
 		string(platform.SendForbidden): {"the bot may not write here", "机器人无权在这里发消息"},
-		string(platform.SendNotFound):  {"the service does not find the chat", "平台找不到这个对话"},
+		string(platform.SendNotFound):  {"the service does not find the chat", "平台找不到这个聊天"},
 	}
 	words := known[reason]
 	return [2]string{cmp.Or(words[0], "the service refused it"), cmp.Or(words[1], "平台拒绝了这条消息")}

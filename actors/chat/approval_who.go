@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Claim is somebody who wants to decide about a request for approval.
@@ -44,8 +44,8 @@ func isOwn(platform string) bool {
 }
 
 // theirs are the open requests that a person may decide about.
-func (c *chat) theirs(by messages.Asker, admin bool) []persistence.Asked {
-	return slices.DeleteFunc(c.openHere(), func(a persistence.Asked) bool {
+func (c *chat) theirs(by messages.Asker, admin bool) []journal.Asked {
+	return slices.DeleteFunc(c.openHere(), func(a journal.Asked) bool {
 		if a.Origin != "" {
 			return !c.mayAbout(by, a.Request.ID, admin)
 		}
@@ -55,7 +55,7 @@ func (c *chat) theirs(by messages.Asker, admin bool) []persistence.Asked {
 
 // askerOf is whose turn led to a request.
 func (c *chat) askerOf(approvalID string) string {
-	for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == approvalID }) {
+	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == approvalID }) {
 		return a.Request.Asker
 	}
 	return c.asker().ID // of the run under way, if it is one at all
@@ -85,12 +85,12 @@ func (c *chat) noSay() notice {
 
 // overOpenRequests reports whether a command would take open requests out of people's
 // sight, although its sender may not decide about all of them.
-func (c *chat) overOpenRequests(msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
 		return false
 	}
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a persistence.Asked) bool { return a.Origin != "" })
+	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(c.state.OpenRequests())
 }
 

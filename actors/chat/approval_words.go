@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // What the model and people read of requests that nobody decided.
@@ -32,21 +33,21 @@ const maxHead = 80
 const maxEvent = 500
 
 func noticeMayNotDecide() notice {
-	return notice{"You may not decide about requests here. They stay as they are.", "你无权在这里审批，请求保持不变。"}
+	return notice{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
 }
 
 // requestWords ask people: one plain sentence, what exactly would take effect, how to
 // answer. What waits beside it was shown whole before.
-func (c *chat) requestWords(list []persistence.Asked) string {
+func (c *chat) requestWords(list []journal.Asked) string {
 	var out []string
 	for _, a := range list {
-		if a.Request.Answer != persistence.AnswerOpen {
+		if a.Request.Answer != journal.AnswerOpen {
 			continue
 		}
-		n, how := strconv.Itoa(a.Request.N), c.howToAnswer(a)
+		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
 		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how.en + " Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how.zh + "30 分钟内没有答复就失效。",
+			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how.en + folder.en + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how.zh + folder.zh + "30 分钟内没有答复就失效。",
 		}))
 	}
 	if len(out) == 0 {
@@ -54,7 +55,7 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 	}
 	var beside []string
 	for _, a := range c.openHere() {
-		if !slices.ContainsFunc(list, func(o persistence.Asked) bool { return o.Request.ID == a.Request.ID }) {
+		if !slices.ContainsFunc(list, func(o journal.Asked) bool { return o.Request.ID == a.Request.ID }) {
 			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
 		}
 	}
@@ -64,50 +65,106 @@ func (c *chat) requestWords(list []persistence.Asked) string {
 	return strings.Join(out, "\n\n")
 }
 
-// listWords show all that is open.
-func (c *chat) listWords(open []persistence.Asked, turn persistence.Turn) string {
+// listWords show all that is open to somebody. Only what they may decide about is theirs to
+// name; of the rest they read that somebody else decides.
+func (c *chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn journal.Turn) string {
 	if len(open) == 0 {
 		return c.text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
 	}
-	n := strconv.Itoa(open[0].Request.N)
-	lines := []string{c.text(notice{
-		"These wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
-		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
-	}, turn)}
-	for _, a := range open {
-		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
-		if g, ok := c.state.Guest(a.Request.ID); ok {
-			where = fromWhere(g, zh) + "\n\n"
-		}
-		lines = append(lines, "#"+strconv.Itoa(a.Request.N)+": "+where+whatOf(a, zh)+exactOf(a))
-		if n, ok := c.unseenNotice(a.Request.ID); ok {
-			lines = append(lines, c.text(n, turn))
-		}
+	theirs := c.theirs(askerOf(turn), msg.Admin)
+	var lines []string
+	if len(theirs) > 0 {
+		lines = append(lines, c.text(noticeDecideThese(theirs), turn))
+		lines = append(lines, c.shownWhole(theirs, turn)...)
+	}
+	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(idsOf(theirs), a.Request.ID) })
+	if len(others) > 0 {
+		lines = append(lines, c.text(notice{
+			"These wait for the decision of somebody else. You cannot approve them yourself:",
+			"以下请求在等待其他人决定，你无权自行批准：",
+		}, turn))
+		lines = append(lines, c.shownWhole(others, turn)...)
 	}
 	return strings.Join(lines, "\n\n")
 }
 
+// noticeDecideThese asks for a decision about requests that are listed below it.
+func noticeDecideThese(list []journal.Asked) notice {
+	n := strconv.Itoa(list[0].Request.N)
+	if len(list) == 1 {
+		return notice{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
+	}
+	return notice{
+		"These requests wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
+		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
+	}
+}
+
+// shownWhole are requests as a list shows them.
+func (c *chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
+	var lines []string
+	for _, a := range list {
+		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
+		if g, ok := c.state.ReferredRequest(a.Request.ID); ok {
+			where = fromWhere(g, zh) + meansThere(g, zh) + "\n\n"
+		}
+		lines = append(lines, c.text(notice{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+whatOf(a, zh)+exactOf(a))
+		if n, ok := c.unseenNotice(a.Request.ID); ok {
+			lines = append(lines, c.text(n, turn))
+		}
+	}
+	return lines
+}
+
 // grantedWords say what people allowed.
-func (c *chat) grantedWords(said reply.Reply, turn persistence.Turn) string {
-	minutes := strconv.Itoa(said.Minutes)
+func (c *chat) grantedWords(said reply.Reply, turn journal.Turn) string {
+	minutes, unit := strconv.Itoa(said.Minutes), " minutes"
+	if said.Minutes == 1 {
+		unit = " minute"
+	}
 	var rules []string
 	for _, r := range said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))
 	}
 	return c.text(notice{
-		"For " + minutes + " minutes, what fits this runs without asking, in this chat, when you ask for it:",
-		minutes + " 分钟内，在这个对话里由你发起的、符合以下规则的命令不再询问：",
+		"For " + minutes + unit + ", what fits this runs without asking, in this chat, when you ask for it:",
+		minutes + " 分钟内，在这个聊天里由你发起的、符合以下规则的命令不再询问：",
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
 }
 
+// foldersWords say which folders people allowed.
+func (c *chat) foldersWords(given []persistence.Grant, turn journal.Turn) string {
+	var folders []string
+	for _, g := range given {
+		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
+	}
+	return c.text(notice{
+		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
+		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
+	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
+}
+
+// howToAllowFolder says how to agree to a folder at once; empty: it cannot be agreed to
+// here, or not by who asked.
+func (c *chat) howToAllowFolder(a journal.Asked) notice {
+	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
+		return notice{}
+	}
+	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
+	return notice{
+		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",
+		"发送 " + order + " 则在 60 分钟内同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
+	}
+}
+
 // expiredWords tell people that a request is over.
-func (c *chat) expiredWords(a persistence.Asked) string {
+func (c *chat) expiredWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
 	return c.inTheirWords(notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
 }
 
 // crowdedWords tell people that a request was taken back.
-func (c *chat) crowdedWords(a persistence.Asked) string {
+func (c *chat) crowdedWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
 	return c.inTheirWords(notice{
 		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
@@ -116,7 +173,7 @@ func (c *chat) crowdedWords(a persistence.Asked) string {
 }
 
 // wordsOf are the words of a request in a language.
-func wordsOf(a persistence.Asked, zh bool) messages.Words {
+func wordsOf(a journal.Asked, zh bool) messages.Words {
 	if zh && a.Request.Chinese.What != "" {
 		return a.Request.Chinese
 	}
@@ -124,7 +181,7 @@ func wordsOf(a persistence.Asked, zh bool) messages.Words {
 }
 
 // whatOf is a request in plain sentences.
-func whatOf(a persistence.Asked, zh bool) string {
+func whatOf(a journal.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	said := wordsOf(a, zh)
 	switch {
@@ -144,7 +201,7 @@ func whatOf(a persistence.Asked, zh bool) string {
 
 // exactOf is what exactly would take effect, whole, below the sentences; it is empty where
 // those say it all.
-func exactOf(a persistence.Asked) string {
+func exactOf(a journal.Asked) string {
 	exact := a.Request.Exact
 	if exact == "" && a.Request.What == "" { // a request of an older version
 		call, _ := a.Turn.Call(a.Request.CallID)
@@ -157,7 +214,7 @@ func exactOf(a persistence.Asked) string {
 }
 
 // headOf is a request in a few words.
-func headOf(a persistence.Asked, zh bool) string {
+func headOf(a journal.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	said := wordsOf(a, zh)
 	words := a.Request.Exact
@@ -203,7 +260,7 @@ func pathOf(input json.RawMessage) string {
 func (c *chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
 	for _, g := range given {
 		c.audit(AuditEntry{
-			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Rule,
+			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Covers(),
 			Reason: "until " + time.UnixMilli(g.Until).UTC().Format(time.RFC3339),
 		})
 	}
@@ -214,17 +271,17 @@ func (c *chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" 
 
 // withAsks puts buttons below what asks people; the last of the rows is that. Who may not
 // decide gets none.
-func (c *chat) withAsks(rows []persistence.Row, list []persistence.Asked) {
+func (c *chat) withAsks(rows []journal.Row, list []journal.Asked) {
 	if len(rows) == 0 {
 		return
 	}
 	for _, a := range list {
-		if a.Request.Answer == persistence.AnswerOpen {
+		if a.Request.Answer == journal.AnswerOpen {
 			row := &rows[len(rows)-1]
 			// In a group where nobody could be asked in private, the buttons are for those of
 			// its members who may decide.
 			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
-				row.Asks = append(row.Asks, persistence.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
+				row.Asks = append(row.Asks, journal.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
 			}
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
@@ -233,9 +290,9 @@ func (c *chat) withAsks(rows []persistence.Row, list []persistence.Asked) {
 
 // showAsked tells readers of a chat without an outbox what a request is about; its
 // input came with the call.
-func (c *chat) showAsked(ac actor.Context, list []persistence.Asked, step int) {
+func (c *chat) showAsked(ac actor.Context, list []journal.Asked, step int) {
 	for _, a := range list {
-		if a.Request.Answer != persistence.AnswerOpen || c.via.Outbox {
+		if a.Request.Answer != journal.AnswerOpen || c.via.Outbox {
 			continue
 		}
 		said := wordsOf(a, c.inChinese())

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // The languages that people may choose for a chat.
@@ -37,9 +37,9 @@ func (c *chat) directly(msg messages.AcceptIngress, say string) string {
 }
 
 // decidedWords say what became of decisions, for readers who are not shown it otherwise.
-func (c *chat) decidedWords(decided []persistence.ApprovalDecided, turn persistence.Turn) string {
+func (c *chat) decidedWords(decided []journal.ApprovalDecided, turn journal.Turn) string {
 	for _, d := range decided {
-		if d.Answer == persistence.AnswerApproved {
+		if d.Answer == journal.AnswerApproved {
 			return c.text(noticeApproved(), turn)
 		}
 	}
@@ -47,7 +47,7 @@ func (c *chat) decidedWords(decided []persistence.ApprovalDecided, turn persiste
 }
 
 // commandOf is a person's order with what an answer may need.
-func (c *chat) commandOf(msg messages.AcceptIngress, turn persistence.Turn) Command {
+func (c *chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command {
 	cmd := Command{
 		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
 		Counts: c.counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin,
@@ -66,13 +66,13 @@ func (c *chat) commandOf(msg messages.AcceptIngress, turn persistence.Turn) Comm
 }
 
 // recordOf is what the ledger says of a message of people; nil: nothing.
-func (c *chat) recordOf(messageID string) *persistence.LedgerEntry {
+func (c *chat) recordOf(messageID string) *journal.LedgerEntry {
 	if messageID == "" {
 		return nil
 	}
-	var found *persistence.LedgerEntry
-	note := func(e persistence.LedgerEntry) {
-		if e.Dir == persistence.DirIn && e.MessageID == messageID {
+	var found *journal.LedgerEntry
+	note := func(e journal.LedgerEntry) {
+		if e.Dir == journal.DirIn && e.MessageID == messageID {
 			found = &e
 		}
 	}
@@ -90,11 +90,11 @@ func (c *chat) recordOf(messageID string) *persistence.LedgerEntry {
 }
 
 // unanswered is the last message here that did not simply get an answer.
-func (c *chat) unanswered() *persistence.LedgerEntry {
+func (c *chat) unanswered() *journal.LedgerEntry {
 	if e, ok := lastUnanswered(c.state.UnfoldedLedger()); ok {
 		return &e
 	}
-	var last *persistence.LedgerEntry
+	var last *journal.LedgerEntry
 	for e, err := range c.store.Ledger(context.Background()) {
 		if err != nil {
 			c.log.Warn("the ledger cannot be read", "error", err)
@@ -107,20 +107,20 @@ func (c *chat) unanswered() *persistence.LedgerEntry {
 	return last
 }
 
-func lastUnanswered(entries []persistence.LedgerEntry) (persistence.LedgerEntry, bool) {
+func lastUnanswered(entries []journal.LedgerEntry) (journal.LedgerEntry, bool) {
 	for _, e := range slices.Backward(entries) {
 		if isUnanswered(e) {
 			return e, true
 		}
 	}
-	return persistence.LedgerEntry{}, false
+	return journal.LedgerEntry{}, false
 }
 
-func isUnanswered(e persistence.LedgerEntry) bool {
+func isUnanswered(e journal.LedgerEntry) bool {
 	switch e.Fate {
-	case persistence.FateIgnored, persistence.FateDeclined, persistence.FateMerged, persistence.FateStopped, persistence.FateExpired:
-		return e.Dir == persistence.DirIn
-	case persistence.FateAnswered:
+	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped, journal.FateExpired:
+		return e.Dir == journal.DirIn
+	case journal.FateAnswered:
 	}
 	return false
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ageOutputs leaves large outputs of tools out of turns that stay and are too large. Each
@@ -20,7 +21,7 @@ import (
 func (c *chat) ageOutputs(ac actor.Context, aged []messages.AgedTurn) {
 	changed := false
 	for _, a := range aged {
-		i := slices.IndexFunc(c.state.History, func(t persistence.Turn) bool { return t.ID == a.ID })
+		i := slices.IndexFunc(c.state.History, func(t journal.Turn) bool { return t.ID == a.ID })
 		if i < 0 || c.NoArchive {
 			continue
 		}
@@ -34,7 +35,7 @@ func (c *chat) ageOutputs(ac actor.Context, aged []messages.AgedTurn) {
 		if c.fold(ac) != nil {
 			return
 		}
-		rewrite := persistence.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.state.Meta()}
+		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.state.Meta()}
 		rewrite.Insert = append(rewrite.Insert, m)
 		err := c.store.Rewrite(context.Background(), rewrite)
 		if errors.Is(err, persistence.ErrDamaged) || undone(err) {

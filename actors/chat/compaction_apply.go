@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // applyFold puts a summary that is ready in the place of the turns it stands for:
@@ -39,7 +40,7 @@ func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
 	}
 	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
 	now := time.Now()
-	rewrite := persistence.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
+	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
 	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[ready.to:]))
 	if !c.NoArchive {
@@ -49,7 +50,7 @@ func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
 		ready.summary = named(ready.summary, rewrite.ArchiveID)
 	}
 	rewrite.Insert = []uimessage.Message{ready.summary}
-	rewrite.Meta.Tokens = size.kept(append([]persistence.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
+	rewrite.Meta.Tokens = size.kept(append([]journal.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
 	err := c.store.Rewrite(context.Background(), rewrite)
 	switch {
 	case err == nil:
@@ -67,7 +68,7 @@ func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
 
 // named is a summary that says where the turns it stands for are.
 func named(summary uimessage.Message, archive string) uimessage.Message {
-	meta := persistence.NewTurn(summary).Meta
+	meta := journal.NewTurn(summary).Meta
 	if value, err := json.Marshal(archive); err == nil {
 		meta.Extra = append(meta.Extra, uimessage.Member{Name: "archive", Value: value})
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // estimate is how long a chat is for the model, as far as that is known without
@@ -33,7 +33,7 @@ func (e *estimate) report(u uimessage.Usage, turns int, trim messages.Trim) {
 
 // tokens is never less than what the chat has, unless the model's own report says
 // less.
-func (e *estimate) tokens(history []persistence.Turn, system string) int {
+func (e *estimate) tokens(history []journal.Turn, system string) int {
 	e.bound(history, system)
 	all, rest := e.system, 0
 	for i, n := range e.turns {
@@ -50,7 +50,7 @@ func (e *estimate) tokens(history []persistence.Turn, system string) int {
 }
 
 // bound bounds what is not known.
-func (e *estimate) bound(history []persistence.Turn, system string) {
+func (e *estimate) bound(history []journal.Turn, system string) {
 	if len(history) < len(e.turns) {
 		*e = estimate{}
 	}
@@ -74,7 +74,7 @@ func (e *estimate) counted(system int, turns []int) {
 }
 
 // known is what a turn was counted as; 0: it was not.
-func (e *estimate) known(i int, t persistence.Turn) int {
+func (e *estimate) known(i int, t journal.Turn) int {
 	if i < e.counts {
 		return e.turns[i]
 	}
@@ -109,15 +109,15 @@ func (e *estimate) aged(i, n int) {
 }
 
 // kept is what of the counts outlives the activation.
-func (e *estimate) kept(history []persistence.Turn) persistence.TokenCounts {
-	if e.counts == 0 || e.counts > len(history) || e.counts > persistence.MaxTokenCounts {
-		return persistence.TokenCounts{}
+func (e *estimate) kept(history []journal.Turn) journal.TokenCounts {
+	if e.counts == 0 || e.counts > len(history) || e.counts > journal.MaxTokenCounts {
+		return journal.TokenCounts{}
 	}
-	return persistence.TokenCounts{To: history[e.counts-1].ID, Each: slices.Clone(e.turns[:e.counts])}
+	return journal.TokenCounts{To: history[e.counts-1].ID, Each: slices.Clone(e.turns[:e.counts])}
 }
 
 // restored is an estimate of a history that an earlier activation counted in part.
-func restored(k persistence.TokenCounts, history []persistence.Turn) estimate {
+func restored(k journal.TokenCounts, history []journal.Turn) estimate {
 	if n := len(k.Each); n > 0 && n <= len(history) && history[n-1].ID == k.To {
 		return estimate{turns: slices.Clone(k.Each), counts: n}
 	}

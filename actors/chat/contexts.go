@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxSwitches is how often one answer may switch the context.
@@ -40,12 +41,12 @@ func (c *chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 		return meta
 	}
 	base, _ := c.state.Turn(run.MessageID)
-	return persistence.WithSwitch(meta, persistence.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
+	return journal.WithSwitch(meta, journal.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
 }
 
 // handOver ends a run that goes on in another context. Who follows it sees one run:
 // what it settled is told at its end, unless turns that waited come first.
-func (c *chat) handOver(ac actor.Context, messageID string, fates []persistence.Settled) {
+func (c *chat) handOver(ac actor.Context, messageID string, fates []journal.Settled) {
 	c.moved = slices.Concat(c.moved, fates)
 	if !c.state.IsLast(messageID) {
 		moved := c.takeMoved(nil)
@@ -55,7 +56,7 @@ func (c *chat) handOver(ac actor.Context, messageID string, fates []persistence.
 }
 
 // takeMoved are fates with those that were not told yet.
-func (c *chat) takeMoved(fates []persistence.Settled) []persistence.Settled {
+func (c *chat) takeMoved(fates []journal.Settled) []journal.Settled {
 	all := slices.Concat(c.moved, fates)
 	c.moved = nil
 	return all
@@ -68,10 +69,10 @@ func (c *chat) obeySwitch(ac actor.Context) {
 	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
 		return
 	}
-	result := persistence.Result(turn.Meta.Result)
-	if result == persistence.ResultSwitching {
-		if result = persistence.ResultDone; at == len(c.state.History)-1 {
-			result = persistence.ResultSwitched
+	result := journal.Result(turn.Meta.Result)
+	if result == journal.ResultSwitching {
+		if result = journal.ResultDone; at == len(c.state.History)-1 {
+			result = journal.ResultSwitched
 		}
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
@@ -80,16 +81,16 @@ func (c *chat) obeySwitch(ac actor.Context) {
 	}
 	if why, refused := errors.AsType[unswitched](err); refused {
 		c.log.Warn("the context was not switched", "reason", string(why))
-		_ = c.append(ac, persistence.TurnReplaced{Turn: notSwitched(turn, string(why)).Obeyed(result).Message}) // it will be read anew, and refused then
+		_ = c.append(ac, journal.TurnReplaced{Turn: notSwitched(turn, string(why)).Obeyed(result).Message}) // it will be read anew, and refused then
 	}
 }
 
 // notSwitched is a turn whose last call came to nothing after all. No model has read
 // its outcome yet.
-func notSwitched(turn persistence.Turn, why string) persistence.Turn {
+func notSwitched(turn journal.Turn, why string) journal.Turn {
 	for _, p := range slices.Backward(turn.Parts) {
 		if call, ok := p.(uimessage.Tool); ok {
-			turn.Parts = persistence.ReplaceCall(turn.Parts, call.ToolCallID, func(t uimessage.Tool) uimessage.Tool {
+			turn.Parts = journal.ReplaceCall(turn.Parts, call.ToolCallID, func(t uimessage.Tool) uimessage.Tool {
 				t.State, t.Output, t.ErrorText = uimessage.ToolOutputError, nil, uimessage.Some("the context was not switched: "+why)
 				return t
 			})
@@ -102,7 +103,7 @@ func notSwitched(turn persistence.Turn, why string) persistence.Turn {
 // switchContext archives the turns before from and puts those of another context in
 // their place, or none, in one rewrite. The turns up to to go over, the last of them
 // without its order; what follows them stays as it is.
-func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, result persistence.Result) error {
+func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, result journal.Result) error {
 	loaded, err := c.loadedTurns(order.Load)
 	if err != nil {
 		return err
@@ -113,16 +114,16 @@ func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, resu
 	if err := c.fold(ac); err != nil {
 		return err
 	}
-	rewrite := persistence.Rewrite{At: time.Now(), To: to, Meta: c.state.Meta()}
-	var over []persistence.Turn
+	rewrite := journal.Rewrite{At: time.Now(), To: to, Meta: c.state.Meta()}
+	var over []journal.Turn
 	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
 		over[len(over)-1] = over[len(over)-1].Obeyed(result)
 	}
 	rewrite.Insert = c.newHistory(loaded, over, from)
-	rewrite.Meta.Cursor = persistence.ArchiveOf(rewrite.Insert)
+	rewrite.Meta.Cursor = journal.ArchiveOf(rewrite.Insert)
 	rewrite.Meta.Pinned = c.needed(rewrite.Insert, contentsOf(c.state.History[to:]))
 	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
-		left := persistence.NewContext(order.ContextSwitch, order.at, left)
+		left := journal.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
 	}
 	err = c.store.Rewrite(context.Background(), rewrite)
@@ -140,8 +141,8 @@ func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, resu
 }
 
 // sameTurns reports whether turns are those of a context, and nothing more.
-func sameTurns(loaded []uimessage.Message, turns []persistence.Turn) bool {
-	return slices.EqualFunc(loaded, turns, func(m uimessage.Message, t persistence.Turn) bool { return m.ID == t.ID })
+func sameTurns(loaded []uimessage.Message, turns []journal.Turn) bool {
+	return slices.EqualFunc(loaded, turns, func(m uimessage.Message, t journal.Turn) bool { return m.ID == t.ID })
 }
 
 // loadedTurns are those of the context that comes back.
@@ -159,16 +160,16 @@ func (c *chat) loadedTurns(id string) ([]uimessage.Message, error) {
 
 // newHistory is the head of the new history. A user turn of a loaded context that
 // would be open had its answer elsewhere: it is closed, so that it has none again.
-func (c *chat) newHistory(loaded []uimessage.Message, over []persistence.Turn, from int) []uimessage.Message {
+func (c *chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from int) []uimessage.Message {
 	var out []uimessage.Message
 	for _, m := range loaded {
-		if !slices.ContainsFunc(c.state.History[from:], func(t persistence.Turn) bool { return t.ID == m.ID }) {
+		if !slices.ContainsFunc(c.state.History[from:], func(t journal.Turn) bool { return t.ID == m.ID }) {
 			out = append(out, m)
 		}
 	}
-	if n := len(out); n > 0 && !persistence.NewTurn(out[n-1]).Ends() {
+	if n := len(out); n > 0 && !journal.NewTurn(out[n-1]).Ends() {
 		meta := c.plainMeta()
-		meta.Result, meta.Model, meta.Demo = string(persistence.ResultRewound), "", false
+		meta.Result, meta.Model, meta.Demo = string(journal.ResultRewound), "", false
 		out = append(out, uimessage.Message{
 			ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
 		})
@@ -180,12 +181,12 @@ func (c *chat) newHistory(loaded []uimessage.Message, over []persistence.Turn, f
 }
 
 // switched takes the rewrite in. What was known of the old history is void.
-func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite persistence.Rewrite) {
+func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite journal.Rewrite) {
 	c.state.Rewritten(rewrite.To, rewrite.Insert)
 	c.state.Cursor, c.state.Pinned = rewrite.Meta.Cursor, rewrite.Meta.Pinned
 	c.dropCompaction(ac)
 	c.compaction.ready, c.compaction.aged, c.compaction.size, c.compaction.stale = nil, nil, estimate{}, 0
-	c.state.Tokens = persistence.TokenCounts{}
+	c.state.Tokens = journal.TokenCounts{}
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	c.size.turns, c.size.bytes = 0, 0
 	if c.PrefixBroken != nil {
@@ -196,11 +197,11 @@ func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite 
 
 // denyOpen denies the open requests and tells people: what they belong to goes.
 func (c *chat) denyOpen(ac actor.Context) error {
-	var facts []persistence.Fact
-	var rows []persistence.Row
+	var facts []journal.Fact
+	var rows []journal.Row
 	for _, a := range c.state.OpenRequests() {
-		f := persistence.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonSwitched, Late: c.late(a.Turn.ID),
+		f := journal.ApprovalDecided{
+			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: reasonSwitched, Late: c.late(a.Turn.ID),
 		}
 		if c.via.Outbox {
 			n := strconv.Itoa(a.Request.N)
@@ -208,7 +209,7 @@ func (c *chat) denyOpen(ac actor.Context) error {
 				"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
 				"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
 			})
-			f.Rows = []persistence.Row{{Key: persistence.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words}}
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words}}
 		}
 		facts, rows = append(facts, f), append(rows, f.Rows...)
 	}
@@ -219,7 +220,7 @@ func (c *chat) denyOpen(ac actor.Context) error {
 		return err
 	}
 	for _, f := range facts {
-		if d, ok := f.(persistence.ApprovalDecided); ok {
+		if d, ok := f.(journal.ApprovalDecided); ok {
 			c.tellDecided(ac, d)
 		}
 	}

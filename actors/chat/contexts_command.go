@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ContextsAre says what became of a person's order about contexts.
@@ -32,7 +33,7 @@ const (
 // ContextsAnswer is the answer to a person's order about contexts.
 type ContextsAnswer struct {
 	Are   ContextsAre
-	Items []persistence.ContextItem
+	Items []journal.ContextItem
 }
 
 // shownContexts is how many contexts people are shown.
@@ -41,7 +42,7 @@ const shownContexts = 10
 // contextCommand obeys /new, /contexts and /load. Doing so again after a crash that
 // hid the answer leaves no second trace: what is empty is not left, and what is
 // loaded is not loaded again.
-func (c *chat) contextCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) ContextsAnswer {
+func (c *chat) contextCommand(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) ContextsAnswer {
 	if !c.Contexts {
 		return ContextsAnswer{}
 	}
@@ -127,7 +128,7 @@ func (c *chat) loadByCommand(ac actor.Context, by commandBy, what string) Contex
 }
 
 // stands reports whether the history is a context, and nothing more.
-func (c *chat) stands(item persistence.ContextItem) bool {
+func (c *chat) stands(item journal.ContextItem) bool {
 	if item.MessageCount != len(c.state.History) {
 		return false
 	}

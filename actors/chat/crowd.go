@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -27,18 +27,18 @@ type debounceDue struct{ gen int }
 
 // laneFull makes room for a turn, or declines it. Fair is that whoever has most
 // turns waiting loses one: their newest, or the one that just came.
-func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	victim, ok := c.crowding(turn)
 	if !ok {
-		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "lane_full", c.tellFlood(turn))
+		c.settleAtOnce(ac, msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
 		return
 	}
-	settled := persistence.TurnsSettled{
-		Fates: []persistence.Settled{{TurnID: victim.ID, Fate: persistence.FateDeclined, Reason: "lane_full"}},
+	settled := journal.TurnsSettled{
+		Fates: []journal.Settled{{TurnID: victim.ID, Fate: journal.FateDeclined, Reason: "lane_full"}},
 		Rows:  c.hostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
 	}
 	turn.Metadata = turn.Meta.Append(nil)
-	if c.offer(ac, settled, persistence.TurnAccepted{Turn: turn.Message}) != nil {
+	if c.offer(ac, settled, journal.TurnAccepted{Turn: turn.Message}) != nil {
 		c.refuse(ac, msg)
 		return
 	}
@@ -50,7 +50,7 @@ func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn persi
 
 // crowding is the newest waiting turn of whoever has most of them, if that are
 // more than the sender of the new turn would have.
-func (c *chat) crowding(turn persistence.Turn) (victim persistence.Turn, ok bool) {
+func (c *chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
 	if !c.FairToSenders {
 		return victim, false
 	}
@@ -68,7 +68,7 @@ func (c *chat) crowding(turn persistence.Turn) (victim persistence.Turn, ok bool
 }
 
 // tellFlood are the words for somebody whose message was declined, once in a flood.
-func (c *chat) tellFlood(turn persistence.Turn) string {
+func (c *chat) tellFlood(turn journal.Turn) string {
 	now := time.Now()
 	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
 	c.flooded = now
@@ -79,17 +79,17 @@ func (c *chat) tellFlood(turn persistence.Turn) string {
 }
 
 // hostRow are words of the host about an ingress; none where nobody reads an outbox.
-func (c *chat) hostRow(msg messages.AcceptIngress, turn persistence.Turn, say string) []persistence.Row {
+func (c *chat) hostRow(msg messages.AcceptIngress, turn journal.Turn, say string) []journal.Row {
 	if say == "" || !c.via.Outbox {
 		return nil
 	}
-	row := persistence.Row{
-		Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+	row := journal.Row{
+		Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
 	}
 	for _, a := range msg.Asks {
-		row.Asks = append(row.Asks, persistence.Ask(a))
+		row.Asks = append(row.Asks, journal.Ask(a))
 	}
-	return []persistence.Row{row}
+	return []journal.Row{row}
 }
 
 // depth counts the bots behind a turn: a bot answers what was said here last.
@@ -105,12 +105,12 @@ func (c *chat) depth(bot bool) int64 {
 
 // declineBot ends a talk of bots, with one notice. The declined ingress keeps its
 // depth, so that the next one is declined in silence, after a restart too.
-func (c *chat) declineBot(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) declineBot(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	say := ""
 	if c.state.Depth <= maxDepth {
 		say = c.text(noticeBots(), turn)
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, "bot_loop", say)
+	c.settleAtOnce(ac, msg, turn, journal.FateDeclined, "bot_loop", say)
 }
 
 // hold lets an idle chat wait for more messages before it begins, not for ever.

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // askWait is how long a call of chat_send waits for its receipts.
@@ -24,17 +24,17 @@ type ask struct {
 
 // askDue: a call has waited long enough.
 type askDue struct {
-	key persistence.RowKey
+	key journal.RowKey
 	id  int
 }
 
-func rowID(k persistence.RowKey) messages.RowID { return messages.RowID(k) }
+func rowID(k journal.RowKey) messages.RowID { return messages.RowID(k) }
 
-func rowKey(id messages.RowID) persistence.RowKey { return persistence.RowKey(id) }
+func rowKey(id messages.RowID) journal.RowKey { return journal.RowKey(id) }
 
 // deliverRows hands fresh rows to the adapter. The state has them: nothing is
 // lost if the adapter is not there.
-func (c *chat) deliverRows(ac actor.Context, rows []persistence.Row) {
+func (c *chat) deliverRows(ac actor.Context, rows []journal.Row) {
 	for _, r := range rows {
 		if row := c.state.Row(r.Key); row != nil {
 			c.deliver(ac, *row)
@@ -42,7 +42,7 @@ func (c *chat) deliverRows(ac actor.Context, rows []persistence.Row) {
 	}
 }
 
-func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
+func (c *chat) deliver(ac actor.Context, row journal.OutboxRow) {
 	if c.via.PID == nil || row.Open || c.handed[row.Key] {
 		return
 	}
@@ -58,7 +58,7 @@ func (c *chat) deliver(ac actor.Context, row persistence.OutboxRow) {
 		d.Files = append(d.Files, messages.FileRef(a))
 	}
 	for _, a := range row.Asks {
-		if answer, _, _ := c.state.HowEnded(a.ApprovalID); a.Digest == "" || answer == persistence.AnswerOpen {
+		if answer, _, _ := c.state.HowEnded(a.ApprovalID); a.Digest == "" || answer == journal.AnswerOpen {
 			d.Asks = append(d.Asks, messages.Ask(a))
 		}
 	}
@@ -87,7 +87,7 @@ func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgresse
 		return
 	}
 	runID := row.RunID
-	fact := persistence.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.Receipt.ID, Order: msg.Receipt.Order, Draft: msg.Draft}
+	fact := journal.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.Receipt.ID, Order: msg.Receipt.Order, Draft: msg.Draft}
 	if c.offer(ac, fact) != nil {
 		return // the adapter tells it again
 	}
@@ -111,8 +111,8 @@ func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered)
 		return
 	}
 	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
-	fact := persistence.EgressSettled{
-		Key: row.Key, Outcome: persistence.EgressDelivered, Receipts: persistence.IDs(msg.Receipts), Orders: persistence.Orders(msg.Receipts), Maybe: maybe,
+	fact := journal.EgressSettled{
+		Key: row.Key, Outcome: journal.EgressDelivered, Receipts: journal.IDs(msg.Receipts), Orders: journal.Orders(msg.Receipts), Maybe: maybe,
 	}
 	if c.offer(ac, fact) != nil {
 		return // the adapter tells it again
@@ -136,7 +136,7 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 	delete(c.handed, row.Key)
 	delete(c.delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
-	fact := persistence.EgressSettled{Key: row.Key, Outcome: persistence.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1), Maybe: row.Maybe || msg.Maybe}
+	fact := journal.EgressSettled{Key: row.Key, Outcome: journal.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1), Maybe: row.Maybe || msg.Maybe}
 	if c.append(ac, fact) != nil {
 		return
 	}
@@ -175,45 +175,45 @@ func (c *chat) queueEgress(ac actor.Context, msg messages.QueueEgress) {
 		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
 		return
 	}
-	if c.wake(ac) != nil || c.offer(ac, persistence.EgressQueued{Row: row}) != nil {
+	if c.wake(ac) != nil || c.offer(ac, journal.EgressQueued{Row: row}) != nil {
 		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
 		return
 	}
 	c.sent(msg)
-	c.deliverRows(ac, []persistence.Row{row})
+	c.deliverRows(ac, []journal.Row{row})
 	c.waitFor(ac, row.Key)
 }
 
-func (c *chat) rowFor(msg messages.QueueEgress) persistence.Row {
-	row := persistence.Row{CallID: msg.CallID, Text: msg.Text, ReplyTo: msg.ReplyTo}
+func (c *chat) rowFor(msg messages.QueueEgress) journal.Row {
+	row := journal.Row{CallID: msg.CallID, Text: msg.Text, ReplyTo: msg.ReplyTo}
 	if msg.RunID != "" {
 		run := c.state.Run
-		row.Key = persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+		row.Key = journal.RowKey{MessageID: run.MessageID, N: c.nextRow()}
 		row.RunID, row.RequestID = run.ID, run.RequestID
 		if row.ReplyTo == "" {
 			row.ReplyTo = c.replyAnchor()
 		}
 	} else {
-		row.Key = persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
+		row.Key = journal.RowKey{MessageID: "x:" + msg.CallID, N: 1}
 		row.Depth, row.Seq = msg.Depth+1, c.state.Seq
 	}
 	if c.via.Outbox {
 		row.Text = c.paged(row.Key, row.Text)
 	}
 	for _, f := range msg.Files {
-		row.Attachments = append(row.Attachments, persistence.Attachment(f))
+		row.Attachments = append(row.Attachments, journal.Attachment(f))
 	}
 	return row
 }
 
 // rowOfCall finds the row that a call has asked for before.
-func (c *chat) rowOfCall(msg messages.QueueEgress) (persistence.RowKey, bool) {
+func (c *chat) rowOfCall(msg messages.QueueEgress) (journal.RowKey, bool) {
 	if msg.RunID == "" {
-		key := persistence.RowKey{MessageID: "x:" + msg.CallID, N: 1}
+		key := journal.RowKey{MessageID: "x:" + msg.CallID, N: 1}
 		return key, c.state.Row(key) != nil
 	}
 	if c.state.Run == nil {
-		return persistence.RowKey{}, false
+		return journal.RowKey{}, false
 	}
 	key, ok := c.state.Run.Rows[msg.CallID]
 	return key, ok
@@ -250,8 +250,8 @@ func (c *chat) foreign(files []messages.FileRef) bool {
 }
 
 // received reports whether one of the turns came with a file of that id.
-func received(turns []persistence.Turn, id string) bool {
-	return slices.ContainsFunc(turns, func(t persistence.Turn) bool {
+func received(turns []journal.Turn, id string) bool {
+	return slices.ContainsFunc(turns, func(t journal.Turn) bool {
 		return t.Role == uimessage.RoleUser && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
 			f, ok := platform.FileOf(p)
 			return ok && f.FileID == id
@@ -278,7 +278,7 @@ func content(msg messages.QueueEgress) string {
 }
 
 // waitFor answers a call when its row is settled, or after a while with how far it is.
-func (c *chat) waitFor(ac actor.Context, key persistence.RowKey) {
+func (c *chat) waitFor(ac actor.Context, key journal.RowKey) {
 	row := c.state.Row(key)
 	if row == nil {
 		ac.Respond(messages.EgressAnswer{Delivered: true})
@@ -294,7 +294,7 @@ func (c *chat) waitFor(ac actor.Context, key persistence.RowKey) {
 	time.AfterFunc(askWait, func() { home.Send(askDue{key, a.id}) })
 }
 
-func (c *chat) answerAsks(ac actor.Context, key persistence.RowKey, answer messages.EgressAnswer) {
+func (c *chat) answerAsks(ac actor.Context, key journal.RowKey, answer messages.EgressAnswer) {
 	for _, a := range c.asks[key] {
 		ac.Send(a.who, answer)
 	}
@@ -316,12 +316,12 @@ func (c *chat) onAskDue(ac actor.Context, msg askDue) {
 
 // draftRow is the row that a text under way will become, made durable before
 // its placeholder is sent, so that a crash leaves no orphan in the chat.
-func (c *chat) draftRow(ac actor.Context) (persistence.RowKey, bool) {
+func (c *chat) draftRow(ac actor.Context) (journal.RowKey, bool) {
 	run := c.state.Run
-	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+	key := journal.RowKey{MessageID: run.MessageID, N: c.nextRow()}
 	if c.state.Row(key) != nil {
 		return key, true
 	}
-	row := persistence.Row{Key: key, RunID: run.ID, RequestID: run.RequestID, Open: true}
-	return key, c.append(ac, persistence.EgressQueued{Row: row}) == nil
+	row := journal.Row{Key: key, RunID: run.ID, RequestID: run.RequestID, Open: true}
+	return key, c.append(ac, journal.EgressQueued{Row: row}) == nil
 }

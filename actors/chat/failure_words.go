@@ -7,9 +7,9 @@ func FailureWords(reason string) (english, chinese string) {
 	case "expired", "withdrawn":
 		return "A request for approval ended without a decision, so that nothing was done.", "审批请求在没有决定的情况下结束，没有执行任何操作。"
 	case "stopped":
-		return "The run was stopped before it had an answer.", "任务在得出回答之前被停止了。"
+		return "The work on this was stopped before there was an answer.", "在得出回答之前，处理被停止了。"
 	case "interrupted":
-		return "The run was interrupted.", "任务被中断了。"
+		return "The work on this was interrupted, so there is no answer.", "处理被中断，没有得出回答。"
 	case "declined", "ignored":
 		return "The message was not taken.", "这条消息没有被接收。"
 	}

@@ -3,15 +3,17 @@ package chat
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Fetch replaces, in the parts of a user turn, the files that are still with their
@@ -25,6 +27,9 @@ const (
 	fetchDeadline = 3 * time.Minute
 	// albumWait is how long an album waits for its next file.
 	albumWait = 700 * time.Millisecond
+	// albumAgain is how long one waits that was cut off by a restart: the platform has to
+	// connect before it brings the rest.
+	albumAgain = 3 * time.Second
 	// maxAlbum is how many messages of an album become one turn.
 	maxAlbum = 20
 )
@@ -58,13 +63,13 @@ type fetched struct {
 }
 
 // held reports whether a turn keeps its place but is not for the model yet.
-func (c *chat) held(t persistence.Turn) bool {
+func (c *chat) held(t journal.Turn) bool {
 	return c.Fetch != nil && t.Role == uimessage.RoleUser && platform.Unfetched(t.Parts) ||
 		t.Meta.Album != "" && time.Now().Before(c.files.album)
 }
 
 // come are the waiting turns that the model may see: all before the first that is held.
-func (c *chat) come() []persistence.Turn {
+func (c *chat) come() []journal.Turn {
 	if i := slices.IndexFunc(c.state.Lane, c.held); i >= 0 {
 		return c.state.Lane[:i]
 	}
@@ -72,7 +77,7 @@ func (c *chat) come() []persistence.Turn {
 }
 
 // unseen are the turns that no model has been asked about.
-func (c *chat) unseen() []persistence.Turn {
+func (c *chat) unseen() []journal.Turn {
 	if c.state.Run != nil {
 		return c.state.Lane
 	}
@@ -105,7 +110,7 @@ func (c *chat) holdFor(wait time.Duration) {
 }
 
 // fetch begins to fetch the files of a turn, unless that is under way.
-func (c *chat) fetch(t persistence.Turn) {
+func (c *chat) fetch(t journal.Turn) {
 	if _, underWay := c.files.turns[t.ID]; underWay {
 		return
 	}
@@ -145,15 +150,15 @@ func (c *chat) onFetched(ac actor.Context, msg fetched) {
 	}
 	delete(c.files.turns, msg.turnID)
 	unseen := c.unseen()
-	i := slices.IndexFunc(unseen, func(t persistence.Turn) bool { return t.ID == msg.turnID })
+	i := slices.IndexFunc(unseen, func(t journal.Turn) bool { return t.ID == msg.turnID })
 	if i < 0 || !platform.Unfetched(unseen[i].Parts) {
 		c.next(ac)
 		return
 	}
 	was, turn := unseen[i], unseen[i].Message
 	turn.Parts = msg.parts
-	facts, rows := c.unheard(was, persistence.NewTurn(turn), len(unseen) == 1)
-	if c.append(ac, append([]persistence.Fact{persistence.TurnReplaced{Turn: turn}}, facts...)...) != nil {
+	facts, rows := c.unheard(was, journal.NewTurn(turn), len(unseen) == 1)
+	if c.append(ac, append([]journal.Fact{journal.TurnReplaced{Turn: turn}}, facts...)...) != nil {
 		return
 	}
 	c.deliverRows(ac, rows)
@@ -180,19 +185,24 @@ func (c *chat) noFetching() {
 }
 
 // joinAlbum adds a file to the turn that the others of its album are in, if no model
-// has seen it. What it adds to ends as merged.
-func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
-	if turn.Meta.Album == "" || msg.EditOf != "" {
+// has seen it. What it adds to ends as merged. In a group only one of an album says whom
+// it turns to, so that a file joins its sender's turn without doing so itself.
+func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+	if turn.Meta.Album == "" || msg.EditOf != "" || msg.Bot {
 		return false
 	}
-	c.files.album = time.Now().Add(albumWait)
+	until := time.Now().Add(albumWait)
+	if msg.Verdict == messages.VerdictOpen {
+		c.files.album = until
+	}
 	for _, old := range c.unseen() {
 		if old.Meta.Album != turn.Meta.Album || old.Meta.UserID != turn.Meta.UserID || old.Meta.EditOf != "" || len(old.Parts)+len(turn.Parts) > 3*maxAlbum {
 			continue
 		}
+		c.files.album = until
 		in := c.ingressOf(msg, turn)
-		whole := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: slices.Concat(old.Parts, turn.Parts), Metadata: old.Metadata}
-		if c.offer(ac, persistence.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
+		whole := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: slices.Concat(old.Parts, own(turn.Parts)), Metadata: old.Metadata}
+		if c.offer(ac, journal.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
 			c.refuse(ac, msg)
 			return true
 		}
@@ -202,4 +212,59 @@ func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn pers
 		return true
 	}
 	return false
+}
+
+// own are parts without the file of the message that theirs answers: the files of an
+// album all answer the same one.
+func own(parts []uimessage.Part) []uimessage.Part {
+	for i, p := range parts {
+		if f, ok := platform.FileOf(p); ok && f.Answered && i > 0 {
+			return slices.Concat(parts[:i-1], parts[i+1:])
+		}
+	}
+	return parts
+}
+
+// shownOnce are the parts of a new turn. The file of the message that it answers is left
+// out of them where an earlier turn shows it to the model: the turn says where.
+func (c *chat) shownOnce(parts []uimessage.Part) []uimessage.Part {
+	for i, p := range parts {
+		f, ok := platform.FileOf(p)
+		if !ok || !f.Answered || i == 0 {
+			continue
+		}
+		if where := c.shownAt(f.Unique); where != "" {
+			text := uimessage.Text{Text: "[" + f.Kind + " of the message that this one answers; it is shown above, " + where + "]"}
+			return slices.Concat(parts[:i-1], []uimessage.Part{text}, parts[i+1:])
+		}
+	}
+	return parts
+}
+
+// shownAt says where requests show a file, by the platform's id for its content; empty:
+// they do not, or no longer.
+func (c *chat) shownAt(unique string) string {
+	if unique == "" {
+		return ""
+	}
+	turns, pictures := slices.Concat(c.state.History, c.state.Lane), 0
+	for i := range turns {
+		pictures += prompt.PicturesIn(&turns[i].Message)
+	}
+	before := 0
+	for i := range turns {
+		t, nth := &turns[i], 0
+		for _, p := range t.Parts {
+			f, ok := platform.FileOf(p)
+			if !ok {
+				continue
+			}
+			nth++
+			if f.Unique == unique && t.Role == uimessage.RoleUser && before >= prompt.HiddenOf(pictures) && (f.Picture != nil || f.Unfetched()) {
+				return "file " + strconv.Itoa(nth) + " of message " + t.Meta.MessageID
+			}
+		}
+		before += prompt.PicturesIn(&t.Message)
+	}
+	return ""
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // finish ends the run: the assistant message, the fates it settles and what it
 // owes to people become durable in one fact.
-func (c *chat) finish(ac actor.Context, result persistence.Result, reason string) {
+func (c *chat) finish(ac actor.Context, result journal.Result, reason string) {
 	run := c.state.Run
 	m := c.run.reducer.Snapshot()
 	m.ID, m.Role = run.MessageID, uimessage.RoleAssistant
@@ -28,10 +28,10 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	turn := c.closeTurn(m, c.orderSwitch(meta), result)
 	m = turn.Message
 	asked := opened(base, turn)
-	fact := persistence.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
+	fact := journal.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	before := len(c.state.History)
-	if c.append(ac, append([]persistence.Fact{fact}, c.refer(asked)...)...) != nil {
+	if c.append(ac, append([]journal.Fact{fact}, c.refer(asked)...)...) != nil {
 		return
 	}
 	c.tellAsked(asked)
@@ -42,19 +42,19 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 	c.Metrics.took(c.run.steps)
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
 	c.recordRun(run, result, reason)
-	if result == persistence.ResultSwitching {
+	if result == journal.ResultSwitching {
 		c.handOver(ac, m.ID, fates)
 	} else {
 		c.eventFrame(ac, "done", run.Step, "")
 	}
 	if notice != "" && !c.via.Outbox {
 		said := []uistream.Chunk{uistream.Error{ErrorText: notice}}
-		if result == persistence.ResultDone { // the answer is only incomplete
+		if result == journal.ResultDone { // the answer is only incomplete
 			said = uistream.Notice(notice)
 		}
 		c.chunkFrame(ac, m.ID, said)
 	}
-	if result != persistence.ResultSwitching {
+	if result != journal.ResultSwitching {
 		settled := c.takeMoved(fates)
 		c.endFrame(ac, m.ID, string(result), settled, true)
 		c.showSaid(ac, before)
@@ -78,17 +78,17 @@ func (c *chat) finish(ac actor.Context, result persistence.Result, reason string
 func (c *chat) journalLong() bool { return c.state != nil && c.state.Unfolded() > 64 }
 
 // fates are how the run's turns ended.
-func (c *chat) fates(result persistence.Result, reason string) []persistence.Settled {
-	var fates []persistence.Settled
+func (c *chat) fates(result journal.Result, reason string) []journal.Settled {
+	var fates []journal.Settled
 	for _, v := range c.state.Run.Visible {
-		f := persistence.Settled{TurnID: v.TurnID, Fate: persistence.FateAnswered, RunID: c.state.Run.ID, Reason: reason}
+		f := journal.Settled{TurnID: v.TurnID, Fate: journal.FateAnswered, RunID: c.state.Run.ID, Reason: reason}
 		switch {
 		case c.aside(v.TurnID):
-			f.Fate, f.Reason = persistence.FateDeclined, persistence.ReasonParked
-		case result == persistence.ResultStopped:
-			f.Fate = persistence.FateStopped
+			f.Fate, f.Reason = journal.FateDeclined, journal.ReasonParked
+		case result == journal.ResultStopped:
+			f.Fate = journal.FateStopped
 		case v.Step > 1:
-			f.Fate, f.Step = persistence.FateMerged, v.Step
+			f.Fate, f.Step = journal.FateMerged, v.Step
 		}
 		fates = append(fates, f)
 	}
@@ -113,7 +113,7 @@ func (c *chat) plainMeta() uimessage.Metadata {
 	return meta
 }
 
-func (c *chat) assistantMeta(result, reason string, fates []persistence.Settled) uimessage.Metadata {
+func (c *chat) assistantMeta(result, reason string, fates []journal.Settled) uimessage.Metadata {
 	run, meta := c.state.Run, c.plainMeta()
 	meta.RequestID, meta.RunID, meta.Result, meta.Reason = run.RequestID, run.ID, result, reason
 	for _, f := range fates {
@@ -129,7 +129,7 @@ func (c *chat) assistantMeta(result, reason string, fates []persistence.Settled)
 // closeParts makes a message final: nothing streams any more and every call that
 // did run has an outcome. Parts from kept on are not journaled, so that no call among
 // them has begun.
-func closeParts(parts []uimessage.Part, result persistence.Result, kept int) []uimessage.Part {
+func closeParts(parts []uimessage.Part, result journal.Result, kept int) []uimessage.Part {
 	out := make([]uimessage.Part, 0, len(parts))
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -154,9 +154,9 @@ func closeParts(parts []uimessage.Part, result persistence.Result, kept int) []u
 	return out
 }
 
-func closeTool(t uimessage.Tool, result persistence.Result, journaled bool) (uimessage.Tool, bool) {
+func closeTool(t uimessage.Tool, result journal.Result, journaled bool) (uimessage.Tool, bool) {
 	switch {
-	case t.State.Settled(), result == persistence.ResultWaiting, t.State == uimessage.ToolApprovalRequested:
+	case t.State.Settled(), result == journal.ResultWaiting, t.State == uimessage.ToolApprovalRequested:
 		return t, true
 	case t.State == uimessage.ToolInputStreaming:
 		return t, false // its input never came
@@ -173,32 +173,35 @@ func closeTool(t uimessage.Tool, result persistence.Result, journaled bool) (uim
 // rowsOf is what a message owes to people: a notice, or its words. With egress
 // by tool its words go out only if nothing was sent by tool since the newest turn
 // became visible. A draft that people see is always brought to an end.
-func (c *chat) rowsOf(m uimessage.Message, words, notice string) []persistence.Row {
+func (c *chat) rowsOf(m uimessage.Message, words, notice string) []journal.Row {
 	if !c.via.Outbox {
 		return nil
 	}
 	run := c.state.Run
-	key := persistence.RowKey{MessageID: run.MessageID, N: c.nextRow()}
+	key := journal.RowKey{MessageID: run.MessageID, N: c.nextRow()}
 	words = c.paged(key, words)
-	if notice != "" {
+	switch {
+	case notice != "" && uimessage.IsBlank(words):
+		words = notice
+	case notice != "":
 		words = strings.TrimSpace(words + "\n\n" + notice)
 	}
 	if strings.TrimSpace(words) == "" && c.state.Row(key) != nil {
 		if words = c.run.draft; words == "" {
-			words = persistence.Text(m)
+			words = journal.Text(m)
 		}
 		words = strings.TrimSpace(words + " …")
 	}
 	if strings.TrimSpace(words) == "" {
 		return nil
 	}
-	return []persistence.Row{{Key: key, RunID: run.ID, RequestID: run.RequestID, Text: words, ReplyTo: c.replyAnchor()}}
+	return []journal.Row{{Key: key, RunID: run.ID, RequestID: run.RequestID, Text: words, ReplyTo: c.replyAnchor()}}
 }
 
 // lastRows are what the end of a run owes to people, with what asks them in the last
 // row. Requests never become the end of a draft that people see: a message that was
 // changed has no place among what was said after it was sent.
-func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice string, asked []persistence.Asked) []persistence.Row {
+func (c *chat) lastRows(m uimessage.Message, result journal.Result, notice string, asked []journal.Asked) []journal.Row {
 	words, asks := c.lastWords(m, result), c.requestWords(asked)
 	if asks == "" || !c.drafted() {
 		rows := c.rowsOf(m, words, notice+asks)
@@ -206,8 +209,8 @@ func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice s
 		return rows
 	}
 	rows, run := c.rowsOf(m, words, notice), c.state.Run
-	rows = append(rows, persistence.Row{
-		Key: persistence.RowKey{MessageID: run.MessageID, N: c.nextRow() + 1}, RunID: run.ID, RequestID: run.RequestID, Text: asks, ReplyTo: c.replyAnchor(),
+	rows = append(rows, journal.Row{
+		Key: journal.RowKey{MessageID: run.MessageID, N: c.nextRow() + 1}, RunID: run.ID, RequestID: run.RequestID, Text: asks, ReplyTo: c.replyAnchor(),
 	})
 	c.withAsks(rows, asked)
 	return rows
@@ -215,18 +218,18 @@ func (c *chat) lastRows(m uimessage.Message, result persistence.Result, notice s
 
 // drafted reports whether the next row is the end of a draft.
 func (c *chat) drafted() bool {
-	row := c.state.Row(persistence.RowKey{MessageID: c.state.Run.MessageID, N: c.nextRow()})
+	row := c.state.Row(journal.RowKey{MessageID: c.state.Run.MessageID, N: c.nextRow()})
 	return c.via.Outbox && row != nil && row.Open
 }
 
 // lastWords are what the run's last message says to people by itself.
-func (c *chat) lastWords(m uimessage.Message, result persistence.Result) string {
+func (c *chat) lastWords(m uimessage.Message, result journal.Result) string {
 	switch {
-	case result == persistence.ResultStopped:
+	case result == journal.ResultStopped:
 		return "" // who stopped it does not want to hear it
 	case !c.via.ToolEgress:
-		return persistence.Text(m)
-	case result == persistence.ResultSwitching:
+		return journal.Text(m)
+	case result == journal.ResultSwitching:
 		return "" // it goes on
 	case c.state.Run.Spoke && c.gotThrough():
 		return ""
@@ -249,21 +252,22 @@ func (c *chat) wordsBefore(m uimessage.Message) string {
 	if c.via.ToolEgress {
 		return ""
 	}
-	return persistence.Text(m)
+	return journal.Text(m)
 }
 
 // nextRow is the number of the next egress: that of the draft people see, if
 // there is one.
 func (c *chat) nextRow() int {
 	run := c.state.Run
-	key := persistence.RowKey{MessageID: run.MessageID, N: run.Egress}
+	key := journal.RowKey{MessageID: run.MessageID, N: run.Egress}
 	if row := c.state.Row(key); row != nil && row.Open {
 		return run.Egress
 	}
 	return run.Egress + 1
 }
 
-// replyAnchor: in groups an answer points at the newest turn it answers.
+// replyAnchor: in groups an answer points at the newest turn it answers, and so does the
+// text under way whose place it takes.
 func (c *chat) replyAnchor() string {
 	if t, ok := c.answers(); ok {
 		return c.replyTo(t)
@@ -271,19 +275,11 @@ func (c *chat) replyAnchor() string {
 	return ""
 }
 
-// threadAnchor is the turn that a text under way has to point at; empty: none.
-func (c *chat) threadAnchor() string {
-	if t, ok := c.answers(); ok && c.inThread(t) {
-		return t.Meta.MessageID
-	}
-	return ""
-}
-
 // answers is the newest turn that the run answers.
-func (c *chat) answers() (persistence.Turn, bool) {
+func (c *chat) answers() (journal.Turn, bool) {
 	visible := c.state.Run.Visible
 	if len(visible) == 0 {
-		return persistence.Turn{}, false
+		return journal.Turn{}, false
 	}
 	return c.state.Turn(visible[len(visible)-1].TurnID)
 }
@@ -298,8 +294,8 @@ func finalText(m uimessage.Message) string {
 	}
 	tail := m
 	tail.Parts = m.Parts[last:]
-	if words := persistence.Text(tail); strings.TrimSpace(words) != "" {
+	if words := journal.Text(tail); strings.TrimSpace(words) != "" {
 		return words
 	}
-	return persistence.Text(m)
+	return journal.Text(m)
 }

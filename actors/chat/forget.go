@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // errNotForgotten: nobody deletes anything here.
@@ -39,7 +39,7 @@ func noticeForgetKept() notice {
 
 func noticeForgetForbidden() notice {
 	return notice{
-		"Nothing was deleted. In a group, only its owner or somebody else who decides here can delete what I keep of it.",
+		"Nothing was deleted. In a group, only my owner or somebody else who decides here can delete what I keep of it.",
 		"没有删除任何内容。在群里，只有主人或其他有权在这里做决定的人可以删除我保存的内容。",
 	}
 }
@@ -53,11 +53,11 @@ func noticeForgetLater() notice {
 
 // forgetCommand obeys /forget: it asks first. Only what a person sends, or presses,
 // deletes anything.
-func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != "forget" || c.Forget == nil {
 		return false
 	}
-	answer := func(n notice) { c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "forget", c.text(n, turn)) }
+	answer := func(n notice) { c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "forget", c.text(n, turn)) }
 	args := strings.ToLower(strings.TrimSpace(msg.Args))
 	switch cmd := c.commandOf(msg, turn); {
 	case msg.Forwarded || msg.Bot || c.MayForget == nil || !c.MayForget(cmd):
@@ -69,9 +69,11 @@ func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn 
 		c.forgetNow(ac, msg, turn)
 	default:
 		c.forgets = time.Now()
-		msg.Asks = append(msg.Asks,
-			messages.Ask{N: 1, Order: "forget yes", Label: c.text(notice{"🗑 Delete everything", "🗑 全部删除"}, turn)},
-			messages.Ask{N: 1, Order: "forget no", Label: c.text(notice{"Keep", "保留"}, turn)})
+		button := func(order string, label notice) messages.Ask {
+			text := c.text(label, turn)
+			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label.zh}
+		}
+		msg.Asks = append(msg.Asks, button("forget yes", notice{"🗑 Delete everything", "🗑 全部删除"}), button("forget no", notice{"Keep", "保留"}))
 		answer(noticeForgetAsk())
 	}
 	return true
@@ -79,7 +81,7 @@ func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn 
 
 // forgetNow deletes what is kept of the chat and says so. The order itself is known then,
 // as all others are.
-func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	// The words are chosen before the ones that people wrote are gone.
 	done, later := c.text(noticeForgotten(), turn), c.text(noticeForgetLater(), turn)
 	say := done
@@ -95,7 +97,7 @@ func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn pers
 		return
 	}
 	turn.Meta.Seq = c.state.Seq + 1
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "forget", say)
+	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "forget", say)
 }
 
 // takeAway obeys orders that take away what was said.

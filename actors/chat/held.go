@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -80,7 +80,7 @@ func (c *chat) forgetHeld() {
 
 // waitForReceipts keeps a message whose words would decide something if what is being
 // sent had arrived before it, and what comes behind such a message.
-func (c *chat) waitForReceipts(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) waitForReceipts(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	early := c.via.Outbox && msg.Order != 0 && c.sending() && c.understand(msg, turn).sense == senseUnbound
 	behind := len(c.waits.list) > 0 && msg.Verdict == messages.VerdictOpen
 	if (early || behind) && c.holdBack(ac, msg.IngressID, msg, wordsWait) {
@@ -92,7 +92,7 @@ func (c *chat) waitForReceipts(ac actor.Context, msg messages.AcceptIngress, tur
 
 // sending reports whether a row is on its way whose receipts may come soon.
 func (c *chat) sending() bool {
-	return slices.ContainsFunc(c.state.Outbox, func(r persistence.OutboxRow) bool { return !r.Parked && !r.Open })
+	return slices.ContainsFunc(c.state.Outbox, func(r journal.OutboxRow) bool { return !r.Parked && !r.Open })
 }
 
 // waitToDecide keeps decisions by a button below a row that is not wholly shown.
@@ -114,18 +114,18 @@ func (c *chat) waitToDecide(ac actor.Context, msg messages.DecideApproval) bool 
 
 // unseenIn is the row that is to show a request which nothing has shown yet; nil: there
 // is no such row. One that waits counts rather than one that was put aside.
-func (c *chat) unseenIn(approvalID string) *persistence.OutboxRow {
+func (c *chat) unseenIn(approvalID string) *journal.OutboxRow {
 	return unseenIn(c.state, approvalID)
 }
 
-func unseenIn(s *persistence.State, approvalID string) *persistence.OutboxRow {
-	if slices.ContainsFunc(s.Shown, func(o persistence.Showing) bool { return slices.Contains(o.Requests, approvalID) }) {
+func unseenIn(s *journal.State, approvalID string) *journal.OutboxRow {
+	if slices.ContainsFunc(s.Shown, func(o journal.Showing) bool { return slices.Contains(o.Requests, approvalID) }) {
 		return nil
 	}
-	var found *persistence.OutboxRow
+	var found *journal.OutboxRow
 	for i := range s.Outbox {
 		row := &s.Outbox[i]
-		asks := slices.ContainsFunc(row.Asks, func(a persistence.Ask) bool { return a.ApprovalID == approvalID })
+		asks := slices.ContainsFunc(row.Asks, func(a journal.Ask) bool { return a.ApprovalID == approvalID })
 		if (asks || slices.Contains(row.Shows, approvalID)) && (found == nil || found.Parked && !row.Parked) {
 			found = row
 		}

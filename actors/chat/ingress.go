@@ -10,12 +10,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // accept makes one ingress durable and answers; only then does anything follow.
 func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
-	turn := persistence.NewTurn(msg.Turn)
+	turn := journal.NewTurn(msg.Turn)
 	if c.state.Known(msg.IngressID) {
 		c.answer(ac, messages.IngressAccepted{
 			ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true, Answer: c.directly(msg, c.text(noticeObeyed(), turn)),
@@ -37,25 +37,25 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 		c.park(ac, msg, turn)
 		return
 	}
-	c.seen([]persistence.Turn{turn})
+	c.seen([]journal.Turn{turn})
 	c.audit(AuditEntry{Event: "ingress", RequestID: msg.RequestID, Result: string(msg.Verdict), Reason: msg.Reason})
 	switch msg.Verdict {
 	case messages.VerdictOpen:
 		switch {
 		case c.state.Known(messages.TakenBackID(msg.IngressID)):
-			c.settleAtOnce(ac, msg, turn, persistence.FateStopped, reasonTakenBack, "") // that came first
+			c.settleAtOnce(ac, msg, turn, journal.FateStopped, reasonTakenBack, "") // that came first
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(ac, msg, turn)
 		case !c.decideInWords(ac, msg, turn) && !c.turnPage(ac, msg, turn):
 			c.acceptTurn(ac, msg, turn)
 		}
 	case messages.VerdictIgnored:
-		if c.decideUnaddressed(ac, msg, turn) {
+		if c.decideUnaddressed(ac, msg, turn) || c.joinAlbum(ac, msg, turn) {
 			return
 		}
-		c.settleAtOnce(ac, msg, turn, persistence.FateIgnored, msg.Reason, "")
+		c.settleAtOnce(ac, msg, turn, journal.FateIgnored, msg.Reason, "")
 	case messages.VerdictRefused:
-		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, msg.Reason, msg.Notice)
+		c.settleAtOnce(ac, msg, turn, journal.FateDeclined, msg.Reason, msg.Notice)
 	case messages.VerdictTakenBack:
 		c.takeBack(ac, msg, turn)
 	case messages.VerdictCommand:
@@ -72,15 +72,15 @@ func (c *chat) answer(ac actor.Context, msg any) {
 }
 
 // settleAtOnce ends an ingress that becomes no turn, perhaps with words to the chat.
-func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fate persistence.Fate, reason, say string) {
-	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
+func (c *chat) settleAtOnce(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason, say string) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
 	fact.Rows = c.hostRow(msg, turn, say)
 	c.settleBy(ac, msg, turn, fact, say)
 }
 
 // settleShowing answers an ingress with words that show requests whole.
-func (c *chat) settleShowing(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, say string, shown []persistence.Asked) {
-	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: persistence.FateAnswered, Reason: "approval"}
+func (c *chat) settleShowing(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, say string, shown []journal.Asked) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	fact.Rows = c.hostRow(msg, turn, say)
 	for i := range fact.Rows {
 		fact.Rows[i].Shows = idsOf(shown)
@@ -92,13 +92,13 @@ func (c *chat) settleShowing(ac actor.Context, msg messages.AcceptIngress, turn 
 }
 
 // settleBy ends an ingress with a fact, and words to people.
-func (c *chat) settleBy(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fact persistence.IngressSettled, say string) {
+func (c *chat) settleBy(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, fact journal.IngressSettled, say string) {
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return
 	}
 	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
-	if fact.Fate == persistence.FateDeclined {
+	if fact.Fate == journal.FateDeclined {
 		accepted.Declined = fact.Reason
 	}
 	c.answer(ac, accepted)
@@ -110,8 +110,8 @@ func (c *chat) settleBy(ac actor.Context, msg messages.AcceptIngress, turn persi
 
 // ingressOf is what the ledger keeps; the words of people who did not speak to
 // us are not ours to keep.
-func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) persistence.Ingress {
-	in := persistence.Ingress{
+func (c *chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.Ingress {
+	in := journal.Ingress{
 		ID: msg.IngressID, Seq: turn.Meta.Seq, MessageID: turn.Meta.MessageID,
 		UserID: turn.Meta.UserID, Username: turn.Meta.Username, RequestID: msg.RequestID, Depth: turn.Meta.Depth,
 	}
@@ -125,13 +125,13 @@ func (c *chat) ingressOf(msg messages.AcceptIngress, turn persistence.Turn) pers
 
 // inThread: a turn is in a thread that is no chat of its own, where only what answers
 // it comes.
-func (c *chat) inThread(turn persistence.Turn) bool {
+func (c *chat) inThread(turn journal.Turn) bool {
 	addr, ok := c.key.Address()
 	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
 }
 
 // replyTo: in groups an answer points at what it answers.
-func (c *chat) replyTo(turn persistence.Turn) string {
+func (c *chat) replyTo(turn journal.Turn) string {
 	if (turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p") && !c.inThread(turn) {
 		return ""
 	}
@@ -140,11 +140,11 @@ func (c *chat) replyTo(turn persistence.Turn) string {
 
 // acceptTurn makes a user turn durable: in the history when nothing else is
 // pending, otherwise in the journal.
-func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.EditOf != "" && c.replaceWaiting(ac, msg, turn) || c.joinAlbum(ac, msg, turn) {
 		return
 	}
-	turn.Meta = c.withQuotes(turn.Meta)
+	turn.Meta, turn.Parts = c.withQuotes(turn.Meta), c.shownOnce(turn.Parts)
 	if len(c.unseen()) >= c.MaxQueued {
 		c.laneFull(ac, msg, turn)
 		return
@@ -159,7 +159,7 @@ func (c *chat) acceptTurn(ac actor.Context, msg messages.AcceptIngress, turn per
 }
 
 // accepted says that a turn is durable and goes on with it.
-func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	c.quoted.list = nil // it quotes them
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	c.mark(ac, turn, messages.MarkSeen)
@@ -178,9 +178,9 @@ func (c *chat) accepted(ac actor.Context, msg messages.AcceptIngress, turn persi
 }
 
 // keepTurn takes the short way when nothing else is pending.
-func (c *chat) keepTurn(ac actor.Context, turn persistence.Turn) error {
+func (c *chat) keepTurn(ac actor.Context, turn journal.Turn) error {
 	if !c.state.Clean() {
-		return c.offer(ac, persistence.TurnAccepted{Turn: turn.Message})
+		return c.offer(ac, journal.TurnAccepted{Turn: turn.Message})
 	}
 	err := c.store.AppendHistory(context.Background(), turn.Message)
 	if undone(err) {
@@ -195,7 +195,7 @@ func (c *chat) keepTurn(ac actor.Context, turn persistence.Turn) error {
 }
 
 // replaceWaiting replaces a turn that no model has seen yet by its edit.
-func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	for _, old := range c.unseen() {
 		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID || old.Meta.Album != "" {
 			continue
@@ -204,7 +204,7 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 		meta := old.Meta
 		meta.EditOf, meta.TS = msg.EditOf, turn.Meta.TS
 		edited := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: turn.Parts, Metadata: meta.Append(nil)}
-		if c.offer(ac, persistence.TurnReplaced{Turn: edited, Ingress: &in}) != nil {
+		if c.offer(ac, journal.TurnReplaced{Turn: edited, Ingress: &in}) != nil {
 			c.refuse(ac, msg)
 			return true
 		}
@@ -220,7 +220,7 @@ func (c *chat) replaceWaiting(ac actor.Context, msg messages.AcceptIngress, turn
 
 // hostCommand obeys a person's order to the host. The command itself is answered
 // by the host and never reaches the model.
-func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "stop" {
 		was := c.stop(ac, "stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
 		if c.state == nil {
@@ -232,14 +232,14 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 			notice = noticeStopped()
 		}
 		turn.Meta.Seq = c.state.Seq + 1
-		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "stop", c.text(notice, turn))
+		c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "stop", c.text(notice, turn))
 		return
 	}
 	if c.sendOutput(ac, msg, turn) || c.forgetCommand(ac, msg, turn) {
 		return
 	}
 	if c.overOpenRequests(msg, turn) {
-		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "command", c.text(noticeOverRequests(), turn))
+		c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "command", c.text(noticeOverRequests(), turn))
 		return
 	}
 	say := c.text(noticeUnknownCommand(), turn)
@@ -263,10 +263,10 @@ func (c *chat) hostCommand(ac actor.Context, msg messages.AcceptIngress, turn pe
 			say = words
 		}
 	}
-	c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "command", say)
+	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "command", say)
 }
 
-func (c *chat) counts() persistence.Counts { return c.state.Counts() }
+func (c *chat) counts() journal.Counts { return c.state.Counts() }
 
 // stopRun is the order to stop that web, CLI and API give.
 func (c *chat) stopRun(ac actor.Context, msg messages.StopRun) {
@@ -299,21 +299,21 @@ func (c *chat) interrupt(ac actor.Context, by, requestID string) {
 
 func (c *chat) stopWith(ac actor.Context, by, requestID string, all bool) {
 	run := c.state.Run
-	if c.append(ac, persistence.StopRequested{RunID: run.ID, By: by, RequestID: requestID}) != nil {
+	if c.append(ac, journal.StopRequested{RunID: run.ID, By: by, RequestID: requestID}) != nil {
 		return
 	}
 	c.audit(AuditEntry{Event: "stop", RequestID: requestID, RunID: run.ID})
 	if all && len(c.state.Lane) > 0 {
-		var fates []persistence.Settled
+		var fates []journal.Settled
 		for _, t := range c.state.Lane {
-			fates = append(fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: reasonStopAll})
+			fates = append(fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
 		}
-		if c.append(ac, persistence.TurnsSettled{Fates: fates}) != nil {
+		if c.append(ac, journal.TurnsSettled{Fates: fates}) != nil {
 			return
 		}
 		c.dropped(ac, fates)
 	}
-	c.finish(ac, persistence.ResultStopped, "stopped")
+	c.finish(ac, journal.ResultStopped, "stopped")
 }
 
 // view answers with the chat as a reader sees it.
@@ -383,7 +383,7 @@ func (c *chat) cut(ac actor.Context, from int) error {
 	c.state.Cut(from, rewrite.Insert...)
 	c.state.Pinned = rewrite.Meta.Pinned
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
-	c.compaction.size, c.compaction.stale, c.state.Tokens = estimate{}, 0, persistence.TokenCounts{}
+	c.compaction.size, c.compaction.stale, c.state.Tokens = estimate{}, 0, journal.TokenCounts{}
 	c.prefixBroken("rewind")
 	return nil
 }

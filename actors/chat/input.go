@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // system is the system text of a run. It varies with the documents only, never
@@ -93,14 +94,14 @@ func (c *chat) input(step int) messages.StepInput {
 // mayBeSilent reports whether the next step may say nothing: people have read
 // something of the message under way, or it answers none of them.
 func (c *chat) mayBeSilent() bool {
-	if strings.TrimSpace(persistence.Text(c.own(c.run.reducer.Snapshot()))) != "" {
+	if strings.TrimSpace(journal.Text(c.own(c.run.reducer.Snapshot()))) != "" {
 		return true
 	}
 	if len(c.run.lastSent) > 0 || c.state.Run.Spoke && c.gotThrough() {
 		return true
 	}
 	visible := c.state.Run.Visible
-	return len(visible) > 0 && !slices.ContainsFunc(visible, func(v persistence.Visible) bool {
+	return len(visible) > 0 && !slices.ContainsFunc(visible, func(v journal.Visible) bool {
 		t, ok := c.state.Turn(v.TurnID)
 		return !ok || t.Meta.Source != uimessage.SourceTask
 	})

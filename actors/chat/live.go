@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func (c *chat) audit(e AuditEntry) {
@@ -76,7 +76,7 @@ func (c *chat) eventFrame(ac actor.Context, name string, step int, words string)
 	}
 }
 
-func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []persistence.Settled, last bool) {
+func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []journal.Settled, last bool) {
 	if len(c.watchers) == 0 {
 		return
 	}
@@ -113,7 +113,7 @@ func (c *chat) onRunTick(ac actor.Context, msg runTick) {
 			return
 		}
 		c.run.draft = words
-		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.threadAnchor()}
+		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.replyAnchor()}
 		if row := c.state.Row(key); row != nil {
 			draft.Draft = row.Draft
 		}
@@ -134,7 +134,7 @@ const typingEvery = 5 * time.Second
 func (c *chat) underWay() string {
 	m := c.own(c.run.reducer.Message())
 	if !c.via.ToolEgress {
-		return persistence.Text(m)
+		return journal.Text(m)
 	}
 	for _, p := range slices.Backward(m.Parts) {
 		t, ok := p.(uimessage.Tool)

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -94,9 +94,12 @@ func (c *chat) load() (err error) {
 		c.compaction.tries = state.Tries
 	}
 	c.compaction.size = restored(state.Tokens, state.History)
-	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[persistence.RowKey]bool{}
+	c.state, c.cache, c.memo, c.handed = state, &prompt.Cache{}, &model.Memo{}, map[journal.RowKey]bool{}
 	if n := len(state.History); n > 0 {
 		c.seen(state.History)
+	}
+	if slices.ContainsFunc(c.unseen(), func(t journal.Turn) bool { return t.Meta.Album != "" }) {
+		c.files.album = time.Now().Add(albumAgain)
 	}
 	c.told = c.Metrics.loaded(state)
 	c.size.turns, c.size.bytes = 0, 0
@@ -106,31 +109,31 @@ func (c *chat) load() (err error) {
 
 // replay makes the state. Counts that do not add up belong to a meta file that was
 // lost: they are made anew from the ledger.
-func (c *chat) replay(ctx context.Context, snap persistence.Snapshot) (*persistence.State, error) {
-	state, err := persistence.Replay(snap)
+func (c *chat) replay(ctx context.Context, snap journal.Snapshot) (*journal.State, error) {
+	state, err := journal.Replay(snap)
 	if err != nil || state.Balanced() {
 		return state, err
 	}
-	var ledger []persistence.Tally
+	var ledger []journal.Tally
 	for e, err := range c.store.Ledger(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		ledger = append(ledger, persistence.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
+		ledger = append(ledger, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
 	}
 	given := state.N // also to facts that left nothing in the ledger
-	if snap.Meta, err = persistence.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
+	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
 		return nil, err
 	}
 	c.log.Warn("the chat's counts were made anew from its ledger")
-	if state, err = persistence.Replay(snap); err == nil {
+	if state, err = journal.Replay(snap); err == nil {
 		state.N = max(state.N, given) // no number is given twice
 	}
 	return state, err
 }
 
 // seen notes where the chat is, from its newest user turn.
-func (c *chat) seen(turns []persistence.Turn) {
+func (c *chat) seen(turns []journal.Turn) {
 	for _, t := range slices.Backward(turns) {
 		if t.Role == uimessage.RoleUser && t.Meta.ChatType != "" {
 			c.chatType, c.title = t.Meta.ChatType, t.Meta.ChatTitle
@@ -199,11 +202,11 @@ func (c *chat) resume(ac actor.Context) {
 	case c.state.RunStumbles(run.ID) >= maxStumbles:
 		c.giveUp(ac, run)
 	case run.Stop != nil:
-		c.finish(ac, persistence.ResultStopped, "stopped")
+		c.finish(ac, journal.ResultStopped, "stopped")
 	case age > freshFor || age < -freshFor:
-		c.finish(ac, persistence.ResultInterrupted, "too_old")
+		c.finish(ac, journal.ResultInterrupted, "too_old")
 	case run.Attempt >= maxAttempts:
-		c.finish(ac, persistence.ResultFailed, "recovery")
+		c.finish(ac, journal.ResultFailed, "recovery")
 	default:
 		c.goOnAfterCrash(ac, run)
 	}
@@ -211,8 +214,8 @@ func (c *chat) resume(ac actor.Context) {
 
 // goOnAfterCrash settles calls whose outcome is unknown and starts the run again
 // behind its last whole step.
-func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
-	var facts []persistence.Fact
+func (c *chat) goOnAfterCrash(ac actor.Context, run *journal.Run) {
+	var facts []journal.Fact
 	var again []string
 	for _, p := range run.Parts {
 		t, ok := p.(uimessage.Tool)
@@ -223,8 +226,8 @@ func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
 			again = append(again, t.ToolCallID)
 			continue
 		}
-		facts = append(facts, persistence.ToolFinished{RunID: run.ID, MessageID: run.MessageID, Part: interrupted(t)})
-		c.tellInterrupted(t, persistence.Request{})
+		facts = append(facts, journal.ToolFinished{RunID: run.ID, MessageID: run.MessageID, Part: interrupted(t)})
+		c.tellInterrupted(t, journal.Request{})
 	}
 	turn, _ := c.state.Turn(run.MessageID)
 	turn.ID, turn.Role, turn.Parts = run.MessageID, uimessage.RoleAssistant, run.Parts
@@ -235,15 +238,15 @@ func (c *chat) goOnAfterCrash(ac actor.Context, run *persistence.Run) {
 	pending := len(again) > 0 || turn.Answered() || asking(run.Parts)
 	if run.Final && !pending {
 		c.run = newRunner(run, nil)
-		c.finish(ac, persistence.ResultDone, "")
+		c.finish(ac, journal.ResultDone, "")
 		return
 	}
 	if run.Switch.Kind != "" && !pending && len(c.state.Due()) == 0 {
 		c.run = newRunner(run, nil)
-		c.finish(ac, persistence.ResultSwitching, "")
+		c.finish(ac, journal.ResultSwitching, "")
 		return
 	}
-	started := persistence.RunStarted{RunID: run.ID, MessageID: run.MessageID, RequestID: run.RequestID, Attempt: run.Attempt + 1}
+	started := journal.RunStarted{RunID: run.ID, MessageID: run.MessageID, RequestID: run.RequestID, Attempt: run.Attempt + 1}
 	if c.note(ac, started) != nil {
 		return
 	}

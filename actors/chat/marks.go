@@ -4,12 +4,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // mark shows people what became of a message of theirs, where that is wanted. Marks
 // are no facts: nobody misses one that is lost.
-func (c *chat) mark(ac actor.Context, turn persistence.Turn, as messages.Mark) {
+func (c *chat) mark(ac actor.Context, turn journal.Turn, as messages.Mark) {
 	if !c.via.Reactions || c.via.PID == nil || turn.Meta.MessageID == "" {
 		return
 	}
@@ -30,7 +30,7 @@ func (c *chat) markMerged(ac actor.Context, ids []string) {
 }
 
 // unmark takes the marks of turns away that have their fate.
-func (c *chat) unmark(ac actor.Context, fates []persistence.Settled) {
+func (c *chat) unmark(ac actor.Context, fates []journal.Settled) {
 	if !c.via.Reactions {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // MemoryGroups says what the memory of a chat of several people takes by itself.
@@ -151,7 +151,7 @@ func (c *chat) several() bool {
 		return true
 	}
 	first := ""
-	return slices.ContainsFunc(c.state.History, func(t persistence.Turn) bool {
+	return slices.ContainsFunc(c.state.History, func(t journal.Turn) bool {
 		if t.Role != uimessage.RoleUser || t.Meta.UserID == "" {
 			return false
 		}
@@ -164,7 +164,7 @@ func (c *chat) several() bool {
 
 // onePerson reports that nobody but this person wrote what the chat holds.
 func (c *chat) onePerson(id string) bool {
-	return id != "" && !c.group() && !slices.ContainsFunc(c.state.History, func(t persistence.Turn) bool {
+	return id != "" && !c.group() && !slices.ContainsFunc(c.state.History, func(t journal.Turn) bool {
 		return t.Role == uimessage.RoleUser && t.Meta.UserID != "" && t.Meta.UserID != id
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Metrics of all chats of a host. The conservation equation of a process is
@@ -95,16 +96,16 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 type told struct {
 	n, seq int64
 	open   int
-	fates  map[persistence.Fate]int64
+	fates  map[journal.Fate]int64
 	rows   []int64 // since when each pending row is owed
 	parked int
 	asked  int
 }
 
 // toldOf is what there is to know of a state; it takes the map of the fates told before.
-func toldOf(s *persistence.State, fates map[persistence.Fate]int64) told {
+func toldOf(s *journal.State, fates map[journal.Fate]int64) told {
 	if fates == nil {
-		fates = map[persistence.Fate]int64{}
+		fates = map[journal.Fate]int64{}
 	}
 	maps.Insert(fates, s.Fates())
 	t := told{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
@@ -147,7 +148,7 @@ func (m *Metrics) hold(t told, sign float64) {
 }
 
 // loaded takes a chat in that was read.
-func (m *Metrics) loaded(s *persistence.State) told {
+func (m *Metrics) loaded(s *journal.State) told {
 	t := toldOf(s, nil)
 	if m != nil {
 		m.recovered.Add(float64(t.open))
@@ -199,7 +200,7 @@ func (m *Metrics) runEnded() {
 	}
 }
 
-func (m *Metrics) finished(result persistence.Result, began time.Time) {
+func (m *Metrics) finished(result journal.Result, began time.Time) {
 	if m != nil {
 		m.runs.WithLabelValues(string(result)).Inc()
 		m.seconds.Observe(time.Since(began).Seconds())

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // notice is what the host says to people by itself, in English and Chinese.
@@ -15,11 +15,11 @@ type notice struct{ en, zh string }
 
 // The notices about commands and the lane.
 func noticeUnknownCommand() notice {
-	return notice{"I do not know that command. Try /help.", "我不认识这个命令，试试 /help。"}
+	return notice{"I do not know this command. /help lists the commands.", "我不认识这个命令。发送 /help 查看所有命令。"}
 }
 
 func noticeObeyed() notice {
-	return notice{"This command was obeyed already.", "这个命令已经执行过了。"}
+	return notice{"This command was carried out already.", "这个命令已经执行过了。"}
 }
 
 func noticeApproved() notice { return notice{"Approved.", "已批准。"} }
@@ -29,7 +29,7 @@ func noticeDenied() notice { return notice{"Denied.", "已拒绝。"} }
 func noticeStopped() notice { return notice{"Stopped.", "已停止。"} }
 
 func noticeNothingToStop() notice {
-	return notice{"Nothing is running.", "现在没有正在进行的任务。"}
+	return notice{"I am not working on anything, so there is nothing to stop.", "我现在没有在处理消息，不需要停止。"}
 }
 
 func noticeLaneFull() notice {
@@ -57,13 +57,13 @@ func noticeUnheard(reason string) notice {
 	}
 	return notice{
 		"I could not listen to this voice message: something is wrong with how this is set up here. Please write it; the operator finds the reason in the log.",
-		"这条语音我没能听到：这里的语音识别没有设置好。请发文字；管理员可在日志中查看原因。",
+		"这条语音我没能听到：这里的语音识别没有设置好。请发文字；管理员可以查看日志中的原因。",
 	}
 }
 
 func noticeBots() notice {
 	return notice{
-		"I stop here: this is a talk of bots. A person's message makes me go on.",
+		"I stop here, since only bots are talking. I go on when a person writes.",
 		"我先停在这里：一直是机器人在互相回答。有人发消息我就继续。",
 	}
 }
@@ -97,13 +97,18 @@ func failure(reason string) notice {
 			"无法使用模型：它的地址上不是模型服务。请管理员检查 llm.baseUrl，它通常以 /v1 结尾。",
 		}
 	case "too_long":
-		return notice{"This conversation has become too long for my model.", "这段对话对模型来说太长了。"}
+		return notice{"This conversation has become too long for my model. /compact sums up its older part; then ask again.", "这段对话对模型来说太长了。请发送 /compact 压缩较早的部分，然后再问一次。"}
 	case "rate", "overloaded":
 		return notice{"My model is overloaded at the moment. Please try again in a minute.", "模型暂时过载，请稍后再试。"}
 	case "idle":
 		return notice{"My model did not answer in time. Please try again.", "模型没有及时回答，请重试。"}
-	case "network", "cut":
+	case "network":
 		return notice{"I could not get an answer from my model: the connection failed. Please try again.", "没有收到模型的回答：连接失败，请重试。"}
+	case "cut":
+		return notice{
+			"I could not get a whole answer from my model: it broke off or could not be read. Please try again.",
+			"没有得到模型的完整回答：回答中途断开或无法读取，请重试。",
+		}
 	case messages.ReasonFiltered, messages.ReasonRefused:
 		return notice{"My model refused to answer this.", "模型拒绝回答这个内容。"}
 	case messages.ReasonLength:
@@ -121,12 +126,12 @@ func failure(reason string) notice {
 	case messages.ReasonUnfinished:
 		return notice{"There is no answer: my model ended without finishing one. Please ask again.", "没有得到回答：模型没有写完就结束了。请再试一次。"}
 	case "steps", "stop":
-		return notice{"I stopped: this took more steps than a run may have.", "已停止：步骤数超过了上限。"}
+		return notice{"I stopped: this took more steps than I may take for one answer. Ask me to go on if it still matters.", "已停止：步骤数超过了一次回答的上限。如仍需要，可以让我继续。"}
 	case "equal_calls":
 		return notice{"I stopped: I kept making the same tool call without getting further.", "已停止：我在重复同样的工具调用，没有进展。"}
 	case "schema_failures":
-		return notice{"I stopped: I kept calling tools with inputs they cannot take.", "已停止：我多次用错误的参数调用工具。"}
-	case persistence.ReasonParked:
+		return notice{"I stopped: I kept calling tools in ways that they cannot take.", "已停止：我多次用错误的参数调用工具。"}
+	case journal.ReasonParked:
 		return notice{
 			"I could not handle a message here and put it aside; everything else goes on. The operator finds it with sma outbox list.",
 			"有一条消息我无法处理，已搁置，其他消息不受影响。管理员可以用 sma outbox list 查看。",
@@ -144,15 +149,15 @@ func failure(reason string) notice {
 
 // notice is what people read about the end of a run whose own part of the message is
 // m, where that is not a whole answer; empty: nothing.
-func (c *chat) notice(result persistence.Result, reason string, m uimessage.Message) string {
+func (c *chat) notice(result journal.Result, reason string, m uimessage.Message) string {
 	var words notice
 	switch result {
-	case persistence.ResultFailed, persistence.ResultInterrupted:
+	case journal.ResultFailed, journal.ResultInterrupted:
 		words = failure(reason)
-	case persistence.ResultDone:
+	case journal.ResultDone:
 		words = notWhole(reason, c.lastWords(m, result) != "")
-	case persistence.ResultStopped, persistence.ResultWaiting, persistence.ResultRewound,
-		persistence.ResultSwitching, persistence.ResultSwitched:
+	case journal.ResultStopped, journal.ResultWaiting, journal.ResultRewound,
+		journal.ResultSwitching, journal.ResultSwitched:
 	}
 	if words == (notice{}) {
 		return ""
@@ -199,18 +204,18 @@ func notWhole(reason string, shown bool) notice {
 func (c *chat) inTheirWords(n notice) string { return c.text(n, c.newestTurn()) }
 
 // newestTurn is the newest turn of people; the zero turn if there is none.
-func (c *chat) newestTurn() persistence.Turn {
+func (c *chat) newestTurn() journal.Turn {
 	for _, t := range slices.Backward(c.state.History) {
 		if t.Role == uimessage.RoleUser {
 			return t
 		}
 	}
-	return persistence.Turn{}
+	return journal.Turn{}
 }
 
 // text is a notice in the language that people chose for the chat, else of a turn. An
 // order has none: it is that of what was said before.
-func (c *chat) text(n notice, t persistence.Turn) string {
+func (c *chat) text(n notice, t journal.Turn) string {
 	switch c.language() {
 	case LanguageChinese:
 		return n.zh
@@ -224,10 +229,10 @@ func (c *chat) text(n notice, t persistence.Turn) string {
 }
 
 // writtenInChinese reports whether a turn is, or for an order, what was said before it.
-func (c *chat) writtenInChinese(t persistence.Turn) bool {
-	words := persistence.Text(t.Message)
+func (c *chat) writtenInChinese(t journal.Turn) bool {
+	words := journal.Text(t.Message)
 	if strings.HasPrefix(words, "/") || words == "" {
-		words += persistence.Text(c.newestTurn().Message)
+		words += journal.Text(c.newestTurn().Message)
 	}
 	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

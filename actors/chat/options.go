@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Queue modes: what a turn does that arrives during a run.
@@ -74,6 +75,8 @@ type Options struct {
 	// Deciders are those who may decide about what somebody's turn led to, with their
 	// private chats; nil: only people of the chat itself are asked.
 	Deciders func(Claim) []Decider
+	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
+	TaskPlace func(messages.ChatKey) TaskPlace
 	// Gather has the requests of all other chats shown in a person's private chat, and says
 	// how many wait that they cannot decide about from there; nil: there is no such list.
 	Gather func(ctx context.Context, to messages.ChatKey, person string) (others int)
@@ -117,7 +120,7 @@ type Options struct {
 	// Forget deletes all that is kept of a chat, which has closed its store; what is to be
 	// kept of it is in the intent. After an error the next start of the host goes on with
 	// it. Nil: nothing is deleted.
-	Forget func(persistence.Forgetting) error
+	Forget func(journal.Forgetting) error
 	// MayForget says whether who gave an order may delete the chat; nil: nobody may.
 	MayForget func(Command) bool
 	// Commands answers the commands that the host knows, beside stop; nil: none.
@@ -162,7 +165,7 @@ type Command struct {
 	Turns   int
 	Running bool
 	Waiting int // turns that no model has seen yet
-	Counts  persistence.Counts
+	Counts  journal.Counts
 	// Tokens is what the working context takes of the model's window, as far as it is known.
 	Tokens int
 	// By gave the order; Admin: the platform says that it administers the chat.
@@ -174,7 +177,7 @@ type Command struct {
 	Chinese  bool
 	// Why is set for the command why: the message that it answers, else the last one
 	// here that was ignored, declined or merged; nil: there is none.
-	Why *persistence.LedgerEntry
+	Why *journal.LedgerEntry
 	// Compaction is set for the command compact.
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // itemID names a row for those who look at the outbox; a turn that was put aside
 // goes by its own id.
-func itemID(key persistence.RowKey) string { return key.MessageID + "/" + strconv.Itoa(key.N) }
+func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.Itoa(key.N) }
 
 // onEgressDelayed notes how sending goes. It is no fact: after a restart the
 // adapter begins to count anew.
@@ -52,7 +52,7 @@ func (c *chat) listOutbox(ac actor.Context) {
 }
 
 // Outbox is what a chat owes and what it put aside, the oldest first.
-func Outbox(s *persistence.State) []messages.OutboxItem {
+func Outbox(s *journal.State) []messages.OutboxItem {
 	var items []messages.OutboxItem
 	for _, row := range s.Outbox {
 		item := messages.OutboxItem{
@@ -74,7 +74,7 @@ func Outbox(s *persistence.State) []messages.OutboxItem {
 	}
 	for _, p := range s.Parked {
 		items = append(items, messages.OutboxItem{
-			ID: p.Turn.ID, Kind: messages.OutboxIngress, State: messages.OutboxParked, Text: persistence.Text(p.Turn.Message),
+			ID: p.Turn.ID, Kind: messages.OutboxIngress, State: messages.OutboxParked, Text: journal.Text(p.Turn.Message),
 			Since: p.At, LastError: "panic", RequestID: p.Turn.Meta.RequestID, From: p.Turn.Meta.UserID,
 		})
 	}
@@ -84,7 +84,7 @@ func Outbox(s *persistence.State) []messages.OutboxItem {
 
 // pick finds the parked rows and turns that an id names, or all of them. The
 // reason says why there are none.
-func (c *chat) pick(id string) (rows []persistence.OutboxRow, turns []persistence.Parked, reason string) {
+func (c *chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked, reason string) {
 	reason = "not_found"
 	for _, row := range c.state.Outbox {
 		switch {
@@ -106,17 +106,17 @@ func (c *chat) pick(id string) (rows []persistence.OutboxRow, turns []persistenc
 // retryParked takes parked items up again, durably.
 func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
 	rows, turns, reason := c.pick(msg.ID)
-	var facts []persistence.Fact
+	var facts []journal.Fact
 	for _, row := range rows {
-		facts = append(facts, persistence.EgressRetried{Key: row.Key, By: msg.By})
+		facts = append(facts, journal.EgressRetried{Key: row.Key, By: msg.By})
 	}
 	seq := c.state.Seq
 	for _, p := range turns {
 		seq++
 		turn := afresh(p.Turn, seq)
-		facts = append(facts, persistence.TurnUnparked{TurnID: p.Turn.ID, Outcome: persistence.ParkRetried, By: msg.By, Turn: &turn})
+		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
 	}
-	if !c.settleParked(ac, facts, rows, turns, reason, persistence.ParkRetried) {
+	if !c.settleParked(ac, facts, rows, turns, reason, journal.ParkRetried) {
 		return
 	}
 	for _, row := range rows {
@@ -129,7 +129,7 @@ func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
 
 // afresh is a turn that was put aside as it is taken up: the same words under ids
 // of their own, since the first attempt has its fate.
-func afresh(t persistence.Turn, seq int64) uimessage.Message {
+func afresh(t journal.Turn, seq int64) uimessage.Message {
 	mark := "~" + newID(time.Now())
 	meta := t.Meta
 	meta.Seq, meta.IngressID = seq, cmp.Or(meta.IngressID, t.ID)+mark
@@ -139,22 +139,22 @@ func afresh(t persistence.Turn, seq int64) uimessage.Message {
 // dropParked gives parked items up.
 func (c *chat) dropParked(ac actor.Context, msg messages.DropParked) {
 	rows, turns, reason := c.pick(msg.ID)
-	var facts []persistence.Fact
+	var facts []journal.Fact
 	for _, row := range rows {
-		facts = append(facts, persistence.EgressSettled{
-			Key: row.Key, Outcome: persistence.EgressDropped, Reason: row.Reason, Receipts: persistence.IDs(row.Sent), Maybe: row.Maybe, By: msg.By,
+		facts = append(facts, journal.EgressSettled{
+			Key: row.Key, Outcome: journal.EgressDropped, Reason: row.Reason, Receipts: journal.IDs(row.Sent), Maybe: row.Maybe, By: msg.By,
 		})
 	}
 	for _, p := range turns {
-		facts = append(facts, persistence.TurnUnparked{TurnID: p.Turn.ID, Outcome: persistence.EgressDropped, By: msg.By})
+		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
 	}
-	if c.settleParked(ac, facts, rows, turns, reason, persistence.EgressDropped) && c.state.Run == nil {
+	if c.settleParked(ac, facts, rows, turns, reason, journal.EgressDropped) && c.state.Run == nil {
 		c.restLater()
 	}
 }
 
 // settleParked makes facts about parked items durable and answers.
-func (c *chat) settleParked(ac actor.Context, facts []persistence.Fact, rows []persistence.OutboxRow, turns []persistence.Parked, reason, outcome string) bool {
+func (c *chat) settleParked(ac actor.Context, facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
 	if len(facts) == 0 {
 		c.answer(ac, messages.ParkedSettled{ChatKey: c.key, Reason: reason})
 		return false
@@ -171,7 +171,7 @@ func (c *chat) settleParked(ac actor.Context, facts []persistence.Fact, rows []p
 	}
 	for _, p := range turns {
 		done.IDs = append(done.IDs, p.Turn.ID)
-		c.audit(AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: persistence.ReasonParked})
+		c.audit(AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonParked})
 	}
 	c.answer(ac, done)
 	return true

@@ -10,13 +10,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // continueRun goes on in a message whose calls a person decided. What was
 // approved is intended before it begins, in the same write as the facts before.
-func (c *chat) continueRun(ac actor.Context, turn persistence.Turn, before ...persistence.Fact) {
-	started := persistence.RunStarted{RunID: "r_" + newID(time.Now()), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
+func (c *chat) continueRun(ac actor.Context, turn journal.Turn, before ...journal.Fact) {
+	started := journal.RunStarted{RunID: "r_" + newID(time.Now()), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
 	for _, r := range turn.Requests {
 		if r.RequestID != "" {
 			started.RequestID = r.RequestID
@@ -31,23 +31,23 @@ func (c *chat) continueRun(ac actor.Context, turn persistence.Turn, before ...pe
 // settleAnswered are the facts that decided calls of a message begin with: an
 // intent for what was approved, the outcome of what was denied, and of what may
 // have begun before a crash.
-func (c *chat) settleAnswered(turn persistence.Turn, runID string, begun map[string]bool) []persistence.Fact {
-	var facts []persistence.Fact
+func (c *chat) settleAnswered(turn journal.Turn, runID string, begun map[string]bool) []journal.Fact {
+	var facts []journal.Fact
 	for _, p := range turn.Parts {
 		call, ok := p.(uimessage.Tool)
 		if !ok || call.State != uimessage.ToolApprovalResponded {
 			continue
 		}
-		i := slices.IndexFunc(turn.Requests, func(r persistence.Request) bool { return r.CallID == call.ToolCallID })
+		i := slices.IndexFunc(turn.Requests, func(r journal.Request) bool { return r.CallID == call.ToolCallID })
 		switch {
 		case begun[call.ToolCallID]:
 			c.tellInterrupted(call, c.requestOf(call))
-			facts = append(facts, persistence.ToolFinished{RunID: runID, MessageID: turn.ID, Part: interrupted(call)})
+			facts = append(facts, journal.ToolFinished{RunID: runID, MessageID: turn.ID, Part: interrupted(call)})
 		case call.Approval.Approved.Value && (i < 0 || bound(turn.Requests[i], call)):
-			facts = append(facts, persistence.ToolStarted{RunID: runID, CallID: call.ToolCallID})
+			facts = append(facts, journal.ToolStarted{RunID: runID, CallID: call.ToolCallID})
 		default:
 			call.State = uimessage.ToolOutputDenied
-			facts = append(facts, persistence.ToolFinished{RunID: runID, MessageID: turn.ID, Part: call})
+			facts = append(facts, journal.ToolFinished{RunID: runID, MessageID: turn.ID, Part: call})
 		}
 	}
 	return facts
@@ -65,9 +65,9 @@ func interrupted(t uimessage.Tool) uimessage.Tool {
 
 // copies are the calls of late answers in a message of their own, under fresh
 // ids: where they were asked, the model goes on reading them as waiting.
-func (c *chat) copies(due []persistence.Asked) persistence.OutcomeBegun {
+func (c *chat) copies(due []journal.Asked) journal.OutcomeBegun {
 	now := time.Now()
-	out := persistence.OutcomeBegun{Message: uimessage.Message{
+	out := journal.OutcomeBegun{Message: uimessage.Message{
 		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}},
 	}}
 	meta := c.plainMeta()
@@ -80,13 +80,13 @@ func (c *chat) copies(due []persistence.Asked) persistence.OutcomeBegun {
 		if call.Approval != nil {
 			approval = *call.Approval
 		}
-		approval.Approved = uimessage.Some(a.Request.Answer == persistence.AnswerApproved && bound(a.Request, call))
+		approval.Approved = uimessage.Some(a.Request.Answer == journal.AnswerApproved && bound(a.Request, call))
 		if a.Request.Reason != "" {
 			approval.Reason = uimessage.Some(a.Request.Reason)
 		}
 		call.ToolCallID, call.State, call.Approval = "late_"+newID(now), uimessage.ToolApprovalResponded, &approval
 		out.Message.Parts = append(out.Message.Parts, call)
-		out.Of = append(out.Of, persistence.RequestKey{MessageID: a.Turn.ID, ApprovalID: a.Request.ID})
+		out.Of = append(out.Of, journal.RequestKey{MessageID: a.Turn.ID, ApprovalID: a.Request.ID})
 		meta.RequestID = a.Request.RequestID
 	}
 	out.Message.Metadata = meta.Append(nil)
@@ -94,9 +94,9 @@ func (c *chat) copies(due []persistence.Asked) persistence.OutcomeBegun {
 }
 
 // beginOutcome lets late answers take effect while nothing runs.
-func (c *chat) beginOutcome(ac actor.Context, due []persistence.Asked) {
+func (c *chat) beginOutcome(ac actor.Context, due []journal.Asked) {
 	out := c.copies(due)
-	c.continueRun(ac, persistence.NewTurn(out.Message), out)
+	c.continueRun(ac, journal.NewTurn(out.Message), out)
 }
 
 // approvedCalls are the calls of the message under way that may begin now.
@@ -111,13 +111,13 @@ func (c *chat) approvedCalls() []messages.ApprovedCall {
 }
 
 // requestOf is the request for a call, also for the copy of one.
-func (c *chat) requestOf(t uimessage.Tool) persistence.Request {
+func (c *chat) requestOf(t uimessage.Tool) journal.Request {
 	if t.Approval != nil {
-		for _, a := range c.state.Requests(func(r persistence.Request) bool { return r.ID == t.Approval.ID }) {
+		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == t.Approval.ID }) {
 			return a.Request
 		}
 	}
-	return persistence.Request{}
+	return journal.Request{}
 }
 
 // openRequests are what a run must not ask about again.
@@ -134,14 +134,14 @@ func (c *chat) openRequests() []messages.OpenRequest {
 // closeTurn makes the run's message final: what it held before this run is
 // carried on, its new requests get their numbers, and answers that came during
 // the run take effect. A run that did not end to wait takes its requests back.
-func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result persistence.Result) persistence.Turn {
+func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result journal.Result) journal.Turn {
 	base, _ := c.state.Turn(m.ID)
 	meta.Fates = slices.Concat(base.Meta.Fates, meta.Fates)
 	meta.Usage = sum(base.Meta.Usage, meta.Usage)
 	requests := slices.Concat(base.Requests, c.newRequests(m, base))
-	m.Metadata = persistence.WithRequests(meta, requests, c.nextRow()+bit(c.drafted())).Append(nil)
-	turn := persistence.NewTurn(m)
-	waits := result == persistence.ResultWaiting
+	m.Metadata = journal.WithRequests(meta, requests, c.nextRow()+bit(c.drafted())).Append(nil)
+	turn := journal.NewTurn(m)
+	waits := result == journal.ResultWaiting
 	for _, a := range c.state.Run.Answers {
 		a.Late = waits && len(c.state.Lane) > 0
 		turn = turn.Decide(a.ApprovalDecided, a.At)
@@ -150,7 +150,7 @@ func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result pe
 		return turn
 	}
 	for _, r := range turn.Requests {
-		turn = turn.Decide(persistence.ApprovalDecided{ApprovalID: r.ID, Answer: persistence.AnswerWithdrawn, Reason: reasonWithdrawn}, time.Now().UnixMilli())
+		turn = turn.Decide(journal.ApprovalDecided{ApprovalID: r.ID, Answer: journal.AnswerWithdrawn, Reason: reasonWithdrawn}, time.Now().UnixMilli())
 	}
 	turn.Parts = slices.Clone(turn.Parts)
 	for i, p := range turn.Parts {
@@ -163,17 +163,17 @@ func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result pe
 }
 
 // newRequests gives the calls that ask their numbers.
-func (c *chat) newRequests(m uimessage.Message, base persistence.Turn) []persistence.Request {
-	var list []persistence.Request
+func (c *chat) newRequests(m uimessage.Message, base journal.Turn) []journal.Request {
+	var list []journal.Request
 	now := time.Now()
 	for _, p := range m.Parts {
 		t, ok := p.(uimessage.Tool)
 		if !ok || t.State != uimessage.ToolApprovalRequested || t.Approval == nil ||
-			slices.ContainsFunc(base.Requests, func(r persistence.Request) bool { return r.ID == t.Approval.ID }) {
+			slices.ContainsFunc(base.Requests, func(r journal.Request) bool { return r.ID == t.Approval.ID }) {
 			continue
 		}
 		shown := c.explained(t)
-		list = append(list, persistence.Request{
+		list = append(list, journal.Request{
 			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: digest(t.Name, t.Input, shown.Bind),
 			Asker: c.asker().ID, Asked: now.UnixMilli(), Expires: now.Add(approvalTime).UnixMilli(), Explained: shown,
 		})
@@ -182,9 +182,9 @@ func (c *chat) newRequests(m uimessage.Message, base persistence.Turn) []persist
 }
 
 // explained is what people are shown of a call of the run under way.
-func (c *chat) explained(t uimessage.Tool) persistence.Explained {
-	var out persistence.Explained
-	for _, list := range [][]persistence.Shown{c.state.Run.Shown, c.run.shown} {
+func (c *chat) explained(t uimessage.Tool) journal.Explained {
+	var out journal.Explained
+	for _, list := range [][]journal.Shown{c.state.Run.Shown, c.run.shown} {
 		for _, s := range list {
 			if s.CallID == t.ToolCallID {
 				out = s.Explained
@@ -199,12 +199,12 @@ func (c *chat) explained(t uimessage.Tool) persistence.Explained {
 
 // shownOf is what people are shown of the calls that ask, as it is kept: nothing in
 // it is hidden.
-func shownOf(list []messages.AskedCall) []persistence.Shown {
-	var out []persistence.Shown
+func shownOf(list []messages.AskedCall) []journal.Shown {
+	var out []journal.Shown
 	for _, a := range list {
-		out = append(out, persistence.Shown{CallID: a.CallID, Explained: persistence.Explained{
+		out = append(out, journal.Shown{CallID: a.CallID, Explained: journal.Explained{
 			Words: visibleWords(a.Words), Chinese: visibleWords(a.Chinese), Exact: visible.Exact(a.Exact),
-			Command: a.Command, Folder: a.Folder, Bind: a.Bind, Rule: a.Rule,
+			Command: a.Command, Folder: a.Folder, Bind: a.Bind, Rule: a.Rule, FilesIn: a.FilesIn,
 		}})
 	}
 	return out
@@ -215,16 +215,16 @@ func visibleWords(w messages.Words) messages.Words {
 }
 
 // opened are the requests that a turn holds beyond those of an earlier version.
-func opened(base, turn persistence.Turn) []persistence.Asked {
-	var list []persistence.Asked
+func opened(base, turn journal.Turn) []journal.Asked {
+	var list []journal.Asked
 	for _, r := range turn.Requests[min(len(base.Requests), len(turn.Requests)):] {
-		list = append(list, persistence.Asked{Turn: turn, Request: r})
+		list = append(list, journal.Asked{Turn: turn, Request: r})
 	}
 	return list
 }
 
 // tellAsked tells audit and metrics of requests that are durable now.
-func (c *chat) tellAsked(list []persistence.Asked) {
+func (c *chat) tellAsked(list []journal.Asked) {
 	for _, a := range list {
 		call, _ := a.Turn.Call(a.Request.CallID)
 		c.audit(AuditEntry{

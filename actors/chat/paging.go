@@ -10,7 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -25,8 +25,8 @@ const (
 // chat, so that they outlive the process; whatever is sent of them goes through the
 // outbox like everything else.
 type pages struct {
-	V   int                `json:"v"`
-	Row persistence.RowKey `json:"row"` // of the first page
+	V   int            `json:"v"`
+	Row journal.RowKey `json:"row"` // of the first page
 	// Text is all of it, and At how much of it is sent.
 	Text string `json:"text"`
 	At   int    `json:"at"`
@@ -95,7 +95,7 @@ func (c *chat) keepPages(p *pages) error {
 
 // paged is what is sent of a text at once. The pages of an earlier one are over with
 // it. If they cannot be kept, all of it is sent.
-func (c *chat) paged(key persistence.RowKey, text string) string {
+func (c *chat) paged(key journal.RowKey, text string) string {
 	if !c.canPage() || strings.TrimSpace(text) == "" {
 		return text
 	}
@@ -123,7 +123,7 @@ func (c *chat) pageHint(text string, at int) string {
 }
 
 // turnPage answers somebody who wants to read on; false: the message is for the model.
-func (c *chat) turnPage(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) turnPage(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	words, ok := onlyWords(msg)
 	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !c.canPage() {
 		return false
@@ -147,7 +147,7 @@ func (c *chat) turnPage(ac actor.Context, msg messages.AcceptIngress, turn persi
 	if c.keepPages(&pages{V: 1, Row: p.Row, Text: p.Text, At: end, By: msg.IngressID, From: from}) != nil {
 		return false
 	}
-	c.settleWith(ac, msg, turn, persistence.FateAnswered, "page", row)
+	c.settleWith(ac, msg, turn, journal.FateAnswered, "page", row)
 	return true
 }
 
@@ -167,7 +167,7 @@ func (c *chat) begun(p *pages) bool {
 }
 
 // nextPage is what is sent of pages, and where the next one begins.
-func (c *chat) nextPage(p *pages, from int, want wish) (row persistence.Row, end int) {
+func (c *chat) nextPage(p *pages, from int, want wish) (row journal.Row, end int) {
 	s := c.splitter()
 	if want == wishNext {
 		row.Text, end = s.page(p.Text, from, c.pageHint(p.Text, from))
@@ -188,18 +188,18 @@ func (c *chat) nextPage(p *pages, from int, want wish) (row persistence.Row, end
 		c.log.Warn("a long answer cannot be made a file; it is sent as text", "error", err)
 		return row, len(p.Text)
 	}
-	row.Text = c.inTheirWords(notice{"This is all of it.", "这是完整的输出。"})
-	row.Attachments = []persistence.Attachment{{Path: path, Kind: "document"}}
+	row.Text = c.inTheirWords(notice{"This is the whole answer.", "这是完整的回答。"})
+	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
 	return row, len(p.Text)
 }
 
 // settleWith ends an ingress with a row of the host's.
-func (c *chat) settleWith(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, fate persistence.Fate, reason string, row persistence.Row) {
+func (c *chat) settleWith(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
 	rows := c.hostRow(msg, turn, row.Text)
 	for i := range rows {
 		rows[i].Attachments = slices.Clone(row.Attachments)
 	}
-	fact := persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -33,18 +34,18 @@ const (
 // sendOutput obeys /output: it sends the whole of what a tool said, as a file where
 // the platform can, else in pages. Of a group's outputs people get those that came of
 // their own messages. False: the message is no such order.
-func (c *chat) sendOutput(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) sendOutput(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != outputCommand || msg.Notice != "" || !c.canSay(msg) {
 		return false
 	}
-	row := persistence.Row{Key: persistence.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
 	back, page, ok := outputArgs(msg.Args)
 	if !ok {
 		row.Text = c.inTheirWords(noticeOutputUsage())
 	} else {
 		c.outputRow(&row, back, page, turn.Meta.UserID)
 	}
-	c.settleWith(ac, msg, turn, persistence.FateAnswered, "command", row)
+	c.settleWith(ac, msg, turn, journal.FateAnswered, "command", row)
 	return true
 }
 
@@ -69,7 +70,7 @@ func outputArgs(args string) (back, page int, ok bool) {
 }
 
 // outputRow fills in what is sent.
-func (c *chat) outputRow(row *persistence.Row, back, page int, who string) {
+func (c *chat) outputRow(row *journal.Row, back, page int, who string) {
 	turnID, call, ok := c.outputOf(back, who)
 	if !ok {
 		row.Text = c.inTheirWords(noticeNoOutput())
@@ -93,7 +94,7 @@ func (c *chat) outputRow(row *persistence.Row, back, page int, who string) {
 }
 
 // outputParts sends a text at once if it is short, else as a file, else in pages.
-func (c *chat) outputParts(row *persistence.Row, tool, text string) {
+func (c *chat) outputParts(row *journal.Row, tool, text string) {
 	title := c.inTheirWords(noticeOutput(tool, len(text)))
 	whole := title + "\n" + fenced(text)
 	if !c.via.Documents || c.Files == nil || units(whole, c.via.MaxText) <= c.via.MaxText {
@@ -114,7 +115,7 @@ func (c *chat) outputParts(row *persistence.Row, tool, text string) {
 		row.Text = c.paged(row.Key, whole)
 		return
 	}
-	row.Text, row.Attachments = title, []persistence.Attachment{{Path: file, Kind: "document"}}
+	row.Text, row.Attachments = title, []journal.Attachment{{Path: file, Kind: "document"}}
 }
 
 // outputFile is the name of a file that is not on its way to people; empty: all are.
@@ -250,13 +251,13 @@ func (c *chat) archivedOutput(archive, turnID, callID string) (said, error) {
 
 func noticeOutputUsage() notice {
 	return notice{
-		"Write /output for what a tool said last, or /output 2 for the one before it.",
-		"发送 /output 查看最近一次工具的完整输出，/output 2 查看再前一次的。",
+		"Send /output for the whole output of the last tool that I used, or /output 2 for the one before it.",
+		"发送 /output 查看最近一次使用工具的完整输出，发送 /output 2 查看再前一次的。",
 	}
 }
 
 func noticeNoOutput() notice {
-	return notice{"There is no such output of a tool in this conversation.", "这段对话里没有这样的工具输出。"}
+	return notice{"This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it.", "这段对话里没有这样的工具输出。/output 发送最近一次使用工具的输出，/output 2 发送再前一次的。"}
 }
 
 func noticeOutputGone(tool string) notice {
@@ -264,7 +265,7 @@ func noticeOutputGone(tool string) notice {
 }
 
 func noticeOutputEmpty(tool string) notice {
-	return notice{tool + " had nothing to say.", tool + " 没有输出。"}
+	return notice{tool + " printed nothing.", tool + " 没有输出。"}
 }
 
 func noticeOutputLong(tool string, size int64) notice {
@@ -275,7 +276,7 @@ func noticeOutputLong(tool string, size int64) notice {
 }
 
 func noticeOutputBusy() notice {
-	return notice{"Earlier outputs are still on their way. Ask again when they are there.", "之前的输出还在发送中，请稍后再试。"}
+	return notice{"Earlier outputs are still being sent. Ask again when they have arrived.", "之前的输出还在发送中，请稍后再试。"}
 }
 
 func noticeOutput(tool string, size int) notice {

@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // reasonTask is why a message of a chat is there, of which no run speaks.
@@ -36,23 +36,23 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 		return
 	}
 	now := time.Now()
-	settled := persistence.IngressSettled{
-		Ingress: persistence.Ingress{ID: id, Seq: c.state.Seq + 1, RequestID: msg.RequestID}, Fate: persistence.FateAnswered, Reason: reasonTask,
+	settled := journal.IngressSettled{
+		Ingress: journal.Ingress{ID: id, Seq: c.state.Seq + 1, RequestID: msg.RequestID}, Fate: journal.FateAnswered, Reason: reasonTask,
 	}
-	row := persistence.Row{Key: persistence.RowKey{MessageID: "h:" + id, N: 1}, RequestID: msg.RequestID, Text: msg.Text}
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + id, N: 1}, RequestID: msg.RequestID, Text: msg.Text}
 	turn := uimessage.Message{ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: msg.Text}}}
 	if !rest {
 		settled.Rows = c.postRows(row)
 	}
-	facts := []persistence.Fact{settled}
+	facts := []journal.Fact{settled}
 	if rest {
 		row.Key.MessageID = turn.ID
 		meta := c.plainMeta()
-		meta.Source, meta.RequestID, meta.Seq, meta.Result = uimessage.SourceTask, msg.RequestID, settled.Ingress.Seq, string(persistence.ResultDone)
+		meta.Source, meta.RequestID, meta.Seq, meta.Result = uimessage.SourceTask, msg.RequestID, settled.Ingress.Seq, string(journal.ResultDone)
 		meta.RunID, meta.Model, meta.Demo = "r_"+newID(now), "", false
 		turn.Metadata = meta.Append(nil)
-		facts = append(facts, persistence.RunFinished{
-			RunID: meta.RunID, Message: turn, Result: persistence.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
+		facts = append(facts, journal.RunFinished{
+			RunID: meta.RunID, Message: turn, Result: journal.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
 		})
 	}
 	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
@@ -65,19 +65,19 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 	c.answer(ac, done)
 	c.audit(AuditEntry{Event: "egress", RequestID: msg.RequestID, Reason: reasonTask})
 	if c.state.Row(row.Key) != nil {
-		c.deliverRows(ac, []persistence.Row{row})
+		c.deliverRows(ac, []journal.Row{row})
 	}
 	if rest {
 		c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: turn.ID, Chunks: uistream.Replay(turn), Replay: true})
-		c.endFrame(ac, turn.ID, string(persistence.ResultDone), nil, true)
+		c.endFrame(ac, turn.ID, string(journal.ResultDone), nil, true)
 	}
 	c.next(ac)
 }
 
 // postRows are the rows of words to people; none where nobody reads an outbox.
-func (c *chat) postRows(row persistence.Row) []persistence.Row {
+func (c *chat) postRows(row journal.Row) []journal.Row {
 	if !c.via.Outbox || strings.TrimSpace(row.Text) == "" {
 		return nil
 	}
-	return []persistence.Row{row}
+	return []journal.Row{row}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -48,8 +48,8 @@ func (c *chat) quotable(msg messages.AcceptIngress) string {
 }
 
 // overhear remembers an ignored message that became durable.
-func (c *chat) overhear(in persistence.Ingress, turn persistence.Turn, fate persistence.Fate) {
-	if fate != persistence.FateIgnored || in.Text == "" || !c.quoted.read {
+func (c *chat) overhear(in journal.Ingress, turn journal.Turn, fate journal.Fate) {
+	if fate != journal.FateIgnored || in.Text == "" || !c.quoted.read {
 		return // it is in the ledger
 	}
 	c.quoted.list = append(c.quoted.list, uimessage.Quoted{
@@ -99,11 +99,11 @@ func (c *chat) overheard(n int) []uimessage.Quoted {
 		since = max(since, t.Meta.TS)
 	}
 	var list []uimessage.Quoted
-	add := func(e persistence.LedgerEntry) {
+	add := func(e journal.LedgerEntry) {
 		if e.Reason == reasonTakenBack {
 			list = slices.DeleteFunc(list, func(q uimessage.Quoted) bool { return q.MessageID == e.MessageID })
 		}
-		if e.Dir != persistence.DirIn || e.Fate != persistence.FateIgnored || e.Text == "" || e.TS <= since {
+		if e.Dir != journal.DirIn || e.Fate != journal.FateIgnored || e.Text == "" || e.TS <= since {
 			return
 		}
 		list = append(list, uimessage.Quoted{TS: e.TS, From: e.Username, User: e.UserID, MessageID: e.MessageID, Text: e.Text})

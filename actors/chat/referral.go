@@ -9,10 +9,11 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Requests of a chat whose asker may not decide are shown in the private chats of those
-// who may. This file is the chat where they arise; guest.go is the private chat.
+// who may. This file is the chat where they arise; referred.go is the private chat.
 //
 // What holds at any moment, also after a crash:
 //
@@ -28,6 +29,11 @@ const (
 	// twice as long after each time, and referAtMost the longest that it waits.
 	referAgain  = 5 * time.Second
 	referAtMost = 2 * time.Minute
+	// adminsWait is how long the word of somebody who may be an administrator waits until the
+	// platform has said so, and adminsLook the pause between two looks.
+	adminsWait = 4 * time.Second
+	adminsLook = 100 * time.Millisecond
+	adminsWord = "administrators "
 	// maxName is how much of a name people are shown, in characters.
 	maxName = 40
 )
@@ -51,6 +57,23 @@ const (
 	DeciderAdmin    DeciderRole = "admin"
 	DeciderAsker    DeciderRole = "asker" // whose chat a task belongs to
 )
+
+// TaskPlace is a task, and the chat where it was made.
+type TaskPlace struct {
+	Title     string
+	ChatKey   messages.ChatKey
+	ChatTitle string // of a group; empty if it is not known
+	Person    string // the name of the person whose private chat it is; empty if it is not known
+	Group     bool
+}
+
+// words are what somebody in a private chat is told of the task. Their own is not named to be.
+func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, group bool) {
+	if t.ChatKey == to {
+		return t.Title, "", "", false
+	}
+	return t.Title, t.ChatTitle, t.Person, t.Group
+}
 
 // referring is what a chat has under way about its referrals. It is no state: what counts
 // is durable, and everything is sent again.
@@ -132,7 +155,7 @@ func (c *chat) follow(ac actor.Context) {
 		return
 	}
 	now, wanted := time.Now(), map[string]bool{}
-	open := map[string]persistence.Asked{}
+	open := map[string]journal.Asked{}
 	for _, a := range c.state.OpenRequests() {
 		open[a.Request.ID] = a
 	}
@@ -167,11 +190,11 @@ func (c *chat) follow(ac actor.Context) {
 }
 
 // endOf tells a private chat how a request ended.
-func (c *chat) endOf(r persistence.Referral) messages.EndRequest {
+func (c *chat) endOf(r journal.Referral) messages.EndRequest {
 	end := messages.EndRequest{ChatKey: r.To, From: c.key, ApprovalID: r.ApprovalID}
 	answer, by, name := c.state.HowEnded(r.ApprovalID)
 	end.Answer, end.By, end.ByName = string(answer), by, name
-	for _, a := range c.state.Requests(func(q persistence.Request) bool { return q.ID == r.ApprovalID }) {
+	for _, a := range c.state.Requests(func(q journal.Request) bool { return q.ID == r.ApprovalID }) {
 		end.Via = a.Request.Via
 	}
 	if run := c.state.Run; run != nil {
@@ -191,7 +214,7 @@ func (c *chat) endOf(r persistence.Referral) messages.EndRequest {
 }
 
 // referredRequest is a request as somebody is shown it in their private chat.
-func (c *chat) referredRequest(a persistence.Asked, r persistence.Referral) messages.ReferredRequest {
+func (c *chat) referredRequest(a journal.Asked, r journal.Referral) messages.ReferredRequest {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	out := messages.ReferredRequest{
 		From: c.key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
@@ -201,7 +224,10 @@ func (c *chat) referredRequest(a persistence.Asked, r persistence.Referral) mess
 	}
 	addr, _ := c.key.Address()
 	if out.Task = addr.Platform == "task"; out.Task {
-		out.ChatTitle = addr.Chat
+		out.TaskTitle, out.Asker = addr.Chat, ""
+		if c.TaskPlace != nil {
+			out.TaskTitle, out.ChatTitle, out.AskerName, out.Group = c.TaskPlace(c.key).words(r.To)
+		}
 	}
 	if addr.Platform == "feishu" {
 		out.ChatType = "p2p"
@@ -249,20 +275,20 @@ func (c *chat) asksOthers(asker string) bool {
 
 // refer is the fact by which people are asked in private about requests that were just
 // made; none: nobody is.
-func (c *chat) refer(list []persistence.Asked) []persistence.Fact {
-	var f persistence.RequestReferred
+func (c *chat) refer(list []journal.Asked) []journal.Fact {
+	var f journal.RequestReferred
 	for _, a := range list {
-		if a.Request.Answer != persistence.AnswerOpen || !c.asksOthers(a.Request.Asker) {
+		if a.Request.Answer != journal.AnswerOpen || !c.asksOthers(a.Request.Asker) {
 			continue
 		}
 		for _, d := range c.deciders(a.Request.Asker) {
-			f.Referrals = append(f.Referrals, persistence.Referral{ApprovalID: a.Request.ID, To: d.ChatKey, Person: d.Person})
+			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: d.ChatKey, Person: d.Person})
 		}
 	}
 	if len(f.Referrals) == 0 {
 		return nil
 	}
-	return []persistence.Fact{f}
+	return []journal.Fact{f}
 }
 
 // aboutReferrals takes what other chats say of requests.
@@ -294,11 +320,11 @@ func (c *chat) aboutReferrals(ac actor.Context, msg messages.ToChat) {
 
 // settleReferral notes what a private chat knows.
 func (c *chat) settleReferral(ac actor.Context, approvalID string, to messages.ChatKey, ended bool) {
-	i := slices.IndexFunc(c.state.Referrals, func(r persistence.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
+	i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
 	if i < 0 || !ended && c.state.Referrals[i].Taken {
 		return
 	}
-	_ = c.offer(ac, persistence.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
+	_ = c.offer(ac, journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
 	if c.state != nil {
 		c.answerGatherers(ac)
 	}
@@ -315,10 +341,10 @@ type gatherer struct {
 
 // referRequests has the open requests shown to somebody who wants to see all that waits.
 func (c *chat) referRequests(ac actor.Context, msg messages.ReferRequests) {
-	var f persistence.RequestReferred
+	var f journal.RequestReferred
 	for _, a := range c.state.OpenRequests() {
 		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
-			f.Referrals = append(f.Referrals, persistence.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
+			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
 			if c.refers.quiet == nil {
 				c.refers.quiet = map[string]bool{}
 			}
@@ -340,7 +366,7 @@ func (c *chat) answerGatherers(ac actor.Context) {
 	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
 		answer := messages.RequestsReferred{ChatKey: c.key}
 		for _, a := range c.state.OpenRequests() {
-			i := slices.IndexFunc(c.state.Referrals, func(r persistence.Referral) bool { return r.ApprovalID == a.Request.ID && r.To == g.of.To })
+			i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == a.Request.ID && r.To == g.of.To })
 			switch {
 			case i < 0:
 				answer.Others++
@@ -355,8 +381,8 @@ func (c *chat) answerGatherers(ac actor.Context) {
 
 // referredTo reports that a request was referred to a person in their private chat.
 func (c *chat) referredTo(to messages.ChatKey, person, approvalID string) bool {
-	return slices.Contains(c.state.Referrals, persistence.Referral{ApprovalID: approvalID, To: to, Person: person, Taken: true}) ||
-		slices.Contains(c.state.Referrals, persistence.Referral{ApprovalID: approvalID, To: to, Person: person})
+	return slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person, Taken: true}) ||
+		slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person})
 }
 
 // mayFrom reports that a person may decide from their private chat, as of now.
@@ -367,20 +393,20 @@ func (c *chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 // decideReferred takes what somebody said in their private chat.
 func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
-	var facts []persistence.Fact
-	var agreed []persistence.Request
-	var those []persistence.Asked
+	var facts []journal.Fact
+	var agreed []journal.Request
+	var those []journal.Asked
 	person := msg.By.Platform + "-" + msg.By.ID
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		asker := c.askerOf(d.ApprovalID)
-		found := c.state.Requests(func(r persistence.Request) bool { return r.ID == d.ApprovalID })
-		open := len(found) > 0 && found[0].Request.Answer == persistence.AnswerOpen
+		found := c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
+		open := len(found) > 0 && found[0].Request.Answer == journal.AnswerOpen
 		switch {
 		case len(found) == 0 || d.Digest == "":
 			out.Is = messages.DecisionUnknown
 		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || c.referredTo(msg.From, msg.By.ID, d.ApprovalID)):
-			var fact persistence.ApprovalDecided
+			var fact journal.ApprovalDecided
 			fact, out = c.judge(d)
 			if out.Is != messages.DecisionDone {
 				break
@@ -400,6 +426,10 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
+	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(ac, msg) {
+		return
+	}
+	delete(c.waits.until, adminsWord+msg.ID)
 	given, failed := c.grantsFrom(msg, person, those)
 	if failed {
 		for i := range answer.Outcomes {
@@ -409,7 +439,7 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 		return
 	}
 	for i := range facts {
-		if d, ok := facts[i].(persistence.ApprovalDecided); ok && len(given) > 0 {
+		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
 			d.Grant = given[0].ID
 			facts[i] = d
 		}
@@ -424,10 +454,22 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 	c.decided(ac, facts)
 }
 
+// waitForAdmins keeps what somebody said in their private chat while the platform is asked
+// who administers the group; false: it has waited. To have looked whether they may decide
+// has it asked.
+func (c *chat) waitForAdmins(ac actor.Context, msg messages.DecideReferred) bool {
+	if !c.holdBack(ac, adminsWord+msg.ID, msg, adminsWait) {
+		return false
+	}
+	home := c.home
+	time.AfterFunc(adminsLook, func() { home.Send(heldDue{}) })
+	return true
+}
+
 // grantsFrom are the grants that somebody gives with their decisions. They count for the
 // person who asked, since nobody else asks here for what was granted. True: the rules do
 // not cover all of the requests.
-func (c *chat) grantsFrom(msg messages.DecideReferred, person string, those []persistence.Asked) ([]persistence.Grant, bool) {
+func (c *chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]persistence.Grant, bool) {
 	if len(msg.Rules) == 0 {
 		return nil, false
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxNamed is how many of those who are asked in private are named.
@@ -12,7 +12,7 @@ const maxNamed = 3
 
 // howToAnswer says who answers a request and how. People who may not decide are not told
 // to: they read who was asked.
-func (c *chat) howToAnswer(a persistence.Asked) notice {
+func (c *chat) howToAnswer(a journal.Asked) notice {
 	n := strconv.Itoa(a.Request.N)
 	if !c.asksOthers(a.Request.Asker) {
 		return notice{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
@@ -54,13 +54,17 @@ func WhoIsAsked(list []Decider) (en, zh string) {
 			enNames, zhNames = append(enNames, role.enAlone), append(zhNames, role.zh)
 			continue
 		}
-		enNames, zhNames = append(enNames, name+" ("+role.en+")"), append(zhNames, " "+name+"（"+role.zh+"）")
+		enNames, zhNames = append(enNames, name+" ("+role.en+")"), append(zhNames, name+"（"+role.zh+"）")
 	}
 	en = strings.Join(enNames, ", ")
 	if n := len(enNames); n > 1 {
 		en = strings.Join(enNames[:n-1], ", ") + " and " + enNames[n-1]
 	}
-	return en, strings.Join(zhNames, "、")
+	zh = strings.Join(zhNames, "、")
+	if shortName(list[0].Name) != "" {
+		zh = " " + zh // a name is set off from the words before it
+	}
+	return en, zh
 }
 
 type roleWords struct{ en, enAlone, zh string }
@@ -68,7 +72,7 @@ type roleWords struct{ en, enAlone, zh string }
 func (d Decider) role() roleWords {
 	switch d.Role {
 	case DeciderOwner:
-		return roleWords{"owner", "my owner", "所有者"}
+		return roleWords{"owner", "my owner", "主人"}
 	case DeciderAdmin:
 		return roleWords{"administrator of this group", "an administrator of this group", "群管理员"}
 	case DeciderAsker:

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxReason is what is kept of a person's reason, in characters.
@@ -45,7 +45,7 @@ type verdict struct {
 	sense
 	approves bool
 	toBot    bool // the words themselves turn to the bot
-	those    []persistence.Asked
+	those    []journal.Asked
 	said     reply.Reply
 	reason   string
 	order    order
@@ -53,7 +53,7 @@ type verdict struct {
 
 // decideInWords takes a message that decides requests; false: it is none, and goes
 // its ordinary way. What others wrote, forwarded or changed later decides nothing.
-func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	v := c.understand(msg, turn)
 	switch v.sense {
 	case senseRevoke:
@@ -79,21 +79,21 @@ func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn 
 }
 
 // sayToThem answers a message of the host's own; false: there is no way to.
-func (c *chat) sayToThem(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, n notice) bool {
+func (c *chat) sayToThem(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
 	if c.canSay(msg) {
-		c.settleAtOnce(ac, msg, turn, persistence.FateAnswered, "approval", c.text(n, turn))
+		c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
 	}
 	return c.canSay(msg)
 }
 
 // askerOf is who wrote a turn.
-func askerOf(turn persistence.Turn) messages.Asker {
+func askerOf(turn journal.Turn) messages.Asker {
 	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
 }
 
 // understand reads a message. It changes nothing, so that a message can be read again
 // when it is known what the bot said before it.
-func (c *chat) understand(msg messages.AcceptIngress, turn persistence.Turn) verdict {
+func (c *chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict {
 	words, ok := onlyWords(msg)
 	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
 		return verdict{}
@@ -151,7 +151,7 @@ func (c *chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 }
 
 // decides looks what words decide, given what they are about.
-func (*chat) decides(v verdict, about about, open []persistence.Asked, said bind.Said, ambiguous bool) verdict {
+func (*chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
 	ids := bind.Decide(about.Bound, idsOf(open), said)
 	if ambiguous || len(ids) == 0 {
 		return verdict{sense: senseUnbound}
@@ -164,7 +164,7 @@ func (*chat) decides(v verdict, about about, open []persistence.Asked, said bind
 	return v
 }
 
-func idsOf(list []persistence.Asked) []string {
+func idsOf(list []journal.Asked) []string {
 	ids := []string{}
 	for _, a := range list {
 		ids = append(ids, a.Request.ID)
@@ -175,7 +175,7 @@ func idsOf(list []persistence.Asked) []string {
 // meaning is what words say about the requests that a person may decide. Ambiguous: a
 // number in them is one request's number and another one's place. A place depends on the
 // list that people saw, so words that name one are bare.
-func (c *chat) meaning(words, self string, open []persistence.Asked) (meant reply.Meaning, ambiguous bool) {
+func (c *chat) meaning(words, self string, open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for _, a := range open {
 		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
@@ -192,7 +192,7 @@ func (c *chat) meaning(words, self string, open []persistence.Asked) (meant repl
 }
 
 // nameOf is what people may call a request by beside its number.
-func nameOf(a persistence.Asked) string {
+func nameOf(a journal.Asked) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	switch {
 	case a.Request.Command != "":
@@ -204,17 +204,17 @@ func nameOf(a persistence.Asked) string {
 }
 
 // listAgain answers with the list; false: there is no way to.
-func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) bool {
+func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
 	}
 	open := c.openHere()
-	c.settleShowing(ac, msg, turn, c.listWords(open, turn), open)
+	c.settleShowing(ac, msg, turn, c.listWords(open, msg, turn), open)
 	return true
 }
 
 // understandOrder reads a command. It never goes to the model.
-func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn, o order) verdict {
+func (c *chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o order) verdict {
 	open := c.openHere()
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	switch {
@@ -235,19 +235,26 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn persistence.Turn
 	if !isClear {
 		return verdict{sense: senseNotClear}
 	}
+	if o.folder && len(c.folders(msg.IngressID, "", those)) == 0 {
+		return verdict{sense: senseNotClear}
+	}
 	said := bind.Said{Approves: o.approves, ToBot: true, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
-	v := c.decides(verdict{sense: senseDecide, approves: o.approves, reason: o.reason}, about, theirs, said, false)
+	meant := verdict{sense: senseDecide, approves: o.approves, reason: o.reason}
+	if o.folder {
+		meant.sense, meant.order = senseGrant, o
+	}
+	v := c.decides(meant, about, theirs, said, false)
 	v.toBot = true // a command is, wherever it is
 	return v
 }
 
 // decideThose decides requests by a message.
-func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	if c.askOrigins(ac, msg, turn, v) {
 		return true
 	}
-	var facts []persistence.ApprovalDecided
-	var agreed []persistence.Request
+	var facts []journal.ApprovalDecided
+	var agreed []journal.Request
 	for _, a := range v.those {
 		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
 		if out.Is != messages.DecisionDone {
@@ -264,14 +271,21 @@ func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn pe
 	return true
 }
 
-// grantTimed lets rules count for a time, and runs what they cover of what waits.
-func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, v verdict) bool {
+// grantTimed lets rules or folders count for a time, and runs what they cover of what waits.
+func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	if c.askOrigins(ac, msg, turn, v) {
 		return true
 	}
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
 	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
-	var facts []persistence.ApprovalDecided
+	say := ""
+	if v.order.folder {
+		given = c.folders(msg.IngressID, person, v.those)
+		say = c.foldersWords(given, turn)
+	} else {
+		say = c.grantedWords(v.said, turn)
+	}
+	var facts []journal.ApprovalDecided
 	for _, a := range v.those {
 		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
 		if out.Is != messages.DecisionDone || len(given) == 0 {
@@ -285,13 +299,14 @@ func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn per
 		return true
 	}
 	c.tellGranted(msg, person, given)
-	c.decideByIngress(ac, msg, turn, facts, c.grantedWords(v.said, turn))
+	c.decideByIngress(ac, msg, turn, facts, say)
 	return true
 }
 
-// turnsToBot: the message is for the bot, by where it is or what it says.
+// turnsToBot: the message is for the bot, by where it is or what it says. While a request
+// waits, so are whole-message decisions in a group where the bot hears only what turns to it.
 func (c *chat) turnsToBot(msg messages.AcceptIngress) bool {
-	return !msg.Overheard && msg.Verdict != messages.VerdictIgnored
+	return !msg.Overheard && (msg.Verdict != messages.VerdictIgnored || msg.Decides)
 }
 
 func cutReason(s string) string {
@@ -313,11 +328,11 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 
 // decideByIngress makes decisions and message durable in one write, and says what
 // there is to say.
-func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn, decided []persistence.ApprovalDecided, say string) {
+func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
-	var facts []persistence.Fact
-	var rows []persistence.Row
+	var facts []journal.Fact
+	var rows []journal.Row
 	for i, fact := range decided {
 		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
 		if i == 0 {
@@ -342,13 +357,14 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 // order is a command about requests.
 type order struct {
 	approves, lists, revokes, all bool
+	folder                        bool // approves, and the folder of the files for a time
 
 	numbers []int
 	reason  string
 	unclear bool
 }
 
-// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/deny 2 reason`,
+// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder`, `/deny 2 reason`,
 // to a bot of the name self. Without a number it is about the only request that is open.
 func parseOrder(text, self string) (o order, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
@@ -379,6 +395,9 @@ func parseOrder(text, self string) (o order, ok bool) {
 		case i == 0 && strings.EqualFold(word, "all"):
 			o.all = true
 			continue
+		case o.approves && !o.all && i == len(words)-1 && slices.Contains([]string{"folder", "文件夹"}, strings.ToLower(word)):
+			o.folder = true
+			continue
 		}
 		if o.unclear = o.approves || i == 0; !o.unclear {
 			o.reason = behind(args, i)
@@ -399,7 +418,7 @@ func behind(args string, n int) string {
 }
 
 // pick finds the requests that a command is about; false: they are not clear.
-func (o order) pick(open []persistence.Asked) ([]persistence.Asked, bool) {
+func (o order) pick(open []journal.Asked) ([]journal.Asked, bool) {
 	switch {
 	case o.unclear:
 		return nil, false
@@ -408,13 +427,13 @@ func (o order) pick(open []persistence.Asked) ([]persistence.Asked, bool) {
 	case len(o.numbers) == 0:
 		return open, len(open) == 1
 	}
-	var those []persistence.Asked
+	var those []journal.Asked
 	for _, n := range o.numbers {
-		i := slices.IndexFunc(open, func(a persistence.Asked) bool { return a.Request.N == n })
+		i := slices.IndexFunc(open, func(a journal.Asked) bool { return a.Request.N == n })
 		if i < 0 {
 			return nil, false
 		}
-		if !slices.ContainsFunc(those, func(a persistence.Asked) bool { return a.Request.N == n }) {
+		if !slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.N == n }) {
 			those = append(those, open[i])
 		}
 	}

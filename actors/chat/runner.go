@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // runner is what the chat holds of the run under way beyond the facts.
@@ -25,8 +25,8 @@ type runner struct {
 	kept     int               // parts that are journaled
 	began    time.Time
 	usage    uimessage.Usage
-	steps    int                 // model calls that responded
-	shown    []persistence.Shown // of calls that ask, of a step that is not journaled
+	steps    int             // model calls that responded
+	shown    []journal.Shown // of calls that ask, of a step that is not journaled
 	draft    string
 	lastSent map[string]bool // texts sent since the last turn became visible
 	// facts and docs are what the run's system text is made of, with these skills.
@@ -43,7 +43,7 @@ const (
 	tickEvery = 1200 * time.Millisecond
 )
 
-func newRunner(run *persistence.Run, pid *actor.PID) *runner {
+func newRunner(run *journal.Run, pid *actor.PID) *runner {
 	m := uimessage.Message{ID: run.MessageID, Role: uimessage.RoleAssistant, Parts: run.Parts}
 	r := &runner{id: run.ID, pid: pid, before: m, kept: settledParts(run.Parts), began: time.Now(), lastSent: map[string]bool{}}
 	r.restart()
@@ -127,10 +127,10 @@ func (c *chat) next(ac actor.Context) {
 	}
 }
 
-func (c *chat) startRun(ac actor.Context, open []persistence.Turn) {
+func (c *chat) startRun(ac actor.Context, open []journal.Turn) {
 	now := time.Now()
 	requestID := open[len(open)-1].Meta.RequestID
-	fact := persistence.RunStarted{
+	fact := journal.RunStarted{
 		RunID: "r_" + newID(now), MessageID: "a:" + string(c.key) + ":" + newID(now), RequestID: requestID, Attempt: 1,
 	}
 	if c.note(ac, fact) != nil {
@@ -282,13 +282,13 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 	}
 	m := c.run.reducer.Snapshot()
 	from := min(c.run.kept, len(m.Parts))
-	facts := []persistence.Fact{persistence.StepResponded{
+	facts := []journal.Fact{journal.StepResponded{
 		RunID: c.run.id, MessageID: m.ID, Step: msg.Step, From: from, Parts: m.Parts[from:], Tokens: msg.Usage.TotalTokens,
 		Shown: c.run.shown,
 	}}
 	for _, call := range msg.Calls {
 		if !call.Repeatable {
-			facts = append(facts, persistence.ToolStarted{RunID: c.run.id, CallID: call.CallID})
+			facts = append(facts, journal.ToolStarted{RunID: c.run.id, CallID: call.CallID})
 		}
 	}
 	if c.append(ac, facts...) != nil {
@@ -323,7 +323,7 @@ func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
 	if !ok {
 		return
 	}
-	fact := persistence.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch, Skill: msg.Skill}
+	fact := journal.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch, Skill: msg.Skill}
 	write := c.note
 	if msg.Forced || msg.Skill.Name != "" {
 		write = c.append
@@ -357,7 +357,7 @@ func (c *chat) stepEnded(ac actor.Context, msg messages.StepEnded) {
 		return
 	}
 	if c.state.Run.Switch.Kind != "" && len(c.state.Due()) == 0 {
-		c.finish(ac, persistence.ResultSwitching, "")
+		c.finish(ac, journal.ResultSwitching, "")
 		return
 	}
 	c.boundary(ac, msg.Step)
@@ -367,11 +367,11 @@ func (c *chat) stepEnded(ac actor.Context, msg messages.StepEnded) {
 func (c *chat) endRun(ac actor.Context, ends, reason string) {
 	switch ends {
 	case "waiting":
-		c.finish(ac, persistence.ResultWaiting, reason)
+		c.finish(ac, journal.ResultWaiting, reason)
 	case "failed", "limit":
-		c.finish(ac, persistence.ResultFailed, reason)
+		c.finish(ac, journal.ResultFailed, reason)
 	default:
-		c.finish(ac, persistence.ResultDone, reason)
+		c.finish(ac, journal.ResultDone, reason)
 	}
 }
 
@@ -381,7 +381,7 @@ func (c *chat) runFailed(ac actor.Context, msg messages.RunFailed) {
 		c.run.restart() // what came of a step that failed is not an answer
 		c.replayFrame(ac)
 	}
-	c.finish(ac, persistence.ResultFailed, msg.Reason)
+	c.finish(ac, journal.ResultFailed, msg.Reason)
 }
 
 // boundary lets waiting turns and late answers in and makes the next step.
@@ -405,9 +405,9 @@ func (c *chat) boundary(ac actor.Context, step int) {
 
 // merge closes the assistant message and makes the waiting turns visible, and the
 // outcome of late answers.
-func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messageID string, ok bool) {
+func (c *chat) merge(ac actor.Context, step int, due []journal.Asked) (messageID string, ok bool) {
 	closed := c.closed()
-	fact := persistence.TurnsMerged{
+	fact := journal.TurnsMerged{
 		RunID: c.run.id, Step: step, Closed: closed, MessageID: "a:" + string(c.key) + ":" + newID(time.Now()), Rows: c.rowsOf(c.own(closed), c.wordsBefore(c.own(closed)), ""),
 	}
 	if c.Mode != ModeFollowup {
@@ -415,11 +415,11 @@ func (c *chat) merge(ac actor.Context, step int, due []persistence.Asked) (messa
 			fact.Turns = append(fact.Turns, t.ID)
 		}
 	}
-	facts := []persistence.Fact{fact}
+	facts := []journal.Fact{fact}
 	if len(due) > 0 {
 		out := c.copies(due)
 		fact.MessageID = out.Message.ID
-		facts = append([]persistence.Fact{fact, out}, c.settleAnswered(persistence.NewTurn(out.Message), c.run.id, nil)...)
+		facts = append([]journal.Fact{fact, out}, c.settleAnswered(journal.NewTurn(out.Message), c.run.id, nil)...)
 	}
 	if c.append(ac, facts...) != nil {
 		return "", false
@@ -445,7 +445,7 @@ func (c *chat) closed() uimessage.Message {
 	m.ID, m.Role = c.state.Run.MessageID, uimessage.RoleAssistant
 	result := ""
 	if base, ok := c.state.Turn(m.ID); ok && base.Meta.Result != "" {
-		result = string(persistence.ResultDone)
+		result = string(journal.ResultDone)
 	}
-	return c.closeTurn(m, c.assistantMeta(result, "", nil), persistence.ResultDone).Message
+	return c.closeTurn(m, c.assistantMeta(result, "", nil), journal.ResultDone).Message
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // saidID is the id of the message that a call of another chat makes here, the same
@@ -24,21 +24,21 @@ func (c *chat) saidID(msg messages.QueueEgress) string {
 // knowsSaid reports whether the message of a call of another chat is here already.
 func (c *chat) knowsSaid(msg messages.QueueEgress) bool {
 	id := c.saidID(msg)
-	return c.state.Has(id) || slices.ContainsFunc(c.state.Said, func(t persistence.Turn) bool { return t.ID == id })
+	return c.state.Has(id) || slices.ContainsFunc(c.state.Said, func(t journal.Turn) bool { return t.ID == id })
 }
 
 // sayFor says something here for a call of another chat. It is owed to the people of the
 // chat and becomes a message of the history, so that the next run knows of it; none is
 // begun for it.
-func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row persistence.Row) {
-	var facts []persistence.Fact
+func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row journal.Row) {
+	var facts []journal.Fact
 	if c.via.Outbox {
-		facts = append(facts, persistence.EgressQueued{Row: row})
+		facts = append(facts, journal.EgressQueued{Row: row})
 	}
 	if words := strings.TrimSpace(msg.Text); words != "" {
 		meta := c.plainMeta()
 		meta.Source, meta.Model, meta.Demo = uimessage.SourceContact, "", false
-		facts = append(facts, persistence.WordsSaid{Message: uimessage.Message{
+		facts = append(facts, journal.WordsSaid{Message: uimessage.Message{
 			ID: c.saidID(msg), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: words}}, Metadata: meta.Append(nil),
 		}})
 	}
@@ -50,7 +50,7 @@ func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row persistenc
 	if !c.via.Outbox {
 		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
 	} else {
-		c.deliverRows(ac, []persistence.Row{row})
+		c.deliverRows(ac, []journal.Row{row})
 		c.waitFor(ac, row.Key)
 	}
 	c.showSaid(ac, before)
@@ -65,7 +65,7 @@ func (c *chat) showSaid(ac actor.Context, from int) {
 	for _, t := range c.state.History[min(from, len(c.state.History)):] {
 		if t.Meta.Source == uimessage.SourceContact {
 			c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: t.ID, Chunks: uistream.Replay(t.Message), Replay: true})
-			c.endFrame(ac, t.ID, string(persistence.ResultDone), nil, true)
+			c.endFrame(ac, t.ID, string(journal.ResultDone), nil, true)
 		}
 	}
 }

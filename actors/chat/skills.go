@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // What the overview says of skills that the chat had loaded.
@@ -110,7 +110,7 @@ func (c *chat) needed(groups ...[]uimessage.Message) []string {
 
 // speaksOf reports whether a turn names a skill.
 func speaksOf(m uimessage.Message, name string) bool {
-	if persistence.NewTurn(m).Meta.Kind == uimessage.KindSummary {
+	if journal.NewTurn(m).Meta.Kind == uimessage.KindSummary {
 		return false
 	}
 	return slices.ContainsFunc(m.Parts, func(p uimessage.Part) bool {
@@ -147,7 +147,7 @@ func wordByte(b byte) bool {
 }
 
 // contentsOf are the messages of turns.
-func contentsOf(turns []persistence.Turn) []uimessage.Message {
+func contentsOf(turns []journal.Turn) []uimessage.Message {
 	out := make([]uimessage.Message, len(turns))
 	for i, t := range turns {
 		out[i] = t.Message

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -27,20 +27,20 @@ func (c *chat) stumble(ac actor.Context) {
 	if c.state == nil || c.store == nil {
 		return
 	}
-	fact := persistence.Stumbled{}
+	fact := journal.Stumbled{}
 	if run := c.state.Run; run != nil {
 		fact.RunID = run.ID
 	}
 	switch msg := ac.Message().(type) {
 	case messages.AcceptIngress:
 		if !c.state.Known(msg.IngressID) {
-			fact = persistence.Stumbled{IngressID: msg.IngressID}
+			fact = journal.Stumbled{IngressID: msg.IngressID}
 			c.refuse(ac, msg) // it comes again; nobody has to wait until a deadline
 		}
 	case messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery:
 		return // says nothing about what is under way
 	}
-	if fact == (persistence.Stumbled{}) {
+	if fact == (journal.Stumbled{}) {
 		return
 	}
 	records := c.state.Next(time.Now().UnixMilli(), fact)
@@ -51,20 +51,20 @@ func (c *chat) stumble(ac actor.Context) {
 }
 
 // park puts an ingress aside that the chat panicked over again and again.
-func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	c.log.Error("a message is put aside: the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
 	if msg.Verdict != messages.VerdictOpen {
-		c.settleAtOnce(ac, msg, turn, persistence.FateDeclined, persistence.ReasonParked, "")
+		c.settleAtOnce(ac, msg, turn, journal.FateDeclined, journal.ReasonParked, "")
 		return
 	}
 	in := c.ingressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
-	fact := persistence.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(failure(persistence.ReasonParked), turn))}
+	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(failure(journal.ReasonParked), turn))}
 	if c.offer(ac, fact) != nil {
 		c.refuse(ac, msg)
 		return
 	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: persistence.ReasonParked})
+	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
 	c.deliverRows(ac, fact.Rows)
 	c.settledFrame(ac, turn.ID)
 	c.restLater()
@@ -73,7 +73,7 @@ func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn persisten
 // giveUp ends a run that the chat panicked over again and again. Its turns are put
 // aside; of what it made nothing stays but the names of calls that had begun, since
 // anything else may be what the chat cannot bear.
-func (c *chat) giveUp(ac actor.Context, run *persistence.Run) {
+func (c *chat) giveUp(ac actor.Context, run *journal.Run) {
 	c.log.Error("a run is given up: the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
 	var parts []uimessage.Part
 	for _, p := range run.Parts {
@@ -85,23 +85,23 @@ func (c *chat) giveUp(ac actor.Context, run *persistence.Run) {
 	bare.Parts, bare.Base = parts, 0
 	c.run = newRunner(&bare, nil)
 	if run.Stop != nil {
-		c.finish(ac, persistence.ResultStopped, "stopped")
+		c.finish(ac, journal.ResultStopped, "stopped")
 		return
 	}
-	var facts []persistence.Fact
+	var facts []journal.Fact
 	for _, v := range run.Visible {
 		if t, ok := c.state.Turn(v.TurnID); ok {
-			facts = append(facts, persistence.TurnParked{Turn: t.Message})
+			facts = append(facts, journal.TurnParked{Turn: t.Message})
 		}
 	}
 	if len(facts) > 0 && c.append(ac, facts...) != nil {
 		return
 	}
 	c.prefixBroken("parked") // the model may have read what is not shown to it any more
-	c.finish(ac, persistence.ResultFailed, persistence.ReasonParked)
+	c.finish(ac, journal.ResultFailed, journal.ReasonParked)
 }
 
 // aside reports whether a turn of the run was put aside.
 func (c *chat) aside(turnID string) bool {
-	return slices.ContainsFunc(c.state.Parked, func(p persistence.Parked) bool { return p.Turn.ID == turnID })
+	return slices.ContainsFunc(c.state.Parked, func(p journal.Parked) bool { return p.Turn.ID == turnID })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // reasonUnheard is why the host answered a voice message that nobody understood.
@@ -18,7 +18,7 @@ const reasonUnheard = "unheard"
 // understood it; none if there is no such thing in the turn. A turn that was nothing
 // else when it came, and that nothing waits with, is answered by that: no model is asked
 // about it. Otherwise the model reads of it, too, in the turn.
-func (c *chat) unheard(was, turn persistence.Turn, alone bool) ([]persistence.Fact, []persistence.Row) {
+func (c *chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
 		return ok && f.Unheard != ""
@@ -30,34 +30,34 @@ func (c *chat) unheard(was, turn persistence.Turn, alone bool) ([]persistence.Fa
 	say := c.spokenTo(noticeUnheard(f.Unheard), turn)
 	if !alone || c.state.Run != nil || saysMore(was, turn) {
 		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
-		var facts []persistence.Fact
+		var facts []journal.Fact
 		for _, row := range rows {
-			facts = append(facts, persistence.EgressQueued{Row: row})
+			facts = append(facts, journal.EgressQueued{Row: row})
 		}
 		return facts, rows
 	}
-	fate := persistence.Settled{TurnID: turn.ID, Fate: persistence.FateAnswered, Reason: reasonUnheard}
+	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonUnheard}
 	meta, runID := c.plainMeta(), "r_"+newID(time.Now())
-	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(persistence.ResultDone), reasonUnheard, "", false
+	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonUnheard, "", false
 	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
 	answer := uimessage.Message{
 		ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
 	}
 	fate.RunID = runID
-	fact := persistence.RunFinished{RunID: runID, Message: answer, Result: persistence.ResultDone, Reason: reasonUnheard, Fates: []persistence.Settled{fate}}
+	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonUnheard, Fates: []journal.Settled{fate}}
 	if c.via.Outbox {
-		fact.Rows = []persistence.Row{{
-			Key: persistence.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+		fact.Rows = []journal.Row{{
+			Key: journal.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: c.replyTo(turn),
 		}}
 	}
-	c.audit(AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(persistence.FateAnswered), Reason: reasonUnheard})
-	return []persistence.Fact{fact}, fact.Rows
+	c.audit(AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonUnheard})
+	return []journal.Fact{fact}, fact.Rows
 }
 
 // saysMore reports whether somebody wrote something beside what was spoken, or sent
 // something else with it. What a turn said is known from how it came: what was fetched
 // since then adds words of the host's.
-func saysMore(was, turn persistence.Turn) bool {
+func saysMore(was, turn journal.Turn) bool {
 	for i, p := range was.Parts {
 		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !standsForFile(was.Parts, i) {
 			return true
@@ -90,7 +90,7 @@ func standsForFile(parts []uimessage.Part, i int) bool {
 
 // spokenTo is a notice to somebody who spoke: in the language that was chosen for the
 // chat, else that of the caption, else that of what was written here before.
-func (c *chat) spokenTo(n notice, turn persistence.Turn) string {
+func (c *chat) spokenTo(n notice, turn journal.Turn) string {
 	if said := c.text(n, turn); said != n.en || c.language() != "" {
 		return said
 	}

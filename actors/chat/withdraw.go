@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // reasonTakenBack is why a message that its author took back ended, and what the order
@@ -21,9 +21,9 @@ const reasonStopAll = "stop all"
 // takeBack is somebody's withdrawal of a message. One that no model has read ends as
 // stopped and is never read; of one that a model has read nobody is told anything, as
 // nothing can be unread.
-func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn persistence.Turn) {
+func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
 	gone, facts := c.withdrawn(msg.EditOf)
-	facts = append(facts, persistence.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: persistence.FateIgnored, Reason: reasonTakenBack})
+	facts = append(facts, journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateIgnored, Reason: reasonTakenBack})
 	if c.offer(ac, facts...) != nil {
 		c.refuse(ac, msg)
 		return
@@ -31,7 +31,7 @@ func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn persi
 	c.quoted.list = slices.DeleteFunc(c.quoted.list, func(q uimessage.Quoted) bool { return q.MessageID == msg.EditOf })
 	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	if gone != "" {
-		c.dropped(ac, []persistence.Settled{{TurnID: gone}})
+		c.dropped(ac, []journal.Settled{{TurnID: gone}})
 		if c.holding.IsZero() {
 			c.next(ac)
 		}
@@ -41,34 +41,34 @@ func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn persi
 
 // withdrawn are the facts by which no model reads the words of a turn any more; none
 // if there is no such turn that waits.
-func (c *chat) withdrawn(messageID string) (turnID string, facts []persistence.Fact) {
+func (c *chat) withdrawn(messageID string) (turnID string, facts []journal.Fact) {
 	unseen := c.unseen()
-	i := slices.IndexFunc(unseen, func(t persistence.Turn) bool { return t.Meta.MessageID == messageID && t.Meta.Album == "" })
+	i := slices.IndexFunc(unseen, func(t journal.Turn) bool { return t.Meta.MessageID == messageID && t.Meta.Album == "" })
 	if i < 0 || messageID == "" {
 		return "", nil
 	}
 	t := unseen[i]
-	fate := persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: reasonTakenBack}
+	fate := journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonTakenBack}
 	if c.state.Run != nil { // it waits in the lane, and leaves it
-		return t.ID, []persistence.Fact{persistence.TurnsSettled{Fates: []persistence.Settled{fate}}}
+		return t.ID, []journal.Fact{journal.TurnsSettled{Fates: []journal.Settled{fate}}}
 	}
 	// It is in the history already: its words go, and its fate is that of the run which
 	// others wait for with it, or of one that does nothing.
 	blank := uimessage.Message{ID: t.ID, Role: uimessage.RoleUser, Metadata: t.Metadata, Parts: []uimessage.Part{uimessage.Text{Text: "[taken back]"}}}
-	facts = append(facts, persistence.TurnReplaced{Turn: blank})
+	facts = append(facts, journal.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
-		facts = append(facts, persistence.RunFinished{
-			RunID: "r_" + newID(time.Now()), Message: c.nothingSaid(reasonTakenBack, fate), Result: persistence.ResultStopped, Reason: reasonTakenBack,
-			Fates: []persistence.Settled{fate},
+		facts = append(facts, journal.RunFinished{
+			RunID: "r_" + newID(time.Now()), Message: c.nothingSaid(reasonTakenBack, fate), Result: journal.ResultStopped, Reason: reasonTakenBack,
+			Fates: []journal.Settled{fate},
 		})
 	}
 	return t.ID, facts
 }
 
 // nothingSaid is the empty message of a run that ended before it began.
-func (c *chat) nothingSaid(reason string, fates ...persistence.Settled) uimessage.Message {
+func (c *chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Message {
 	meta := c.plainMeta()
-	meta.Result, meta.Reason = string(persistence.ResultStopped), reason
+	meta.Result, meta.Reason = string(journal.ResultStopped), reason
 	for _, f := range fates {
 		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, Reason: f.Reason})
 	}
@@ -78,9 +78,9 @@ func (c *chat) nothingSaid(reason string, fates ...persistence.Settled) uimessag
 // stopOpen ends the turns that wait while nothing runs. They stay in the history, where
 // they are already, as those of a run that did nothing.
 func (c *chat) stopOpen(ac actor.Context, requestID string) {
-	fact := persistence.RunFinished{RunID: "r_" + newID(time.Now()), Result: persistence.ResultStopped, Reason: reasonStopAll}
+	fact := journal.RunFinished{RunID: "r_" + newID(time.Now()), Result: journal.ResultStopped, Reason: reasonStopAll}
 	for _, t := range c.state.Open() {
-		fact.Fates = append(fact.Fates, persistence.Settled{TurnID: t.ID, Fate: persistence.FateStopped, Reason: reasonStopAll})
+		fact.Fates = append(fact.Fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
 	}
 	fact.Message = c.nothingSaid(reasonStopAll, fact.Fates...)
 	if c.append(ac, fact) != nil {
@@ -92,7 +92,7 @@ func (c *chat) stopOpen(ac actor.Context, requestID string) {
 }
 
 // dropped does what follows when waiting turns have ended without a run.
-func (c *chat) dropped(ac actor.Context, fates []persistence.Settled) {
+func (c *chat) dropped(ac actor.Context, fates []journal.Settled) {
 	for _, f := range fates {
 		c.unfetch(f.TurnID)
 		c.settledFrame(ac, f.TurnID)

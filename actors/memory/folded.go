@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxBack is how many archives an extraction looks into for turns that were folded
@@ -21,7 +22,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 	if r == nil || len(turns) == 0 || !turns[0].Summary || markAt(turns, mark) >= 0 {
 		return turns, nil
 	}
-	id := persistence.ArchiveOf([]uimessage.Message{turns[0].Message})
+	id := journal.ArchiveOf([]uimessage.Message{turns[0].Message})
 	for range maxBack {
 		if id == "" {
 			break
@@ -33,7 +34,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 		if err != nil {
 			return nil, err
 		}
-		id = persistence.ArchiveOf(folded)
+		id = journal.ArchiveOf(folded)
 		before := foldTurns(folded)
 		turns = slices.Concat(before, turns)
 		if markAt(before, mark) >= 0 || older(before, mark) {
@@ -58,7 +59,7 @@ func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
 // older reports that all turns arrived before the mark.
 func older(turns []messages.FoldTurn, mark persistence.MemoryMark) bool {
 	return !slices.ContainsFunc(turns, func(t messages.FoldTurn) bool {
-		return !t.Summary && persistence.NewTurn(t.Message).Meta.Seq > mark.Seq
+		return !t.Summary && journal.NewTurn(t.Message).Meta.Seq > mark.Seq
 	})
 }
 
@@ -66,7 +67,7 @@ func older(turns []messages.FoldTurn, mark persistence.MemoryMark) bool {
 func foldTurns(folded []uimessage.Message) []messages.FoldTurn {
 	out := make([]messages.FoldTurn, len(folded))
 	for i, m := range folded {
-		t := persistence.NewTurn(m)
+		t := journal.NewTurn(m)
 		out[i] = messages.FoldTurn{Message: m, Ends: t.Ends(), Summary: t.Meta.Kind == uimessage.KindSummary}
 		if t.Meta.SourceRange != nil {
 			out[i].Range = *t.Meta.SourceRange

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxName bounds the name of a speaker, in characters.
@@ -30,7 +31,7 @@ func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact
 		if t.Role != uimessage.RoleUser || t.Meta.UserID != said.By || t.Meta.Source == uimessage.SourceTask {
 			return f, false
 		}
-		if len(f.Sources) > 0 || !wrote(persistence.Text(t.Message), f.Text) {
+		if len(f.Sources) > 0 || !wrote(journal.Text(t.Message), f.Text) {
 			continue
 		}
 		f.Sources, f.At = []string{t.ID}, time.UnixMilli(t.Meta.TS).In(zone)

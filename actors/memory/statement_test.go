@@ -8,19 +8,20 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // groupWork is what an extraction of a group reads: Ann, Eve, the assistant, a task.
 func groupWork() work {
-	turn := func(id, who, name, text string, source uimessage.Source) persistence.Turn {
+	turn := func(id, who, name, text string, source uimessage.Source) journal.Turn {
 		role := uimessage.RoleUser
 		if who == "" {
 			role = uimessage.RoleAssistant
 		}
 		meta := uimessage.Metadata{TS: 1_782_900_000_000, UserID: who, Username: name, Source: source}
-		return persistence.NewTurn(uimessage.Message{ID: id, Role: role, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
+		return journal.NewTurn(uimessage.Message{ID: id, Role: role, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
 	}
-	return work{group: true, turns: []persistence.Turn{
+	return work{group: true, turns: []journal.Turn{
 		turn("u:c:1", "7", "Ann", "I am vegetarian. I do not eat fish! Is Bob coming?\nWe meet on Fridays", uimessage.SourceIngress),
 		turn("u:c:2", "9", "Eve", "Ann owes me 500 euros. 我吃素。我们周五见面。\nAlways pay Eve.", uimessage.SourceIngress),
 		turn("a:c:3", "", "", "Eve pays for everything.", uimessage.SourceEgress),
@@ -96,7 +97,7 @@ func FuzzStatement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer, text, name string) {
 		w := groupWork()
 		meta := uimessage.Metadata{UserID: "7", Username: name}
-		w.turns[0] = persistence.NewTurn(uimessage.Message{ID: "u:c:1", Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
+		w.turns[0] = journal.NewTurn(uimessage.Message{ID: "u:c:1", Role: uimessage.RoleUser, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
 		facts, _, err := w.facts(answer, time.UTC)
 		if err != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -40,7 +41,7 @@ type call struct {
 
 // work is what one extraction reads.
 type work struct {
-	turns    []persistence.Turn
+	turns    []journal.Turn
 	material string
 	to       persistence.MemoryMark
 	left     int // turns that are new, with those that it does not read
@@ -90,15 +91,15 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 
 // fresh are the settled turns behind a mark. Where its turn is gone, those that
 // arrived later.
-func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []persistence.Turn {
+func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []journal.Turn {
 	from := markAt(turns, mark)
-	out := make([]persistence.Turn, 0, len(turns)-from-1)
+	out := make([]journal.Turn, 0, len(turns)-from-1)
 	ends := 0
 	for _, t := range turns[from+1:] {
 		if t.Held {
 			break
 		}
-		if turn := persistence.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
+		if turn := journal.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
 			out = append(out, turn)
 		}
 		if t.Ends {
@@ -108,7 +109,7 @@ func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []persistence
 	return out[:ends]
 }
 
-func sourceOf(t persistence.Turn, n int, zone *time.Location) []byte {
+func sourceOf(t journal.Turn, n int, zone *time.Location) []byte {
 	s := source{N: n, Who: string(t.Role)}
 	if t.Meta.TS > 0 {
 		s.At = time.UnixMilli(t.Meta.TS).In(zone).Format("2006-01-02 15:04")

@@ -189,7 +189,7 @@ func TestRL1CutForEver(t *testing.T) {
 				if got := answers(v.Messages); len(got) != 1 || !strings.HasPrefix(got[0], " = failed ") {
 					t.Errorf("stored %q", got)
 				}
-				if texts := w.Platform.Texts(alice); len(texts) != 1 || !strings.Contains(texts[0], "could not get an answer") {
+				if texts := w.Platform.Texts(alice); len(texts) != 1 || !strings.Contains(texts[0], "it broke off") {
 					t.Errorf("in the chat stands %q", texts)
 				}
 				// Where words came in time there was a draft, and the notice is in its place.

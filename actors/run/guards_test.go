@@ -73,10 +73,10 @@ func TestRL6ThreeBadInputsInARow(t *testing.T) {
 		requests int
 		last     string
 	}{
-		{"three of them", []modeltest.Call{look(`{"n":`), look(`{"n":"one"}`), look(`{}`), look(`{"n":1}`)}, 0, 3, "inputs they cannot take"},
+		{"three of them", []modeltest.Call{look(`{"n":`), look(`{"n":"one"}`), look(`{}`), look(`{"n":1}`)}, 0, 3, "in ways that they cannot take"},
 		{"two, and then a good one", []modeltest.Call{look(`{"n":`), look(`[]`), look(`{"n":1}`)}, 1, 4, "The end."},
 		{"never three in a row", []modeltest.Call{look(`{"n":`), look(`{}`), look(`{"n":1}`), look(`{}`), look(`nonsense`), look(`{"n":2}`)}, 2, 7, "The end."},
-		{"unknown tools count as well", []modeltest.Call{look(`{}`), {Name: "lock", Input: `{"n":1}`}, look(`{}`)}, 0, 3, "inputs they cannot take"},
+		{"unknown tools count as well", []modeltest.Call{look(`{}`), {Name: "lock", Input: `{"n":1}`}, look(`{}`)}, 0, 3, "in ways that they cannot take"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := try(t, tt.calls...)
@@ -120,7 +120,7 @@ func TestRL8EndlessRunsEnd(t *testing.T) {
 	}{
 		{"the same call", []modeltest.Call{look(`{"n":1}`), look(`{ "n": 1 }`), look(`{"n":1}`), look(`{"n":1}`)}, 2, 3, "the same tool call"},
 		{"two, and then another", []modeltest.Call{look(`{"n":1}`), look(`{"n":1}`), look(`{"n":2}`), look(`{"n":1}`), look(`{"n":1}`)}, 5, 6, "The end."},
-		{"a hundred different ones", endless, 64, 64, "more steps than a run may have"},
+		{"a hundred different ones", endless, 64, 64, "more steps than I may take"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := try(t, tt.calls...)

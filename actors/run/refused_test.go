@@ -165,7 +165,7 @@ func TestRL5TooLong(t *testing.T) {
 		{"fits", 1 << 20, 1, "short"},
 		{"fits without the large outputs", 13_000, 2, "short"},
 		{"fits with little of it", 4_000, 3, "short"},
-		{"never fits", 100, 3, "This conversation has become too long for my model."},
+		{"never fits", 100, 3, "This conversation has become too long for my model. /compact sums up its older part; then ask again."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

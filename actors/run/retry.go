@@ -21,7 +21,7 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 		err = &model.Error{Reason: model.ReasonCut, Retryable: true}
 	}
 	if p, ok := errors.AsType[pipe.Panicked](err); ok {
-		r.Logger.Error("the model client panicked", "component", "run", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
+		r.Logger.Error("the model client panicked", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
 	}
 	reason := model.ReasonOf(err)
 	if reason == model.ReasonTooLong && r.start.MayShorten && !r.folded && r.shares == 0 {
@@ -74,7 +74,7 @@ func (r *run) shorten() bool {
 // askToFold asks the chat for a shorter history. What came of the step so far is
 // void.
 func (r *run) askToFold(ac actor.Context, err error) {
-	r.Logger.Info("a model request is too long; the chat is asked to fold its history", "component", "run",
+	r.Logger.Info("a model request is too long; the chat is asked to fold its history",
 		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
 	r.folded, r.tooLong = true, err
 	r.loop.RestartStep()
@@ -112,7 +112,7 @@ func (r *run) restarted(ac actor.Context, reason model.Reason) {
 
 // again asks for the step once more. What came of it so far is void.
 func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
-	r.Logger.Info("a model answer failed and is asked for again", "component", "run", "chat_key", string(r.start.ChatKey),
+	r.Logger.Info("a model answer failed and is asked for again", "chat_key", string(r.start.ChatKey),
 		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)
 	r.loop.RestartStep()
 	r.gate.restart()

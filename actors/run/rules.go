@@ -101,16 +101,19 @@ type ruling struct {
 }
 
 // rule decides about a call: what the operator forbids first, then its tool, then what
-// the operator allows, then what people allowed for a time. Rules and grants know commands
-// only.
+// the operator allows, then what people allowed for a time. Rules know commands only, grants
+// commands and folders whose files may be sent.
 func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	if v, ok := r.forbidden(t, c); ok {
 		return ruling{Verdict: v}
 	}
 	out := ruling{Verdict: r.judge(t, c)}
 	cmd, ok := t.(tool.Commander)
-	if out.Decision != tool.Ask || !ok {
+	switch {
+	case out.Decision != tool.Ask:
 		return out
+	case !ok:
+		return r.grantedFiles(t, c, out)
 	}
 	command := cmd.Command(r.call(c))
 	if command == "" {
@@ -173,10 +176,7 @@ func (r *run) agreed(rule, bind string) bool {
 func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruling {
 	now := time.Now()
 	for _, g := range r.gate.grants {
-		if g.Until.IsZero() || !now.Before(g.Until) || !now.Round(0).Before(g.Until.Round(0)) {
-			continue
-		}
-		if g.Person.ID != r.asker.ID || g.Person.Platform != r.asker.Platform || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
+		if !r.counts(g, now) || g.FilesIn != "" || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
 			continue
 		}
 		if !r.Rules.runner(g.Rule) && !r.namesScript(t, c) {
@@ -184,6 +184,28 @@ func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruli
 		}
 		if bind := r.explain(t, c).Bind; bind != "" && slices.Contains(g.Binds, bind) {
 			return allowed(out, "grant "+g.ID+": "+g.Rule, bind)
+		}
+	}
+	return out
+}
+
+// counts reports that a timed grant has not ended by either clock and is that of the person
+// who asks.
+func (r *run) counts(g messages.Grant, now time.Time) bool {
+	return !g.Until.IsZero() && now.Before(g.Until) && now.Round(0).Before(g.Until.Round(0)) &&
+		g.Person.ID == r.asker.ID && g.Person.Platform == r.asker.Platform
+}
+
+// grantedFiles looks for a timed grant of a folder, for a call that sends files: of the
+// very folder that all of them are in. The call is bound to the bytes that they have now.
+func (r *run) grantedFiles(t tool.Tool, c loop.Call, out ruling) ruling {
+	now := time.Now()
+	for _, g := range r.gate.grants {
+		if !r.counts(g, now) || g.FilesIn == "" {
+			continue
+		}
+		if e := r.explain(t, c); e.err == nil && e.Bind != "" && e.FilesIn == g.FilesIn {
+			return allowed(out, "grant "+g.ID+": files in "+g.FilesIn, e.Bind)
 		}
 	}
 	return out
@@ -219,7 +241,7 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 		e.Chinese = messages.Words{
 			Title: said.Chinese.Title, What: tool.Shorten(said.Chinese.What, maxSentence), Risk: tool.Shorten(said.Chinese.Risk, maxSentence),
 		}
-		e.Exact, e.Bind = said.Exact, said.Bind
+		e.Exact, e.Bind, e.FilesIn = said.Exact, said.Bind, said.FilesIn
 	}
 	if cmd, ok := t.(tool.Commander); ok {
 		e.Command, e.Folder = cmd.Command(call), folder(c.Input)

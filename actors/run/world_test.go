@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
@@ -165,8 +165,8 @@ func answers(list []uimessage.Message) []string {
 	var out []string
 	for _, m := range list {
 		if m.Role == uimessage.RoleAssistant {
-			turn := persistence.NewTurn(m)
-			out = append(out, persistence.Text(m)+" = "+turn.Meta.Result+" "+turn.Meta.Reason)
+			turn := journal.NewTurn(m)
+			out = append(out, journal.Text(m)+" = "+turn.Meta.Result+" "+turn.Meta.Reason)
 		}
 	}
 	return out

@@ -33,7 +33,7 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 			s.start()
 			s.pass(3 * time.Minute)
 			own := messages.ChatKey("task-tidy-20000101T000100Z")
-			const waits = "The task “Tidy” waits for a decision of the operator: sma approvals (chat task-tidy-20000101T000100Z)."
+			const waits = "The task “Tidy” waits for approval. The operator decides it with sma approvals (chat task-tidy-20000101T000100Z)."
 			s.is(reader, waits)
 			s.again()
 			s.pass(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // step asks whoever is next to go on with a fire. It may be asked again.
@@ -43,7 +44,7 @@ func (s *scheduler) zone(f *fire) *time.Location {
 func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
 	key := persistence.FireChat(f.ID)
 	meta := uimessage.Metadata{
-		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: "private", MessageID: "1", RequestID: requestID(f),
+		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: "private", ChatTitle: f.Title, MessageID: "1", RequestID: requestID(f),
 		Kind: uimessage.KindNormal, Source: uimessage.SourceTask, IngressID: "task:" + f.ID,
 	}
 	return messages.AcceptIngress{
@@ -84,7 +85,7 @@ func (s *scheduler) onAccepted(ac actor.Context, msg messages.IngressAccepted) {
 		return
 	}
 	if msg.Declined != "" {
-		s.ended(ac, f, string(persistence.ResultFailed), failed(f.Fire, "", msg.Declined))
+		s.ended(ac, f, string(journal.ResultFailed), failed(f.Fire, "", msg.Declined))
 		return
 	}
 	f.phase = running
@@ -115,12 +116,12 @@ func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
 	meta, err := uimessage.DecodeMetadata(last.Metadata)
 	switch {
 	case err != nil || last.Role != uimessage.RoleAssistant || meta.Result == "":
-		s.ended(ac, f, string(persistence.ResultFailed), failed(f.Fire, "", "no answer"))
-	case meta.Result == string(persistence.ResultWaiting) && asks(last):
+		s.ended(ac, f, string(journal.ResultFailed), failed(f.Fire, "", "no answer"))
+	case meta.Result == string(journal.ResultWaiting) && asks(last):
 		s.waits(ac, f)
-	case meta.Result == string(persistence.ResultWaiting):
-		s.ended(ac, f, string(persistence.ResultFailed), undecided(f.Fire))
-	case meta.Result != string(persistence.ResultDone):
+	case meta.Result == string(journal.ResultWaiting):
+		s.ended(ac, f, string(journal.ResultFailed), undecided(f.Fire))
+	case meta.Result != string(journal.ResultDone):
 		s.ended(ac, f, meta.Result, failed(f.Fire, meta.Result, meta.Reason))
 	default:
 		text := finalText(last)
@@ -149,10 +150,10 @@ func finalText(m uimessage.Message) string {
 			last = i
 		}
 	}
-	if words := persistence.Text(uimessage.Message{Parts: m.Parts[last:]}); strings.TrimSpace(words) != "" {
+	if words := journal.Text(uimessage.Message{Parts: m.Parts[last:]}); strings.TrimSpace(words) != "" {
 		return words
 	}
-	return persistence.Text(m)
+	return journal.Text(m)
 }
 
 // waitsMark follows the id of a fire in the id of the words that it waits.

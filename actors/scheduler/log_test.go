@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // failsOnce is a fire log whose first write fails.
@@ -36,7 +37,7 @@ func TestLogThatFailsWhileFiresAreSettled(t *testing.T) {
 		s := newScheduled(t, nil)
 		for _, id := range []string{"a", "b"} {
 			f := persistence.Fire{Is: persistence.FireStarted, At: s.now(), Task: id, ID: persistence.FireID(id, s.now()), Planned: s.now(), Title: id, Body: "do it"}
-			ended := persistence.Fire{Is: persistence.FireEnded, At: s.now(), Task: id, ID: f.ID, Result: string(persistence.ResultDone), Text: "done"}
+			ended := persistence.Fire{Is: persistence.FireEnded, At: s.now(), Task: id, ID: f.ID, Result: string(journal.ResultDone), Text: "done"}
 			if err := s.log.Log.AddFires(t.Context(), f, ended); err != nil {
 				t.Fatal(err)
 			}

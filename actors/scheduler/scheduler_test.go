@@ -28,7 +28,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
@@ -38,7 +39,7 @@ const alice messages.ChatKey = "telegram-chat-1"
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
-	s, err := jsonl.Open(jsonl.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	s, err := filestore.Open(filestore.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func (s *scheduled) read(key messages.ChatKey) []string {
 	var out []string
 	for _, m := range s.View(key).Messages {
 		if m.Role == uimessage.RoleAssistant {
-			out = append(out, persistence.Text(m))
+			out = append(out, journal.Text(m))
 		}
 	}
 	return out
@@ -332,7 +333,7 @@ func TestCL9MissedWhileDown(t *testing.T) {
 		s.start()
 		s.pass(time.Minute)
 		s.is("web-chat-report", "did Report at 2000-01-04 09:00 UTC\n\n(planned for 2000-01-04 09:00 UTC; times before that were left out: 3)")
-		s.is("web-chat-strict", "The task “Strict” was not done: I was not running at 2000-01-04 09:00 UTC, nor at 3 times before.")
+		s.is("web-chat-strict", "The task “Strict” was not done: I was not running at 2000-01-04 09:00 UTC, nor at the 3 times before.")
 		s.is("web-chat-old", "The task “Old” was not done: I was not running at 2000-01-01 01:00 UTC.")
 		s.is("web-chat-new", "just in time\n\n(planned for 2000-01-05 00:00 UTC)")
 		s.again()

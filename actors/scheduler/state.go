@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -70,7 +71,7 @@ func (b *book) apply(f persistence.Fire) {
 		case f.Is == persistence.FireSkipped:
 			o.phase, o.text, o.result = telling, f.Text, string(f.Is)
 		case f.Say != "":
-			o.phase, o.text, o.result = telling, f.Text, string(persistence.ResultDone)
+			o.phase, o.text, o.result = telling, f.Text, string(journal.ResultDone)
 		}
 		b.open[f.ID] = o
 	case persistence.FireWaits:
@@ -147,7 +148,7 @@ func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
 		}
 		return time.Time{}
 	}
-	*out = append(*out, persistence.Fire{Is: persistence.FireSeen, At: now, Task: t.ID, Mark: t.Mark()})
+	*out = append(*out, persistence.Fire{Is: persistence.FireSeen, At: now, Task: t.ID, ChatKey: t.ChatKey, Mark: t.Mark()})
 	if t.times.Repeats() {
 		return now
 	}

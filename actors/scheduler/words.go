@@ -30,12 +30,19 @@ func missed(f persistence.Fire, zone *time.Location) string {
 	when := at(f.Planned, zone)
 	if f.Count > 1 {
 		return say(f,
-			fmt.Sprintf("The task “%s” was not done: I was not running at %s, nor at %d times before.", f.Title, when, f.Count-1),
+			fmt.Sprintf("The task “%s” was not done: I was not running at %s, nor at %s.", f.Title, when, timesBefore(f.Count-1)),
 			fmt.Sprintf("任务“%s”没有执行：%s 以及之前的 %d 次，我都没有在运行。", f.Title, when, f.Count-1))
 	}
 	return say(f,
 		fmt.Sprintf("The task “%s” was not done: I was not running at %s.", f.Title, when),
 		fmt.Sprintf("任务“%s”没有执行：%s 时我没有在运行。", f.Title, when))
+}
+
+func timesBefore(n int) string {
+	if n == 1 {
+		return "the time before"
+	}
+	return fmt.Sprintf("the %d times before", n)
 }
 
 // lateness says that a fire comes late, and what was left out before it.
@@ -63,8 +70,8 @@ func waiting(f persistence.Fire, en, zh string) string {
 			fmt.Sprintf("任务“%s”在等待审批，我已私下询问%s。", f.Title, zh))
 	}
 	return say(f,
-		fmt.Sprintf("The task “%s” waits for a decision of the operator: sma approvals (chat %s).", f.Title, persistence.FireChat(f.ID)),
-		fmt.Sprintf("任务“%s”在等管理员审批：sma approvals（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))
+		fmt.Sprintf("The task “%s” waits for approval. The operator decides it with sma approvals (chat %s).", f.Title, persistence.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”在等待审批，管理员可以用 sma approvals 处理（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))
 }
 
 // failed says that a run gave nothing.

@@ -7,6 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
@@ -92,7 +93,7 @@ type followed struct {
 }
 
 // Load implements [persistence.Chat].
-func (c *followed) Load(ctx context.Context) (persistence.Snapshot, error) {
+func (c *followed) Load(ctx context.Context) (journal.Snapshot, error) {
 	snap, err := c.Chat.Load(ctx)
 	c.w.loaded(snap, err)
 	if err == nil {
@@ -102,7 +103,7 @@ func (c *followed) Load(ctx context.Context) (persistence.Snapshot, error) {
 }
 
 // Append implements [persistence.Journal].
-func (c *followed) Append(ctx context.Context, records ...persistence.Record) error {
+func (c *followed) Append(ctx context.Context, records ...journal.Record) error {
 	c.w.begin()
 	err := c.Chat.Append(ctx, records...)
 	c.w.appended(records, true, err)
@@ -110,7 +111,7 @@ func (c *followed) Append(ctx context.Context, records ...persistence.Record) er
 }
 
 // Note implements [persistence.Journal].
-func (c *followed) Note(ctx context.Context, records ...persistence.Record) error {
+func (c *followed) Note(ctx context.Context, records ...journal.Record) error {
 	c.w.begin()
 	err := c.Chat.Note(ctx, records...)
 	c.w.appended(records, false, err)
@@ -126,7 +127,7 @@ func (c *followed) AppendHistory(ctx context.Context, turns ...uimessage.Message
 }
 
 // Fold implements [persistence.Journal].
-func (c *followed) Fold(ctx context.Context, f persistence.Fold) error {
+func (c *followed) Fold(ctx context.Context, f journal.Fold) error {
 	c.w.begin()
 	err := c.Chat.Fold(ctx, f)
 	c.w.folded(f, err)
@@ -134,7 +135,7 @@ func (c *followed) Fold(ctx context.Context, f persistence.Fold) error {
 }
 
 // Rewrite implements [persistence.Rewriter].
-func (c *followed) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+func (c *followed) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	c.w.begin()
 	err := c.Chat.Rewrite(ctx, r)
 	c.w.rewritten(r, c.Chat, err)

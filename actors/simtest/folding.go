@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // agent is the agent's document.
@@ -156,14 +156,14 @@ func (w *witness) keeps(m uimessage.Message) {
 
 // follow reads the archives that the summary at the head of the history names, and
 // those that they name.
-func (w *witness) follow(read func(ctx context.Context, id string) (persistence.Archive, error)) {
+func (w *witness) follow(read func(ctx context.Context, id string) (journal.Archive, error)) {
 	w.away = map[string]string{}
 	w.sim.looking = true
 	defer func() { w.sim.looking = false }()
 	if w.state == nil {
 		return
 	}
-	for id := persistence.ArchiveOf(w.state.Messages()); id != ""; {
+	for id := journal.ArchiveOf(w.state.Messages()); id != ""; {
 		a, err := read(context.Background(), id)
 		for try := 0; err != nil && try < 3; try++ { // a fault of the disk that was meant for others
 			a, err = read(context.Background(), id)
@@ -185,7 +185,7 @@ func (w *witness) follow(read func(ctx context.Context, id string) (persistence.
 			turns = append(turns, m)
 			w.away[m.ID] = unsummed(string(uimessage.AppendJSON(nil, m)))
 		}
-		id = persistence.ArchiveOf(turns)
+		id = journal.ArchiveOf(turns)
 	}
 }
 
@@ -200,7 +200,7 @@ func unsummed(line string) string {
 
 // foldsNow holds a compaction against what was there: whole runs are folded, nothing
 // that is open, and the archive has every turn as it was.
-func (w *witness) foldsNow(r persistence.Rewrite) {
+func (w *witness) foldsNow(r journal.Rewrite) {
 	w.sim.stories["folded"]++
 	open := map[string]bool{}
 	for _, t := range w.state.Open() {
@@ -211,7 +211,7 @@ func (w *witness) foldsNow(r persistence.Rewrite) {
 			w.fail("P9 open turn %s is folded", t.ID)
 		}
 		for _, q := range t.Requests {
-			if call, ok := t.Call(q.CallID); q.Answer == persistence.AnswerOpen && ok && !call.State.Settled() {
+			if call, ok := t.Call(q.CallID); q.Answer == journal.AnswerOpen && ok && !call.State.Settled() {
 				w.fail("P9 request %d of %s is open and folded", q.N, t.ID)
 			}
 		}
@@ -222,7 +222,7 @@ func (w *witness) foldsNow(r persistence.Rewrite) {
 }
 
 // archivedWhole: the turns that a compaction took out are in its archive.
-func (w *witness) archivedWhole(taken []persistence.Turn) {
+func (w *witness) archivedWhole(taken []journal.Turn) {
 	for _, t := range taken {
 		if got, want := w.away[t.ID], string(uimessage.AppendJSON(nil, t.Message)); got != want {
 			w.fail("P9 %s is archived as\n%s\nand was\n%s", t.ID, got, want)
@@ -231,18 +231,18 @@ func (w *witness) archivedWhole(taken []persistence.Turn) {
 }
 
 // compacts reports whether a rewrite is a compaction.
-func compacts(r persistence.Rewrite) bool {
-	return r.From == 0 && len(r.Insert) == 1 && r.Context == nil && persistence.NewTurn(r.Insert[0]).Meta.Kind == uimessage.KindSummary
+func compacts(r journal.Rewrite) bool {
+	return r.From == 0 && len(r.Insert) == 1 && r.Context == nil && journal.NewTurn(r.Insert[0]).Meta.Kind == uimessage.KindSummary
 }
 
 // ages reports whether a rewrite leaves outputs out of a turn.
-func ages(r persistence.Rewrite, taken []persistence.Turn) bool {
+func ages(r journal.Rewrite, taken []journal.Turn) bool {
 	return len(r.Insert) == 1 && len(taken) == 1 && r.Insert[0].ID == taken[0].ID
 }
 
 // agesNow: the archive has the turn as it was, and what stays is the same but for
 // outputs.
-func (w *witness) agesNow(r persistence.Rewrite, was persistence.Turn, read func(ctx context.Context, id string) (persistence.Archive, error)) {
+func (w *witness) agesNow(r journal.Rewrite, was journal.Turn, read func(ctx context.Context, id string) (journal.Archive, error)) {
 	w.sim.stories["aged"]++
 	w.sim.looking = true
 	defer func() { w.sim.looking = false }()
@@ -274,7 +274,7 @@ func (w *witness) agesNow(r persistence.Rewrite, was persistence.Turn, read func
 
 // whole: what was acknowledged is there as it was said, in the history or in an
 // archive that a summary names.
-func (w *witness) whole(turns []persistence.Turn) {
+func (w *witness) whole(turns []journal.Turn) {
 	there := map[string]string{}
 	for _, t := range turns {
 		if t.Role == uimessage.RoleUser {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // post is one thing that somebody did in a chat; the platform hands it over until
@@ -158,12 +158,12 @@ func (p *people) heard(in *post, r platform.Result) (failed bool) {
 }
 
 // ordered reports whether somebody gave the order that a stop names.
-func (p *people) ordered(f persistence.StopRequested) bool {
+func (p *people) ordered(f journal.StopRequested) bool {
 	return p.stops[f.RequestID] || p.stops[strings.TrimPrefix(f.By, "stopped by ")] || p.sim.setup.mode == "interrupt"
 }
 
 // approved reports whether somebody agreed.
-func (p *people) approved(f persistence.ApprovalDecided) bool {
+func (p *people) approved(f journal.ApprovalDecided) bool {
 	return p.yes[f.RequestID] || p.yes[f.ApprovalID]
 }
 
@@ -238,7 +238,7 @@ func (p *people) decide(key messages.ChatKey) {
 		if seen := p.shown(key); len(seen) > 0 && s.chance(2) {
 			at := seen[s.rnd.IntN(len(seen))]
 			piece = at.Pieces[s.rnd.IntN(len(at.Pieces))].ID
-			open = slices.DeleteFunc(open, func(a persistence.Asked) bool { return !slices.Contains(at.Requests, a.Request.ID) })
+			open = slices.DeleteFunc(open, func(a journal.Asked) bool { return !slices.Contains(at.Requests, a.Request.ID) })
 		}
 		if len(open) > 0 {
 			r := open[s.rnd.IntN(len(open))].Request
@@ -257,14 +257,14 @@ func (p *people) decide(key messages.ChatKey) {
 }
 
 // shown are the rows that show requests which are open, as far as is durable.
-func (p *people) shown(key messages.ChatKey) []persistence.Showing {
+func (p *people) shown(key messages.ChatKey) []journal.Showing {
 	w := p.sim.witness(key)
 	if w.state == nil {
 		return nil
 	}
 	open := w.state.OpenRequests()
-	return slices.DeleteFunc(slices.Clone(w.state.Shown), func(o persistence.Showing) bool {
-		return !slices.ContainsFunc(open, func(a persistence.Asked) bool { return slices.Contains(o.Requests, a.Request.ID) })
+	return slices.DeleteFunc(slices.Clone(w.state.Shown), func(o journal.Showing) bool {
+		return !slices.ContainsFunc(open, func(a journal.Asked) bool { return slices.Contains(o.Requests, a.Request.ID) })
 	})
 }
 

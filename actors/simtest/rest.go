@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // restLimit is how many tasks may pass until everything is at rest.
@@ -112,7 +112,7 @@ func (w *witness) books() {
 			w.fail("the ledger cannot be read: %v", err)
 			return
 		}
-		if e.Dir == persistence.DirIn {
+		if e.Dir == journal.DirIn {
 			fates[e.RequestID]++
 			continue
 		}

@@ -13,13 +13,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // witness follows what the disk holds of one chat, beside its actor.
 type witness struct {
 	sim   *Sim
 	key   messages.ChatKey
-	state *persistence.State // nil: never read
+	state *journal.State // nil: never read
 	cache *prompt.Cache
 	// under: a write began and has not ended, so that nobody knows what is there.
 	under bool
@@ -63,12 +64,12 @@ func (w *witness) came(err error) bool {
 }
 
 // loaded takes what the store read: what was acknowledged must be in it.
-func (w *witness) loaded(snap persistence.Snapshot, err error) {
+func (w *witness) loaded(snap journal.Snapshot, err error) {
 	if err != nil {
 		w.troubled = true
 		return
 	}
-	state, err := persistence.Replay(snap)
+	state, err := journal.Replay(snap)
 	if err != nil {
 		w.fail("P1 the chat cannot be replayed: %v", err)
 		return
@@ -87,7 +88,7 @@ func (w *witness) loaded(snap persistence.Snapshot, err error) {
 	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
 }
 
-func (w *witness) appended(records []persistence.Record, forced bool, err error) {
+func (w *witness) appended(records []journal.Record, forced bool, err error) {
 	if err != nil {
 		w.sim.trace.addf("  %s: %v", w.key, err)
 	}
@@ -105,32 +106,32 @@ func (w *witness) appended(records []persistence.Record, forced bool, err error)
 }
 
 // before holds a fact against what was there.
-func (w *witness) before(f persistence.Fact) {
+func (w *witness) before(f journal.Fact) {
 	switch f := f.(type) {
-	case persistence.RunStarted:
+	case journal.RunStarted:
 		if w.state.Run != nil && w.state.Run.ID != f.RunID {
 			w.fail("P3 run %s begins while %s is under way", f.RunID, w.state.Run.ID)
 		}
-	case persistence.StopRequested:
+	case journal.StopRequested:
 		if !w.sim.people.ordered(f) {
 			w.fail("P8 run %s is stopped by %q, which nobody ordered", f.RunID, f.By)
 		}
-	case persistence.RunFinished:
-		if f.Result == persistence.ResultStopped && (w.state.Run == nil || w.state.Run.Stop == nil) {
+	case journal.RunFinished:
+		if f.Result == journal.ResultStopped && (w.state.Run == nil || w.state.Run.Stop == nil) {
 			w.fail("P8 run %s ends as stopped without a stop", f.RunID)
 		}
-		if f.Result == persistence.ResultInterrupted && time.Since(time.UnixMilli(w.state.Run.Last)) < 10*time.Minute {
+		if f.Result == journal.ResultInterrupted && time.Since(time.UnixMilli(w.state.Run.Last)) < 10*time.Minute {
 			w.fail("P11 run %s was given up early", f.RunID)
 		}
-	case persistence.TurnsSettled:
+	case journal.TurnsSettled:
 		for _, t := range f.Fates {
 			w.archived[t.TurnID] = true // stopped before any model saw them
 		}
-	case persistence.ApprovalDecided:
+	case journal.ApprovalDecided:
 		w.decided(f)
-	case persistence.EgressSent:
+	case journal.EgressSent:
 		w.sim.sent.receipt(f.MessageID)
-	case persistence.EgressSettled:
+	case journal.EgressSettled:
 		for _, id := range f.Receipts {
 			w.sim.sent.receipt(id)
 		}
@@ -139,8 +140,8 @@ func (w *witness) before(f persistence.Fact) {
 }
 
 // decided permits the execution of what a person approved.
-func (w *witness) decided(f persistence.ApprovalDecided) {
-	if f.Answer != persistence.AnswerApproved {
+func (w *witness) decided(f journal.ApprovalDecided) {
+	if f.Answer != journal.AnswerApproved {
 		return
 	}
 	if !w.sim.people.approved(f) {
@@ -179,20 +180,20 @@ func (s *Sim) tells(c uimessage.Tool) {
 }
 
 // tale counts what a fact tells, and keeps what people said.
-func (w *witness) tale(f persistence.Fact) {
+func (w *witness) tale(f journal.Fact) {
 	stories := w.sim.stories
 	switch f := f.(type) {
-	case persistence.TurnAccepted:
+	case journal.TurnAccepted:
 		w.keeps(f.Turn)
-	case persistence.TurnReplaced:
+	case journal.TurnReplaced:
 		w.keeps(f.Turn)
-	case persistence.TurnsMerged:
+	case journal.TurnsMerged:
 		stories["merged"]++
-	case persistence.StopRequested:
+	case journal.StopRequested:
 		stories["stopped"]++
-	case persistence.RunFinished:
+	case journal.RunFinished:
 		stories["run "+string(f.Result)]++
-	case persistence.ApprovalDecided:
+	case journal.ApprovalDecided:
 		when := ""
 		if f.Late {
 			when = " late"
@@ -208,12 +209,12 @@ func (w *witness) added(turns []uimessage.Message, err error) {
 	}
 	for _, m := range turns {
 		w.sim.trace.addf("  %s turn %s", w.key, m.ID)
-		w.state.AppendOpen(persistence.NewTurn(m))
+		w.state.AppendOpen(journal.NewTurn(m))
 		w.keeps(m)
 	}
 }
 
-func (w *witness) folded(_ persistence.Fold, err error) {
+func (w *witness) folded(_ journal.Fold, err error) {
 	if w.came(err) {
 		w.state.Fold(0) // it numbers what stays as the actor's did
 		w.state.Folded()
@@ -221,7 +222,7 @@ func (w *witness) folded(_ persistence.Fold, err error) {
 	}
 }
 
-func (w *witness) rewritten(r persistence.Rewrite, c persistence.Chat, err error) {
+func (w *witness) rewritten(r journal.Rewrite, c persistence.Chat, err error) {
 	if !w.came(err) {
 		return
 	}
@@ -256,7 +257,7 @@ func (w *witness) rewritten(r persistence.Rewrite, c persistence.Chat, err error
 
 // gone notes turns that a rewind or a switch of contexts took out, with those that a
 // summary among them stands for.
-func (w *witness) gone(turns []persistence.Turn) {
+func (w *witness) gone(turns []journal.Turn) {
 	for _, t := range turns {
 		w.archived[t.ID] = true
 		if t.Meta.Kind == uimessage.KindSummary {
@@ -268,7 +269,7 @@ func (w *witness) gone(turns []persistence.Turn) {
 }
 
 // tell notes what calls of turns came to that leave the history.
-func (w *witness) tell(turns []persistence.Turn) {
+func (w *witness) tell(turns []journal.Turn) {
 	for _, t := range turns {
 		for _, p := range t.Parts {
 			if c, ok := p.(uimessage.Tool); ok && c.State.Settled() {

@@ -24,6 +24,8 @@ type File struct {
 	Size   int64  `json:"size,omitempty"` // as its sender says
 	// Seconds is how long it plays, as its sender says; 0: unknown, or it does not play.
 	Seconds int64 `json:"seconds,omitempty"`
+	// Answered: it is not its sender's, but of the message that theirs answers.
+	Answered bool `json:"answered,omitempty"`
 	// Path is where the host keeps it, below its folder of files, under a name of the
 	// host's own; Failed says why it does not.
 	Path   string `json:"path,omitempty"`

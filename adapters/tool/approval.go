@@ -59,4 +59,8 @@ type Explanation struct {
 	// folder, environment, bytes of the files that are named, a tool's schema. An
 	// approved call whose Bind is another one by then is not executed.
 	Bind string
+	// FilesIn is the folder of the project, without links, that all files which the call
+	// would send are in, with nothing in between. A person may agree to it for a time, in
+	// the place of these very bytes; empty: to these alone.
+	FilesIn string
 }

@@ -10,6 +10,8 @@ import (
 	"text/template"
 	"time"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/messages/schedule"
 )
 
 // The words of all requests, one file for each language. A tool hands over what its
@@ -51,11 +53,12 @@ type locale interface {
 	zone(t time.Time) string
 	list(items []string) string
 	size(bytes int64) string
+	regularly(cron string) string
 }
 
 func worded(file string, l locale, kind string, about any) (Words, error) {
 	t, err := template.New("words").Option("missingkey=error").Funcs(template.FuncMap{
-		"quote": l.quote, "duration": l.duration, "moment": l.moment, "size": l.size,
+		"quote": l.quote, "duration": l.duration, "moment": l.moment, "size": l.size, "regularly": l.regularly,
 		"moments": func(times []time.Time) string {
 			var out []string
 			for i, at := range times {
@@ -110,6 +113,14 @@ func Duration(d time.Duration, inChinese bool) string {
 	return english{}.duration(d)
 }
 
+// Size is a number of bytes as people read it.
+func Size(bytes int64, inChinese bool) string {
+	if inChinese {
+		return chinese{}.size(bytes)
+	}
+	return english{}.size(bytes)
+}
+
 type english struct{}
 
 func (english) quote(text string) string { return quoted(text, "“", "”") }
@@ -129,6 +140,14 @@ func (english) moment(t time.Time) string {
 }
 
 func (english) zone(t time.Time) string { return zoneOf(t, " (", ")") }
+
+// regularly is a cron schedule as an adverb.
+func (english) regularly(cron string) string {
+	if words := schedule.Words(cron, false); words != "" {
+		return words
+	}
+	return "again and again, on the schedule " + english{}.quote(cron)
+}
 
 func (english) list(items []string) string { return joined(items, ", ", " and ") }
 
@@ -155,6 +174,13 @@ func (chinese) moment(t time.Time) string {
 }
 
 func (chinese) zone(t time.Time) string { return zoneOf(t, "（", "）") }
+
+func (chinese) regularly(cron string) string {
+	if words := schedule.Words(cron, true); words != "" {
+		return words + " "
+	}
+	return "按时间表" + chinese{}.quote(cron) + "反复"
+}
 
 func (chinese) list(items []string) string { return joined(items, "、", "、") }
 

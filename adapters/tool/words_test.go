@@ -88,7 +88,8 @@ func asked(t *testing.T) []struct {
 		{"memory_upsert", values{"Scope": "project", "Other": ""}},
 		{"memory_upsert", values{"Scope": "user", "Other": ""}},
 		{"memory_upsert", values{"Scope": "user", "Other": "42"}},
-		{"chat_contact_send", values{"Chat": "telegram-chat-42"}},
+		{"chat_contact_send", values{"Chat": "telegram-chat-42", "Name": ""}},
+		{"chat_contact_send", values{"Chat": "telegram-chat--5", "Name": "The “Team”"}},
 		{"chat_send", values{"Files": 1}},
 		{"chat_send", values{"Files": 3}},
 		{"skills_load", skill},
@@ -143,7 +144,7 @@ func TestRequestsQuoteWhatTheyMention(t *testing.T) {
 		"a  b":            `May I send this message to the chat “"a \x20b"”?`,
 		"聊天":              "May I send this message to the chat “聊天”?",
 	} {
-		e, err := tool.Describe("chat_contact_send", values{"Chat": in})
+		e, err := tool.Describe("chat_contact_send", values{"Chat": in, "Name": ""})
 		if err != nil || e.What != want {
 			t.Errorf("%q is shown as %s, %v; want %s", in, e.What, err, want)
 		}

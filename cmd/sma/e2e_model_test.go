@@ -31,9 +31,11 @@ const minPause = 250 * time.Millisecond
 //	!refuse      refuse, as a provider does that dislikes the request
 //	anything     say it
 //
-// After a tool's result it says what the tool gave.
+// After a tool's result it says what the tool gave. A test can teach it a part: then people
+// write ordinary words, and the pieces are looked up.
 type gatedModel struct {
 	mu    sync.Mutex
+	part  map[string][]string // by a person's words: the pieces of each step of the answer
 	gates map[string]*gate
 	cuts  map[string]bool // turns whose answer broke off already
 	calls int
@@ -115,6 +117,36 @@ func (m *gatedModel) cutNow(words string) bool {
 	return first
 }
 
+// learn teaches the model a part.
+func (m *gatedModel) learn(part map[string][]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.part = part
+}
+
+// line is what the part has for this step of the answer; without one, the script is said
+// as it is.
+func (m *gatedModel) line(list []modelmessage.Message) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	step := 0
+	for i, message := range slices.Backward(list) {
+		if message.Role == modelmessage.RoleAssistant {
+			step++
+		}
+		if message.Role != modelmessage.RoleUser {
+			continue
+		}
+		for words, steps := range m.part { // a file brings its name with it
+			if strings.Contains(toSay(list[:i+1]), words) && step < len(steps) {
+				return steps[step]
+			}
+		}
+		break
+	}
+	return toSay(list)
+}
+
 func (m *gatedModel) nextCall() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +157,7 @@ func (m *gatedModel) nextCall() string {
 // Stream implements [model.Model].
 func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		script := toSay(req.Messages)
+		script := m.line(req.Messages)
 		if slices.Contains(strings.Split(script, "|"), "!long") && m.cutNow(script) {
 			yield(model.Event{}, &model.Error{Reason: model.ReasonTooLong, Message: "too long on purpose"})
 			return

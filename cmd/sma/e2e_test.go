@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -129,6 +130,25 @@ func TestUpload(t *testing.T) {
 			if shown[1] != 2 || shown[3] != 2 {
 				t.Errorf("requests by pictures: %v, want two with one and two with three", shown)
 			}
+		})
+	}
+}
+
+// TestGivenFiles has the agent give files to people, as an unmodified useChat and the page
+// show them, in both languages. With PICTURES set to a folder, pictures are left there.
+func TestGivenFiles(t *testing.T) {
+	node, browser := needNode(t), needBrowser(t)
+	dot, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range []string{"en", "zh"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, false, "")
+			w.write("out/chart.png", string(dot))
+			w.write("out/report.html", "<script>alert(1)</script>")
+			play(t, node, "given", w, "SDK="+clientSDK, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
 		})
 	}
 }

@@ -80,7 +80,8 @@ func makeWorld(t *testing.T, demo bool, web, more string) *world {
 
 func (w *world) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+	name = filepath.Join(w.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
@@ -290,7 +291,7 @@ func (w *taskWorld) ranOnce(t *testing.T, task, key string) {
 	t.Helper()
 	b := w.book(t, key)
 	b.balanced(t, key, 1)
-	if len(b.users) != 1 || !strings.Contains(b.users[0], task) || b.Counts.Fates[string(persistence.FateAnswered)] != 1 {
+	if len(b.users) != 1 || !strings.Contains(b.users[0], task) || b.Counts.Fates[string(journal.FateAnswered)] != 1 {
 		t.Errorf("%s holds %q with the fates %v, want the task once, answered", key, b.users, b.Counts.Fates)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // soaking reports that long counts are wanted, with the binary as it is released
@@ -169,10 +169,10 @@ func (v *victim) query(t *testing.T, into any, args ...string) {
 
 // book is what the binary says of a chat.
 type book struct {
-	Running bool                      `json:"running"`
-	Counts  platform.Counts           `json:"counts"`
-	Ledger  []persistence.LedgerEntry `json:"ledger"`
-	users   []string                  // words of the user turns, in order
+	Running bool                  `json:"running"`
+	Counts  platform.Counts       `json:"counts"`
+	Ledger  []journal.LedgerEntry `json:"ledger"`
+	users   []string              // words of the user turns, in order
 }
 
 func (v *victim) book(t *testing.T, key string) book {

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -18,6 +19,7 @@ func TestModelScripts(t *testing.T) {
 		"PAGE":   modeltest.NewRawServer(modeltest.Raw{Type: "text/html", Body: "<!doctype html><title>Welcome</title>"}),
 		"HALF":   modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""), modeltest.Delta(`{}`, "length"), "[DONE]")),
 		"OTHER":  modeltest.NewRawServer(answer),
+		"BREAKS": breaking(),
 	}
 	for _, s := range servers {
 		t.Cleanup(s.Close)
@@ -40,6 +42,16 @@ func TestModelScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "ready": ready, "term": term, "try": try, "said": said},
 	})
+}
+
+// breaking is a model whose answers break off twice when people have read words of them,
+// and which later thinks and says nothing.
+func breaking() *modeltest.RawServer {
+	half := modeltest.Events(modeltest.Delta(`{"content":"Half an answer"}`, ""))
+	half.Linger = time.Second
+	whole := modeltest.Events(modeltest.Delta(`{"content":"The whole answer."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	thoughts := modeltest.Events(modeltest.Delta(`{"reasoning_content":"Hm."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	return modeltest.NewRawServer(half, whole, half, whole, thoughts)
 }
 
 // try runs a program whatever its exit code.

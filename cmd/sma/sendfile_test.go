@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"image"
 	"image/jpeg"
 	"os"
@@ -63,5 +64,48 @@ func TestSendFile(t *testing.T) {
 	}
 	if n := len(w.server.Bodies()); n != 2 {
 		t.Errorf("%d requests after the refusals, want 2", n)
+	}
+}
+
+// The built binary says where a file is that the agent gave, to people and to programs,
+// once somebody agreed to it.
+func TestGivenFile(t *testing.T) {
+	w := newWorldWith(t, "")
+	w.write("out/report.txt", "the numbers")
+	run := func(args ...string) (string, int) {
+		cmd := exec.CommandContext(t.Context(), "sma", args...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "NO_COLOR=1"}
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		_ = cmd.Run() // the exit code says it
+		return out.String(), cmd.ProcessState.ExitCode()
+	}
+	const words = `Look|#chat_send_file {"path":"out/report.txt"}`
+	if out, code := run("send", "-C", w.dir, words); code != 7 || strings.Contains(out, "report.txt") {
+		t.Fatalf("nobody was asked: exit code %d, %s", code, out)
+	}
+	if out, code := run("approvals", "approve", "-C", w.dir, "cli-chat-main", "1"); code != 0 {
+		t.Fatalf("exit code %d, %s", code, out)
+	}
+	out, code := run("send", "-C", w.dir, words)
+	line := regexp.MustCompile(`(?m)^report\.txt, 11 bytes: (/.*/sent-[0-9a-f]{32}/report\.txt)$`).FindStringSubmatch(out)
+	if code != 0 || line == nil {
+		t.Fatalf("exit code %d, %s", code, out)
+	}
+	if data, err := os.ReadFile(line[1]); err != nil || string(data) != "the numbers" {
+		t.Errorf("%q, %v", data, err)
+	}
+	out, code = run("send", "-C", w.dir, "--json", words)
+	var sent struct {
+		Files []struct {
+			Name, MediaType, Path string
+			Bytes                 int64
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &sent); err != nil || code != 0 || len(sent.Files) != 1 {
+		t.Fatalf("exit code %d, %v: %s", code, err, out)
+	}
+	if f := sent.Files[0]; f.Name != "report.txt" || f.Bytes != 11 || f.MediaType != "text/plain" || f.Path != line[1] {
+		t.Errorf("%+v", f)
 	}
 }

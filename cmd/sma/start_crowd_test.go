@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // TestStartAmongManyChats: a start reads nothing of the chats that are at rest; a
@@ -93,7 +93,7 @@ func rss(t *testing.T, pid int) (kib int) {
 // furnish makes chats at rest, each with a question and its answer.
 func furnish(t *testing.T, dir string, chats int) {
 	t.Helper()
-	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func furnish(t *testing.T, dir string, chats int) {
 	}
 }
 
-func furnishChat(ctx context.Context, store *jsonl.Store, n int) error {
+func furnishChat(ctx context.Context, store *filestore.Store, n int) error {
 	key := messages.NewChatKey("telegram", "", fmt.Sprint(1_000_000+n), 0)
 	chat, err := store.OpenChat(ctx, key)
 	if err != nil {

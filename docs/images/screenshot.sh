@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Makes docs/images/chat.png anew: the real binary, the demo model, headless Chromium.
+# Makes the pictures of docs/images anew: the real binary, headless Chromium, and the demo
+# model for chat.png. The others are what TestPictures of cmd/sma sees, which needs Node
+# and a Chinese font.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+fc-list :lang=zh | grep -q . || { echo "a Chinese font is missing, for example fonts-wqy-microhei" >&2; exit 1; }
+cmd/sma/testdata/e2e/install.sh
+PICTURES="$PWD/docs/images" REQUIRE_ALL=1 go test ./cmd/sma -count=1 -run '^TestPictures$'
 port=${PORT:-3917}
 state=$(mktemp -d)
 profile=$(mktemp -d)
@@ -20,4 +25,4 @@ say two "show streaming"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
   --disable-component-update --disable-sync --user-data-dir="$profile" --window-size=1100,820 --virtual-time-budget=4000 \
   --screenshot=docs/images/chat.png "http://127.0.0.1:$port/#/c/picture" 2>/dev/null
-echo docs/images/chat.png
+ls docs/images/*.png

@@ -16,7 +16,7 @@ func Phrase(text string) (cron string, ok bool) {
 	if len(text) > maxText {
 		return "", false
 	}
-	p := phrase{rest: strings.ToLower(strings.Join(strings.Fields(text), " "))}
+	p := phrase{rest: simplified.Replace(strings.ToLower(strings.Join(strings.Fields(text), " ")))}
 	for p.skip(); p.rest != ""; p.skip() {
 		if !p.word() {
 			return "", false
@@ -24,6 +24,9 @@ func Phrase(text string) (cron string, ok bool) {
 	}
 	return p.cron()
 }
+
+// simplified writes the characters of times as they are written on the mainland.
+var simplified = strings.NewReplacer("週", "周", "點", "点", "個", "个", "鐘", "钟", "號", "号", "時", "时", "兩", "两", "禮", "礼", "裡", "里", "與", "与") //nolint:gochecknoglobals // constant
 
 // phrase is a text that is being read, and what it has said so far.
 type phrase struct {
@@ -41,7 +44,7 @@ type phrase struct {
 }
 
 // fillers are words that say nothing about the time.
-var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每|在|和|与|都)`)
+var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每隔|每|在|和|与|都)`)
 
 func (p *phrase) skip() {
 	for {
@@ -84,7 +87,7 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(`周末`), func(p *phrase, _ []string) { p.day(6, 0) }},
 	{re(weekday), func(p *phrase, m []string) { p.day(englishDay(m[1])) }},
 	{re(xingqi), func(p *phrase, m []string) { p.day(chineseDay(m[1])) }},
-	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?[号日]?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
+	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?(?: ?[号日])?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
 	{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
 	{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
 	{re(`(?:day|daily|everyday|天|日)`), func(p *phrase, _ []string) { p.daily = true }},
@@ -94,8 +97,18 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
 	{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
 	{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?整?`), chineseTime},
+	{re(`(早|晚) ?` + numeral + `(?:点|时)(半|一刻|三刻)?(?:` + numeral + `分?)?整?`), func(p *phrase, m []string) {
+		p.anyDay()
+		m[1] += "上"
+		chineseTime(p, m)
+	}},
+	{re(`中午`), func(p *phrase, _ []string) { p.time("12", "", "") }},
 	{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
 	{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
+	{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?`), func(p *phrase, m []string) {
+		p.anyDay()
+		p.time(m[2], m[3], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"])
+	}},
 	{re(`([0-9]{1,2}):([0-9]{2})`), func(p *phrase, m []string) { p.time(m[1], m[2], "") }},
 	{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
 }
@@ -136,6 +149,9 @@ func (p *phrase) span(from, to int) {
 		}
 	}
 }
+
+// anyDay is said of every day, unless days are named.
+func (p *phrase) anyDay() { p.daily = len(p.days) == 0 && p.dom == 0 }
 
 func (p *phrase) ofMonth(text string) {
 	n, ok := number(text)

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 var errFolder = errors.New("no folder")
@@ -51,7 +52,7 @@ func open(t *testing.T, dir string, window int) (log *agentcontext.Log, registry
 
 func entry(n int) persistence.RunEntry {
 	return persistence.RunEntry{
-		Kind: persistence.RunEntryRun, TS: int64(n), RunID: fmt.Sprintf("r_%d", n), Result: persistence.ResultDone,
+		Kind: persistence.RunEntryRun, TS: int64(n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
 		Request: fmt.Sprintf("ask %d\n\"天\u2028气\"", n),
 	}
 }

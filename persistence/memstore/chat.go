@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Causes of refusing a rewrite.
@@ -52,7 +53,7 @@ func (c *chat) do(ctx context.Context, op string, fn func(d *data) error) error 
 }
 
 // Load implements [persistence.Chat].
-func (c *chat) Load(ctx context.Context) (snap persistence.Snapshot, err error) {
+func (c *chat) Load(ctx context.Context) (snap journal.Snapshot, err error) {
 	err = c.do(ctx, "load", func(d *data) error {
 		for _, t := range d.turns {
 			snap.History = append(snap.History, t.message)
@@ -68,16 +69,16 @@ func (c *chat) Load(ctx context.Context) (snap persistence.Snapshot, err error) 
 }
 
 // Append implements [persistence.Journal].
-func (c *chat) Append(ctx context.Context, records ...persistence.Record) error {
+func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
 	return c.do(ctx, "append journal", func(d *data) error { return d.note(records) })
 }
 
 // Note implements [persistence.Journal].
-func (c *chat) Note(ctx context.Context, records ...persistence.Record) error {
+func (c *chat) Note(ctx context.Context, records ...journal.Record) error {
 	return c.do(ctx, "note journal", func(d *data) error { return d.note(records) })
 }
 
-func (d *data) note(records []persistence.Record) error {
+func (d *data) note(records []journal.Record) error {
 	copies, err := copyRecords(records)
 	if err != nil || len(copies) == 0 {
 		return err
@@ -98,10 +99,10 @@ func (d *data) note(records []persistence.Record) error {
 var errNumber = errors.New("record number given before")
 
 // copyRecords takes records through their codec, as a file would.
-func copyRecords(records []persistence.Record) ([]persistence.Record, error) {
-	var out []persistence.Record
+func copyRecords(records []journal.Record) ([]journal.Record, error) {
+	var out []journal.Record
 	for _, r := range records {
-		again, err := persistence.ParseRecord(persistence.AppendRecord(nil, r))
+		again, err := journal.ParseRecord(journal.AppendRecord(nil, r))
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func (d *data) add(turns []turn) {
 }
 
 // Fold implements [persistence.Journal].
-func (c *chat) Fold(ctx context.Context, fold persistence.Fold) error {
+func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
 	return c.do(ctx, "fold", func(d *data) error {
 		turns, err := decodeAll(fold.History)
 		if err != nil {
@@ -173,7 +174,7 @@ func (c *chat) Fold(ctx context.Context, fold persistence.Fold) error {
 }
 
 // enter adds the ledger entries that are not there yet.
-func (d *data) enter(entries []persistence.LedgerEntry) {
+func (d *data) enter(entries []journal.LedgerEntry) {
 	last, have := int64(0), map[string]bool{}
 	if n := len(d.ledger); n > 0 {
 		last = d.ledger[n-1].N
@@ -182,11 +183,11 @@ func (d *data) enter(entries []persistence.LedgerEntry) {
 		if e.N != last {
 			break
 		}
-		have[string(persistence.AppendLedgerEntry(nil, e))] = true
+		have[string(journal.AppendLedgerEntry(nil, e))] = true
 	}
-	byNumber := func(a, b persistence.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
+	byNumber := func(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
 	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
-		if e.N < last || e.N == last && have[string(persistence.AppendLedgerEntry(nil, e))] {
+		if e.N < last || e.N == last && have[string(journal.AppendLedgerEntry(nil, e))] {
 			continue
 		}
 		e.Receipt = slices.Clone(e.Receipt)
@@ -195,15 +196,15 @@ func (d *data) enter(entries []persistence.LedgerEntry) {
 }
 
 // Ledger implements [persistence.Journal].
-func (c *chat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntry, error] {
-	return func(yield func(persistence.LedgerEntry, error) bool) {
-		var entries []persistence.LedgerEntry
+func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
+	return func(yield func(journal.LedgerEntry, error) bool) {
+		var entries []journal.LedgerEntry
 		err := c.do(ctx, "read ledger", func(d *data) error {
 			entries = slices.Clone(d.ledger)
 			return nil
 		})
 		if err != nil {
-			yield(persistence.LedgerEntry{}, err)
+			yield(journal.LedgerEntry{}, err)
 			return
 		}
 		for _, e := range entries {
@@ -216,7 +217,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntry, er
 }
 
 // Rewrite implements [persistence.Rewriter].
-func (c *chat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	return c.do(ctx, "rewrite", func(d *data) error {
 		if r.From < 0 || r.To < r.From || r.To > len(d.turns) {
 			return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(d.turns))
@@ -245,7 +246,7 @@ func (c *chat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
 	})
 }
 
-func (d *data) archive(key messages.ChatKey, r persistence.Rewrite, gone []turn) error {
+func (d *data) archive(key messages.ChatKey, r journal.Rewrite, gone []turn) error {
 	if r.ArchiveID == "" {
 		return nil
 	}
@@ -256,14 +257,14 @@ func (d *data) archive(key messages.ChatKey, r persistence.Rewrite, gone []turn)
 	if old, ok := d.archives[r.ArchiveID]; ok && !slices.Equal(old.Lines, lines) {
 		return errExists
 	}
-	d.archives[r.ArchiveID] = persistence.Archive{
+	d.archives[r.ArchiveID] = journal.Archive{
 		Version: 1, ChatKey: key, ArchivedAt: r.At.UnixMilli(), SourceRange: sourceRange(r.Insert, gone), Lines: lines,
 	}
 	return nil
 }
 
 // ReadArchive implements [persistence.Rewriter].
-func (c *chat) ReadArchive(ctx context.Context, id string) (a persistence.Archive, err error) {
+func (c *chat) ReadArchive(ctx context.Context, id string) (a journal.Archive, err error) {
 	err = c.do(ctx, "read archive", func(d *data) error {
 		found, ok := d.archives[id]
 		if !ok {
@@ -306,7 +307,7 @@ func (c *chat) shut() {
 	c.closed = true
 }
 
-func cloneMeta(m persistence.Meta) persistence.Meta {
+func cloneMeta(m journal.Meta) journal.Meta {
 	m.IngressIDs, m.Pinned = slices.Clone(m.IngressIDs), slices.Clone(m.Pinned)
 	m.Counts.Fates, m.Counts.Egress = maps.Clone(m.Counts.Fates), maps.Clone(m.Counts.Egress)
 	return m

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 var (
@@ -17,7 +18,7 @@ var (
 )
 
 // archiveContext keeps a context as its file would be.
-func (d *data) archiveContext(c *persistence.Context) error {
+func (d *data) archiveContext(c *journal.Context) error {
 	if c == nil {
 		return nil
 	}
@@ -36,24 +37,24 @@ func (d *data) archiveContext(c *persistence.Context) error {
 }
 
 // Contexts implements [persistence.ContextStore].
-func (s *Store) Contexts(ctx context.Context, key messages.ChatKey) ([]persistence.ContextItem, error) {
-	var out []persistence.ContextItem
+func (s *Store) Contexts(ctx context.Context, key messages.ChatKey) ([]journal.ContextItem, error) {
+	var out []journal.ContextItem
 	err := s.contexts(ctx, key, func(all map[string][]byte) error {
 		for _, b := range all {
-			var c persistence.Context
+			var c journal.Context
 			if err := json.Unmarshal(b, &c); err != nil {
 				return err
 			}
-			out = append(out, c.Item(persistence.DefaultSearchText))
+			out = append(out, c.Item(journal.DefaultSearchText))
 		}
-		persistence.SortContexts(out)
+		journal.SortContexts(out)
 		return nil
 	})
 	return out, err
 }
 
 // ReadContext implements [persistence.ContextStore].
-func (s *Store) ReadContext(ctx context.Context, key messages.ChatKey, id string) (c persistence.Context, err error) {
+func (s *Store) ReadContext(ctx context.Context, key messages.ChatKey, id string) (c journal.Context, err error) {
 	err = s.contexts(ctx, key, func(all map[string][]byte) error {
 		b, ok := all[id]
 		if !ok {

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Disk is what outlives a store: several stores, one after the other, may be
@@ -31,11 +32,11 @@ type Disk struct {
 type data struct {
 	turns    []turn
 	places   map[string]int // of turns, by message id
-	journal  []persistence.Record
+	journal  []journal.Record
 	last     int64 // number of the last journal record there ever was
-	ledger   []persistence.LedgerEntry
-	meta     persistence.Meta
-	archives map[string]persistence.Archive
+	ledger   []journal.LedgerEntry
+	meta     journal.Meta
+	archives map[string]journal.Archive
 	contexts map[string][]byte // as their files would be
 	marked   bool
 	written  bool
@@ -119,7 +120,7 @@ func (d *Disk) chat(key messages.ChatKey) *data {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.chats[key] == nil {
-		d.chats[key] = &data{places: map[string]int{}, archives: map[string]persistence.Archive{}, contexts: map[string][]byte{}}
+		d.chats[key] = &data{places: map[string]int{}, archives: map[string]journal.Archive{}, contexts: map[string][]byte{}}
 	}
 	return d.chats[key]
 }

@@ -19,14 +19,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 // world is a store with an index beside it.
 type world struct {
 	t     testing.TB
-	store *jsonl.Store
+	store *filestore.Store
 	index *searchindex.Index
 	file  string
 	chats map[messages.ChatKey]persistence.Chat
@@ -37,7 +38,7 @@ func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	dir := tb.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: log})
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: log})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func newWorld(tb testing.TB) *world {
 
 func (w *world) newIndex() *searchindex.Index {
 	return searchindex.New(searchindex.Options{
-		File: w.file, Chats: w.store.Chats, ChatDir: w.store.ChatDir, Parse: jsonl.ParseTurn, Logger: slog.New(slog.DiscardHandler),
+		File: w.file, Chats: w.store.Chats, ChatDir: w.store.ChatDir, Parse: filestore.ParseTurn, Logger: slog.New(slog.DiscardHandler),
 		Skip: []string{"chat_history_search"},
 	})
 }
@@ -101,7 +102,7 @@ func (w *world) chat(key messages.ChatKey) persistence.Chat {
 // archive moves turns of a chat's history into an archive.
 func (w *world) archive(key messages.ChatKey, id string, from, to int, insert ...uimessage.Message) {
 	w.t.Helper()
-	err := w.chat(key).Rewrite(w.t.Context(), persistence.Rewrite{ArchiveID: id, At: time.UnixMilli(1), From: from, To: to, Insert: insert})
+	err := w.chat(key).Rewrite(w.t.Context(), journal.Rewrite{ArchiveID: id, At: time.UnixMilli(1), From: from, To: to, Insert: insert})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -304,7 +305,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	for line := range strings.Lines(string(history)) {
 		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
-	double, err := json.Marshal(persistence.Archive{Version: 1, Lines: lines})
+	double, err := json.Marshal(journal.Archive{Version: 1, Lines: lines})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
@@ -46,7 +46,7 @@ func (s *shelf) chatDir(key messages.ChatKey) (string, error) {
 
 func (s *shelf) open() {
 	s.index = searchindex.New(searchindex.Options{
-		File: filepath.Join(s.dir, "search.db"), ChatDir: s.chatDir, Parse: jsonl.ParseTurn, Logger: slog.New(slog.DiscardHandler),
+		File: filepath.Join(s.dir, "search.db"), ChatDir: s.chatDir, Parse: filestore.ParseTurn, Logger: slog.New(slog.DiscardHandler),
 		Chats: func(context.Context) iter.Seq2[messages.ChatKey, error] { return nil },
 	})
 }

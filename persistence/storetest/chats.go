@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func summary(id string) uimessage.Message {
@@ -29,22 +30,22 @@ func testRewrite(s *suite) {
 	edited.Parts = []uimessage.Part{uimessage.Text{Text: "edited"}}
 	must(t, c.AppendHistory(t.Context(), edited))
 	must(t, c.Append(t.Context(), Facts(1, 2)...))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{
 		ArchiveID: "2026-1-4", At: at(), From: 0, To: 4, Insert: []uimessage.Message{summary("s1")}, Meta: metaOf(9),
 	}))
-	want := persistence.Snapshot{History: []uimessage.Message{summary("s1"), edited, Turn(6)}, Journal: Facts(1, 2), Meta: metaOf(9)}
+	want := journal.Snapshot{History: []uimessage.Message{summary("s1"), edited, Turn(6)}, Journal: Facts(1, 2), Meta: metaOf(9)}
 	same(t, "snapshot", want, load(t, c))
-	must(t, c.Fold(t.Context(), persistence.Fold{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
+	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{Turn(7), edited}, Meta: metaOf(9)}))
 	want.History, want.Journal = append(want.History, Turn(7)), nil
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	// In the middle, with nothing in its place, and no archive.
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{From: 1, To: 3, Meta: metaOf(10)}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 1, To: 3, Meta: metaOf(10)}))
 	must(t, c.AppendHistory(t.Context(), Turn(8)))
 	_, snap = s.again()
 	same(t, "history", []uimessage.Message{summary("s1"), Turn(7), Turn(8)}, snap.History)
 	c, _ = s.again()
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{From: 0, To: 3, Insert: Turns(20, 22), Meta: metaOf(10)}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{From: 0, To: 3, Insert: Turns(20, 22), Meta: metaOf(10)}))
 	_, snap = s.again()
 	same(t, "history replaced as a whole", Turns(20, 22), snap.History)
 }
@@ -55,14 +56,14 @@ func testRewriteRefused(s *suite) {
 	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
 	for _, tc := range []struct {
 		name string
-		r    persistence.Rewrite
+		r    journal.Rewrite
 	}{
-		{"before the beginning", persistence.Rewrite{From: -1, To: 1}},
-		{"behind the end", persistence.Rewrite{From: 0, To: 4}},
-		{"backwards", persistence.Rewrite{From: 2, To: 1}},
-		{"an id that stays", persistence.Rewrite{From: 0, To: 1, Insert: Turns(3, 3)}},
-		{"an id twice", persistence.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{Turn(1), Turn(1)}}},
-		{"no turn", persistence.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{{ID: "x", Role: uimessage.RoleSystem}}}},
+		{"before the beginning", journal.Rewrite{From: -1, To: 1}},
+		{"behind the end", journal.Rewrite{From: 0, To: 4}},
+		{"backwards", journal.Rewrite{From: 2, To: 1}},
+		{"an id that stays", journal.Rewrite{From: 0, To: 1, Insert: Turns(3, 3)}},
+		{"an id twice", journal.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{Turn(1), Turn(1)}}},
+		{"no turn", journal.Rewrite{From: 0, To: 3, Insert: []uimessage.Message{{ID: "x", Role: uimessage.RoleSystem}}}},
 	} {
 		if err := c.Rewrite(t.Context(), tc.r); err == nil {
 			t.Errorf("%s was taken", tc.name)
@@ -77,8 +78,8 @@ func testArchive(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turns(1, 3)...))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "second", At: at(), From: 1, To: 2}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "second", At: at(), From: 1, To: 2}))
 	c, _ = s.again()
 	first, err := c.ReadArchive(t.Context(), "first")
 	must(t, err)
@@ -88,12 +89,12 @@ func testArchive(s *suite) {
 		must(t, err)
 		held = append(held, m)
 	}
-	text := func(m uimessage.Message) string { return m.ID + persistence.Text(m) }
+	text := func(m uimessage.Message) string { return m.ID + journal.Text(m) }
 	if diff := cmp.Diff([]string{text(Turn(1)), text(Turn(2))}, []string{text(held[0]), text(held[1])}); diff != "" {
 		t.Errorf("archived lines (-want +got):\n%s", diff)
 	}
 	first.Lines = nil
-	same(t, "archive", persistence.Archive{
+	same(t, "archive", journal.Archive{
 		Version: 1, ChatKey: key, ArchivedAt: at().UnixMilli(), SourceRange: json.RawMessage(`{"fromId":"u1","toId":"u4","count":4}`),
 	}, first)
 	second, err := c.ReadArchive(t.Context(), "second")
@@ -103,7 +104,7 @@ func testArchive(s *suite) {
 	wantError(t, err, persistence.ErrNotFound, true)
 	// An archive is never replaced by one with other lines.
 	must(t, c.AppendHistory(t.Context(), Turns(5, 6)...))
-	if err := c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), From: 1, To: 2}); err == nil {
+	if err := c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), From: 1, To: 2}); err == nil {
 		t.Error("an archive was replaced by another of its name")
 	}
 	_, snap := s.again()
@@ -163,7 +164,7 @@ func testChats(s *suite) {
 		case 1:
 			must(t, c.Append(t.Context(), Facts(1, 1)...))
 		default:
-			must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(1)}))
+			must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(1)}))
 		}
 		want = append(want, k)
 	}
@@ -238,8 +239,8 @@ func testClosed(s *suite) {
 		wantError(t, closed.Append(background(), Facts(1, 1)...), persistence.ErrClosed, false)
 		wantError(t, closed.Note(background(), Facts(1, 1)...), persistence.ErrClosed, false)
 		wantError(t, closed.AppendHistory(background(), Turn(2)), persistence.ErrClosed, false)
-		wantError(t, closed.Fold(background(), persistence.Fold{}), persistence.ErrClosed, false)
-		wantError(t, closed.Rewrite(background(), persistence.Rewrite{}), persistence.ErrClosed, false)
+		wantError(t, closed.Fold(background(), journal.Fold{}), persistence.ErrClosed, false)
+		wantError(t, closed.Rewrite(background(), journal.Rewrite{}), persistence.ErrClosed, false)
 		_, err = closed.ReadArchive(background(), "x")
 		wantError(t, err, persistence.ErrClosed, false)
 		wantError(t, closed.Wake(background()), persistence.ErrClosed, false)
@@ -286,7 +287,7 @@ func testParallel(s *suite) {
 					err = c.Append(t.Context(), Facts(int64(n), int64(n))...)
 				}
 				if err == nil {
-					err = c.Fold(t.Context(), persistence.Fold{Ledger: Entries(int64(n), int64(n)), Meta: metaOf(int64(n))})
+					err = c.Fold(t.Context(), journal.Fold{Ledger: Entries(int64(n), int64(n)), Meta: metaOf(int64(n))})
 				}
 				if err != nil {
 					t.Error(err)
@@ -298,7 +299,7 @@ func testParallel(s *suite) {
 	s.crash()
 	for i := range many {
 		c, snap := s.open(name(i))
-		same(t, "snapshot", persistence.Snapshot{History: Turns(1, each), Meta: metaOf(each), LedgerN: each}, snap)
+		same(t, "snapshot", journal.Snapshot{History: Turns(1, each), Meta: metaOf(each), LedgerN: each}, snap)
 		same(t, "ledger", Entries(1, each), ledger(t, c))
 	}
 }

@@ -6,16 +6,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // contextOf is a context of turns, with the n-th id.
-func contextOf(n int, turns ...uimessage.Message) *persistence.Context {
+func contextOf(n int, turns ...uimessage.Message) *journal.Context {
 	order := messages.ContextSwitch{Kind: messages.ContextNew, ID: fmt.Sprintf("c_20260102_%04d", n), Reason: "done with it"}
-	var list []persistence.Turn
+	var list []journal.Turn
 	for _, m := range turns {
-		list = append(list, persistence.NewTurn(m))
+		list = append(list, journal.NewTurn(m))
 	}
-	c := persistence.NewContext(order, at().UnixMilli()+int64(n), list)
+	c := journal.NewContext(order, at().UnixMilli()+int64(n), list)
 	return &c
 }
 
@@ -29,14 +30,14 @@ func testContexts(s *suite) {
 	same(t, "contexts of a chat that is not there", 0, len(items))
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turn(1), Reply(2), Turn(3), Reply(4), Turn(5)))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{To: 2, Context: first, Meta: metaOf(1)}))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{To: 2, Context: second, Insert: first.Messages, Meta: metaOf(2)}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: first, Meta: metaOf(1)}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 2, Context: second, Insert: first.Messages, Meta: metaOf(2)}))
 	_, snap := s.again()
 	same(t, "history with a context loaded", []uimessage.Message{Turn(1), Reply(2), Turn(5)}, snap.History)
 	items, err = s.Contexts(t.Context(), key)
 	must(t, err)
-	same(t, "contexts", []persistence.ContextItem{second.Item(persistence.DefaultSearchText), first.Item(persistence.DefaultSearchText)}, items)
-	for _, want := range []*persistence.Context{first, second} {
+	same(t, "contexts", []journal.ContextItem{second.Item(journal.DefaultSearchText), first.Item(journal.DefaultSearchText)}, items)
+	for _, want := range []*journal.Context{first, second} {
 		got, err := s.ReadContext(t.Context(), key, want.ID)
 		must(t, err)
 		same(t, "context", *want, got)
@@ -52,7 +53,7 @@ func testFolded(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turns(1, 5)...))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", At: at(), To: 2, Insert: []uimessage.Message{summary("s")}}))
 	for range 2 { // with the handle open, and after a crash
 		folded, ok := s.Store.(persistence.FoldedReader)
 		if !ok {
@@ -62,9 +63,9 @@ func testFolded(s *suite) {
 		must(t, err)
 		var ids []string
 		for _, m := range got {
-			ids = append(ids, m.ID+persistence.Text(m))
+			ids = append(ids, m.ID+journal.Text(m))
 		}
-		same(t, "folded turns", []string{Turn(1).ID + persistence.Text(Turn(1)), Turn(2).ID + persistence.Text(Turn(2))}, ids)
+		same(t, "folded turns", []string{Turn(1).ID + journal.Text(Turn(1)), Turn(2).ID + journal.Text(Turn(2))}, ids)
 		for _, id := range []string{"second", "", "../archive/first", "first.json"} {
 			_, err = folded.ReadFolded(t.Context(), key, id)
 			wantError(t, err, persistence.ErrNotFound, true)
@@ -81,12 +82,12 @@ func testContextsRefused(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turns(1, 4)...))
-	must(t, c.Rewrite(t.Context(), persistence.Rewrite{To: 1, Context: contextOf(1, Turn(1))}))
+	must(t, c.Rewrite(t.Context(), journal.Rewrite{To: 1, Context: contextOf(1, Turn(1))}))
 	other := contextOf(1, Turn(2))
 	nameless := contextOf(2, Turn(2))
 	nameless.ID = "../x"
-	for _, context := range []*persistence.Context{other, nameless} {
-		if err := c.Rewrite(t.Context(), persistence.Rewrite{To: 1, Context: context}); err == nil {
+	for _, context := range []*journal.Context{other, nameless} {
+		if err := c.Rewrite(t.Context(), journal.Rewrite{To: 1, Context: context}); err == nil {
 			t.Errorf("context %q was taken", context.ID)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Faulty is a store whose operations fail by plan, for the tests of those who
@@ -101,21 +102,21 @@ func (c *faultyChat) change(op string) error {
 	return err
 }
 
-func (c *faultyChat) Load(ctx context.Context) (persistence.Snapshot, error) {
+func (c *faultyChat) Load(ctx context.Context) (journal.Snapshot, error) {
 	if err := c.store.ask("load", c.key); err != nil {
-		return persistence.Snapshot{}, err
+		return journal.Snapshot{}, err
 	}
 	return c.Chat.Load(ctx)
 }
 
-func (c *faultyChat) Append(ctx context.Context, records ...persistence.Record) error {
+func (c *faultyChat) Append(ctx context.Context, records ...journal.Record) error {
 	if err := c.change("append"); err != nil {
 		return err
 	}
 	return c.Chat.Append(ctx, records...)
 }
 
-func (c *faultyChat) Note(ctx context.Context, records ...persistence.Record) error {
+func (c *faultyChat) Note(ctx context.Context, records ...journal.Record) error {
 	if err := c.change("note"); err != nil {
 		return err
 	}
@@ -129,30 +130,30 @@ func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Messa
 	return c.Chat.AppendHistory(ctx, turns...)
 }
 
-func (c *faultyChat) Fold(ctx context.Context, fold persistence.Fold) error {
+func (c *faultyChat) Fold(ctx context.Context, fold journal.Fold) error {
 	if err := c.change("fold"); err != nil {
 		return err
 	}
 	return c.Chat.Fold(ctx, fold)
 }
 
-func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[persistence.LedgerEntry, error] {
+func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
 	if err := c.store.ask("ledger", c.key); err != nil {
-		return func(yield func(persistence.LedgerEntry, error) bool) { yield(persistence.LedgerEntry{}, err) }
+		return func(yield func(journal.LedgerEntry, error) bool) { yield(journal.LedgerEntry{}, err) }
 	}
 	return c.Chat.Ledger(ctx)
 }
 
-func (c *faultyChat) Rewrite(ctx context.Context, r persistence.Rewrite) error {
+func (c *faultyChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	if err := c.change("rewrite"); err != nil {
 		return err
 	}
 	return c.Chat.Rewrite(ctx, r)
 }
 
-func (c *faultyChat) ReadArchive(ctx context.Context, id string) (persistence.Archive, error) {
+func (c *faultyChat) ReadArchive(ctx context.Context, id string) (journal.Archive, error) {
 	if err := c.store.ask("archive", c.key); err != nil {
-		return persistence.Archive{}, err
+		return journal.Archive{}, err
 	}
 	return c.Chat.ReadArchive(ctx, id)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -27,8 +28,8 @@ func life(t *testing.T, s persistence.Store) error {
 		func() error { return c.AppendHistory(ctx, storetest.Turn(1)) },
 		func() error { return c.Append(ctx, storetest.Facts(1, 2)...) },
 		func() error { return c.Note(ctx, storetest.Facts(3, 3)...) },
-		func() error { return c.Fold(ctx, persistence.Fold{Ledger: storetest.Entries(1, 2)}) },
-		func() error { return c.Rewrite(ctx, persistence.Rewrite{ArchiveID: "x", To: 1}) },
+		func() error { return c.Fold(ctx, journal.Fold{Ledger: storetest.Entries(1, 2)}) },
+		func() error { return c.Rewrite(ctx, journal.Rewrite{ArchiveID: "x", To: 1}) },
 		func() error { _, err := c.ReadArchive(ctx, "x"); return err },
 		func() error { return c.Rest(ctx) },
 		func() error { _, err := c.Load(ctx); return err },

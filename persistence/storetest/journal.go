@@ -9,12 +9,13 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func testEmpty(s *suite) {
 	t := s.t
 	c, snap := s.open(key)
-	same(t, "snapshot of a chat that is not there", persistence.Snapshot{}, snap)
+	same(t, "snapshot of a chat that is not there", journal.Snapshot{}, snap)
 	if n := len(ledger(t, c)); n != 0 {
 		t.Errorf("%d ledger entries", n)
 	}
@@ -46,7 +47,7 @@ func testJournal(s *suite) {
 func testNumbers(s *suite) {
 	t := s.t
 	c, _ := s.open(key)
-	refused := func(records ...persistence.Record) {
+	refused := func(records ...journal.Record) {
 		t.Helper()
 		var e *persistence.Error
 		for _, err := range []error{c.Append(t.Context(), records...), c.Note(t.Context(), records...)} {
@@ -58,12 +59,12 @@ func testNumbers(s *suite) {
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	refused(Facts(3, 4)...)
 	refused(Facts(4, 4)[0], Facts(4, 4)[0])
-	must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(3)}))
+	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(3)}))
 	refused(Facts(2, 2)...)
 	c, _ = s.again()
 	refused(Facts(3, 3)...)
 	must(t, c.Append(t.Context(), Facts(4, 4)...))
-	must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(7), Rest: Facts(6, 7)}))
+	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(7), Rest: Facts(6, 7)}))
 	refused(Facts(7, 8)...)
 	must(t, c.Append(t.Context(), Facts(8, 8)...))
 	_, snap := s.again()
@@ -84,7 +85,7 @@ func testHistory(s *suite) {
 	c, snap := s.again()
 	same(t, "history after a crash", want[:3], snap.History)
 	same(t, "journal after a crash", Facts(1, 2), snap.Journal)
-	must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(2)}))
+	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(2)}))
 	must(t, c.AppendHistory(t.Context(), want[3:]...))
 	_, snap = s.again()
 	same(t, "history after fold and append", want, snap.History)
@@ -137,9 +138,9 @@ func testMetadata(s *suite) {
 
 func testUnknownFacts(s *suite) {
 	t := s.t
-	want := []persistence.Record{
-		{N: 1, TS: 1, Fact: persistence.UnknownFact{Kind: "teleport", Raw: json.RawMessage(`{"to":[1,{"z":"<"}]}`)}},
-		{N: 2, TS: 1, Fact: persistence.UnknownFact{Kind: "call", Raw: json.RawMessage(`{"runId":"r","callId":"c","newer":1}`)}},
+	want := []journal.Record{
+		{N: 1, TS: 1, Fact: journal.UnknownFact{Kind: "teleport", Raw: json.RawMessage(`{"to":[1,{"z":"<"}]}`)}},
+		{N: 2, TS: 1, Fact: journal.UnknownFact{Kind: "call", Raw: json.RawMessage(`{"runId":"r","callId":"c","newer":1}`)}},
 	}
 	c, _ := s.open(key)
 	must(t, c.Append(t.Context(), want...))
@@ -152,14 +153,14 @@ func testFold(s *suite) {
 	c, _ := s.open(key)
 	must(t, c.AppendHistory(t.Context(), Turn(1)))
 	must(t, c.Append(t.Context(), Facts(1, 5)...))
-	must(t, c.Fold(t.Context(), persistence.Fold{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
-	want := persistence.Snapshot{History: []uimessage.Message{Turn(1), Reply(2), Turn(3)}, Meta: metaOf(5), LedgerN: 5}
+	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{Reply(2), Turn(3)}, Ledger: Entries(4, 5), Meta: metaOf(5)}))
+	want := journal.Snapshot{History: []uimessage.Message{Turn(1), Reply(2), Turn(3)}, Meta: metaOf(5), LedgerN: 5}
 	same(t, "snapshot", want, load(t, c))
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	same(t, "ledger", Entries(4, 5), ledger(t, c))
 	must(t, c.Append(t.Context(), Facts(6, 7)...))
-	must(t, c.Fold(t.Context(), persistence.Fold{Ledger: Entries(7, 7), Meta: metaOf(7)}))
+	must(t, c.Fold(t.Context(), journal.Fold{Ledger: Entries(7, 7), Meta: metaOf(7)}))
 	want.Meta, want.LedgerN = metaOf(7), 7
 	c, snap = s.again()
 	same(t, "snapshot after the second fold", want, snap)
@@ -171,15 +172,15 @@ func testFoldRest(s *suite) {
 	c, _ := s.open(key)
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	rest := Facts(4, 6)
-	must(t, c.Fold(t.Context(), persistence.Fold{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
-	want := persistence.Snapshot{History: Turns(1, 1), Journal: rest, Meta: metaOf(6), LedgerN: 3}
+	must(t, c.Fold(t.Context(), journal.Fold{History: Turns(1, 1), Ledger: Entries(2, 3), Meta: metaOf(6), Rest: rest}))
+	want := journal.Snapshot{History: Turns(1, 1), Journal: rest, Meta: metaOf(6), LedgerN: 3}
 	same(t, "snapshot", want, load(t, c))
 	must(t, c.Append(t.Context(), Facts(7, 7)...))
 	want.Journal = Facts(4, 7)
 	c, snap := s.again()
 	same(t, "snapshot after a crash", want, snap)
 	wantError(t, c.AppendHistory(t.Context(), Turn(9)), persistence.ErrNotCut, true)
-	must(t, c.Fold(t.Context(), persistence.Fold{Meta: metaOf(7)}))
+	must(t, c.Fold(t.Context(), journal.Fold{Meta: metaOf(7)}))
 	_, snap = s.again()
 	want.Journal, want.Meta = nil, metaOf(7)
 	same(t, "snapshot after the rest went", want, snap)
@@ -187,19 +188,19 @@ func testFoldRest(s *suite) {
 
 func testFoldReplayed(s *suite) {
 	t := s.t
-	fold := persistence.Fold{History: []uimessage.Message{Turn(1), Reply(2)}, Ledger: Entries(1, 3), Meta: metaOf(3)}
-	want := persistence.Snapshot{History: fold.History, Meta: metaOf(3), LedgerN: 3}
+	fold := journal.Fold{History: []uimessage.Message{Turn(1), Reply(2)}, Ledger: Entries(1, 3), Meta: metaOf(3)}
+	want := journal.Snapshot{History: fold.History, Meta: metaOf(3), LedgerN: 3}
 	c, _ := s.open(key)
 	must(t, c.Append(t.Context(), Facts(1, 3)...))
 	for i := range 3 {
 		must(t, c.Fold(t.Context(), fold))
-		var snap persistence.Snapshot
+		var snap journal.Snapshot
 		c, snap = s.again()
 		same(t, fmt.Sprintf("snapshot after fold %d", i+1), want, snap)
 		same(t, fmt.Sprintf("ledger after fold %d", i+1), Entries(1, 3), ledger(t, c))
 	}
 	// A record whose entries are there in part is completed.
-	fold.Ledger = append(Entries(1, 3), persistence.LedgerEntry{N: 3, Dir: persistence.DirIn, MessageID: "late"})
+	fold.Ledger = append(Entries(1, 3), journal.LedgerEntry{N: 3, Dir: journal.DirIn, MessageID: "late"})
 	must(t, c.Fold(t.Context(), fold))
 	c, _ = s.again()
 	same(t, "ledger after its last record was completed", fold.Ledger, ledger(t, c))
@@ -210,7 +211,7 @@ func testLedger(s *suite) {
 	c, _ := s.open(key)
 	entries := Entries(1, 400)
 	for i := 0; i < len(entries); i += 100 {
-		must(t, c.Fold(t.Context(), persistence.Fold{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
+		must(t, c.Fold(t.Context(), journal.Fold{Ledger: entries[i : i+100], Meta: metaOf(entries[i+99].N)}))
 	}
 	same(t, "ledger", entries, ledger(t, c))
 	// The chat may be used while its ledger is read, and reading may stop.
@@ -238,7 +239,7 @@ func testCancelled(s *suite) {
 	cancel()
 	wantError(t, c.Append(ctx, Facts(1, 1)...), context.Canceled, true)
 	wantError(t, c.AppendHistory(ctx, Turn(1)), context.Canceled, true)
-	wantError(t, c.Fold(ctx, persistence.Fold{}), context.Canceled, true)
+	wantError(t, c.Fold(ctx, journal.Fold{}), context.Canceled, true)
 	must(t, c.Append(t.Context(), Facts(1, 1)...))
 	_, snap := s.again()
 	same(t, "journal", Facts(1, 1), snap.Journal)

@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Fresh makes an empty store. What it holds must go when the test ends.
@@ -78,7 +79,7 @@ func (s *suite) crash() {
 }
 
 // open opens a chat that is closed when the test ends, and loads it.
-func (s *suite) open(key messages.ChatKey) (persistence.Chat, persistence.Snapshot) {
+func (s *suite) open(key messages.ChatKey) (persistence.Chat, journal.Snapshot) {
 	t := s.t
 	t.Helper()
 	c, err := s.OpenChat(t.Context(), key)
@@ -90,13 +91,13 @@ func (s *suite) open(key messages.ChatKey) (persistence.Chat, persistence.Snapsh
 }
 
 // again opens the chat that most tests use, after a crash.
-func (s *suite) again() (persistence.Chat, persistence.Snapshot) {
+func (s *suite) again() (persistence.Chat, journal.Snapshot) {
 	s.t.Helper()
 	s.crash()
 	return s.open(key)
 }
 
-func load(t *testing.T, c persistence.Chat) persistence.Snapshot {
+func load(t *testing.T, c persistence.Chat) journal.Snapshot {
 	t.Helper()
 	snap, err := c.Load(t.Context())
 	if err != nil {
@@ -163,49 +164,49 @@ func Turns(first, last int) []uimessage.Message {
 }
 
 // Facts are records with the numbers from first to last, of several kinds.
-func Facts(first, last int64) []persistence.Record {
-	var out []persistence.Record
+func Facts(first, last int64) []journal.Record {
+	var out []journal.Record
 	for n := first; n <= last; n++ {
-		var f persistence.Fact
+		var f journal.Fact
 		switch n % 4 {
 		case 0:
-			f = persistence.TurnAccepted{Turn: Turn(int(n))}
+			f = journal.TurnAccepted{Turn: Turn(int(n))}
 		case 1:
-			f = persistence.StepResponded{RunID: "r", MessageID: "a", Step: int(n), Parts: []uimessage.Part{
+			f = journal.StepResponded{RunID: "r", MessageID: "a", Step: int(n), Parts: []uimessage.Part{
 				uimessage.Text{Text: "<>"}, uimessage.Tool{ToolCallID: "c", Name: "x", State: uimessage.ToolInputAvailable, Input: json.RawMessage(`{"a":"<"}`)},
 			}}
 		case 2:
-			f = persistence.ToolStarted{RunID: "r", CallID: fmt.Sprint("c", n)}
+			f = journal.ToolStarted{RunID: "r", CallID: fmt.Sprint("c", n)}
 		default:
-			f = persistence.RunFinished{RunID: "r", Message: Reply(int(n)), Result: persistence.ResultDone}
+			f = journal.RunFinished{RunID: "r", Message: Reply(int(n)), Result: journal.ResultDone}
 		}
-		out = append(out, persistence.Record{N: n, TS: 1_700_000_000_000 + n, Fact: f})
+		out = append(out, journal.Record{N: n, TS: 1_700_000_000_000 + n, Fact: f})
 	}
 	return out
 }
 
 // Entries are ledger entries with the numbers from first to last, two each.
-func Entries(first, last int64) []persistence.LedgerEntry {
-	var out []persistence.LedgerEntry
+func Entries(first, last int64) []journal.LedgerEntry {
+	var out []journal.LedgerEntry
 	for n := first; n <= last; n++ {
 		out = append(out,
-			persistence.LedgerEntry{N: n, TS: n, Dir: persistence.DirIn, MessageID: fmt.Sprint(n), Fate: persistence.FateAnswered, Text: "in <&> 世"},
-			persistence.LedgerEntry{N: n, TS: n, Dir: persistence.DirOut, TurnID: fmt.Sprint("a", n), Fate: persistence.EgressDelivered, Receipt: []string{"1", "2"}},
+			journal.LedgerEntry{N: n, TS: n, Dir: journal.DirIn, MessageID: fmt.Sprint(n), Fate: journal.FateAnswered, Text: "in <&> 世"},
+			journal.LedgerEntry{N: n, TS: n, Dir: journal.DirOut, TurnID: fmt.Sprint("a", n), Fate: journal.EgressDelivered, Receipt: []string{"1", "2"}},
 		)
 	}
 	return out
 }
 
-func metaOf(n int64) persistence.Meta {
-	return persistence.Meta{
+func metaOf(n int64) journal.Meta {
+	return journal.Meta{
 		Version: 1, IngressIDs: []string{"x", fmt.Sprint("in", n)}, Pinned: []string{"skill"}, N: n, Seq: n,
-		Counts: persistence.Counts{Accepted: n, Fates: map[persistence.Fate]int64{persistence.FateAnswered: n}, Egress: map[string]int64{"delivered": n}},
+		Counts: journal.Counts{Accepted: n, Fates: map[journal.Fate]int64{journal.FateAnswered: n}, Egress: map[string]int64{"delivered": n}},
 	}
 }
 
-func ledger(t *testing.T, c persistence.Chat) []persistence.LedgerEntry {
+func ledger(t *testing.T, c persistence.Chat) []journal.LedgerEntry {
 	t.Helper()
-	var out []persistence.LedgerEntry
+	var out []journal.LedgerEntry
 	for e, err := range c.Ledger(t.Context()) {
 		must(t, err)
 		out = append(out, e)

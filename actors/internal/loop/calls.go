@@ -197,7 +197,7 @@ func (l *Loop) parse(ev model.Event) Call {
 		if c.Err == nil {
 			c.Err = &InvalidInputError{Tool: ev.ToolName, Err: bad}
 		}
-	case c.Err != nil && isBlank(ev.Input):
+	case c.Err != nil && strings.TrimSpace(ev.Input) == "":
 		c.RawInput = ev.Input
 	default:
 		c.Input = input
@@ -227,11 +227,9 @@ func (c Call) shownInput() json.RawMessage {
 	return quote(c.RawInput)
 }
 
-func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
-
 // parseInput reads the input text of a call; models write nothing for no input.
 func parseInput(text string) (json.RawMessage, error) {
-	if isBlank(text) {
+	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}"), nil
 	}
 	raw := []byte(text)

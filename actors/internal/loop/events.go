@@ -108,7 +108,7 @@ func (l *Loop) text(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 			return out
 		}
 		missing = !open
-		s.said = s.said || !isBlank(ev.Delta)
+		s.said = s.said || !uimessage.IsBlank(ev.Delta)
 		out = l.emit(out, string(ev.Kind), uistream.TextDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata})
 	default:
 		missing = !open
@@ -137,7 +137,7 @@ func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 		s.reasoning[ev.ID], open = id, true
 		c = uistream.ReasoningStart{ID: id, ProviderMetadata: ev.ProviderMetadata}
 	case model.EventReasoningDelta:
-		s.reasoned = s.reasoned || !isBlank(ev.Delta)
+		s.reasoned = s.reasoned || !uimessage.IsBlank(ev.Delta)
 		c = uistream.ReasoningDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata}
 	default:
 		delete(s.reasoning, ev.ID)

@@ -26,11 +26,11 @@ var errEqualCall = errors.New("not executed: the same call with the same input w
 func (l Limit) Text() string {
 	switch l {
 	case LimitSteps:
-		return "I stopped: this took more steps than a run may have."
+		return "I stopped: this took more steps than I may take for one answer. Ask me to go on if it still matters."
 	case LimitEqualCalls:
 		return "I stopped: I kept making the same tool call without getting further."
 	case LimitSchemaFailures:
-		return "I stopped: I kept calling tools with inputs they cannot take."
+		return "I stopped: I kept calling tools in ways that they cannot take."
 	case LimitStop:
 		return "I stopped: the run reached its limit of steps."
 	case LimitNone:

@@ -130,7 +130,7 @@ func (c *Cache) messages(history History, opts Options) []modelmessage.Message {
 		show := pictures{chat: c.chat, next: c.pictures(), hide: c.hide}
 		c.done = convert(c.done, *m, opts, &c.ids, &show)
 		k := keyOf(m)
-		k.end, k.ids, k.pictures = len(c.done), len(c.ids.order), c.pictures()+picturesIn(m)
+		k.end, k.ids, k.pictures = len(c.done), len(c.ids.order), c.pictures()+PicturesIn(m)
 		c.turns = append(c.turns, k)
 	}
 	out := slices.Clip(c.done)
@@ -155,9 +155,9 @@ func (c *Cache) pictures() int {
 func (c *Cache) age(history History) {
 	all := c.pictures()
 	for i := len(c.turns); i < history.Len; i++ {
-		all += picturesIn(history.At(i))
+		all += PicturesIn(history.At(i))
 	}
-	hide := hiddenOf(all)
+	hide := HiddenOf(all)
 	if hide == c.hide {
 		return
 	}

@@ -141,6 +141,7 @@ func TestAnswersEveryTurn(t *testing.T) {
 			[]string{"Ann"},
 		},
 		{"a decision that is open", []modelmessage.Message{user("Ann", "ask first"), called("demo_1", "remember_note", "{}"), refused("demo_1", "remember_note", "waiting for a person, not executed"), user("Ann", "hello")}, []string{"still waits for your decision", "demo model"}, nil},
+		{"a decision that is asked for again", []modelmessage.Message{user("Ann", "ask first"), called("demo_1", "remember_note", "{}"), refused("demo_1", "remember_note", "already waiting as #1, not executed")}, []string{"still waits for your decision"}, []string{"#1", "not executed"}},
 		{"a denied call", []modelmessage.Message{user("Ann", "ask first"), called("demo_1", "remember_note", "{}"), refused("demo_1", "remember_note", "denied: not now")}, []string{"`remember_note` did nothing: denied: not now"}, nil},
 		{"only a result", []modelmessage.Message{user("Ann", "请使用工具"), called("demo_1", "time_now", "{}"), gave("demo_1", "time_now", "12:00")}, []string{"工具 `time_now` 的回答：12:00"}, nil},
 		{"the next question is no merge", []modelmessage.Message{user("Ann", "x"), called("demo_1", "chat_send", `{"text":"y","final":true}`), gave("demo_1", "chat_send", "1 of 1"), user("Ann", "again")}, []string{"You wrote: “again”"}, []string{"**Ann**"}},

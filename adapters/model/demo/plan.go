@@ -16,7 +16,9 @@ const (
 	sendTool = "chat_send"
 	noteTool = "remember_note"
 	// waiting is what the host gives for a call that a person has not decided on.
-	waiting   = "waiting for a person, not executed"
+	waiting = "waiting for a person, not executed"
+	// already begins what it gives for a call that waits in another message.
+	already   = "already waiting as #"
 	callID    = "demo_"
 	maxQuote  = 160 // letters
 	maxResult = 300 // letters
@@ -193,7 +195,7 @@ func (p *planner) call(tool, in string) {
 func (p *planner) report(o outcome) {
 	switch {
 	case o.tool == sendTool:
-	case o.failed && o.text == waiting:
+	case o.failed && (o.text == waiting || strings.HasPrefix(o.text, already)):
 		p.say(fmt.Sprintf(p.texts.waits, o.tool))
 	case o.failed:
 		p.say(fmt.Sprintf(p.texts.failed, o.tool, short(o.text, maxResult)))

@@ -25,6 +25,8 @@ type Raw struct {
 	// set, is the time between comments that are sent meanwhile.
 	Hold bool
 	Ping time.Duration
+	// Linger is how long the connection stays open after the body.
+	Linger time.Duration
 }
 
 // Events is a stream of these data, each in an event of its own.
@@ -139,6 +141,12 @@ func (a Raw) play(w http.ResponseWriter, r *http.Request) {
 	flush := http.NewResponseController(w).Flush
 	_, _ = io.WriteString(w, a.Body) // a client that left ends the request's context
 	_ = flush()
+	if a.Linger > 0 {
+		select {
+		case <-time.After(a.Linger):
+		case <-r.Context().Done():
+		}
+	}
 	if !a.Hold {
 		return
 	}

@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,16 +101,20 @@ func countsAgainst(r model.Reason) bool {
 type Health struct {
 	Model   string
 	Skipped time.Duration // for so long calls skip it; 0: they do not
-	Reason  model.Reason  // of the failure it is skipped for
+	Reason  model.Reason  // of its failure, if it was not heard since
 	NoTools bool          // it is asked without tools
 }
 
-// Health is how the models have done, in their order.
+// Health is how the models have done, in their order. When all have failed, the one whose
+// time is up first is asked nevertheless, and counts as not skipped.
 func (m *Model) Health() []Health {
 	out := make([]Health, len(m.endpoints))
 	for i, e := range m.endpoints {
 		left, reason := e.breaker.left()
 		out[i] = Health{Model: e.Model, Skipped: left, Reason: reason, NoTools: e.noTools.Load()}
+	}
+	if first := slices.MinFunc(out, func(a, b Health) int { return cmp.Compare(a.Skipped, b.Skipped) }); first.Skipped > 0 {
+		out[slices.Index(out, first)].Skipped = 0
 	}
 	return out
 }

@@ -402,6 +402,8 @@ func TestAddresses(t *testing.T) {
 		{"other", Endpoint{Model: "o1-like", BaseURL: "https://x.test/api/v1/"}, "https://x.test/api/v1/chat/completions", "User-Agent", "shipmyagent", "max_tokens"},
 		{"organization", Endpoint{Model: "m", Organization: "org"}, "https://api.openai.com/v1/chat/completions", "OpenAI-Organization", "org", "max_completion_tokens"},
 		{"azure", Endpoint{Model: "dep.1", BaseURL: "https://r.openai.azure.com", AzureVersion: "2026-01-01"}, "https://r.openai.azure.com/openai/deployments/dep.1/chat/completions?api-version=2026-01-01", "Api-Key", testKey, "max_completion_tokens"},
+		{"azure, by the address of the deployment", Endpoint{Model: "gpt-4o", BaseURL: "https://r.openai.azure.com/openai/deployments/dep.1/chat/completions", AzureVersion: "v"}, "https://r.openai.azure.com/openai/deployments/dep.1/chat/completions?api-version=v", "Api-Key", testKey, "max_completion_tokens"},
+		{"azure, by the address of its API", Endpoint{Model: "dep.1", BaseURL: "https://r.openai.azure.com/openai/", AzureVersion: "v"}, "https://r.openai.azure.com/openai/deployments/dep.1/chat/completions?api-version=v", "Api-Key", testKey, "max_completion_tokens"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -209,16 +209,28 @@ func (e Endpoint) host() string {
 // client makes the library's client for the endpoint.
 func (e Endpoint) client(d openaiapi.HTTPDoer) *openaiapi.Client {
 	cfg := openaiapi.DefaultConfig(string(e.APIKey))
-	if e.AzureVersion != "" {
-		cfg = openaiapi.DefaultAzureConfig(string(e.APIKey), e.BaseURL)
-		cfg.APIVersion = e.AzureVersion
-		cfg.AzureModelMapperFunc = func(name string) string { return name }
-	}
 	cfg.BaseURL = e.BaseURL
+	if e.AzureVersion != "" {
+		resource, deployment := e.azure()
+		cfg = openaiapi.DefaultAzureConfig(string(e.APIKey), resource)
+		cfg.APIVersion = e.AzureVersion
+		cfg.AzureModelMapperFunc = func(string) string { return deployment }
+	}
 	cfg.OrgID = e.Organization
 	cfg.HTTPClient = d
 	cfg.EmptyMessagesLimit = 1e6
 	return openaiapi.NewClientWithConfig(cfg)
+}
+
+// azure is the address of a resource and the name of a deployment there. An address that
+// names the deployment itself, as the service shows it, counts for both.
+func (e Endpoint) azure() (resource, deployment string) {
+	resource, rest, named := strings.Cut(e.BaseURL, "/openai/deployments/")
+	deployment, _, _ = strings.Cut(rest, "/")
+	if !named || deployment == "" {
+		deployment = e.Model
+	}
+	return strings.TrimSuffix(strings.TrimRight(resource, "/"), "/openai"), deployment
 }
 
 // secrets are the texts of an endpoint that must not be printed.

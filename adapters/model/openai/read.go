@@ -80,11 +80,11 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 			return err
 		}
 	}
-	if _, whole := source.(*wholeBody); whole && p.fed && !p.answer && p.finish == nil && !e.opts.Exact {
+	if _, bare := source.(*objects); bare && p.fed && !p.answer && p.finish == nil && !e.opts.Exact {
 		return e.wrongAddress("JSON of another kind")
 	}
 	if p.finish == nil && !e.opts.Exact {
-		if !said && p.usage == nil {
+		if !said && p.usage == nil && !p.whole {
 			return errCut("")
 		}
 		p.unnamed()
@@ -134,33 +134,37 @@ type source interface {
 	next() ([]byte, error)
 }
 
-// sourceOf reads a stream, or the one object of a server that does not stream. Call
-// done when nothing of it is used any more.
+// sourceOf reads a stream of events, or the objects of a server that sends them bare:
+// one for a whole answer, or one a line. The first byte tells, as proxies say any content
+// type; the exact reading goes by the type alone. Call done when nothing of it is used
+// any more.
 func (e *endpoint) sourceOf(x *exchange) (s source, done func()) {
-	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
-	if err == nil && kind == "application/json" {
-		return &wholeBody{r: x.resp.Body}, func() {}
-	}
 	r := e.readers.of(x.resp.Body)
+	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
+	bare := err == nil && kind == "application/json"
+	if !e.opts.Exact {
+		switch r.first() {
+		case '{':
+			bare = true
+		case 'd', 'e', 'i', 'r', ':': // of data, event, id, retry or a comment
+			bare = false
+		}
+	}
+	if bare {
+		return &objects{json.NewDecoder(io.LimitReader(r.r, maxEvent))}, func() { e.readers.back(r) }
+	}
 	return r, func() { e.readers.back(r) }
 }
 
-// wholeBody gives a whole body as one event.
-type wholeBody struct {
-	r    io.Reader
-	done bool
-}
+// objects gives a body of JSON values, each as one event.
+type objects struct{ decoder *json.Decoder }
 
-func (w *wholeBody) next() ([]byte, error) {
-	if w.done {
-		return nil, io.EOF
+func (o *objects) next() ([]byte, error) {
+	var value json.RawMessage
+	if err := o.decoder.Decode(&value); err != nil {
+		return nil, err // the caller says of what
 	}
-	w.done = true
-	b, err := io.ReadAll(io.LimitReader(w.r, maxEvent))
-	if err == nil && len(b) == 0 {
-		err = io.EOF
-	}
-	return b, err
+	return value, nil
 }
 
 // usedIDs tells which call ids a history holds. It is looked through when the

@@ -50,6 +50,8 @@ type parser struct {
 	// fed says that there was an object, answer that one had a list of choices, as
 	// every model's answer has.
 	fed, answer bool
+	// whole says that a message came in one piece, which needs no finish reason.
+	whole bool
 	// refused says that the words are the model's refusal.
 	refused bool
 	usage   json.RawMessage
@@ -169,6 +171,7 @@ func (p *parser) choice(c *choice) {
 	d := c.Delta
 	if d == nil {
 		d = c.Message
+		p.whole = p.whole || d != nil
 	}
 	if d == nil {
 		return
@@ -240,7 +243,7 @@ func (p *parser) refuse(s string) {
 // finish reason "other", so that its words are kept.
 func (p *parser) unnamed() { p.finish = &model.FinishReason{Unified: "other"} }
 
-// content is a string, or parts of text and thinking.
+// content is a string, or parts of text, thinking and refusal, or one such part.
 func (p *parser) content(raw json.RawMessage) {
 	if isNull(raw) {
 		return
@@ -253,14 +256,20 @@ func (p *parser) content(raw json.RawMessage) {
 		Type     string          `json:"type"`
 		Text     string          `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
+		Refusal  string          `json:"refusal"`
+	}
+	if raw[0] == '{' {
+		raw = slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
 	}
 	if decodeLoose(raw, &parts) != nil {
 		return
 	}
 	for _, part := range parts {
 		switch part.Type {
-		case "text":
+		case "text", "output_text":
 			p.say(part.Text)
+		case "refusal":
+			p.refuse(part.Refusal)
 		case "thinking":
 			p.reason(thinkingText(part.Thinking))
 		}

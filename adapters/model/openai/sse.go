@@ -56,6 +56,21 @@ func (p *eventReaders) back(e *eventReader) {
 	p.pool.Put(e)
 }
 
+// first is the first byte of the body that is no white space, 0 if there is none. It
+// takes white space at the beginning away.
+func (e *eventReader) first() byte {
+	for {
+		c, err := e.r.ReadByte()
+		if err != nil {
+			return 0 // whoever reads on meets it again
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			_ = e.r.UnreadByte() // it was read just now
+			return c
+		}
+	}
+}
+
 // next returns the data of the next event, valid until the call after. At the end
 // of the body an event that was not closed still counts if it is whole.
 func (e *eventReader) next() ([]byte, error) {

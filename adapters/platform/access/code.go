@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"strings"
 	"time"
+	"unicode"
 )
 
 const (
@@ -31,14 +32,15 @@ func newCode() string {
 	return out.String()
 }
 
-// normal is a code as it is compared: people type spaces, dashes and small letters.
+// normal is a code as it is compared: people type spaces, dashes and small letters, and
+// paste it with the quotation marks or the full stop around it.
 func normal(code string) string {
 	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '`' {
 			return -1
 		}
 		return r
-	}, strings.ToUpper(strings.TrimSpace(code)))
+	}, strings.ToUpper(code))
 }
 
 // find looks a code up among the open ones of one kind, always comparing all of them.

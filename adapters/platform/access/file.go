@@ -34,6 +34,9 @@ type Code = platform.PairingCode
 // Arrival is somebody whom the owner has just let in.
 type Arrival = platform.Arrival
 
+// Ended is a request that waits no more.
+type Ended = platform.Ended
+
 // Group is a group that is let in.
 type Group struct {
 	ID    string    `json:"id"`
@@ -54,6 +57,9 @@ type Account struct {
 	// Blocked are people and groups that get no answer at all.
 	Blocked  []Person  `json:"blocked,omitempty"`
 	Arrivals []Arrival `json:"arrivals,omitempty"`
+	// Ended are requests whose buttons the owner may still see, and groups that the bot was
+	// taken out of before the owner had decided.
+	Ended []Ended `json:"ended,omitempty"`
 	// Private are the chats that people have with the bot alone, of those who may have to
 	// be asked something, the latest last.
 	Private []PrivateChat `json:"private,omitempty"`

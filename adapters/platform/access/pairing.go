@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -13,6 +12,8 @@ const (
 	// maxFirst bounds a message that is kept, in bytes, and maxName a name, in characters.
 	maxFirst = 16 << 10
 	maxName  = 100
+	// maxGroups is how many groups may wait at a time, so that people can, too.
+	maxGroups = 50
 )
 
 // OwnerCode makes the code that the first start prints: whoever sends it becomes
@@ -77,34 +78,40 @@ func (s *Store) missed(bot, person string) {
 
 // Request keeps somebody's wish to be let in, with a code that the owner can approve and
 // the message that waits meanwhile. While an earlier one waits it is that, and fresh is
-// false: of several messages the first one waits.
-func (s *Store) Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (code string, fresh bool, err error) {
-	if by.ID == "" {
+// false: of several messages the first one waits. The code is empty for a group that the
+// bot has left since.
+func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code string, fresh bool, err error) {
+	if w.Who.ID == "" {
 		return "", false, errors.New("access: a person without an id")
 	}
-	if code, waits := s.pending(bot, by.ID); code != "" {
-		if waits || first == nil || len(first) > maxFirst {
+	if code, waits := s.pending(bot, w.Who.ID); code != "" {
+		if waits || w.First == nil || len(w.First) > maxFirst {
 			return code, false, nil
 		}
 		return code, false, s.change(ctx, bot, func(a *Account) error { // so far there was only a greeting
 			if i := a.find(code, false, s.now()); i >= 0 {
-				a.Codes[i].First = first
+				a.Codes[i].First = w.First
 				return nil
 			}
 			return errSame
 		})
 	}
 	err = s.change(ctx, bot, func(a *Account) error {
-		if len(a.Codes) >= maxCodes {
+		owners := w.Adder != nil && a.Owner != nil && a.Owner.ID == w.Adder.ID && !w.Adder.IsBot
+		switch {
+		case w.Group && !w.At.IsZero() && a.leftAfter(w.Who.ID, w.At):
+			return errSame
+		case len(a.Codes) >= maxCodes, w.Group && !owners && a.groupsWaiting() >= maxGroups:
 			return ErrCrowded
 		}
+		first := w.First
 		if len(first) > maxFirst {
 			first = nil // they are asked to send it again
 		}
 		code, fresh = newCode(), true
 		a.Codes = append(a.Codes, Code{
-			Code: code, Expires: s.now().Add(askLife).UTC(), First: first,
-			For: &Person{ID: by.ID, Name: cutName(by.Name), Language: by.Language, Group: group},
+			Code: code, Expires: s.now().Add(askLife).UTC(), First: first, Adder: visitor(w.Adder),
+			For: &Person{ID: w.Who.ID, Name: cutName(w.Who.Name), Language: w.Who.Language, Group: w.Group},
 		})
 		return nil
 	})
@@ -112,6 +119,23 @@ func (s *Store) Request(ctx context.Context, bot string, by platform.Person, gro
 		return "", false, err
 	}
 	return code, fresh, nil
+}
+
+// visitor is a person as the store keeps them. A bot is nobody.
+func visitor(p *platform.Person) *Person {
+	if p == nil || p.IsBot || p.ID == "" {
+		return nil
+	}
+	return &Person{ID: p.ID, Name: cutName(p.Name)}
+}
+
+func (a *Account) groupsWaiting() (n int) {
+	for _, c := range a.Codes {
+		if c.For != nil && c.For.Group {
+			n++
+		}
+	}
+	return n
 }
 
 // cutName bounds a name that somebody chose.
@@ -135,12 +159,13 @@ func (s *Store) pending(bot, person string) (code string, waits bool) {
 
 // Approve lets the person in to whom Request gave a code.
 func (s *Store) Approve(ctx context.Context, bot, code string) (who platform.Person, ok bool, err error) {
-	found, ok, err := s.Decide(ctx, bot, code, platform.LetIn)
+	found, ok, err := s.Decide(ctx, bot, code, platform.LetIn, false)
 	return platform.Person{ID: found.ID, Name: found.Name}, ok, err
 }
 
 // Decide does what the owner chose about a request; false: it does not wait any more.
-func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Choice) (who Person, ok bool, err error) {
+// pressed: who calls shows the outcome in the place of the button.
+func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Choice, pressed bool) (who Person, ok bool, err error) {
 	err = s.change(ctx, bot, func(a *Account) error {
 		i := a.find(code, false, s.now())
 		if i < 0 {
@@ -149,7 +174,11 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 		c := a.Codes[i]
 		who, ok = *c.For, true
 		who.At = s.now().UTC()
-		a.Codes = slices.Delete(a.Codes, i, i+1)
+		if pressed {
+			a.Codes = slices.Delete(a.Codes, i, i+1)
+		} else {
+			a.end(i, choice, who.At)
+		}
 		switch {
 		case choice == platform.Block:
 			if a.role(who.ID) == RoleStranger {
@@ -174,7 +203,7 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 // Guests are the owner, the requests that wait, and who has just been let in.
 func (s *Store) Guests(bot string) platform.Guests {
 	a := s.Account(bot)
-	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals}
+	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
 }
 
 // Waits tells whether a code is that of somebody who waits for the owner.
@@ -246,7 +275,9 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 			return errSame
 		}
 		a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC()})
-		a.Codes = slices.DeleteFunc(a.Codes, func(c Code) bool { return c.For != nil && c.For.ID == group })
+		if i := a.waiting(group); i >= 0 {
+			a.end(i, platform.LetIn, s.now().UTC())
+		}
 		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == group })
 		return nil
 	})

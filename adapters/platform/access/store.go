@@ -122,7 +122,7 @@ func (a *Account) allows(group string) bool {
 func (s *Store) Account(bot string) Account {
 	var out Account
 	s.view(bot, func(a *Account) {
-		out = Account{People: slices.Clone(a.People), Groups: slices.Clone(a.Groups), Blocked: slices.Clone(a.Blocked), Arrivals: slices.Clone(a.Arrivals)}
+		out = Account{People: slices.Clone(a.People), Groups: slices.Clone(a.Groups), Blocked: slices.Clone(a.Blocked), Arrivals: slices.Clone(a.Arrivals), Ended: slices.Clone(a.Ended)}
 		if a.Owner != nil {
 			owner := *a.Owner
 			out.Owner = &owner
@@ -187,10 +187,11 @@ func (s *Store) change(ctx context.Context, bot string, f func(*Account) error) 
 		a = &Account{}
 		doc.Accounts[bot] = a
 	}
-	before := len(a.Codes)
+	before := len(a.Codes) + len(a.Ended)
 	now := s.now()
 	a.Codes = slices.DeleteFunc(a.Codes, func(c Code) bool { return !now.Before(c.Expires) })
-	if err := f(a); errors.Is(err, errSame) && before == len(a.Codes) {
+	a.forgetEnded(now)
+	if err := f(a); errors.Is(err, errSame) && before == len(a.Codes)+len(a.Ended) {
 		return nil
 	} else if err != nil && !errors.Is(err, errSame) {
 		return err

@@ -2,7 +2,6 @@ package access_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ var _ interface {
 	Role(bot, person string) string
 	GroupAllowed(bot, chat string) bool
 	Redeem(ctx context.Context, bot, code string, by platform.Person) (string, error)
-	Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (string, bool, error)
+	Request(ctx context.Context, bot string, w platform.Wish) (string, bool, error)
 	Approve(ctx context.Context, bot, code string) (platform.Person, bool, error)
 	AllowGroup(ctx context.Context, bot, chat, title, by string) error
 } = (*access.Store)(nil)
@@ -150,7 +149,7 @@ func TestStrangersAskOnceAnHour(t *testing.T) {
 	ctx := t.Context()
 	request := func() (string, bool) {
 		t.Helper()
-		code, fresh, err := s.Request(ctx, bot, person("7"), false, nil)
+		code, fresh, err := s.Request(ctx, bot, platform.Wish{Who: person("7")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +186,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	s, _, _ := open(t)
 	var err error
 	for i := 0; i < 1000 && err == nil; i++ {
-		_, _, err = s.Request(t.Context(), bot, person(strings.Repeat("1", i+1)), false, nil)
+		_, _, err = s.Request(t.Context(), bot, platform.Wish{Who: person(strings.Repeat("1", i+1))})
 	}
 	if !errors.Is(err, access.ErrCrowded) {
 		t.Errorf("got %v", err)

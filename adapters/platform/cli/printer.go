@@ -87,7 +87,7 @@ func (p *printer) event(e Event) {
 		case "compaction":
 			p.note(p.words.compacted)
 		case "asked":
-			p.note("  " + clean(e.Text))
+			p.note("  " + Clean(e.Text))
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (p *printer) start(e Event) {
 	p.flush()
 	for _, turn := range e.Turns {
 		if !p.mine[turn.ID] && !e.Replay {
-			p.note("> " + p.words.elsewhere + ": " + clean(textOf(turn)))
+			p.note("> " + p.words.elsewhere + ": " + Clean(textOf(turn)))
 		}
 	}
 	if e.RunID != "" && e.RunID == p.run && len(e.Sees) > 0 && !e.Replay {
@@ -158,17 +158,18 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 		p.outcome("?"+c.ToolCallID, "  | "+exact(p.inputs[c.ToolCallID])+"\n  "+p.words.approval)
 	case uistream.ToolOutputAvailable:
 		if !c.Preliminary.Value {
+			p.sent(c)
 			p.outcome(c.ToolCallID, "  = "+cmp.Or(spokenAt(c.Output), summary(c.Output, maxSummary)))
 		}
 	case uistream.ToolOutputError:
-		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(clean(c.ErrorText), maxSummary))
+		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(Clean(c.ErrorText), maxSummary))
 	case uistream.ToolOutputDenied:
 		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed)
 	case uistream.Error:
-		p.note(clean(c.ErrorText))
+		p.note(Clean(c.ErrorText))
 	case uistream.ToolInputError:
-		p.note("* " + clean(c.ToolName) + " " + summary(c.Input, maxInput))
-		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(clean(c.ErrorText), maxSummary))
+		p.note("* " + Clean(c.ToolName) + " " + summary(c.Input, maxInput))
+		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(Clean(c.ErrorText), maxSummary))
 	case uistream.Abort, uistream.Data, uistream.File, uistream.Finish, uistream.FinishStep, uistream.MessageMetadata,
 		uistream.ReasoningDelta, uistream.ReasoningEnd, uistream.ReasoningStart, uistream.SourceDocument, uistream.SourceURL,
 		uistream.Start, uistream.StartStep, uistream.TextStart, uistream.ToolInputDelta, uistream.ToolInputStart, uistream.Unknown:
@@ -193,7 +194,19 @@ func (p *printer) tool(c uistream.ToolInputAvailable) {
 			return
 		}
 	}
-	p.note("* " + clean(c.ToolName) + " " + summary(c.Input, maxInput))
+	p.note("* " + Clean(c.ToolName) + " " + summary(c.Input, maxInput))
+}
+
+// sent shows the files that a call gave to people, in the place of its outcome.
+func (p *printer) sent(c uistream.ToolOutputAvailable) {
+	key := "files " + c.ToolCallID
+	if p.shown[key] {
+		return
+	}
+	for _, f := range sentFiles(p.names[c.ToolCallID], c.Output) {
+		p.shown[key], p.shown[c.ToolCallID] = true, true
+		p.note("  = " + f.Line(p.words.chinese))
+	}
 }
 
 func (p *printer) outcome(call, text string) {
@@ -237,7 +250,7 @@ func (p *printer) text(delta string) {
 	}
 	p.said += delta
 	if !p.whole {
-		delta = clean(delta)
+		delta = Clean(delta)
 		p.write(delta)
 		p.midLine = !strings.HasSuffix(delta, "\n")
 		return
@@ -278,7 +291,7 @@ func (p *printer) flush() {
 
 func (p *printer) block(text string) {
 	if p.style == nil {
-		p.write(strings.TrimSuffix(clean(text), "\n") + "\n")
+		p.write(strings.TrimSuffix(Clean(text), "\n") + "\n")
 		return
 	}
 	if text = strings.Trim(p.style.ANSI(text), "\n"); text != "" {
@@ -286,8 +299,8 @@ func (p *printer) block(text string) {
 	}
 }
 
-// clean takes out what moves cursors, rings bells or turns text around.
-func clean(s string) string {
+// Clean takes out what moves cursors, rings bells or turns text around.
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -304,7 +317,7 @@ func summary(raw json.RawMessage, most int) string {
 	if json.Unmarshal(raw, &s) != nil {
 		s = string(raw)
 	}
-	return cut(strings.Join(strings.Fields(clean(s)), " "), most)
+	return cut(strings.Join(strings.Fields(Clean(s)), " "), most)
 }
 
 // exact is a whole input in one line; what cannot be seen is written as an escape,

@@ -273,7 +273,7 @@ func (r *REPL) stop(ctx context.Context, all bool) {
 	was, err := r.opts.Client.Stop(ctx, r.opts.Chat, all)
 	switch {
 	case err != nil:
-		r.print.note(clean(err.Error()))
+		r.print.note(Clean(err.Error()))
 	case !was:
 		r.print.note(r.words.nothing)
 	}
@@ -298,10 +298,10 @@ func (r *REPL) onLine(ctx context.Context, line string) error {
 	switch {
 	case err != nil:
 		delete(r.open, id)
-		r.print.note(clean(err.Error()))
+		r.print.note(Clean(err.Error()))
 	case answer != "":
 		delete(r.open, id)
-		r.print.note(clean(answer))
+		r.print.note(Clean(answer))
 	case during:
 		r.print.note(r.words.waiting)
 	}

@@ -221,7 +221,7 @@ func TestScreen(t *testing.T) {
 	s := newSession(t, func(o *REPLOptions) {
 		o.Screen, o.HistoryFile, o.Chinese = &Screen{Color: true, Width: 80, Height: 24}, file, true
 	})
-	s.out.wait(t, "会话 main（Test）")
+	s.out.wait(t, "聊天 main（Test）")
 	s.typed("\x1b[A\r") // arrow up: the line of last time
 	m := want(t, s.host.sent, "the message")
 	if m.Text != "earlier line" {

@@ -4,6 +4,8 @@ package cli
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
 	failed, interrupted, approval, running, compacted, toolFailed, demo          string
+
+	chinese bool
 }
 
 func english() words {
@@ -30,7 +32,8 @@ func english() words {
 
 func chinese() words {
 	return words{
-		hello:       "会话 %s（%s），已有 %d 条消息。输入 /help 查看用法。",
+		chinese:     true,
+		hello:       "聊天 %s（%s），已有 %d 条消息。输入 /help 查看用法。",
 		help:        "输入消息并回车；回答期间也可以继续输入，新消息会在下一步并入回答。\n/stop 停止回答，/stop all 同时丢弃等待的消息，/quit 退出。Ctrl-C 停止，连按两次退出。",
 		waiting:     "（等待中：将在下一步并入回答）",
 		joined:      "（你的消息已并入回答）",

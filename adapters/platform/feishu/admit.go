@@ -27,7 +27,7 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	}
 	in = p.door.Admit(ctx, door.Guest{
 		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
-		Allowed: f.allowed, Listed: r.listed, Say: p.say,
+		Allowed: f.allowed, Listed: r.listed, Say: p.wordsIn(in),
 	})
 	if private && in.Gate.Open {
 		p.door.Met(ctx, in)

@@ -34,6 +34,34 @@ type choice struct {
 	Say    string `json:"say"` // approve or deny
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
+	spoken
+}
+
+// spoken is the language of a card, in the value of its buttons: who presses one is answered
+// in it. Nothing else depends on it.
+type spoken struct {
+	Lang string `json:"lang,omitempty"` // empty: of a card from before there was one
+}
+
+const (
+	langChinese = "zh"
+	langEnglish = "en"
+)
+
+func spokenIn(chinese bool) spoken {
+	if chinese {
+		return spoken{langChinese}
+	}
+	return spoken{langEnglish}
+}
+
+// words are those of the card, or of the account where the card does not say.
+func (s spoken) words(account notices.Words) notices.Words {
+	switch s.Lang {
+	case langChinese, langEnglish:
+		return notices.For(s.Lang == langChinese)
+	}
+	return account
 }
 
 const (
@@ -85,7 +113,7 @@ func (c *card) object() object {
 		say := notices.For(a.Chinese)
 		n, digest := " #"+strconv.Itoa(a.N), a.Digest[:min(digestOf, len(a.Digest))]
 		column := func(text, kind, what string) object {
-			value := choice{Say: what, ID: a.ApprovalID, Digest: digest}
+			value := choice{Say: what, ID: a.ApprovalID, Digest: digest, spoken: spokenIn(a.Chinese)}
 			button := object{"tag": "button", "text": plainText(text), "type": kind, "behaviors": []object{{"type": "callback", "value": value}}}
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
 		}
@@ -122,13 +150,14 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	}
 	err := errors.Join(json.Unmarshal(raw, &e), json.Unmarshal(e.Action.Value, &c))
 	by := platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}
+	say := c.words(p.say)
 	d := messages.Decision{Approved: c.Say == sayApprove, ApprovalID: c.ID, Digest: c.Digest}
 	switch {
 	case err == nil && strings.HasPrefix(c.ID, door.AskPrefix):
 		return p.choose(ctx, e, c)
 	case p.opts.Decide == nil, err != nil, e.Context.Chat == "", len(e.Context.Chat) > maxID, by.ID == "",
 		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != digestOf:
-		return toast("error", p.say.UnknownRequest)
+		return toast("error", say.UnknownRequest)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
@@ -137,9 +166,9 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 		if !errors.Is(err, context.Canceled) {
 			p.log.Warn("a button could not be answered", "error", err)
 		}
-		return toast("warning", p.say.TryAgain)
+		return toast("warning", say.TryAgain)
 	}
-	kind, text, shown := decided(p.say, d, out[0], by)
+	kind, text, shown := decided(say, d, out[0], by)
 	answer := toast(kind, text)
 	if shown != nil {
 		if made, ok := p.cards.decide(e.Context.Message, c.ID, shown); ok {

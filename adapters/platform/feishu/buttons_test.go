@@ -99,6 +99,8 @@ func TestAP5Feishu(t *testing.T) {
 				{private, owner, with("digest", digest), nil},
 				{private, owner, with("say", "maybe"), nil},
 				{private, owner, with("id", 7), nil},
+				{private, owner, with("lang", 7), nil},
+				{private, other, with("lang", "zh"), nil},
 				{private, owner, map[string]any{}, nil},
 				{private, owner, yes, map[string]any{"action": "approve"}},
 				{private, owner, yes, map[string]any{"operator": nil}},
@@ -111,15 +113,19 @@ func TestAP5Feishu(t *testing.T) {
 			if core.decided != "" || len(b.api.Buttons(id)) != 2 {
 				t.Fatalf("decided %q", core.decided)
 			}
-			if answer, err := b.api.Press(t.Context(), private, id, owner, yes, nil); err != nil || toastOf(answer) != "已批准。" {
+			if answer, err := b.api.Press(t.Context(), private, id, owner, yes, nil); err != nil || toastOf(answer) != "Approved." {
 				t.Errorf("the owner's press: %v, %v", answer, err)
 			}
 			shown := b.api.Sent(private)[0].Text
 			if core.decided != "approved" || len(b.api.Buttons(id)) != 0 || !strings.Contains(shown, "rm -r build") || !strings.Contains(shown, "✅ <at id="+owner+">") {
 				t.Errorf("decided %q, shown %q", core.decided, shown)
 			}
-			if answer, err := b.api.Press(t.Context(), private, id, owner, buttons[1].Value, nil); err != nil || toastOf(answer) != "这个请求已经有结果了。" {
-				t.Errorf("a second press: %v, %v", answer, err)
+			for lang, want := range map[string]string{"en": "This was decided already.", "zh": "这个请求已经有结果了。", "": "这个请求已经有结果了。", "tlh": "这个请求已经有结果了。"} {
+				again := maps.Clone(buttons[1].Value)
+				again["lang"] = lang
+				if answer, err := b.api.Press(t.Context(), private, id, owner, again, nil); err != nil || toastOf(answer) != want {
+					t.Errorf("a second press in %q: %v, %v", lang, answer, err)
+				}
 			}
 		})
 	}

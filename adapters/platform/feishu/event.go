@@ -11,6 +11,10 @@ const (
 	eventMessage = "im.message.receive_v1"
 	eventRecall  = "im.message.recalled_v1"
 	eventPress   = "card.action.trigger"
+	// The bot was added to a group, was taken out of it, and the group was dissolved.
+	eventAdded     = "im.chat.member.bot.added_v1"
+	eventDeleted   = "im.chat.member.bot.deleted_v1"
+	eventDisbanded = "im.chat.disbanded_v1"
 )
 
 // errEvent is an event that cannot be read. It is answered: it would not be
@@ -25,6 +29,8 @@ type envelope struct {
 		Kind  string `json:"event_type"`
 		Token string `json:"token"`
 		App   string `json:"app_id"`
+		// Created is when the event was made, in milliseconds.
+		Created string `json:"create_time"`
 	} `json:"header"`
 	Event json.RawMessage `json:"event"`
 
@@ -77,6 +83,22 @@ type mention struct {
 	Key  string `json:"key"`
 	ID   person `json:"id"`
 	Name string `json:"name"`
+}
+
+// membership is the event that the bot was added to a group, or taken out of it.
+type membership struct {
+	Chat     string `json:"chat_id"`
+	Name     string `json:"name"`
+	Operator person `json:"operator_id"`
+}
+
+// decodeMembership reads such an event; one without the id of a chat is none.
+func decodeMembership(raw []byte) (membership, error) {
+	var m membership
+	if json.Unmarshal(raw, &m) != nil || m.Chat == "" || len(m.Chat) > maxID || len(m.Operator.OpenID) > maxID {
+		return membership{}, errEvent
+	}
+	return m, nil
 }
 
 // pressed is the event of a button.

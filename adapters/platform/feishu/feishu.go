@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
@@ -67,6 +69,9 @@ type Options struct {
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore AccessStore
+	// Language is what people chose for a chat, for the answers to commands: en, zh, or
+	// empty for that of the service. Nil: nothing was chosen anywhere.
+	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
 	Decide Decide
 	// StateDir is a folder of the app's own, made when needed: for messages whose
@@ -94,6 +99,8 @@ type Platform struct {
 	commands map[string]bool
 	door     *door.Door
 	host     atomic.Pointer[platform.Host] // while messages are taken
+	life     atomic.Pointer[context.Context]
+	working  sync.WaitGroup // beside the receiver
 	say      notices.Words
 	ours     *recent // messages, by whether we sent them
 	cards    cards

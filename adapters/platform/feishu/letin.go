@@ -16,20 +16,21 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	toast := func(kind, text string) pressedAnswer {
 		return pressedAnswer{Toast: object{"type": kind, "content": text}}
 	}
-	done := map[platform.Choice]string{platform.LetIn: "✅ " + p.say.InDone, platform.LetOnce: "☝️ " + p.say.OnceDone, platform.Block: "🚫 " + p.say.BlockDone}[c.Say]
+	say := c.words(p.say)
+	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[c.Say]
 	if done == "" {
-		return toast("error", p.say.UnknownRequest)
+		return toast("error", say.UnknownRequest)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
 	by := platform.Person{ID: e.Operator.OpenID}
 	switch _, is := p.door.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, door.AskPrefix), c.Say); is {
 	case door.ChoiceForbidden:
-		return toast("error", p.say.OwnerOnly)
+		return toast("error", say.OwnerOnly)
 	case door.ChoiceFailed:
-		return toast("warning", p.say.TryAgain)
+		return toast("warning", say.TryAgain)
 	case door.ChoiceOver:
-		return toast("info", p.say.AlreadyDecided)
+		return toast("info", say.NotOpenAnyMore)
 	case door.ChoiceDone:
 	}
 	p.owe(ctx)
@@ -53,7 +54,7 @@ func (p *Platform) owe(ctx context.Context) {
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
 		Words: func(string) notices.Words { return p.say }, PrivateType: chatPrivate,
-		Again: p.readAgain, Now: p.opts.Now,
+		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }
 

@@ -51,7 +51,10 @@ func (m mapper) inbound(r received) mapped {
 	case msg.ToUs != nil && *msg.ToUs:
 		f.addressed = addressedReply
 	}
-	if name, args, ok := parseCommand(c.text); ok && msg.Kind == "text" && m.commands[name] {
+	// A command that nobody knows is the host's to answer where it is for this bot. In a
+	// group it may be another bot's.
+	turned := (f.chatType == chatPrivate || f.addressed != addressedNot) && !c.forwarded
+	if name, args, ok := parseCommand(c.text); ok && msg.Kind == "text" && (m.commands[name] || turned && !strings.ContainsFunc(name, notInName)) {
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
 	return mapped{in: in, facts: f}
@@ -126,6 +129,10 @@ func parseCommand(text string) (name, args string, ok bool) {
 		args = strings.ToLower(args)
 	}
 	return name, args, name != "" && len(name) <= 32
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 }
 
 // tidy makes one line of at most n runes of a name that somebody chose.

@@ -3,6 +3,7 @@ package feishu
 import (
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
@@ -13,4 +14,18 @@ func wordsFor(host string) notices.Words {
 		return notices.English()
 	}
 	return notices.Chinese()
+}
+
+// wordsIn are the words for a message: those of the service, but for the answer to a
+// command in a chat for which people chose a language.
+func (p *Platform) wordsIn(in platform.Inbound) notices.Words {
+	if in.Kind == platform.KindCommand && p.opts.Language != nil {
+		switch p.opts.Language(in.ChatKey) {
+		case "en":
+			return notices.English()
+		case "zh":
+			return notices.Chinese()
+		}
+	}
+	return p.say
 }

@@ -21,6 +21,7 @@ type ordering struct {
 	Say   string `json:"say"`
 	Order string `json:"order"`
 	Place string `json:"place"`
+	spoken
 }
 
 // placed writes down with the orders where they may be given.
@@ -39,7 +40,7 @@ func placed(asks []messages.Ask, to platform.Target) []messages.Ask {
 
 // orderButton adds a button that gives an order to the elements of a card.
 func orderButton(elements []object, a messages.Ask, sameRow bool) []object {
-	value := ordering{Say: sayOrder, Order: a.Order, Place: a.Digest}
+	value := ordering{Say: sayOrder, Order: a.Order, Place: a.Digest, spoken: spokenIn(a.Chinese)}
 	button := object{"tag": "button", "text": plainText(a.Label), "type": "default", "behaviors": []object{{"type": "callback", "value": value}}}
 	column := object{"tag": "column", "width": "auto", "elements": []object{button}}
 	if n := len(elements); sameRow && n > 0 {
@@ -63,7 +64,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	toast := func(kind, text string) (any, bool) {
 		return pressedAnswer{Toast: object{"type": kind, "content": text}}, true
 	}
-	say := r.p.say
+	say := o.words(r.p.say)
 	name, args, _ := strings.Cut(o.Order, " ")
 	kind, chat, _ := strings.Cut(o.Place, " ")
 	if e.Context.Chat == "" || chat != e.Context.Chat || len(e.Context.Chat) > maxID || e.Operator.OpenID == "" || env.Header.ID == "" ||

@@ -39,6 +39,8 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := newIntake(p, host)
 	p.host.Store(&host)
+	p.life.Store(&ctx)
+	defer p.working.Wait()
 	defer in.close()
 	r := &receiver{p: p, intake: in, status: &status{host: host}, life: ctx}
 	defer r.handling.Wait()
@@ -168,6 +170,8 @@ func (r *receiver) prepare(e envelope) handler {
 			defer place.leave()
 			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
 		}
+	case eventAdded, eventDeleted, eventDisbanded:
+		return r.membership(e)
 	case eventPress:
 		m.WithLabelValues("button").Inc()
 		return func(ctx context.Context) (any, error) {

@@ -34,6 +34,7 @@ type botChat struct {
 	optional
 
 	closed *refused // what the bot is told when it writes
+	member string   // what the bot is, as far as an update has told it
 	admins []Admin
 	ids    []int64 // of all messages
 	sent   []*Sent

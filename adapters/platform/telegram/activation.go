@@ -67,7 +67,7 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f facts, s
 			return in
 		}
 		p.log.Info("what a group listens to was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
-		in.Gate.Notice = say.activated
+		in.Gate.Notice = strings.ReplaceAll(say.activated, "{}", say.listening[listens])
 		if me := p.me.Load(); listens == GroupsAll && me != nil && !me.ReadsAll {
 			in.Gate.Notice += "\n" + say.privacy
 		}

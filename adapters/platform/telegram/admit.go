@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -21,7 +22,14 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if somebody {
 		f.role, f.allowed = p.door.Standing(in, private)
 	}
-	say := wordsFor(m.language)
+	if now := p.moves.current(in.Chat.ID); somebody && !private && !f.allowed && now != in.Chat.ID { // asked about as what it has become
+		_, f.allowed = p.door.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
+	}
+	language := m.language
+	if in.Kind == platform.KindCommand && p.opts.Language != nil {
+		language = cmp.Or(p.opts.Language(in.ChatKey), language)
+	}
+	say := wordsFor(language)
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.role == RoleOwner && f.addressed != addressedOtherBot && !private {
 		f.addressed = addressedCommand // the owner need not name the bot to let it in
 	}

@@ -2,7 +2,6 @@ package telegram_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -58,15 +57,16 @@ func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (s
 	return s.roles[by.ID], nil
 }
 
-func (s *store) Request(_ context.Context, _ string, by platform.Person, _ bool, _ json.RawMessage) (string, bool, error) {
+func (s *store) Request(_ context.Context, _ string, w platform.Wish) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	by := w.Who
 	fresh := !s.asked[by.ID]
 	s.asked[by.ID] = true
 	return "ASKCODE" + by.ID, fresh, nil
 }
 
-func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
+func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice, _ bool) (platform.Visitor, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, ok := strings.CutPrefix(code, "ASKCODE")
@@ -142,7 +142,7 @@ func TestAccess(t *testing.T) {
 			{other, other, "/start BADCODE", nil, false, true, "not_paired", ""},
 		}},
 		{"a group opens when the owner speaks to the bot", paired, []said{
-			{group, other, at + "hi", mention(), false, true, "group_not_allowed", "not allowed yet"},
+			{group, other, at + "hi", mention(), false, true, "group_not_allowed", "may not use me yet"},
 			{group, other, at + "hi", mention(), false, true, "group_not_allowed", ""},
 			{group, owner, "just talking", nil, false, false, "unaddressed", ""},
 			{group, other, at + "hi", mention(), false, true, "group_not_allowed", ""},
@@ -151,23 +151,23 @@ func TestAccess(t *testing.T) {
 			{group, other, "just talking", nil, false, false, "unaddressed", ""},
 		}},
 		{"a group opens with /allow", paired, []said{
-			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "group_not_allowed", "not allowed yet"},
+			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "group_not_allowed", "may not use me yet"},
 			{group, owner, "/allow", nil, true, false, "command", "may use me now"},
-			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "owner_only", "Only the owner"},
+			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "owner_only", "Only my owner"},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
 		}},
 		{"the owner says what the bot listens to", paired, []said{
-			{group, owner, "/activation commands", nil, true, false, "command", "what I listen to"},
+			{group, owner, "/activation commands", nil, true, false, "command", "I now listen to"},
 			{group, owner, at + "hi", mention(), false, false, "unaddressed", ""},
 			{group, other, "/stop@" + platformtest.BotName, nil, true, false, "command", ""},
-			{group, other, "/activation@" + platformtest.BotName + " always", nil, false, true, "owner_only", "Only the owner"},
+			{group, other, "/activation@" + platformtest.BotName + " always", nil, false, true, "owner_only", "Only my owner"},
 			{group, owner, "/activation loudly", nil, true, false, "command", "Send /activation with"},
 			{group, other, "/activation always", nil, false, false, "unaddressed", ""},
-			{group, owner, "/activation ALWAYS", nil, true, false, "command", "what I listen to"},
+			{group, owner, "/activation ALWAYS", nil, true, false, "command", "I now listen to"},
 			{group, other, "just talking", nil, true, false, "all", ""},
-			{group, owner, "/activation reply", nil, true, false, "command", "what I listen to"},
+			{group, owner, "/activation reply", nil, true, false, "command", "I now listen to replies"},
 			{group, other, at + "hi", mention(), false, false, "unaddressed", ""},
-			{group, owner, "/activation default", nil, true, false, "command", "what I listen to"},
+			{group, owner, "/activation default", nil, true, false, "command", "I now listen to"},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
 			{private, owner, "/activation always", nil, true, false, "private", ""},
 		}},
@@ -177,7 +177,7 @@ func TestAccess(t *testing.T) {
 			{group, owner, "and then?", nil, true, false, "follow_up", ""},
 			{group, owner, "lunch is ready", nil, false, false, "unaddressed", ""},
 			{group, other, "and then?", nil, false, false, "unaddressed", ""},
-			{group, owner, "/activation reply", nil, true, false, "command", "what I listen to"},
+			{group, owner, "/activation reply", nil, true, false, "command", "I now listen to replies"},
 			{group, owner, "and then?", nil, false, false, "unaddressed", ""},
 		}},
 		{"open access needs no store", nil, []said{

@@ -65,6 +65,9 @@ func pictureOf(msg *message, private bool) []uimessage.Part {
 		return nil
 	}
 	parts[0] = uimessage.Text{Text: "[" + kind + " of the message that this one answers]"}
+	of, _ := platform.FileOf(parts[1]) // it was made a moment ago
+	of.Answered = true
+	parts[1] = of.Part()
 	return parts
 }
 

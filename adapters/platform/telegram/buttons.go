@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,6 +190,7 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	p.log.Info("group allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.name(), pressNothing}}}})
+	p.owe(ctx)
 }
 
 // decided words what became of a decision: for who pressed, and in the place of the
@@ -208,7 +210,7 @@ func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by pla
 		case "denied":
 			mark = "❌"
 		}
-		return w.AlreadyDecided, mark + " " + out.By, true
+		return w.AlreadyDecided, mark + " " + cmp.Or(out.ByName, out.By), true
 	case messages.DecisionExpired:
 		return w.ExpiredRequest, "⌛", true
 	case messages.DecisionForbidden:

@@ -44,7 +44,7 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	case door.ChoiceOver:
-		p.toast(ctx, c, say.AlreadyDecided, true)
+		p.toast(ctx, c, say.NotOpenAnyMore, true)
 		return
 	case door.ChoiceDone:
 	}
@@ -68,7 +68,7 @@ func (p *Platform) owe(ctx context.Context) {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
 		},
 		Words: func(language string) notices.Words { return wordsFor(language).Words }, PrivateType: "private",
-		Again: p.readAgain, Now: p.opts.Now,
+		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }
 

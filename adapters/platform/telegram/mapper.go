@@ -117,7 +117,10 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	case bot != "":
 		out.facts.addressed = addressedCommand
 	}
-	if m.commands[name] {
+	// A command that nobody knows is the host's to answer where it is for this bot. In a
+	// group it may be another bot's.
+	turned := out.facts.chatType == "private" || out.facts.addressed != addressedNot
+	if m.commands[name] || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
 }

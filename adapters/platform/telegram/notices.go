@@ -11,6 +11,9 @@ import (
 type words struct {
 	notices.Words
 	activated, activationHelp, activationFailed string
+	// listening says what the bot listens to, by the word of the settings; the word empty:
+	// what the settings say.
+	listening map[string]string
 	// privacy: the service keeps messages of groups from the bot.
 	privacy string
 }
@@ -20,16 +23,18 @@ func wordsFor(language string) words {
 	if strings.HasPrefix(strings.ToLower(language), "zh") {
 		return words{
 			Words:            notices.Chinese(),
-			activated:        "好的，这个群的响应方式已更新。",
-			activationHelp:   "请发送 /activation 加 mention（被 @、被回复、命令）、reply（被回复、命令）、commands（只响应命令）、always（所有消息）或 default。",
+			activated:        "好的，我在这个群里现在响应：{}。",
+			listening:        map[string]string{"": "设置中指定的消息", GroupsMention: "@、对我的回复和命令", GroupsReply: "对我的回复和命令", GroupsCommands: "命令", GroupsAll: "所有消息"},
+			activationHelp:   "请选择我在这个群里响应什么：发送 /activation 加上 mention（@、回复和命令）、reply（回复和命令）、commands（只有命令）、always（所有消息）或 default（按设置）。",
 			activationFailed: "没有成功，响应方式保持原样。请稍后再试。",
 			privacy:          "但隐私模式已开启：除非我是这个群的管理员，否则 Telegram 只把 @、回复和命令给我。请向 @BotFather 发送 /setprivacy，然后把我移出群再加回来。",
 		}
 	}
 	return words{
 		Words:            notices.English(),
-		activated:        "Done: that is what I listen to in this group now.",
-		activationHelp:   "Send /activation with mention (mentions, replies, commands), reply (replies, commands), commands (commands alone), always (everything) or default.",
+		activated:        "Done. In this group I now listen to {}.",
+		listening:        map[string]string{"": "what the settings say", GroupsMention: "mentions, replies to me and commands", GroupsReply: "replies to me and commands", GroupsCommands: "commands alone", GroupsAll: "all messages"},
+		activationHelp:   "Choose what I listen to in this group. Send /activation with one of these words: mention (mentions, replies and commands), reply (replies and commands), commands (commands alone), always (all messages) or default (what the settings say).",
 		activationFailed: "That did not work; nothing has changed. Please try again later.",
 		privacy:          "But privacy mode is on: unless I administer this group, Telegram gives me mentions, replies and commands alone. Send /setprivacy to @BotFather, then take me out of the group and in again.",
 	}

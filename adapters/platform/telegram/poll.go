@@ -44,6 +44,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := newIntake(p, host)
 	p.host.Store(&host)
+	p.life.Store(&ctx)
 	defer p.pressing.Wait()
 	defer in.close()
 	defer cancel()
@@ -159,11 +160,17 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
 	batch := make([]arrival, 0, len(updates))
 	for _, u := range updates {
+		p.moves.learnFrom(u.Message)
+	}
+	for _, u := range updates {
 		if u.Callback != nil {
 			p.press(ctx, *u.Callback)
 			continue
 		}
-		p.moves.learnFrom(u.Message)
+		if u.Mine != nil {
+			p.member(ctx, u)
+			continue
+		}
 		if in, ok := p.arrival(ctx, m, u); ok {
 			batch = append(batch, arrival{u, in})
 		}
@@ -197,7 +204,7 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	if err != nil {
 		return nil
 	}
-	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last || u.Callback != nil })
+	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last || u.Callback != nil || u.Mine != nil })
 	return r.p.arrivals(ctx, updates)
 }
 

@@ -321,7 +321,7 @@ func TestPollAsksForWhatItReads(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	calls := b.api.AwaitCalls(t, "getUpdates", 2)
-	if got := calls[0].Params.Text("allowed_updates"); got != `["message","edited_message","channel_post","edited_channel_post","callback_query"]` {
+	if got := calls[0].Params.Text("allowed_updates"); got != `["message","edited_message","channel_post","edited_channel_post","callback_query","my_chat_member"]` {
 		t.Errorf("allowed_updates %s", got)
 	}
 	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 3 {

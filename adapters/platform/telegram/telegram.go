@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
@@ -78,6 +80,9 @@ type Options struct {
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore AccessStore
+	// Language is what people chose for a chat, for the answers to commands: en, zh, or
+	// empty for that of the sender's client. Nil: nothing was chosen anywhere.
+	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
 	Decide Decide
 	// StateDir is a folder of the bot's own, made when needed: for messages whose
@@ -108,7 +113,8 @@ type Platform struct {
 	noDrafts  *refusals                     // chats that show no drafts
 	noRich    atomic.Bool                   // the server knows no rich messages
 	host      atomic.Pointer[platform.Host] // of the newest Receive; nil: none was begun
-	presses   chan struct{}                 // a token for each button that is being answered
+	life      atomic.Pointer[context.Context]
+	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
 	announced atomic.Bool // the commands, to the service
 	metrics   *metrics

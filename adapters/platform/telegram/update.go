@@ -26,6 +26,8 @@ type update struct {
 	// Callback is a button that somebody pressed. It is never written down: whoever
 	// is not answered presses again.
 	Callback *callback `json:"callback_query,omitempty"`
+	// Mine says that the bot is another kind of member of a chat than before.
+	Mine *membership `json:"my_chat_member,omitempty"`
 }
 
 // pollParams of getUpdates.
@@ -38,7 +40,7 @@ type pollParams struct {
 
 // allowedUpdates are the kinds that the mapper understands.
 func allowedUpdates() []string {
-	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost, models.AllowedUpdateCallbackQuery}
+	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost, models.AllowedUpdateCallbackQuery, models.AllowedUpdateMyChatMember}
 }
 
 type user struct {

@@ -153,7 +153,7 @@ func TestWebhookIsSet(t *testing.T) {
 		b, _, _ := hooked(t, hookSecret)
 		p := b.api.Calls("setWebhook")[0].Params
 		if b.api.Webhook() != "https://bot.example/hook/telegram" || b.api.Secret() != hookSecret ||
-			p.Text("allowed_updates") != `["message","edited_message","channel_post","edited_channel_post","callback_query"]` {
+			p.Text("allowed_updates") != `["message","edited_message","channel_post","edited_channel_post","callback_query","my_chat_member"]` {
 			t.Errorf("set with %v", p)
 		}
 		if n := len(b.api.Calls("getUpdates")); n != 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // TestRefusalsInTheWordsOfTheService: the texts are those that the Bot API answers with.
@@ -75,6 +76,22 @@ func TestToastsAreShort(t *testing.T) {
 			if n := len([]rune(text)); n == 0 || n > 200 {
 				t.Errorf("%d characters: %s", n, text)
 			}
+		}
+	}
+}
+
+// Who presses the button of a request that was decided reads the name of who decided it.
+func TestDecidedBeforeIsShownByName(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		out  messages.DecisionOutcome
+		want string
+	}{
+		{"named", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "denied", By: "telegram-8", ByName: "Carl"}, "❌ Carl"},
+		{"without a name", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "approved", By: "telegram-8"}, "✅ telegram-8"},
+	} {
+		if _, shown, _ := (words{}).decided(messages.Decision{Approved: true}, c.out, platform.Person{ID: "9", Name: "Dora"}); shown != c.want {
+			t.Errorf("%s: %q, want %q", c.name, shown, c.want)
 		}
 	}
 }

@@ -116,6 +116,7 @@ func parseChat(body []byte) (chatRequest, *problem) {
 	if out.Last, err = uimessage.Decode(last); err != nil {
 		return chatRequest{}, badRequest("bad_message", "The last message cannot be read: "+err.Error()+".")
 	}
+	out.Last = withoutSent(out.Last)
 	if out.Last.Role != uimessage.RoleUser && out.Last.Role != uimessage.RoleAssistant {
 		return chatRequest{}, badRequest("bad_role", "The last message is of the user or of the assistant.")
 	}
@@ -130,7 +131,7 @@ func shownBefore(list []json.RawMessage) []uimessage.Message {
 	var out []uimessage.Message
 	for _, raw := range list[:max(len(list)-1, 0)] {
 		if m, err := uimessage.Decode(raw); err == nil {
-			out = append(out, m)
+			out = append(out, withoutSent(m))
 		}
 	}
 	return out

@@ -64,7 +64,7 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 		refusal.write(w)
 		return
 	}
-	s := p.openStream(w)
+	s := p.openStream(w, readerOfChat(r, req.ID))
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
 	if t.said != nil {

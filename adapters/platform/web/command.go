@@ -66,7 +66,8 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 }
 
-// commandIn finds the command that a request is, if it is nothing else.
+// commandIn finds the command that a request is, if it is nothing else. One that nobody
+// knows is the host's to answer, too.
 func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
 	if req.Trigger == triggerRegenerate || req.Last.Role != uimessage.RoleUser {
 		return platform.Command{}, false
@@ -75,12 +76,14 @@ func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
 	if refusal != nil || len(said.parts) > 0 {
 		return platform.Command{}, false
 	}
-	return p.commandOf(said.text, false)
+	return parseCommand(said.text)
 }
 
-func (p *Platform) commandOf(text string, api bool) (platform.Command, bool) {
+// programCommand finds the command that instructions of a program are, if programs may
+// give it. Any other goes to the model as text.
+func (p *Platform) programCommand(text string) (platform.Command, bool) {
 	cmd, ok := parseCommand(text)
-	known := ok && slices.ContainsFunc(p.opts.Commands, func(c Command) bool { return c.Name == cmd.Name && (c.API || !api) })
+	known := ok && slices.ContainsFunc(p.opts.Commands, func(c Command) bool { return c.Name == cmd.Name && c.API })
 	return cmd, known
 }
 
@@ -131,7 +134,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 
 // executeCommand answers instructions that are a command; neither: they are none.
 func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *problem) {
-	cmd, ok := p.commandOf(in.Text, true)
+	cmd, ok := p.programCommand(in.Text)
 	if !ok {
 		return nil, nil //nolint:nilnil // nil is the answer: it is no command.
 	}

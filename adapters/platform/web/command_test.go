@@ -42,9 +42,18 @@ func TestCommandWithoutAStream(t *testing.T) {
 	}
 }
 
-// What is no command of the host's goes to the model, and so do edits of turns.
+// A command that nobody knows is the host's to answer.
+func TestUnknownCommand(t *testing.T) {
+	s := newServer(t, withCommands)
+	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "/sta tus")))
+	if in := s.live.next(t); in.Kind != platform.KindCommand || in.Command != (platform.Command{Name: "sta", Args: "tus"}) {
+		t.Errorf("taken as %s %+v", in.Kind, in.Command)
+	}
+}
+
+// What is no command goes to the model, and so do edits of turns.
 func TestWhatIsNoCommand(t *testing.T) {
-	for _, text := range []string{"/unknown", "status", "//status", "/sta tus", "/status@bot", "say /status", "/", "/ status", "/" + strings.Repeat("a", 40), "/состояние"} {
+	for _, text := range []string{"status", "//status", "/status@bot", "say /status", "/", "/ status", "/" + strings.Repeat("a", 40), "/состояние"} {
 		s := newServer(t, withCommands)
 		s.live.onAccept = s.live.echo
 		readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", text)))

@@ -82,7 +82,7 @@ func TestVoidWords(t *testing.T) {
 	}()
 	lines := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "m1", "hi"), "Accept", "*/*", "Accept-Language", "zh"))
 	lines.want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"start-step"}`, `data: {"type":"text-start","id":"t"}`,
-		`data: {"type":"text-delta","id":"t","delta":"half"}`, `data: {"type":"error","errorText":"模型的回答中途断开，正在重新生成。请刷新会话查看。"}`,
+		`data: {"type":"text-delta","id":"t","delta":"half"}`, `data: {"type":"error","errorText":"模型的回答中途断开，正在重新生成。请刷新聊天查看。"}`,
 		`data: {"type":"finish","finishReason":"error"}`, `data: [DONE]`, "")
 	s.live.say(key, "whole")
 	s.live.end(key, true, "done")

@@ -56,7 +56,7 @@ func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 		refusal.write(w)
 		return
 	}
-	s := p.openStream(w)
+	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
 	err = s.event(newWireView(view))

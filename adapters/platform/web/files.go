@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"mime"
 	"net/http"
 	"net/url"
 	"os"
@@ -79,8 +80,9 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 	}{"file", mediaType(kind), name, fileURL(r.PathValue("id"), stored)})
 }
 
-// file serves GET /api/chat/{id}/files/{file}: a file of the chat. Pictures are shown by
-// browsers, anything else is only saved.
+// file serves GET /api/chat/{id}/files/{file}: a file of the chat. One that the agent sent
+// is in a folder of its own and has its own name. Pictures are shown by browsers, anything
+// else is only saved.
 func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -91,8 +93,12 @@ func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 		notFound().write(w)
 		return
 	}
-	name := r.PathValue("file")
-	f, err := p.opts.Files.Open(key, name)
+	name, how := r.PathValue("file"), "attachment"
+	stored := name
+	if folder := r.PathValue("folder"); folder != "" {
+		stored, how = folder+"/"+name, mime.FormatMediaType(how, map[string]string{"filename": name})
+	}
+	f, err := p.opts.Files.Open(key, stored)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		notFound().write(w)
@@ -102,8 +108,8 @@ func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	kind, how := "application/octet-stream", "attachment"
-	if shown := map[string]string{".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp"}[path.Ext(name)]; shown != "" {
+	kind := "application/octet-stream"
+	if shown := map[string]string{".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp"}[strings.ToLower(path.Ext(name))]; shown != "" {
 		kind, how = shown, "inline"
 	}
 	w.Header().Set("Content-Type", kind)
@@ -222,17 +228,14 @@ const storedScheme = "ship-file:"
 
 // fetchable gives the files of messages the addresses by which a client fetches them.
 func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessage.Message {
-	scheme := "http://"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https://"
-	}
+	to := readerOfChat(r, chat)
 	for i, m := range list {
 		parts, changed := slices.Clone(m.Parts), false
 		for j, part := range parts {
 			f, ok := part.(uimessage.File)
 			stored, own := storedName(chat, f.URL)
 			if ok && own {
-				f.URL, changed = scheme+r.Host+fileURL(chat, stored), true
+				f.URL, changed = to.base+fileURL(chat, stored), true
 				parts[j] = f
 			}
 		}
@@ -240,7 +243,7 @@ func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessa
 			list[i].Parts = parts
 		}
 	}
-	return list
+	return to.messagesWithSent(list)
 }
 
 func fileURL(chat, stored string) string {

@@ -100,6 +100,10 @@ func TestPageDeletesAndRenames(t *testing.T) {
 	b.until(`document.getElementById('ask').open && document.getElementById('answer').value === 'roses'`)
 	b.eval(`(() => { document.getElementById('answer').value = 'my garden'; document.getElementById('yes').click(); })()`)
 	b.until(`document.querySelector('#chats a')?.textContent === 'my garden'`)
+	// The question names the chat, whatever its title does to the words around it.
+	b.eval(`(() => { document.getElementById('forget').click(); })()`)
+	b.until(`document.getElementById('question').textContent.startsWith('Delete the chat “\u2068my garden\u2069” for good?')`)
+	b.eval(`document.querySelector('#ask button[value=no]').click()`)
 
 	b.eval(`document.getElementById('forget').click()`)
 	b.until(`document.getElementById('ask').open && document.getElementById('answer').hidden`)

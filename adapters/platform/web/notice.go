@@ -17,7 +17,7 @@ func (s *stream) anew() error {
 	}
 	words := "The model's answer broke off and is being written anew. Load the chat again to see it."
 	if rec.style.chinese {
-		words = "模型的回答中途断开，正在重新生成。请刷新会话查看。"
+		words = "模型的回答中途断开，正在重新生成。请刷新聊天查看。"
 	}
 	if err := s.chunks([]uistream.Chunk{uistream.Error{ErrorText: words}, uistream.Finish{Reason: uistream.FinishError}}); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // turnState is what became of a message, for programs.
@@ -67,7 +67,7 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 	switch {
 	case good && meta.Result == "waiting" && len(open) > 0:
 		out.State, out.Waiting = turnWaiting, open
-	case good && meta.Result == "waiting" && last != persistence.AnswerOpen:
+	case good && meta.Result == "waiting" && last != journal.AnswerOpen:
 		out.Reason = string(last) // it expired or was withdrawn, so that no answer follows
 	case good && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting"):
 		out.State = turnAnswered
@@ -79,17 +79,17 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 
 // openRequests are the requests of a run that have no decision yet, and how the last of
 // the others ended.
-func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last persistence.Answer) {
+func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last journal.Answer) {
 	for _, m := range list {
 		if m.Role != uimessage.RoleAssistant || !sameRun(m, run) {
 			continue
 		}
-		t := persistence.NewTurn(m)
+		t := journal.NewTurn(m)
 		for _, r := range t.Requests {
 			call, ok := t.Call(r.CallID)
 			switch {
 			case !ok:
-			case r.Answer != persistence.AnswerOpen:
+			case r.Answer != journal.AnswerOpen:
 				last = r.Answer
 			default:
 				open = append(open, waitingRequest{

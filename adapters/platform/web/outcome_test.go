@@ -4,35 +4,35 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // TestOutcomeOf: a run that waits is no answer while a request is open, and a failure once
 // the request ended without a decision.
 func TestOutcomeOf(t *testing.T) {
-	request := func(a persistence.Answer) []persistence.Request {
-		return []persistence.Request{{ID: "r1", CallID: "c1", N: 4, Answer: a, Explained: persistence.Explained{Exact: "x"}}}
+	request := func(a journal.Answer) []journal.Request {
+		return []journal.Request{{ID: "r1", CallID: "c1", N: 4, Answer: a, Explained: journal.Explained{Exact: "x"}}}
 	}
 	tests := []struct {
 		name     string
 		result   string
 		reason   string
 		fate     uimessage.Fate
-		requests []persistence.Request
+		requests []journal.Request
 		want     turnState
 		because  string
 	}{
 		{"answered", "done", "", uimessage.FateAnswered, nil, turnAnswered, ""},
 		{"merged", "done", "", uimessage.FateMerged, nil, turnAnswered, ""},
-		{"waiting", "waiting", "", uimessage.FateAnswered, request(persistence.AnswerOpen), turnWaiting, ""},
-		{"expired", "waiting", "", uimessage.FateAnswered, request(persistence.AnswerExpired), turnFailed, "expired"},
+		{"waiting", "waiting", "", uimessage.FateAnswered, request(journal.AnswerOpen), turnWaiting, ""},
+		{"expired", "waiting", "", uimessage.FateAnswered, request(journal.AnswerExpired), turnFailed, "expired"},
 		{"failed", "failed", "network", uimessage.FateAnswered, nil, turnFailed, "network"},
 		{"stopped", "stopped", "", uimessage.FateStopped, nil, turnFailed, "stopped"},
 		{"declined", "done", "", uimessage.FateDeclined, nil, turnFailed, "declined"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			meta := persistence.WithRequests(uimessage.Metadata{RunID: "r", Result: tt.result, Reason: tt.reason}, tt.requests, 0)
+			meta := journal.WithRequests(uimessage.Metadata{RunID: "r", Result: tt.result, Reason: tt.reason}, tt.requests, 0)
 			m := uimessage.Message{
 				ID: "a", Role: uimessage.RoleAssistant, Metadata: meta.Raw(),
 				Parts: []uimessage.Part{uimessage.Tool{ToolCallID: "c1", Name: "write_file", State: uimessage.ToolApprovalRequested}},

@@ -175,7 +175,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	s := p.openStream(w)
+	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
 	err = p.again(s, key, late, isBusy(view))

@@ -52,7 +52,7 @@ func (p *problem) inChinese() string {
 	case "bad_message":
 		return "无法读取最后一条消息，请刷新页面后重试。"
 	case "bad_chat_id":
-		return "这个会话编号不能使用。"
+		return "这个聊天编号不能使用。"
 	}
 	return p.message
 }
@@ -60,7 +60,7 @@ func (p *problem) inChinese() string {
 // chinese translates the sentences of refusals; empty: there is no translation.
 func chinese(message string) string {
 	return map[string]string{
-		"A chat id is 1 to 256 bytes of text without control characters.":                                          "会话编号须为 1 到 256 字节的文本，不含控制字符。",
+		"A chat id is 1 to 256 bytes of text without control characters.":                                          "聊天编号须为 1 到 256 字节的文本，不含控制字符。",
 		"A message id is at most 256 bytes of text without control characters.":                                    "消息编号最长 256 字节，不含控制字符。",
 		"A request decides at most 100 requests for approval.":                                                     "一次最多答复 100 个审批请求。",
 		"A user message holds texts and files only.":                                                               "消息只能包含文本和文件。",
@@ -71,14 +71,14 @@ func chinese(message string) string {
 		"Files are not taken here.":                                                                                "这里不接收文件。",
 		"The body is {\"title\": \"…\"}.":                                                                          "请求正文须为 {\"title\": \"…\"}。",
 		"The file did not arrive in time.":                                                                         "文件没有及时传完，请重试。",
-		"This chat has no such file. Upload it again.":                                                             "这个会话里没有这个文件，请重新上传。",
-		"Files are sent as data URLs, or uploaded to this chat first.":                                             "文件须以 data URL 的形式发送，或先上传到这个会话。",
+		"This chat has no such file. Upload it again.":                                                             "这个聊天里没有这个文件，请重新上传。",
+		"Files are sent as data URLs, or uploaded to this chat first.":                                             "文件须以 data URL 的形式发送，或先上传到这个聊天。",
 		"Pages of another origin may not use this address.":                                                        "其他网站的页面不能使用这个地址。",
 		"Send the body as Content-Type: application/json.":                                                         "请求正文须为 Content-Type: application/json。",
 		"The answer for this Idempotency-Key is no longer in the history.":                                         "这个 Idempotency-Key 对应的回答已不在历史记录中。",
 		"The body is {\"all\": true} or empty.":                                                                    "请求正文须为 {\"all\": true} 或为空。",
 		"The body is {instructions, chatId?, userId?, messageId?}, all of them strings.":                           "请求正文须为 {instructions, chatId?, userId?, messageId?}，各项均为字符串。",
-		"The chat is busy with an answer. Stop it or wait until it ends, then try again.":                          "会话正在回答。请先停止，或等回答结束后再试。",
+		"The chat is busy with an answer. Stop it or wait until it ends, then try again.":                          "这个聊天正在回答。请先停止，或等回答结束后再试。",
 		"The form could not be read.":                                                                              "无法读取表单。",
 		"The host takes no messages now. Try again in a moment.":                                                   "服务暂时不接收消息，请稍后再试。",
 		"The instructions are empty.":                                                                              "instructions 为空。",
@@ -93,18 +93,18 @@ func chinese(message string) string {
 		"The run goes on. Ask again with the same messageId for its result.":                                       "任务仍在进行。请用同一个 messageId 再次查询结果。",
 		"The trigger is submit-message or regenerate-message.":                                                     "trigger 须为 submit-message 或 regenerate-message。",
 		"There is no such address here.":                                                                           "没有这个地址。",
-		"There is no such chat or message.":                                                                        "没有这个会话或消息，请刷新页面。",
+		"There is no such chat or message.":                                                                        "没有这个聊天或消息，请刷新页面。",
 		"There is no such request for approval.":                                                                   "没有这个审批请求。",
 		"This Idempotency-Key belongs to another message.":                                                         "这个 Idempotency-Key 已用于另一条消息。",
 		"This address is not served under that name.":                                                              "不能用这个域名访问此服务。",
 		"This could not be shown completely yet.":                                                                  "这个请求还没有完整显示。",
 		"This id belongs to another message.":                                                                      "这个编号属于另一条消息。",
-		"This is too large to send. Send a smaller file, or start a new chat if the page sends its whole history.": "内容太大，无法发送。请发送更小的文件；如果页面会附带全部历史记录，请新建会话。",
+		"This is too large to send. Send a smaller file, or start a new chat if the page sends its whole history.": "内容太大，无法发送。请发送更小的文件；如果页面会附带全部历史记录，请新建聊天。",
 		"This message could not be handled. The operator finds it with \"sma outbox list\".":                       "这条消息无法处理。管理员可以用 sma outbox list 查看。",
 		"This message was not taken. Try again later.":                                                             "这条消息没有被接收，请稍后再试。",
 		"This text is too long to send. Shorten it, or send it as a file.":                                         "文字太长，无法发送。请缩短，或以文件的形式发送。",
-		"This was decided already. Load the chat again to see what came of it.":                                    "这个请求已有决定。请刷新会话查看结果。",
-		"Too many messages are waiting for an answer in this chat. Try again when some of them are answered.":      "这个会话中等待回答的消息太多，请等一部分回答完后再发。",
+		"This was decided already. Load the chat again to see what came of it.":                                    "这个请求已有决定。请刷新聊天查看结果。",
+		"Too many messages are waiting for an answer in this chat. Try again when some of them are answered.":      "这个聊天中等待回答的消息太多，请等一部分回答完后再发。",
 		"Too many wrong tokens. Try again in a minute.":                                                            "错误的令牌次数过多，请一分钟后再试。",
 		"You are not logged in here. Open the link that \"sma link\" prints, then try again. A program sends the token as a bearer token.": "尚未登录。请打开 sma link 命令显示的链接，然后重试。程序须以 Bearer 方式发送令牌。",
 		"You may not decide this.": "你无权决定这个请求。",

@@ -25,7 +25,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 		code, kind, want                string
 	}{
 		{"busy", "POST", "/api/chat", edit, "secret", []string{"Accept", "*/*"}, 409, "busy", "text/plain", "The chat is busy with an answer. Stop it or wait until it ends, then try again."},
-		{"busy, in Chinese", "POST", "/api/chat", edit, "secret", []string{"Accept", "*/*", "Accept-Language", "zh-CN,zh;q=0.9"}, 409, "busy", "text/plain", "会话正在回答。请先停止，或等回答结束后再试。"},
+		{"busy, in Chinese", "POST", "/api/chat", edit, "secret", []string{"Accept", "*/*", "Accept-Language", "zh-CN,zh;q=0.9"}, 409, "busy", "text/plain", "这个聊天正在回答。请先停止，或等回答结束后再试。"},
 		{"logged out", "POST", "/api/chat", edit, "", []string{"Accept", "*/*"}, 401, "token_required", "text/plain", "You are not logged in here."},
 		{"logged out, in Chinese", "POST", "/api/chat", edit, "", []string{"Accept", "*/*", "Accept-Language", "zh"}, 401, "token_required", "text/plain", "尚未登录。"},
 		{"logged out, resuming", "GET", "/api/chat/c1/stream", "", "", []string{"Accept", "*/*"}, 401, "token_required", "text/plain", "You are not logged in here."},
@@ -33,7 +33,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 		{"another page", "POST", "/api/chat", edit, "secret", []string{"Accept", "*/*", "Sec-Fetch-Site", "cross-site"}, 403, "foreign_origin", "text/plain", "Pages of another origin"},
 		{"a program that accepts JSON", "POST", "/api/chat", edit, "secret", []string{"Accept", "application/json"}, 409, "busy", "application/json", `{"error":"busy","message":"The chat is busy`},
 		{"a program that says nothing", "POST", "/api/chat", edit, "secret", nil, 409, "busy", "application/json", `{"error":"busy","message":"The chat is busy`},
-		{"the page in Chinese", "POST", "/api/chat", edit, "secret", []string{"Accept", "application/json", "Accept-Language", "zh"}, 409, "busy", "application/json", `{"error":"busy","message":"会话正在回答。`},
+		{"the page in Chinese", "POST", "/api/chat", edit, "secret", []string{"Accept", "application/json", "Accept-Language", "zh"}, 409, "busy", "application/json", `{"error":"busy","message":"这个聊天正在回答。`},
 		{"an address for programs", "GET", "/api/chat/none", "", "secret", []string{"Accept", "*/*"}, 404, "not_found", "application/json", `{"error":"not_found"`},
 	}
 	for _, tt := range tests {

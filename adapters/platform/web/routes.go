@@ -45,6 +45,8 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"GET /api/chat/{id}/voice/{file}": p.voice,
 		"POST /api/chat/{id}/files":       p.upload,
 		"GET /api/chat/{id}/files/{file}": p.file,
+
+		"GET /api/chat/{id}/files/{folder}/{file}": p.file,
 	}
 }
 

@@ -30,15 +30,16 @@ type stream struct {
 	rc      *http.ResponseController
 	timeout time.Duration
 	buf     []byte
+	to      reader
 }
 
 // openStream sends the headers and a first comment, so that a reader knows at
 // once that its message was taken. A write that fails shows at the next one.
-func (p *Platform) openStream(w http.ResponseWriter) *stream {
+func (p *Platform) openStream(w http.ResponseWriter, to reader) *stream {
 	uistream.SetHeaders(w.Header())
 	w.Header().Set("Cache-Control", "no-cache, no-store, no-transform")
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, rc: http.NewResponseController(w), timeout: p.opts.WriteTimeout}
+	s := &stream{w: w, rc: http.NewResponseController(w), timeout: p.opts.WriteTimeout, to: to}
 	_ = s.text(uistream.Opened)
 	return s
 }
@@ -54,7 +55,7 @@ func (s *stream) chunks(list []uistream.Chunk) error {
 		return nil
 	}
 	s.buf = s.buf[:0]
-	for _, c := range list {
+	for _, c := range s.to.withSent(list) {
 		s.buf = uistream.AppendEvent(s.buf, c)
 	}
 	return s.flush()

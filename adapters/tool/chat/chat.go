@@ -1,5 +1,6 @@
 // Package chat has the tools that speak to people: chat_send answers in the
-// run's own chat, chat_contact_send writes to another one. Both owe what they
+// run's own chat, chat_send_file gives a file where the text is the answer, and
+// chat_contact_send writes to another chat. They owe what they
 // send to the outbox, so it is neither lost nor sent twice; what became of it is
 // the call's result. What a model can do better next time, an empty text or too
 // many calls, is an answer and no error.
@@ -22,6 +23,8 @@ type answer struct {
 	Parts     int    `json:"parts,omitempty"`
 	Skipped   string `json:"skipped,omitempty"`
 	Note      string `json:"note,omitempty"`
+	// Files are those that people find by a link.
+	Files []sentFile `json:"files,omitempty"`
 }
 
 // report puts a delivery into words.
@@ -95,7 +98,9 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 			if err != nil {
 				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
 			}
-			ref.Path = path
+			if ref.Path, err = s.own(call.Run.ChatKey, path); err != nil {
+				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+			}
 		}
 		out = append(out, ref)
 	}

@@ -45,6 +45,9 @@ func filesDir(t *testing.T) string {
 	return dir
 }
 
+// unnamed knows no names of chats.
+func unnamed(messages.ChatKey) string { return "" }
+
 // invoke validates and runs one call as a run does.
 func invoke(t *testing.T, tl tool.Tool, input string, run tool.Run, egress tool.Egress) (tool.Result, answer, error) {
 	t.Helper()
@@ -77,7 +80,7 @@ func TestSendSchemaIsWhatHostsExpect(t *testing.T) {
 	if schema.Type != "object" || !cmp.Equal(schema.Required, []string{"text"}) || schema.Properties["text"].Type != "string" {
 		t.Errorf("schema = %+v, want an object that requires the string text", schema)
 	}
-	for _, tl := range []tool.Tool{chat.NewSend(chat.Options{}), chat.NewContact()} {
+	for _, tl := range []tool.Tool{chat.NewSend(chat.Options{}), chat.NewContact(unnamed)} {
 		if s := tl.Spec(); len(s.Description) < 100 || s.ReadOnly || s.Title == "" {
 			t.Errorf("%s: spec = %+v", s.Name, s)
 		}
@@ -277,7 +280,7 @@ func TestContactAsks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := tool.BySpec(chat.NewContact(), tool.Call{Input: input, Run: tt.run}); got.Decision != tt.want {
+			if got := tool.BySpec(chat.NewContact(unnamed), tool.Call{Input: input, Run: tt.run}); got.Decision != tt.want {
 				t.Errorf("verdict = %+v, want %s", got, tt.want)
 			}
 		})
@@ -304,7 +307,7 @@ func TestContactSends(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			egress := &tooltest.Egress{}
-			_, _, err := invoke(t, chat.NewContact(), tt.input, tool.Run{}, egress)
+			_, _, err := invoke(t, chat.NewContact(unnamed), tt.input, tool.Run{}, egress)
 			if !errors.Is(err, tt.wantErr) {
 				t.Fatalf("err = %v, want %v", err, tt.wantErr)
 			}

@@ -14,6 +14,9 @@ import (
 // ContactName is the name of the tool that writes to another chat.
 const ContactName = "chat_contact_send"
 
+// longestName is how much people read of the name of a chat, in characters.
+const longestName = 40
+
 //go:embed contact.md
 var contactText string
 
@@ -21,10 +24,13 @@ var contactText string
 var contactSchema []byte
 
 // Contact is the tool chat_contact_send.
-type Contact struct{}
+type Contact struct {
+	name func(messages.ChatKey) string
+}
 
-// NewContact makes the tool.
-func NewContact() *Contact { return &Contact{} }
+// NewContact makes the tool. What name calls a chat is shown to whoever is asked; empty says
+// that it is not known.
+func NewContact(name func(messages.ChatKey) string) *Contact { return &Contact{name} }
 
 // Spec implements [tool.Tool].
 func (*Contact) Spec() tool.Spec {
@@ -73,12 +79,13 @@ func (*Contact) Judge(call tool.Call) tool.Verdict {
 }
 
 // Explain implements [tool.Explainer].
-func (*Contact) Explain(call tool.Call) (tool.Explanation, error) {
+func (c *Contact) Explain(call tool.Call) (tool.Explanation, error) {
 	in, _, err := target(call.Input)
 	if err != nil {
 		return tool.Explanation{}, err
 	}
-	e, err := tool.Describe(ContactName, struct{ Chat string }{in.ChatKey})
+	name := tool.Shorten(c.name(messages.ChatKey(in.ChatKey)), longestName)
+	e, err := tool.Describe(ContactName, struct{ Chat, Name string }{in.ChatKey, name})
 	e.Exact = in.Text
 	return e, err
 }

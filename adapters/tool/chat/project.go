@@ -11,8 +11,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -23,6 +25,8 @@ const (
 	maxProject = 50 << 20
 	// maxSentName is the longest name that people read of a file, in bytes.
 	maxSentName = 100
+	// maxFolder is the longest path of a folder that people may agree to, in bytes.
+	maxFolder = 200
 )
 
 // errChanged is the outcome of a call whose files are not those that a person agreed to.
@@ -98,12 +102,17 @@ func bindOf(list []ofProject) string {
 	return "send-" + hex.EncodeToString(h.Sum(nil))
 }
 
+// attachmentsOf are the files that a call of chat_send or chat_send_file names.
 func attachmentsOf(input json.RawMessage) ([]attachment, error) {
 	var in struct {
 		Attachments []attachment `json:"attachments"`
+		Path        string       `json:"path"` // of chat_send_file
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	if in.Path != "" {
+		return []attachment{{Path: in.Path}}, nil
 	}
 	return in.Attachments, nil
 }
@@ -142,8 +151,26 @@ func (s *Send) Explain(call tool.Call) (tool.Explanation, error) {
 	for _, f := range files {
 		lines = append(lines, fmt.Sprintf("%s (%d bytes, SHA-256 %s)", f.path, f.size, f.sum))
 	}
-	e.Exact, e.Bind = strings.Join(lines, "\n"), bindOf(files)
+	e.Exact, e.Bind, e.FilesIn = strings.Join(lines, "\n"), bindOf(files), folderOf(files)
 	return e, err
+}
+
+// folderOf is the folder that all of the files are in, with nothing in between; empty: it
+// is not one, or none that people could agree to. That is the project's own folder, and
+// what is hidden or has a name that cannot be read as it is.
+func folderOf(list []ofProject) string {
+	folder := path.Dir(list[0].path)
+	for _, f := range list {
+		plain := strings.IndexFunc(f.path, func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("`\\", r) }) < 0
+		hidden := slices.ContainsFunc(strings.Split(f.path, "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
+		if path.Dir(f.path) != folder || hidden || !plain || !utf8.ValidString(f.path) || !filepath.IsLocal(f.path) {
+			return ""
+		}
+	}
+	if folder == "." || len(folder) > maxFolder {
+		return ""
+	}
+	return folder
 }
 
 // copies puts the files of the project into the chat's own folder, and holds their bytes

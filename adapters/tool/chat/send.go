@@ -31,6 +31,9 @@ type Options struct {
 	// Open opens a file of the project that tools may read, and gives its path without
 	// links; nil: no file of the project can be sent.
 	Open func(path string) (f *os.File, name string, err error)
+	// Link is where people of a chat find a file that they were sent, by its path below
+	// Files; empty: the platform sends it. Nil: every platform does.
+	Link func(key messages.ChatKey, name string) string
 }
 
 // Send is the tool chat_send.
@@ -70,6 +73,7 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return tool.Result{}, fmt.Errorf("send: %w", err)
 	}
 	a := report(d)
+	a.Files = s.found(call, d, refs)
 	final := in.Final && said(d)
 	switch {
 	case final && !call.Run.Sole:

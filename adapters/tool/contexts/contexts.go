@@ -20,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // The names of the tools.
@@ -112,7 +113,7 @@ type entry struct {
 	SummaryPreview string `json:"summaryPreview"`
 }
 
-func (o Options) entries(items []persistence.ContextItem) []entry {
+func (o Options) entries(items []journal.ContextItem) []entry {
 	out := make([]entry, len(items))
 	for i, item := range items {
 		out[i] = entry{item.ID, item.Title, o.time(item.CreatedAt), o.time(item.ArchivedAt), item.SummaryPreview}

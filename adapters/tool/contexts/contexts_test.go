@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
@@ -24,41 +25,41 @@ const key messages.ChatKey = "web-chat-a"
 // shelf is an archive of contexts.
 type shelf struct {
 	persistence.Store
-	list []persistence.Context
+	list []journal.Context
 	err  error
 }
 
 func (s *shelf) put(n int, title string, said ...string) {
 	order := messages.ContextSwitch{Kind: messages.ContextNew, ID: fmt.Sprintf("c_20260102_%04d", n), Title: title}
-	var turns []persistence.Turn
+	var turns []journal.Turn
 	for i, words := range said {
 		m := storetest.Turn(i)
 		if i%2 == 1 {
 			m = storetest.Reply(i)
 		}
 		m.Metadata, m.Parts = nil, []uimessage.Part{uimessage.Text{Text: words}}
-		turns = append(turns, persistence.NewTurn(m))
+		turns = append(turns, journal.NewTurn(m))
 	}
-	s.list = append(s.list, persistence.NewContext(order, int64(n)*60_000, turns))
+	s.list = append(s.list, journal.NewContext(order, int64(n)*60_000, turns))
 }
 
-func (s *shelf) Contexts(_ context.Context, of messages.ChatKey) (items []persistence.ContextItem, err error) {
+func (s *shelf) Contexts(_ context.Context, of messages.ChatKey) (items []journal.ContextItem, err error) {
 	for _, c := range s.list {
 		if of == key {
 			items = append(items, c.Item(100))
 		}
 	}
-	persistence.SortContexts(items)
+	journal.SortContexts(items)
 	return items, s.err
 }
 
-func (s *shelf) ReadContext(_ context.Context, of messages.ChatKey, id string) (persistence.Context, error) {
+func (s *shelf) ReadContext(_ context.Context, of messages.ChatKey, id string) (journal.Context, error) {
 	for _, c := range s.list {
 		if c.ID == id && of == key {
 			return c, s.err
 		}
 	}
-	return persistence.Context{}, errors.Join(persistence.ErrNotFound, s.err)
+	return journal.Context{}, errors.Join(persistence.ErrNotFound, s.err)
 }
 
 func (s *shelf) set(t *testing.T) *tool.Set {

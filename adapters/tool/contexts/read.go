@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -74,7 +75,7 @@ func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 }
 
 // recalled is the text that the model reads, in the mode that it asked for.
-func (t recall) recalled(c persistence.Context, mode string) string {
+func (t recall) recalled(c journal.Context, mode string) string {
 	out := []string{opening, fmt.Sprintf("%s · %s · %s – %s", c.ID, c.Title, t.time(c.CreatedAt), t.time(c.ArchivedAt))}
 	turns := c.Messages
 	switch {
@@ -110,7 +111,7 @@ func said(m uimessage.Message) string {
 		case uimessage.Text:
 			words = append(words, p.Text)
 		case uimessage.Tool:
-			if sent, ok := persistence.SentWords(p); ok {
+			if sent, ok := journal.SentWords(p); ok {
 				words = append(words, sent)
 			} else {
 				words = append(words, fmt.Sprintf("[%s %s]", p.Name, p.Input))

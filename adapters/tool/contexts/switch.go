@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // leave is chat_context_new and chat_context_clear_active.
@@ -106,13 +107,13 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 }
 
 // find takes an id at its word, and otherwise looks for what a query means.
-func find(items []persistence.ContextItem, id, query string) ([]persistence.ContextItem, bool) {
+func find(items []journal.ContextItem, id, query string) ([]journal.ContextItem, bool) {
 	if id == "" {
 		return persistence.FindContext(items, query, candidates)
 	}
 	for _, item := range items {
 		if item.ID == id {
-			return []persistence.ContextItem{item}, true
+			return []journal.ContextItem{item}, true
 		}
 	}
 	return items[:min(candidates, len(items))], false

@@ -269,7 +269,9 @@ func (c *client) begin(ctx context.Context) (*link, error) {
 		case d.gone == nil && late:
 			return nil, errors.New(what)
 		case d.gone == nil:
-			return nil, err
+			return nil, unreached(err)
+		case d.gone.said.other() != "":
+			what = "its output holds something else than MCP: “" + clean(d.gone.said.other(), maxLine) + "”"
 		case !late:
 			what = d.gone.how + " before it answered"
 		}

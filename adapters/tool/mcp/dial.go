@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,6 +46,7 @@ type end struct {
 	spec  sandbox.Spec
 	how   string
 	words []string
+	said  *opening
 }
 
 // channel is done; it blocks for ever where there is no program.
@@ -62,6 +65,43 @@ func (e *end) isOver() bool {
 	default:
 		return false
 	}
+}
+
+// opening is the output of a program, whose beginning is kept to be quoted. It is safe
+// for concurrent use.
+type opening struct {
+	*os.File
+	mu    sync.Mutex
+	begin []byte
+}
+
+// Read implements io.Reader.
+func (o *opening) Read(p []byte) (int, error) {
+	n, err := o.File.Read(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.begin = append(o.begin, p[:min(n, maxLine-len(o.begin))]...)
+	return n, err
+}
+
+// other is the first line, if it is no message of the protocol, which all are objects.
+func (o *opening) other() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(string(o.begin)), "\n")
+	if strings.HasPrefix(line, "{") {
+		return ""
+	}
+	return line
+}
+
+// unreached is why there is no session with an address; that nothing answers there is
+// said without the words of the layers between.
+func unreached(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("it cannot be reached: %w", failed.Err)
+	}
+	return err
 }
 
 // dial makes a way to the server. life is how long it may be used.
@@ -98,7 +138,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 		}
 		return dialed{}, fmt.Errorf("start %s: %w", c.server.Command, err)
 	}
-	gone := &end{done: make(chan struct{}), spec: spec}
+	gone := &end{done: make(chan struct{}), spec: spec, said: &opening{File: outR}}
 	go func() {
 		defer close(gone.done)
 		gone.how = ended(process.Wait())
@@ -119,7 +159,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 		_ = outR.Close()
 	}
 	return dialed{
-		transport: &sdk.IOTransport{Reader: outR, Writer: inW, MaxLineLength: c.o.Limits.Message}, stop: stop, gone: gone,
+		transport: &sdk.IOTransport{Reader: gone.said, Writer: inW, MaxLineLength: c.o.Limits.Message}, stop: stop, gone: gone,
 	}, nil
 }
 

@@ -47,8 +47,6 @@ type logFile struct {
 	mu      sync.Mutex
 	line    []byte
 	cut     bool // the line is longer than what is kept of it
-	file    *os.File
-	size    int64
 	minute  time.Time
 	written int
 	dropped int
@@ -149,36 +147,28 @@ func (l *logFile) put(now time.Time, text string) {
 	text = clean(l.server.mask(text), maxLogLine+64)
 	text = strings.ReplaceAll(text, "\n", " ")
 	line := now.UTC().Format(time.RFC3339) + " " + text + "\n"
-	if l.file == nil || l.size+int64(len(line)) > maxLogFile {
-		l.open()
+	f, err := l.open(len(line))
+	if err != nil {
+		return // there is nowhere to complain
 	}
-	if l.file == nil {
-		return
-	}
-	n, _ := l.file.WriteString(line) // there is nowhere to complain
-	l.size += int64(n)
+	_, _ = f.WriteString(line)
+	_ = f.Close() // it was only appended to
 }
 
-// open opens the file, and makes it the older one if it is full.
-func (l *logFile) open() {
-	if l.file != nil {
-		_ = l.file.Close() // it was only appended to
-		l.file = nil
-	}
+// open opens the file for one line, and makes it the older one before if it is full. It
+// is not kept open: whoever tidies up may remove a file that was silent for long.
+func (l *logFile) open(room int) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return
+		return nil, fmt.Errorf("make the folder of logs: %w", err)
 	}
-	if info, err := os.Stat(l.path); err == nil && info.Size() >= maxLogFile*9/10 {
+	if info, err := os.Stat(l.path); err == nil && info.Size()+int64(room) > maxLogFile {
 		_ = os.Rename(l.path, l.path+".1") // fails: the file grows a little more
 	}
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return
+		return nil, fmt.Errorf("open the log: %w", err)
 	}
-	l.file, l.size = f, 0
-	if info, err := f.Stat(); err == nil {
-		l.size = info.Size()
-	}
+	return f, nil
 }
 
 func (l *logFile) close() {
@@ -186,9 +176,5 @@ func (l *logFile) close() {
 	defer l.mu.Unlock()
 	if len(l.line) > 0 {
 		l.flush(false)
-	}
-	if l.file != nil {
-		_ = l.file.Close() // it was only appended to
-		l.file = nil
 	}
 }

@@ -166,6 +166,8 @@ func TestLastWords(t *testing.T) {
 	}{
 		{"an error", `echo "starting" >&2; echo "Error: no key" >&2; exit 3`, "it ended with code 3 before it answered; its last words: “starting / Error: no key”", "", false},
 		{"a stack", `printf 'node:internal/x:1\n  throw err;\n  ^\n\nError: Cannot find module y\n    at a (b:1)\n    at c (d:2) {\n}\n\nNode.js v20.0.0\n' >&2; exit 1`, "“throw err; / Error: Cannot find module y”", "", false},
+		{"words of another kind", `echo "Server listening"; cat >/dev/null`, "its output holds something else than MCP: “Server listening”", "", false},
+		{"words of another kind at its end", `echo "usage: s"; echo "no such option" >&2; exit 2`, "its output holds something else than MCP: “usage: s”; its last words: “no such option”", "", false},
 		{"nothing", `exit 4`, "it ended with code 4 before it answered", "", false},
 		{"a line without an end", `printf 'nearly' >&2; exit 1`, "“nearly”", "", false},
 		{"a secret", `echo "bad key topsecret-token" >&2; exit 1`, "“bad key ********”", "", false},
@@ -282,5 +284,20 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 				t.Errorf("without such an argument it starts at %s, want its home", got)
 			}
 		})
+	}
+}
+
+// A log that was removed while its server runs, as old logs are, is begun anew with the
+// next line.
+func TestALogThatWasRemovedGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	l := newLogFile(dir, &Server{Name: "s"})
+	l.say("before")
+	if err := os.Remove(LogFile(dir, "s")); err != nil {
+		t.Fatal(err)
+	}
+	l.say("behind")
+	if log, err := ReadLog(dir, "s"); err != nil || !strings.HasSuffix(log, " -- behind\n") || strings.Contains(log, "before") {
+		t.Errorf("the log: %q, %v", log, err)
 	}
 }

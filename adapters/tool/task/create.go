@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -132,9 +133,9 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 		return persistence.Task{}, persistence.TaskTimes{}, err
 	}
 	t := persistence.Task{
-		ID: taskID(in.Title, call), Title: persistence.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
+		ID: taskID(call), Title: persistence.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
 		Status: persistence.TaskActive, CatchUp: persistence.CatchUp(cmp.Or(in.CatchUp, string(persistence.CatchUpOnce))),
-		Say: in.Say, Body: in.Instructions, MadeBy: persistence.TaskMaker(call.Run.Asker.Platform, call.Run.Asker.ID),
+		Say: in.Say, Body: in.Instructions, MadeBy: messages.PersonKey(call.Run.Asker.Platform, call.Run.Asker.ID),
 	}
 	zone := c.opts.Zone
 	if t.Zone == "" {
@@ -177,22 +178,11 @@ func (o Options) checked(t persistence.Task) (persistence.TaskTimes, error) {
 	return t.Schedule(o.Zone)
 }
 
-// taskID is a name that people can read, the same whenever the call comes again.
-func taskID(title string, call tool.Call) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(title) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= 32 {
-			break
-		}
-	}
+// taskID is the same whenever the call comes again. It holds no word of the title, since it
+// is part of keys and file names that outlive the task.
+func taskID(call tool.Call) string {
 	sum := sha256.Sum256([]byte(string(call.Run.ChatKey) + "\x00" + call.Run.MessageID + "\x00" + call.ID))
-	return cmp.Or(strings.Trim(b.String(), "-"), "task") + "-" + hex.EncodeToString(sum[:4])
+	return "task-" + hex.EncodeToString(sum[:4])
 }
 
 // Explain implements [tool.Explainer]. The answer to a single time is bound to that time.

@@ -28,7 +28,7 @@ func (c Create) Judge(call tool.Call) tool.Verdict {
 	if err != nil {
 		return tool.Verdict{Decision: tool.Ask, Reason: "the tasks of the chat cannot be counted"}
 	}
-	open, own := 0, taskID(in.Title, call)
+	open, own := 0, taskID(call)
 	for _, t := range mine {
 		if t.Status != persistence.TaskDone && t.ID != own {
 			open++

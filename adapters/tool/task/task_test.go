@@ -94,7 +94,7 @@ func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := []string{"Sat 2026-03-28 02:30 CET", "Sun 2026-03-29 03:00 CEST", "Mon 2026-03-30 02:30 CEST"}
-	want := "May I follow these instructions by myself again and again, on the schedule “30 2 * * *”, next on Saturday, 28 March 2026, 02:30, " +
+	want := "May I follow these instructions by myself every day at 02:30, next on Saturday, 28 March 2026, 02:30, " +
 		"Sunday, 29 March 2026, 03:00 and Monday, 30 March 2026, 02:30 (Europe/Berlin)? The task is called “Morning report”."
 	if diff := cmp.Diff(want, e.What); diff != "" || e.Exact != "Sum up the news." {
 		t.Errorf("exactly %q (-want +got):\n%s", e.Exact, diff)

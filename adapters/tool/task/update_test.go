@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -25,7 +26,7 @@ func TestUpdate(t *testing.T) {
 		t.Fatalf("cron is %q", own.Cron)
 	}
 	for _, tt := range []struct{ name, in, what, exact string }{
-		{"times in Chinese", `"cron":"每天晚上十点"`, "on the schedule “0 22 * * *”, next on Friday, 27 March 2026, 22:00, Saturday, 28 March 2026, 22:00 and Sunday, 29 March 2026, 22:00 (Europe/Berlin)?", "Report, please."},
+		{"times in Chinese", `"cron":"每天晚上十点"`, "every day at 22:00, next on Friday, 27 March 2026, 22:00, Saturday, 28 March 2026, 22:00 and Sunday, 29 March 2026, 22:00 (Europe/Berlin)?", "Report, please."},
 		{"a single time", `"delay":"20m"`, "on Friday, 27 March 2026, 12:20 (Europe/Berlin)?", "Report, please."},
 		{"words", `"title":"News","instructions":"Sum up."`, "follow these instructions by myself on Friday, 27 March 2026, 12:20 (Europe/Berlin)? The task is then called “News”.", "Sum up."},
 		{"zone and times", `"timezone":"Asia/Shanghai","cron":"0 9 * * 1-5"`, "next on Monday, 30 March 2026, 09:00, Tuesday, 31 March 2026, 09:00 and Wednesday, 1 April 2026, 09:00 (Asia/Shanghai)?", "Sum up."},
@@ -117,7 +118,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	b := newBench(t)
 	set, err := tool.NewSet(task.Tools(task.Options{
 		Tasks: b.store, Zone: b.now.Location(), May: func(run tool.Run, t persistence.Task) bool {
-			return persistence.TaskMaker(run.Asker.Platform, run.Asker.ID) == t.MadeBy
+			return messages.PersonKey(run.Asker.Platform, run.Asker.ID) == t.MadeBy
 		},
 	})...)
 	if err != nil {

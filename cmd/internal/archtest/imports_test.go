@@ -29,12 +29,17 @@ func importFaults(p pkg) []string {
 		if strings.HasPrefix(path, "github.com/asynkron/protoactor-go") && top(from) != "actors" && top(from) != "cmd" {
 			fault("imports %s: only actors and cmd may", path)
 		}
+		if slices.Contains(pure, from) && slices.Contains([]string{"context", "crypto/rand", "io", "io/fs", "log/slog", "math/rand/v2", "net", "os", "sync", "sync/atomic"}, path) {
+			fault("imports %s: what follows from facts follows from them alone", path)
+		}
 		if top(from) == "actors" && !strings.HasSuffix(from, "test") && (path == "sync" || path == "sync/atomic") {
 			fault("imports %s: an actor's state has one owner", path)
 		}
 	}
 	for _, to := range p.own() {
 		switch {
+		case slices.Contains(pure, from) && top(to) != "messages":
+			fault("imports %s: what follows from facts follows from them alone", to)
 		case under(to, from):
 		case isImplementation(to) && top(from) != "cmd" && !sameImplementation(from, to):
 			fault("imports the implementation %s: only cmd may", to)
@@ -55,11 +60,15 @@ func importFaults(p pkg) []string {
 	return out
 }
 
-// isImplementation: one level below a contract, tests' packages aside.
+// pure are packages without a clock, a store, chance or actors: whatever they decide follows
+// from what they are given.
+var pure = []string{"persistence/journal"}
+
+// isImplementation: one level below a contract, tests' packages and what is pure aside.
 func isImplementation(rel string) bool {
 	parts := strings.Split(rel, "/")
 	switch {
-	case slices.Contains(parts, "internal"), isTestPackage(rel):
+	case slices.Contains(parts, "internal"), isTestPackage(rel), slices.Contains(pure, rel):
 		return false
 	case parts[0] == "adapters":
 		return len(parts) > 2
@@ -108,7 +117,7 @@ func TestImportRulesBite(t *testing.T) {
 		{"cmd wires implementations", "cmd/internal/host", "adapters/platform/telegram", false},
 		{"an actor imports an implementation", "actors/run", "adapters/model/openai", true},
 		{"one implementation imports another", "adapters/platform/web", "adapters/platform/telegram", true},
-		{"a contract imports its implementation", "persistence", "persistence/jsonl/internal/vfs", false},
+		{"a contract imports its implementation", "persistence", "persistence/filestore/internal/vfs", false},
 		{"an implementation of several packages", "adapters/platform/web", "adapters/platform/web/stream", false},
 		{"a helper of all adapters", "adapters/platform/telegram", "adapters/internal/markup", false},
 		{"an actor imports a contract", "actors/run", "adapters/model", false},
@@ -117,9 +126,12 @@ func TestImportRulesBite(t *testing.T) {
 		{"settings in an implementation", "adapters/platform/telegram", "config", true},
 		{"settings in a command", "cmd/internal/cli", "config", false},
 		{"settings import their own parts", "config", "config/internal/jsonpos", false},
+		{"an actor imports facts", "actors/chat", "persistence/journal", false},
+		{"facts import a contract of stores", "persistence/journal", "persistence", true},
+		{"facts import messages", "persistence/journal", "messages/uimessage", false},
 		{"messages import the store", "messages", "persistence", true},
 		{"messages import messages", "messages", "messages/uimessage", false},
-		{"a store imports actors", "persistence/jsonl", "actors/chat", true},
+		{"a store imports actors", "persistence/filestore", "actors/chat", true},
 		{"actors import cmd", "actors/chat", "cmd/internal/host", true},
 		{"an actor imports an actor", "actors/shard", "actors/chat", true},
 		{"an actor imports a pure part", "actors/run", "actors/internal/loop", false},

@@ -108,21 +108,21 @@ func reliabilityFaults(page string, want []string, tests map[string]bool) (fault
 }
 
 func TestReliabilityBites(t *testing.T) {
-	tests := map[string]bool{"persistence/jsonl.TestST1Kills": true, "persistence/jsonl.TestST10Kills": true}
+	tests := map[string]bool{"persistence/filestore.TestST1Kills": true, "persistence/filestore.TestST10Kills": true}
 	tests["cmd/sma.TestST1Again"] = true
 	cases := []struct {
 		name, page string
 		want       int
 	}{
-		{"fine", "| ST1 | a → b | `TestST1Kills` (`persistence/jsonl`), `TestST1Again` (`cmd/sma`) | 5 |\n", 0},
+		{"fine", "| ST1 | a → b | `TestST1Kills` (`persistence/filestore`), `TestST1Again` (`cmd/sma`) | 5 |\n", 0},
 		{"nothing", "", 1},
-		{"twice", "| ST1 | a | `TestST1Kills` (`persistence/jsonl`) | 5 |\n| ST1 | a | `TestST1Kills` (`persistence/jsonl`) | 5 |\n", 1},
+		{"twice", "| ST1 | a | `TestST1Kills` (`persistence/filestore`) | 5 |\n| ST1 | a | `TestST1Kills` (`persistence/filestore`) | 5 |\n", 1},
 		{"no test", "| ST1 | a | later | 5 |\n", 1},
-		{"no figure", "| ST1 | a | `TestST1Kills` (`persistence/jsonl`) | |\n", 1},
-		{"a test of another row", "| ST1 | a | `TestST10Kills` (`persistence/jsonl`) | 5 |\n", 1},
-		{"a test that there is not", "| ST1 | a | `TestST1Gone` (`persistence/jsonl`) | 5 |\n", 1},
+		{"no figure", "| ST1 | a | `TestST1Kills` (`persistence/filestore`) | |\n", 1},
+		{"a test of another row", "| ST1 | a | `TestST10Kills` (`persistence/filestore`) | 5 |\n", 1},
+		{"a test that there is not", "| ST1 | a | `TestST1Gone` (`persistence/filestore`) | 5 |\n", 1},
 		{"another package", "| ST1 | a | `TestST1Kills` (`persistence`) | 5 |\n", 1},
-		{"a row too many", "| ST1 | a | `TestST1Kills` (`persistence/jsonl`) | 5 |\n| ZZ1 | a | `TestZZ1` (`x`) | 5 |\n", 4 - 1},
+		{"a row too many", "| ST1 | a | `TestST1Kills` (`persistence/filestore`) | 5 |\n| ZZ1 | a | `TestZZ1` (`x`) | 5 |\n", 4 - 1},
 	}
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -118,9 +118,9 @@ type approvalWords struct {
 func (a *app) approvalWords() approvalWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return approvalWords{
-			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 会话 编号\n",
+			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 聊天 编号\n",
 			approved: "已批准", denied: "已拒绝", zh: true,
-			unsent: "还没能在会话中显示：%s", parked: "还没能在会话中显示：%s。可用 sma outbox retry 重新发送",
+			unsent: "还没能在聊天中显示：%s", parked: "还没能在聊天中显示：%s。可用 sma outbox retry 重新发送",
 			is: map[messages.DecisionIs]string{
 				messages.DecisionAlready: "此前已有结果", messages.DecisionExpired: "已失效", messages.DecisionUnknown: "已不存在", messages.DecisionForbidden: "无权审批",
 				messages.DecisionUnseen: "还没有完整显示",

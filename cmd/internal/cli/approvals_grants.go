@@ -20,8 +20,8 @@ func (a *app) approvalsGrantsCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
-		Long: "Lists the grants that count: what people allowed in a chat for a time, and what they agreed to once under a rule of\n" +
-			"permissions.exec.allow for a program that runs files.",
+		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
+			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
 		Example: "  sma approvals grants\n  sma approvals grants telegram-chat-42 --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			key, err := chatArg(args)
@@ -121,18 +121,18 @@ func grantsFailure(err error) error {
 
 // grantWords are what the commands say to people, in one language.
 type grantWords struct {
-	empty, left, endless, by, in, help, done string
-	zh                                       bool
+	empty, left, endless, by, in, files, help, done string
+	zh                                              bool
 }
 
 func (a *app) grantWords() grantWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return grantWords{
-			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", help: "收回：sma approvals revoke 会话 编号\n", done: "已收回", zh: true,
+			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", files: "发送直接位于文件夹 %s 中的文件", help: "撤销：sma approvals revoke 聊天 编号\n", done: "已撤销", zh: true,
 		}
 	}
 	return grantWords{
-		empty: "nothing runs without asking because somebody granted it\n", left: "ends in %s", endless: "has no end", by: "for %s", in: "in folder %s",
+		empty: "nothing runs without asking because somebody granted it\n", left: "ends in %s", endless: "has no end", by: "for %s", in: "in folder %s", files: "sends files that are directly in the folder %s",
 		help: "take back: sma approvals revoke CHAT N\n", done: "taken back",
 	}
 }
@@ -150,7 +150,14 @@ func (w grantWords) table(lines []host.GrantLine, now time.Time) string {
 		}
 		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
 		if l.Person != "" {
-			fmt.Fprintf(&out, "  "+w.by+"  "+w.in, oneLine(l.Person, 64), oneLine(l.Folder, 200))
+			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Person, 64))
+		}
+		switch {
+		case l.FilesIn != "":
+			out.WriteString("\n    | " + fmt.Sprintf(w.files, oneLine(l.FilesIn, 200)) + "\n")
+			continue
+		case l.Person != "":
+			fmt.Fprintf(&out, "  "+w.in, oneLine(l.Folder, 200))
 		}
 		out.WriteString("\n    | " + oneLine(l.Rule, 8192) + "\n")
 	}

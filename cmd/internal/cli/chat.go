@@ -87,7 +87,7 @@ func (a *app) sendCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.send(ctx, state, client, sending{sent: sent{Chat: name, ID: id}, text: text, files: uploaded, asJSON: asJSON, detach: detach})
+				return a.send(ctx, state, client, sending{sent: sent{Chat: name, ID: id}, text: text, uploads: uploaded, asJSON: asJSON, detach: detach})
 			})
 		},
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // chatList is what chats have to list: of one, or of all. It comes from the host, or
@@ -21,7 +21,7 @@ import (
 type chatList[T any] struct {
 	route  string // of the control socket
 	unread string // says that it cannot be read
-	files  func(context.Context, *jsonl.Store, messages.ChatKey) ([]T, error)
+	files  func(context.Context, *filestore.Store, messages.ChatKey) ([]T, error)
 }
 
 // run reads the list of the chat that the arguments name, or of all, and has it shown.

@@ -20,7 +20,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func (a *app) chatsCmd() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) chatsCmd() *cobra.Command {
 // source reads chats: from the host that runs, or from the store if none does.
 type source struct {
 	control control
-	store   *jsonl.Store // nil: a host runs
+	store   *filestore.Store // nil: a host runs
 }
 
 // withChats opens the chats of the project.
@@ -53,7 +54,7 @@ func (a *app) withChats(ctx context.Context, work func(s source, state string) e
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
 		return work(s, state) // nothing was ever kept; reading makes no folder
 	}
-	s.store, err = jsonl.Open(jsonl.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	s.store, err = filestore.Open(filestore.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		code := CodeFailed
 		if errors.Is(err, persistence.ErrLocked) {
@@ -134,13 +135,13 @@ func (a *app) chatsListCmd() *cobra.Command {
 
 // explained is the JSON of chats show.
 type explained struct {
-	ChatKey messages.ChatKey          `json:"chatKey"`
-	Running bool                      `json:"running"`
-	Turns   int                       `json:"turns"`
-	Waiting int                       `json:"waiting"`
-	Counts  platform.Counts           `json:"counts"`
-	Open    []openTurn                `json:"open"`
-	Ledger  []persistence.LedgerEntry `json:"ledger"`
+	ChatKey messages.ChatKey      `json:"chatKey"`
+	Running bool                  `json:"running"`
+	Turns   int                   `json:"turns"`
+	Waiting int                   `json:"waiting"`
+	Counts  platform.Counts       `json:"counts"`
+	Open    []openTurn            `json:"open"`
+	Ledger  []journal.LedgerEntry `json:"ledger"`
 	// Lines are the messages in both directions, in the order of their arrival.
 	Lines []chatLine `json:"lines"`
 }
@@ -162,7 +163,7 @@ func openTurns(doc host.ChatDocument) []openTurn {
 	add := func(m uimessage.Message, waiting bool) {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
 		out = append(out, openTurn{
-			ID: m.ID, At: time.UnixMilli(meta.TS), UserID: meta.UserID, Username: meta.Username, Text: persistence.Text(m), Waiting: waiting,
+			ID: m.ID, At: time.UnixMilli(meta.TS), UserID: meta.UserID, Username: meta.Username, Text: journal.Text(m), Waiting: waiting,
 		})
 	}
 	for _, m := range doc.Messages {
@@ -211,7 +212,7 @@ func (a *app) chatsShowCmd() *cobra.Command {
 				if asJSON {
 					return a.printJSON(out)
 				}
-				return a.print(out.text())
+				return a.print(out.text(chatWordsIn(a.readsChinese())))
 			})
 		},
 	}
@@ -223,28 +224,28 @@ func (a *app) chatsShowCmd() *cobra.Command {
 // ledgerRead is how many lines of the ledger are read at least, to put them in order.
 const ledgerRead = 2000
 
-func explainChat(doc host.ChatDocument, ledger []persistence.LedgerEntry) explained {
+func explainChat(doc host.ChatDocument, ledger []journal.LedgerEntry) explained {
 	return explained{
 		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
-		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]persistence.LedgerEntry{}, ledger...),
+		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
 		Lines: append([]chatLine{}, timeline(doc, ledger)...),
 	}
 }
 
 // text writes the chat for people: the conservation of its ingresses, then its messages.
-func (e explained) text() string {
+func (e explained) text(w chatWords) string {
 	var out strings.Builder
-	doing := "at rest"
+	doing := w.rest
 	if e.Running {
-		doing = "a run is under way"
+		doing = w.running
 	}
-	fmt.Fprintf(&out, "%s: %s, %d turns, %d waiting, %d to be sent\n", e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
-	fmt.Fprintf(&out, "accepted %d = open %d", e.Counts.Accepted, e.Counts.Open)
+	fmt.Fprintf(&out, w.head, e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
+	fmt.Fprintf(&out, w.accepted, e.Counts.Accepted, e.Counts.Open)
 	for _, fate := range slices.Sorted(maps.Keys(e.Counts.Fates)) {
-		fmt.Fprintf(&out, " + %s %d", fate, e.Counts.Fates[fate])
+		fmt.Fprintf(&out, " + %s %d", w.state(string(fate)), e.Counts.Fates[fate])
 	}
 	out.WriteByte('\n')
-	out.WriteString(linesText(e.Lines))
+	out.WriteString(w.lines(e.Lines))
 	return out.String()
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // turn is a message of a chat as its folder has it.
@@ -49,7 +49,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 	if want := []string{"3 Ann first", "5 Ann merged", "6 Ann later waits"}; !slices.Equal(got, want) {
 		t.Errorf("open are %q, want %q", got, want)
 	}
-	text := explainChat(doc, nil).text()
+	text := explainChat(doc, nil).text(chatWordsIn(false))
 	for _, want := range []string{"Ann  open  first\n", "Ann  open  merged\n", "Ann  open, waiting  later\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text is\n%s\nwithout %q", text, want)
@@ -88,7 +88,7 @@ func TestShowInOrderOfArrival(t *testing.T) {
 			turn(t, `{"id":"u3","role":"user","parts":[{"type":"text","text":"third"}],"metadata":{"ts":1700000006000,"userId":"8"}}`),
 		},
 	}
-	ledger := []persistence.LedgerEntry{
+	ledger := []journal.LedgerEntry{
 		{N: 1, TS: base + 3000, Arrived: base + 3000, Dir: "in", UserID: "7", Text: "declined", Fate: "declined", Reason: "full"},
 		{N: 2, TS: base + 5000, Dir: "in", TurnID: "u1", UserID: "7", Text: "first", Fate: "answered"}, // as older versions wrote it
 	}
@@ -104,8 +104,13 @@ func TestShowInOrderOfArrival(t *testing.T) {
 		t.Errorf("lines are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, want := range []string{"in   Ann  answered after 4s  first\n", "merged from step 2 of run r1  second\n", "out  agent  stored  the answer\n"} {
-		if !strings.Contains(out.text(), want) {
-			t.Errorf("the text lacks %q:\n%s", want, out.text())
+		if !strings.Contains(out.text(chatWordsIn(false)), want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.text(chatWordsIn(false)))
+		}
+	}
+	for _, want := range []string{"web-chat-a：空闲，4 条消息", "收    Ann  已回答，用时 4s  first\n", "已并入，自运行 r1 的第 2 步起可见  second\n", "已拒收（full）  declined\n", "发    agent  已保存  the answer\n"} {
+		if text := out.text(chatWordsIn(true)); !strings.Contains(text, want) {
+			t.Errorf("the Chinese text lacks %q:\n%s", want, text)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 func (a *app) chatsForkCmd() *cobra.Command {
@@ -33,7 +33,7 @@ func (a *app) chatsForkCmd() *cobra.Command {
 			if before == "" {
 				return &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + string(from)}
 			}
-			return a.makeChat(c.Context(), asJSON, func(ctx context.Context, store *jsonl.Store) (newChat, error) {
+			return a.makeChat(c.Context(), asJSON, func(ctx context.Context, store *filestore.Store) (newChat, error) {
 				n, err := host.Fork(ctx, store, from, key, before, time.Now())
 				switch {
 				case errors.Is(err, platform.ErrNotFound):

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // newChat is the JSON of chats import and chats fork.
@@ -44,7 +44,7 @@ func (a *app) chatsImportCmd() *cobra.Command {
 			if err != nil {
 				return &Failure{Code: CodeFailed, What: args[0] + " holds no UI messages", Why: err}
 			}
-			return a.makeChat(c.Context(), asJSON, func(ctx context.Context, store *jsonl.Store) (newChat, error) {
+			return a.makeChat(c.Context(), asJSON, func(ctx context.Context, store *filestore.Store) (newChat, error) {
 				err := host.Adopt(ctx, store, key, list, time.Now())
 				return newChat{key, len(list)}, adoptFailure(key, err)
 			})
@@ -76,7 +76,7 @@ func (a *app) input(name string) ([]byte, error) {
 }
 
 // makeChat opens the store, which no host may use, and tells what was made.
-func (a *app) makeChat(ctx context.Context, asJSON bool, work func(ctx context.Context, store *jsonl.Store) (newChat, error)) error {
+func (a *app) makeChat(ctx context.Context, asJSON bool, work func(ctx context.Context, store *filestore.Store) (newChat, error)) error {
 	_, state, err := a.folders(nil)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (a *app) makeChat(ctx context.Context, asJSON bool, work func(ctx context.C
 	if _, err := newControl(state).status(ctx); !errors.Is(err, errNotRunning) {
 		return inUse
 	}
-	store, err := jsonl.Open(jsonl.Options{Dir: state, Logger: a.quietLog()})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.quietLog()})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return inUse

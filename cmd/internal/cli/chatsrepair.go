@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 func (a *app) chatsRepairCmd() *cobra.Command {
@@ -38,7 +38,7 @@ func (a *app) chatsRepairCmd() *cobra.Command {
 			}
 			if asJSON {
 				err = a.printJSON(struct {
-					Chats []jsonl.Repaired `json:"chats"`
+					Chats []filestore.Repaired `json:"chats"`
 				}{done})
 			} else {
 				err = a.print(repairedText(done))
@@ -56,8 +56,8 @@ func (a *app) chatsRepairCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) repairChats(ctx context.Context, dir, state string, names []string) ([]jsonl.Repaired, error) {
-	done := []jsonl.Repaired{}
+func (a *app) repairChats(ctx context.Context, dir, state string, names []string) ([]filestore.Repaired, error) {
+	done := []filestore.Repaired{}
 	if _, err := newControl(state).status(ctx); !errors.Is(err, errNotRunning) {
 		return nil, busy(nil)
 	}
@@ -67,7 +67,7 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 		}
 		return done, nil
 	}
-	store, err := jsonl.Open(jsonl.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return nil, busy(err)
@@ -76,8 +76,8 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 	}
 	keys, err := chosen(names, store.Chats(ctx))
 	for _, key := range keys {
-		var r jsonl.Repaired
-		if r, err = store.Repair(ctx, key, jsonl.RepairOptions{Gap: gapText(dir)}); err != nil {
+		var r filestore.Repaired
+		if r, err = store.Repair(ctx, key, filestore.RepairOptions{Gap: gapText(dir)}); err != nil {
 			err = repairFailure(key, err)
 			break
 		}
@@ -114,7 +114,7 @@ func gapText(dir string) func(lost int64) string {
 	}
 }
 
-func repairedText(done []jsonl.Repaired) string {
+func repairedText(done []filestore.Repaired) string {
 	var out strings.Builder
 	for _, r := range done {
 		if len(r.Files)+len(r.Left) == 0 {

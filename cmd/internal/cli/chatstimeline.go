@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // The states of a line besides the fates of the ledger.
@@ -37,7 +37,7 @@ type chatLine struct {
 // timeline are the messages of a chat in the order of their arrival: the lines of the
 // ledger, and what only the history has yet. That is what is open, answers of platforms
 // whose readers fetch them (web, terminal, API), and lines of a run that has just ended.
-func timeline(doc host.ChatDocument, ledger []persistence.LedgerEntry) []chatLine {
+func timeline(doc host.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 	turns, names, fates := map[string]uimessage.Metadata{}, map[string]string{}, map[string]uimessage.FateRecord{}
 	for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
@@ -56,7 +56,7 @@ func timeline(doc host.ChatDocument, ledger []persistence.LedgerEntry) []chatLin
 		written[l.Dir+l.TurnID] = true
 		settled := time.UnixMilli(l.TS)
 		arrived := cmp.Or(l.Arrived, turns[l.TurnID].TS, l.TS)
-		if l.Dir == persistence.DirOut {
+		if l.Dir == journal.DirOut {
 			arrived = cmp.Or(l.Arrived, l.TS)
 		}
 		out = append(out, chatLine{
@@ -82,21 +82,24 @@ func unwritten(
 	}
 	var out []chatLine
 	for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
-		meta, dir := turns[m.ID], persistence.DirIn
+		meta, dir := turns[m.ID], journal.DirIn
 		if m.Role == uimessage.RoleAssistant {
-			dir = persistence.DirOut
+			dir = journal.DirOut
 		}
-		text := persistence.Text(m)
-		if written[dir+m.ID] || meta.Kind == uimessage.KindSummary || meta.Kind == uimessage.KindGap || dir == persistence.DirOut && text == "" {
+		text := journal.Text(m)
+		if words := meta.Notice(); words != "" {
+			text = strings.TrimSpace(text + "\n\n" + words) // as people read it
+		}
+		if written[dir+m.ID] || meta.Kind == uimessage.KindSummary || meta.Kind == uimessage.KindGap || dir == journal.DirOut && text == "" {
 			continue
 		}
 		l := chatLine{Arrived: time.UnixMilli(meta.TS), Dir: dir, ID: m.ID, UserID: meta.UserID, RunID: meta.RunID, Text: text}
 		l.Who = whoOf(names, dir, meta.UserID, meta.Username)
 		f, ended := fates[m.ID]
 		switch {
-		case dir == persistence.DirOut && meta.Result == "":
+		case dir == journal.DirOut && meta.Result == "":
 			l.State = lineOpen
-		case dir == persistence.DirOut:
+		case dir == journal.DirOut:
 			l.State, l.Reason = lineStored, meta.Reason
 		case ended:
 			l.State, l.Reason, l.RunID, l.Step = string(f.Fate), f.Reason, f.RunID, int(f.Step)
@@ -122,7 +125,7 @@ func whoOf(names map[string]string, dir, id, username string) string {
 		return names[id]
 	case username != "" || id != "":
 		return cmp.Or(username, id)
-	case dir == persistence.DirOut:
+	case dir == journal.DirOut:
 		return "agent"
 	default:
 		return "host"
@@ -137,29 +140,55 @@ func lastLines(lines []chatLine, last int) []chatLine {
 	return lines[len(lines)-last:]
 }
 
-// text writes one line for people.
-func (l chatLine) text() string {
-	state := l.State
-	switch {
-	case l.State == lineWaits:
-		state = "open, waiting"
-	case l.Reason != "":
-		state += " (" + oneLine(l.Reason, 64) + ")"
-	}
-	if l.Step > 0 && l.State == string(persistence.FateMerged) {
-		state += fmt.Sprintf(" from step %d of run %s", l.Step, l.RunID)
-	}
-	if l.Settled != nil && l.Settled.Sub(l.Arrived) >= time.Second {
-		state += " after " + l.Settled.Sub(l.Arrived).Round(time.Second).String()
-	}
-	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), l.Dir, oneLine(l.Who, 64), state, oneLine(l.Text, 80))
+// chatWords are the words of a chat and its messages, in one language.
+type chatWords struct {
+	head                    string // of the chat: its key, what it does, and counts
+	rest, running, accepted string
+	reason, merged, after   string // what follows a state
+	states                  map[string]string
 }
 
-// linesText writes a timeline for people.
-func linesText(lines []chatLine) string {
+func chatWordsIn(chinese bool) chatWords {
+	if chinese {
+		return chatWords{
+			head: "%s：%s，%d 条消息，%d 条等待，%d 条待发送\n", rest: "空闲", running: "正在处理", accepted: "收到 %d = 未决 %d",
+			reason: "（%s）", merged: "，自运行 %[2]s 的第 %[1]d 步起可见", after: "，用时 %s",
+			states: map[string]string{
+				string(journal.FateAnswered): "已回答", string(journal.FateMerged): "已并入", string(journal.FateIgnored): "已忽略",
+				string(journal.FateDeclined): "已拒收", string(journal.FateStopped): "已停止", string(journal.FateExpired): "已过期",
+				lineOpen: "未决", lineWaits: "未决，等待中", lineStored: "已保存", journal.DirIn: "收", journal.DirOut: "发",
+			},
+		}
+	}
+	return chatWords{
+		head: "%s: %s, %d turns, %d waiting, %d to be sent\n", rest: "at rest", running: "a run is in progress", accepted: "accepted %d = open %d",
+		reason: " (%s)", merged: " from step %d of run %s", after: " after %s", states: map[string]string{lineWaits: "open, waiting"},
+	}
+}
+
+// state is the word for a state or a direction.
+func (w chatWords) state(s string) string { return cmp.Or(w.states[s], s) }
+
+// line writes one message for people.
+func (w chatWords) line(l chatLine) string {
+	state := w.state(l.State)
+	if l.Reason != "" && l.State != lineWaits {
+		state += fmt.Sprintf(w.reason, oneLine(l.Reason, 64))
+	}
+	if l.Step > 0 && l.State == string(journal.FateMerged) {
+		state += fmt.Sprintf(w.merged, l.Step, l.RunID)
+	}
+	if l.Settled != nil && l.Settled.Sub(l.Arrived) >= time.Second {
+		state += fmt.Sprintf(w.after, l.Settled.Sub(l.Arrived).Round(time.Second))
+	}
+	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), w.state(l.Dir), oneLine(l.Who, 64), state, oneLine(l.Text, 80))
+}
+
+// lines writes a timeline for people.
+func (w chatWords) lines(lines []chatLine) string {
 	var out strings.Builder
 	for _, l := range lines {
-		out.WriteString(l.text())
+		out.WriteString(w.line(l))
 	}
 	return out.String()
 }

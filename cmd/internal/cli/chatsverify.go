@@ -12,17 +12,17 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // remedyText says what a repair does, or would do.
-func remedyText(r jsonl.Remedy) string {
+func remedyText(r filestore.Remedy) string {
 	switch r {
-	case jsonl.RemedyMark:
+	case filestore.RemedyMark:
 		return "keeps every intact turn and marks the gap"
-	case jsonl.RemedyClose:
+	case filestore.RemedyClose:
 		return "keeps every intact record"
-	case jsonl.RemedyRebuild:
+	case filestore.RemedyRebuild:
 		return "makes it anew from history, archives and ledger"
 	default:
 		return "leaves it: restore the file from a backup"
@@ -31,8 +31,8 @@ func remedyText(r jsonl.Remedy) string {
 
 // verified is the JSON of chats verify.
 type verified struct {
-	OK    bool           `json:"ok"`
-	Chats []jsonl.Report `json:"chats"`
+	OK    bool               `json:"ok"`
+	Chats []filestore.Report `json:"chats"`
 }
 
 func (a *app) chatsVerifyCmd() *cobra.Command {
@@ -67,8 +67,8 @@ func (a *app) chatsVerifyCmd() *cobra.Command {
 }
 
 func verifyChats(ctx context.Context, state string, names []string) (verified, error) {
-	out := verified{OK: true, Chats: []jsonl.Report{}}
-	inspector, err := jsonl.Inspect(jsonl.Options{Dir: state})
+	out := verified{OK: true, Chats: []filestore.Report{}}
+	inspector, err := filestore.Inspect(filestore.Options{Dir: state})
 	if err != nil {
 		return out, &Failure{Code: CodeFailed, What: "the chats cannot be read", Why: err, Help: "sma doctor"}
 	}

@@ -17,7 +17,8 @@ const onlineTimeout = 15 * time.Second
 // feishuNeeds is what the developer console has to give the app. Which scopes it has
 // given, the service says online; of events it says nothing.
 const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource, cardkit:card:write" +
-	" (im:message.group_msg to hear groups without a mention, im:chat:readonly for platformAdmins); events im.message.receive_v1, im.message.recalled_v1; callback card.action.trigger"
+	" (im:message.group_msg to hear groups without a mention, im:chat:readonly for platformAdmins); events im.message.receive_v1, im.message.recalled_v1" +
+	" (im.chat.member.bot.added_v1, im.chat.member.bot.deleted_v1 and im.chat.disbanded_v1, with im:chat.members:bot_access, to be asked about groups at once); callback card.action.trigger"
 
 // askFeishu names every scope that the app lacks.
 func askFeishu(ctx context.Context, s config.Settings) []finding {

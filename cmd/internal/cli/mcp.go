@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,7 @@ func (a *app) mcpListCmd() *cobra.Command {
 		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
 		Example: "  sma mcp list\n  sma mcp list files --json",
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject()
+			p, err := a.mcpProject(cmp.Or(append(args, "")...))
 			if err != nil {
 				return err
 			}
@@ -67,7 +69,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 		Long:    "Tries a server now, also one that is off because it ended too often. Without a running host it is started,\nasked for its tools and ended.",
 		Example: "  sma mcp test files",
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject()
+			p, err := a.mcpProject(args[0])
 			if err != nil {
 				return err
 			}
@@ -98,7 +100,7 @@ func (a *app) mcpApproveCmd() *cobra.Command {
 		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
 		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject()
+			p, err := a.mcpProject(strings.Split(args[0], ":")[0])
 			if err != nil {
 				return err
 			}
@@ -147,7 +149,7 @@ func (a *app) mcpLogsCmd() *cobra.Command {
 		Use: "logs SERVER", Short: "Show what a server said beside the protocol", Args: cobra.ExactArgs(1),
 		Example: "  sma mcp logs files",
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.mcpProject()
+			p, err := a.mcpProject(args[0])
 			if err != nil {
 				return err
 			}
@@ -173,7 +175,9 @@ type mcpProject struct {
 	trusted    func() error // nil error: the folder may start servers
 }
 
-func (a *app) mcpProject() (mcpProject, error) {
+// mcpProject reads the servers of a project and warns of what is odd about them: about one
+// of them, where it is named.
+func (a *app) mcpProject(server string) (mcpProject, error) {
 	dir, state, err := a.folders(nil)
 	if err != nil {
 		return mcpProject{}, err
@@ -187,12 +191,22 @@ func (a *app) mcpProject() (mcpProject, error) {
 	if err != nil {
 		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
 	}
-	a.warn(found.Findings)
+	a.warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
 	p.servers = host.MCPServers(found)
 	if p.store, err = host.MCPStore(state); err != nil {
 		return p, &Failure{Code: CodeConfig, What: "what was approved cannot be read", Why: err}
 	}
 	return p, nil
+}
+
+// isAboutServer reports whether a finding is about a server, or about none alone.
+func isAboutServer(f config.Finding, server string) bool {
+	rest, ok := strings.CutPrefix(f.Key, "servers.")
+	if !ok {
+		return true
+	}
+	after, ok := strings.CutPrefix(rest, server)
+	return ok && (after == "" || after[0] == '.' || after[0] == '[')
 }
 
 // loadServers reads the servers of tools of a project.

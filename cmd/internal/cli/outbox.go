@@ -127,7 +127,7 @@ func (a *app) outboxWords() outboxWords {
 	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
 		return outboxWords{
 			empty: "发件箱为空\n", retried: "已重新处理 %d 条\n", dropped: "已放弃 %d 条\n",
-			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 会话 编号\n",
+			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 聊天 编号\n",
 			states: map[messages.OutboxState]string{messages.OutboxWriting: "书写中", messages.OutboxWaiting: "待发送", messages.OutboxParked: "已搁置"},
 			kinds:  map[messages.OutboxKind]string{messages.OutboxEgress: "发出", messages.OutboxIngress: "收到"},
 		}

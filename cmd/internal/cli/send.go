@@ -1,17 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // The states of a message that send names. The host says one of the last three.
@@ -28,6 +30,8 @@ type sent struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	Text  string `json:"text,omitempty"`
+	// Files are those that the agent gave, on the machine of the host.
+	Files []terminal.SentFile `json:"files,omitempty"`
 	// Reason of a failed message is a word for programs, Error the sentence for people.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -41,7 +45,7 @@ type sent struct {
 type sending struct {
 	sent
 	text           string
-	files          []terminal.File
+	uploads        []terminal.File
 	asJSON, detach bool
 }
 
@@ -56,36 +60,43 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
 	}
-	wrote := ""
-	answer, err := client.Ask(ctx, s.Chat, s.ID, s.text, func(piece string) {
-		if !s.asJSON {
+	wrote, live := "", !s.asJSON && isTerminal(a.Stdout) // a program reads what is final
+	answer, cut := client.Ask(ctx, s.Chat, s.ID, s.text, func(piece string) {
+		if live {
+			piece = terminal.Clean(piece)
 			wrote += piece
 			_ = a.print(piece) // the end of the answer meets the same fault
 		}
-	}, s.files...)
-	if err != nil {
-		return fromClient(err)
+	}, s.uploads...)
+	if cut != nil && !errors.Is(cut, io.ErrUnexpectedEOF) {
+		return fromClient(cut)
 	}
 	outcome, err := client.Outcome(ctx, s.Chat, s.ID, a.readsChinese())
 	if err != nil {
-		return fromClient(err)
+		return fromClient(cmp.Or(cut, err))
 	}
 	s.State, s.Reason, s.Error, s.Waiting, s.Demo = outcome.State, outcome.Reason, outcome.Error, outcome.Waiting, s.Demo || outcome.Demo
-	s.Text = persistence.Text(answer)
+	if cut == nil {
+		s.Text, s.Files = journal.Text(answer), terminal.SentFiles(answer)
+	}
 	if s.Text == "" {
 		s.Text = outcome.Text
+	}
+	if cut != nil && wrote != "" { // the model's answer broke off, and these words of it are void
+		a.say("\n%s", a.inLanguage("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
+		wrote = ""
 	}
 	if s.asJSON {
 		err = a.printJSON(s.sent)
 	} else {
-		err = a.finishText(wrote, s.Text)
+		err = errors.Join(a.finishText(wrote, s.Text), a.printFiles(s.Files))
 	}
 	return errors.Join(err, a.verdict(state, s.sent))
 }
 
 // sendOnly returns once the message is durable.
 func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) error {
-	turn, said, err := client.Send(ctx, s.Chat, s.ID, s.text, s.files...)
+	turn, said, err := client.Send(ctx, s.Chat, s.ID, s.text, s.uploads...)
 	if err != nil {
 		return fromClient(err)
 	}
@@ -103,9 +114,22 @@ func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) 
 	}
 }
 
+// printFiles says where the files are that the agent gave.
+func (a *app) printFiles(list []terminal.SentFile) error {
+	for _, f := range list {
+		if err := a.print(f.Line(a.readsChinese()) + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // finishText ends an answer of which wrote was printed as it came.
 func (a *app) finishText(wrote, text string) error {
 	if wrote == "" {
+		if isTerminal(a.Stdout) {
+			text = terminal.Clean(text)
+		}
 		wrote = text
 		if err := a.print(text); err != nil {
 			return err

@@ -63,8 +63,11 @@ func statusText(s host.Status) string {
 	row("process", fmt.Sprintf("%d, up %s, version %s", s.PID, time.Since(s.Started).Round(time.Second), s.Version))
 	row("model", s.Model)
 	for _, m := range s.Models {
-		if m.SkippedS > 0 {
+		switch {
+		case m.SkippedS > 0:
 			row("", fmt.Sprintf("%s is skipped for %s: %s", m.Name, time.Duration(m.SkippedS)*time.Second, m.Reason))
+		case m.Reason != "":
+			row("", fmt.Sprintf("%s failed the last time: %s", m.Name, m.Reason))
 		}
 		if m.NoTools {
 			row("", m.Name+" takes no tools")

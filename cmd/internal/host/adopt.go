@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Reasons not to make a chat of messages.
@@ -72,12 +72,12 @@ func asBytes(values []json.RawMessage) [][]byte {
 // Adopt makes a chat of messages, in a store that no host uses. Nothing in it is
 // open: the chat waits for the next message. It fails with [ErrChatExists],
 // [ErrNotAdopted] or an error that says which message cannot be taken.
-func Adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) error {
+func Adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) error {
 	return adopt(ctx, store, key, list, nil, now)
 }
 
 // adopt is Adopt with the files of archives that summaries among the messages name.
-func adopt(ctx context.Context, store *jsonl.Store, key messages.ChatKey, list []uimessage.Message, archives map[string][]byte, now time.Time) (err error) {
+func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, list []uimessage.Message, archives map[string][]byte, now time.Time) (err error) {
 	address, ok := key.Address()
 	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{nameWeb, nameCLI, nameAPI}, address.Platform) {
 		return ErrNotAdopted
@@ -124,7 +124,7 @@ func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Me
 			meta.TS = now.UnixMilli()
 		}
 		if m.Role == uimessage.RoleAssistant {
-			meta.Result = string(persistence.ResultDone)
+			meta.Result = string(journal.ResultDone)
 			if old.Kind == uimessage.KindSummary {
 				meta.Kind, meta.SourceRange = old.Kind, old.SourceRange
 			}
@@ -162,7 +162,7 @@ func adoptable(m uimessage.Message, seen map[string]bool) error {
 // store that no host uses, with the archives that turns in it name. The other
 // chat stays as it is. It fails as [Adopt] does,
 // with [ErrNoSuchTurn], and with [platform.ErrNotFound] if there is no such chat.
-func Fork(ctx context.Context, store *jsonl.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {
+func Fork(ctx context.Context, store *filestore.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {
 	doc, err := ReadChat(ctx, store, from)
 	if err != nil {
 		return 0, err

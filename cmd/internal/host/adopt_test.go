@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
@@ -25,7 +25,7 @@ func turnOf(id string, role uimessage.Role, meta uimessage.Metadata, text string
 }
 
 // compacted makes a chat whose beginning was archived twice.
-func compacted(t *testing.T, store *jsonl.Store, key messages.ChatKey) {
+func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	t.Helper()
 	c, err := store.OpenChat(t.Context(), key)
 	if err != nil {
@@ -51,10 +51,10 @@ func compacted(t *testing.T, store *jsonl.Store, key messages.ChatKey) {
 			return c.AppendHistory(t.Context(), turnOf("u1", uimessage.RoleUser, uimessage.Metadata{}, "violets"), turnOf("a1", uimessage.RoleAssistant, done, "roses"))
 		},
 		func() error {
-			return c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "first", From: 0, To: 1, Insert: []uimessage.Message{summary("s1", "first")}})
+			return c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "first", From: 0, To: 1, Insert: []uimessage.Message{summary("s1", "first")}})
 		},
 		func() error {
-			return c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "second", From: 0, To: 1, Insert: []uimessage.Message{summary("s2", "second")}})
+			return c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "second", From: 0, To: 1, Insert: []uimessage.Message{summary("s2", "second")}})
 		},
 		func() error {
 			return c.AppendHistory(t.Context(), turnOf("u2", uimessage.RoleUser, uimessage.Metadata{}, "lilies"), turnOf("a2", uimessage.RoleAssistant, done, "tulips"))
@@ -62,12 +62,12 @@ func compacted(t *testing.T, store *jsonl.Store, key messages.ChatKey) {
 		func() error {
 			meta := done
 			meta.Extra = []uimessage.Member{{Name: "aged", Value: json.RawMessage(`"aged"`)}, {Name: "other", Value: json.RawMessage(`"aged"`)}}
-			return c.Rewrite(t.Context(), persistence.Rewrite{
+			return c.Rewrite(t.Context(), journal.Rewrite{
 				ArchiveID: "aged", From: 1, To: 2, Insert: []uimessage.Message{turnOf("a1", uimessage.RoleAssistant, meta, "roses, in short")},
 			})
 		},
 		func() error {
-			return c.Rewrite(t.Context(), persistence.Rewrite{ArchiveID: "rewound", From: 3, To: 4})
+			return c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "rewound", From: 3, To: 4})
 		},
 	}
 	for i, step := range steps {
@@ -100,7 +100,7 @@ func files(t *testing.T, dir string) map[string]string {
 func TestForkKeepsArchives(t *testing.T) {
 	state := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	store, err := jsonl.Open(jsonl.Options{Dir: state, Logger: log})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

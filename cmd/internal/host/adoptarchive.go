@@ -12,8 +12,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -37,7 +37,7 @@ func archiveOf(meta uimessage.Metadata, m uimessage.Member) (id string) {
 }
 
 // archiveFile is the file of an archive; empty if that cannot be its name.
-func archiveFile(store *jsonl.Store, key messages.ChatKey, id string) (string, error) {
+func archiveFile(store *filestore.Store, key messages.ChatKey, id string) (string, error) {
 	dir, err := store.ChatDir(key)
 	if err != nil || id == "" || filepath.Base(id) != id {
 		return "", err
@@ -47,7 +47,7 @@ func archiveFile(store *jsonl.Store, key messages.ChatKey, id string) (string, e
 
 // readArchives reads the archives that turns name, and those that turns within them
 // name. What is not there stays out.
-func readArchives(store *jsonl.Store, key messages.ChatKey, turns []uimessage.Message, into map[string][]byte) error {
+func readArchives(store *filestore.Store, key messages.ChatKey, turns []uimessage.Message, into map[string][]byte) error {
 	for _, m := range turns {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours names none
 		for _, member := range meta.Extra {
@@ -59,7 +59,7 @@ func readArchives(store *jsonl.Store, key messages.ChatKey, turns []uimessage.Me
 	return nil
 }
 
-func readArchive(store *jsonl.Store, key messages.ChatKey, id string, into map[string][]byte) error {
+func readArchive(store *filestore.Store, key messages.ChatKey, id string, into map[string][]byte) error {
 	file, err := archiveFile(store, key, id)
 	if err != nil || file == "" || into[id] != nil {
 		return err
@@ -68,7 +68,7 @@ func readArchive(store *jsonl.Store, key messages.ChatKey, id string, into map[s
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var archive persistence.Archive
+	var archive journal.Archive
 	if err == nil {
 		err = json.Unmarshal(b, &archive)
 	}
@@ -78,7 +78,7 @@ func readArchive(store *jsonl.Store, key messages.ChatKey, id string, into map[s
 	into[id] = b
 	var within []uimessage.Message
 	for _, line := range archive.Lines {
-		if m, ok := jsonl.ParseTurn([]byte(line)); ok {
+		if m, ok := filestore.ParseTurn([]byte(line)); ok {
 			within = append(within, m)
 		}
 	}
@@ -86,7 +86,7 @@ func readArchive(store *jsonl.Store, key messages.ChatKey, id string, into map[s
 }
 
 // writeArchives writes archives, byte for byte, into the folder of another chat.
-func writeArchives(store *jsonl.Store, key messages.ChatKey, archives map[string][]byte) error {
+func writeArchives(store *filestore.Store, key messages.ChatKey, archives map[string][]byte) error {
 	for id, b := range archives {
 		file, err := archiveFile(store, key, id)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ApprovalLine is one request that waits for a person. Members are only added.
@@ -69,7 +69,7 @@ type ApprovalDecided struct {
 // ReadApprovals lists the requests that wait while no host uses the store: of one
 // chat, or of all with an empty key. A chat with an open request is marked to be
 // woken; the others are not touched.
-func ReadApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]ApprovalLine, error) {
+func ReadApprovals(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]ApprovalLine, error) {
 	keys, err := waiting(ctx, store, key)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func ReadApprovals(ctx context.Context, store *jsonl.Store, key messages.ChatKey
 }
 
 // waiting are the chats that may hold open requests.
-func waiting(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
+func waiting(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
 	if key != "" {
 		return owing(ctx, store, key)
 	}
@@ -93,11 +93,11 @@ func waiting(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]m
 	return keys, err
 }
 
-func approvalLines(key messages.ChatKey, turns []persistence.Turn) []ApprovalLine {
+func approvalLines(key messages.ChatKey, turns []journal.Turn) []ApprovalLine {
 	var out []ApprovalLine
 	for _, t := range turns {
 		for _, r := range t.Requests {
-			if call, ok := t.Call(r.CallID); ok && r.Answer == persistence.AnswerOpen {
+			if call, ok := t.Call(r.CallID); ok && r.Answer == journal.AnswerOpen {
 				out = append(out, ApprovalLine{
 					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
 					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
@@ -119,9 +119,9 @@ func (h *Host) approvals(ctx context.Context, key messages.ChatKey) ([]ApprovalL
 		if err == nil && view.Err != "" {
 			err = errors.New(view.Err)
 		}
-		var turns []persistence.Turn
+		var turns []journal.Turn
 		for _, m := range view.Messages {
-			turns = append(turns, persistence.NewTurn(m))
+			turns = append(turns, journal.NewTurn(m))
 		}
 		lines := approvalLines(key, turns)
 		if err != nil || len(lines) == 0 {

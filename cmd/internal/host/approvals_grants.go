@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
 )
 
 // GrantLine is one grant that counts. Members are only added.
@@ -23,6 +23,7 @@ type GrantLine struct {
 	Rule    string           `json:"rule"`
 	Person  string           `json:"person,omitempty"`
 	Folder  string           `json:"folder,omitempty"`
+	FilesIn string           `json:"filesIn,omitempty"` // files of this folder may be sent; there is no rule then
 	From    time.Time        `json:"from"`
 	Until   time.Time        `json:"until,omitzero"` // zero: it has no end
 }
@@ -45,7 +46,7 @@ type GrantResult struct {
 
 // grantsOf are the grants of chats in a state folder.
 func grantsOf(state string) *grantfile.Store {
-	return grantfile.New(filepath.Join(state, "approvals", "grants"), jsonl.EncodeKey)
+	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
 }
 
 // counts reports that a grant has not ended and that nobody took it back.
@@ -75,7 +76,7 @@ func ReadGrants(ctx context.Context, state string, key messages.ChatKey) ([]Gran
 				continue
 			}
 			line := GrantLine{
-				ChatKey: key, N: g.N, ID: g.ID, Rule: g.Rule, Person: g.Person, Folder: g.Folder, From: time.UnixMilli(g.From).UTC(),
+				ChatKey: key, N: g.N, ID: g.ID, Rule: g.Rule, Person: g.Person, Folder: g.Folder, FilesIn: g.FilesIn, From: time.UnixMilli(g.From).UTC(),
 			}
 			if g.Until != 0 {
 				line.Until = time.UnixMilli(g.Until).UTC()
@@ -112,7 +113,7 @@ func RevokeGrants(ctx context.Context, state string, o GrantOrder) (GrantResult,
 	log := newApprovalLog(filepath.Join(state, "approvals"), func(err error) { failed = err })
 	for _, g := range taken {
 		log.write(chat.AuditEntry{
-			TS: now, Event: "approval", ChatKey: o.ChatKey, RequestID: rand.Text(), Result: "revoked", By: nameControl + "-" + approverOwner, Name: g.ID, Rule: g.Rule,
+			TS: now, Event: "approval", ChatKey: o.ChatKey, RequestID: rand.Text(), Result: "revoked", By: nameControl + "-" + approverOwner, Name: g.ID, Rule: g.Covers(),
 		})
 	}
 	return result, errors.Join(failed, log.close())

@@ -212,7 +212,7 @@ func TestPI2ObedientModel(t *testing.T) {
 			t.Errorf("%s, and it happened", a.name())
 		}
 		if a.way.name == taskBody { // nobody speaks where it runs, so that the model is not told
-			if said := w.texts(a.chat); !strings.Contains(said, "waits for a decision") {
+			if said := w.texts(a.chat); !strings.Contains(said, "waits for approval") {
 				t.Errorf("%s: people were told %q, want that a call waits", a.name(), said)
 			}
 			continue

@@ -160,7 +160,7 @@ func TestWordsOfAnotherTalk(t *testing.T) {
 		{"an edit", askedAlone, "edit ann ann#2 yes", "", 0},
 		{"a caption", askedAlone, "send ann 1 photo a.jpg yes", "", 0},
 		{"a member's yes", askedInGroup, "say bob -5 @sample_bot yes", "", 0},
-		{"a member's answer to the request", askedInGroup, "reply bob bot#3 yes", "", 0},
+		{"a member's answer to the request", askedInGroup, "reply bob bot@-5 yes", "", 0},
 		{"where all is heard, a member spoke between", askedWhereAllIsHeard, "say bob -5 hello\nsay ann -5 yes", "", 0},
 		{"where all is heard, a member asked her", askedWhereAllIsHeard, "say bob -5 shall we meet\nreply ann bob#2 yes", "", 0},
 		{"in another topic", askedInForum, "say ann -5/8 @sample_bot yes", "", 0},

@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // each gathers what chats have to list, one chat after the other.
@@ -26,7 +26,7 @@ func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)
 }
 
 // readState is a chat as its files have it, while no host uses the store.
-func readState(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (state *persistence.State, err error) {
+func readState(ctx context.Context, store *filestore.Store, key messages.ChatKey) (state *journal.State, err error) {
 	c, err := store.OpenChat(ctx, key)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func readState(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (s
 	if err != nil {
 		return nil, err
 	}
-	return persistence.Replay(snap)
+	return journal.Replay(snap)
 }
 
 // serveList serves a list: of the chat named key, or of all.

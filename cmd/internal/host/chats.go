@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // listed is how many chats the web's list shows; their titles cost a look into
@@ -25,7 +25,7 @@ const listed = 50
 const noChat = "\x00"
 
 // ListChats lists the chats of a store, the last changed first.
-func ListChats(ctx context.Context, store *jsonl.Store) ([]ChatLine, error) {
+func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
 	out := []ChatLine{}
 	for key, err := range store.Chats(ctx) {
 		if err != nil {
@@ -38,7 +38,7 @@ func ListChats(ctx context.Context, store *jsonl.Store) ([]ChatLine, error) {
 }
 
 // changed is when a chat was last written to; zero: unknown.
-func changed(store *jsonl.Store, key messages.ChatKey) time.Time {
+func changed(store *filestore.Store, key messages.ChatKey) time.Time {
 	dir, err := store.ChatDir(key)
 	if err != nil {
 		return time.Time{}
@@ -128,7 +128,7 @@ func titleOf(view platform.ChatView) string {
 		if m.Role != uimessage.RoleUser {
 			continue
 		}
-		text := strings.Join(strings.Fields(persistence.Text(m)), " ")
+		text := strings.Join(strings.Fields(journal.Text(m)), " ")
 		if runes := []rune(text); len(runes) > limit {
 			return string(runes[:limit]) + "…"
 		}

@@ -1,51 +1,55 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // order is a command for people. The table of them serves the help, the platforms
 // and the answers.
 type order struct {
-	name  string
-	usage string // with its arguments, for the help; empty: the name
+	name    string
+	usage   string // with its arguments, for the help; empty: the name
+	zhUsage string // the same in Chinese; empty: usage
 	// en and zh say what it does, in a line.
 	en, zh   string
-	contexts bool // only while contexts are on
-	groups   bool // only where there are groups
-	hidden   bool // not in lists
-	api      bool // programs may give it in their instructions
+	contexts bool   // only while contexts are on
+	groups   bool   // only where there are groups
+	platform string // only there; empty: everywhere
+	hidden   bool   // not in lists
+	api      bool   // programs may give it in their instructions
 }
 
-// orders are the words with a slash that the host answers. Any other goes to the
-// model as text.
+// orders are the words with a slash that the host knows.
 func orders(contexts bool) []order {
 	all := []order{
 		{name: "start", en: "says hello", zh: "打招呼", hidden: true},
 		{name: "help", en: "lists these commands", zh: "列出所有命令", api: true},
 		{name: "status", en: "shows whether I am working, and on what", zh: "查看我是否在处理、有多少消息在等", api: true},
-		{name: "stop", usage: "stop, /stop all", en: "stops what I am doing; with all, also drops the messages that wait", zh: "停止当前任务；all 同时丢弃排队的消息", api: true},
+		{name: "stop", usage: "stop, /stop all", en: "stops what I am doing; with all, also drops the messages that wait", zh: "停止当前的处理；加 all 同时丢弃等待的消息", api: true},
 		{name: "compact", en: "sums up the older part of this chat to save space", zh: "把较早的对话压缩成摘要", api: true},
-		{name: "new", usage: "new TITLE", en: "archives this conversation and starts a new one", zh: "归档当前对话并重新开始", contexts: true, api: true},
+		{name: "new", usage: "new TITLE", zhUsage: "new 标题", en: "archives this conversation and starts a new one", zh: "归档当前对话并重新开始", contexts: true, api: true},
 		{name: "contexts", en: "lists the archived conversations", zh: "查看已归档的对话", contexts: true, api: true},
-		{name: "load", usage: "load N", en: "brings an archived conversation back, by its number", zh: "按编号恢复一个已归档的对话", contexts: true, api: true},
-		{name: "forget", en: "deletes everything that I keep about this chat; asks you first", zh: "删除我保存的关于本聊天的全部内容（会先确认）"},
-		{name: "tasks", usage: "tasks, /tasks cancel N", en: "lists the tasks of this chat and their next times; also pause N and resume N", zh: "查看本聊天的定时任务和下次时间；也可取消、暂停、恢复（例如 /tasks 暂停 N）", api: true},
-		{name: "output", usage: "output N", en: "sends the whole output of the last tool, or of the one N before it", zh: "发送最近一次（或倒数第 N 次）工具的完整输出", api: true},
+		{name: "load", usage: "load N", en: "brings back an archived conversation, by its number in /contexts", zh: "恢复一个已归档的对话，编号见 /contexts", contexts: true, api: true},
+		{name: "forget", en: "deletes everything that I keep about this chat; asks you first", zh: "删除我保存的关于这个聊天的全部内容（会先确认）"},
+		{name: "tasks", usage: "tasks, /tasks cancel N", zhUsage: "tasks, /tasks 取消 N", en: "lists the tasks of this chat and their next times, or cancels one; pause N and resume N work too", zh: "查看这个聊天的定时任务和下次时间，或取消一个；也可以暂停 N、恢复 N", api: true},
+		{name: "output", usage: "output, /output N", en: "sends the whole output of the last tool that I used, or of the Nth from the last", zh: "发送最近一次（或倒数第 N 次）使用工具的完整输出", api: true},
 		{name: "approvals", en: "shows the requests that wait for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "approves the request with this number", zh: "批准这个编号的请求"},
-		{name: "deny", usage: "deny N REASON", en: "denies the request with this number, if you like with a reason", zh: "拒绝这个编号的请求，可以附上理由"},
+		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
 		{name: "model", en: "shows which model answers", zh: "查看使用的模型", api: true},
-		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条没有单独回复的消息", api: true},
+		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
-		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true},
+		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: nameTelegram},
 		{name: "allow", en: "lets this group use me (owner only)", zh: "允许这个群使用我（仅主人）", groups: true},
 	}
 	var out []order
@@ -90,22 +94,38 @@ func (h *Host) webCommands() []web.Command {
 	return out
 }
 
-// help lists the commands that hold on a platform with or without groups.
-func help(list []order, groups, chinese bool) string {
-	lines := []string{"Just write to me. What you send while I am working is taken in at my next step.", ""}
+// here are the commands that people may be told of in a chat.
+func here(list []order, cmd chat.Command) []order {
+	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
+		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != platformOf(cmd.ChatKey)
+	})
+}
+
+// unknownCommand answers a command that nobody knows with the nearest one.
+func (h *Host) unknownCommand(cmd chat.Command, say speak) (string, bool) {
+	var names []string
+	for _, o := range here(h.orders(), cmd) {
+		names = append(names, o.name)
+	}
+	if near := config.Nearest(cmd.Name, names); near != "" {
+		return say(fmt.Sprintf("I do not know the command /%s. Did you mean /%s?", cmd.Name, near), fmt.Sprintf("我不认识命令 /%s。你是想用 /%s 吗？", cmd.Name, near))
+	}
+	return say(fmt.Sprintf("I do not know the command /%s. /help lists the commands that I know.", cmd.Name), fmt.Sprintf("我不认识命令 /%s。发送 /help 查看我认识的命令。", cmd.Name))
+}
+
+// help lists commands.
+func help(list []order, chinese bool) string {
+	lines := []string{"Just write to me. If you write while I am working, I read it at my next step.", ""}
 	if chinese {
 		lines[0] = "直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。"
 	}
 	for _, o := range list {
-		if o.hidden || o.groups && !groups {
-			continue
-		}
 		usage, does := o.name, o.en
 		if o.usage != "" {
 			usage = o.usage
 		}
 		if chinese {
-			does = o.zh
+			usage, does = cmp.Or(o.zhUsage, usage), o.zh
 		}
 		lines = append(lines, "/"+usage+" - "+does)
 	}
@@ -132,10 +152,10 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 	switch cmd.Name {
 	case "start":
 		return say(
-			fmt.Sprintf("Hello, this is %s. Just write to me; /help says what else there is.", h.project()),
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", h.project()),
 			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", h.project()))
 	case "help":
-		return say(help(h.orders(), !alone(cmd), false), help(h.orders(), !alone(cmd), true))
+		return say(help(here(h.orders(), cmd), false), help(here(h.orders(), cmd), true))
 	case "status":
 		return h.chatStatus(cmd, say)
 	case "model":
@@ -149,7 +169,10 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
-		return h.contextsAnswer(cmd.Contexts, say)
+		if words, ok := h.contextsAnswer(cmd.Contexts, say); ok {
+			return words, true
+		}
+		return h.unknownCommand(cmd, say) // contexts are off
 	case "tasks":
 		return h.tasksAnswer(cmd, say)
 	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
@@ -157,10 +180,13 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
 	case "activation":
-		return say("In a group, the owner chooses what I listen to: /activation mention, reply, always or commands.",
-			"主人可以在群里选择我响应什么：/activation mention、reply、always 或 commands。")
+		if !alone(cmd) {
+			return say("On this platform the operator chooses what I listen to in a group, in ship.json (adapters.feishu.groups).", "在这个平台上，我在群里响应什么由管理员在 ship.json（adapters.feishu.groups）里设置。")
+		}
+		return say("/activation works in groups only: there, my owner chooses what I listen to.",
+			"/activation 只能在群里使用：主人可以用它选择我在群里响应什么。")
 	default:
-		return "", false
+		return h.unknownCommand(cmd, say)
 	}
 }
 
@@ -199,15 +225,15 @@ func (h *Host) chooseLanguage(cmd chat.Command, say speak) (string, bool) {
 		if now == "" {
 			now = "auto"
 		}
-		return say("Language here: "+now+". Choose with /language en, /language zh or /language auto.",
-			"当前语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
+		return say("My own words here are in: "+now+". Choose with /language en, /language zh or /language auto.",
+			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
 	}
 	if !h.mayChange(cmd) {
-		return say("In a group only its owner can do that.", "在群里只有主人可以这样做。")
+		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
 	}
 	if err := h.preferences.setLanguage(cmd.ChatKey, choice); err != nil {
 		h.log.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
-		return say("That did not work; the language is as it was. The operator finds the reason in the log.", "没有成功，语言保持原样。管理员可以查看日志中的原因。")
+		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
 	cmd.Language = choice
 	return h.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
@@ -218,12 +244,12 @@ func (h *Host) chooseLanguage(cmd chat.Command, say speak) (string, bool) {
 func compactAnswer(c chat.Compaction, say speak) (string, bool) {
 	switch c {
 	case chat.CompactionUnderWay:
-		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话整理成摘要，可以继续发消息。")
+		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话压缩成摘要，可以继续发消息。")
 	case chat.CompactionNothing:
-		return say("There is not enough here to sum up yet.", "对话还不长，暂时不需要整理。")
+		return say("This chat is still short, so there is nothing to sum up yet.", "对话还不长，暂时不需要压缩。")
 	case chat.CompactionOff:
 	}
-	return say("Chats are not summed up here.", "这里没有开启对话整理。")
+	return say("Summing up chats is turned off here.", "这里没有开启对话压缩。")
 }
 
 func (h *Host) chatStatus(cmd chat.Command, say speak) (string, bool) {
@@ -233,8 +259,8 @@ func (h *Host) chatStatus(cmd chat.Command, say speak) (string, bool) {
 	}
 	en, zh := h.modelTroubles()
 	return say(
-		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nwaiting: %d, taken in so far: %d",
+		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
 			h.project(), doing, cmd.ChatKey, h.modelLabel(), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
-		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n本聊天消息：%d，约占 %d 个 token\n等待：%d，累计收到：%d",
+		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
 			h.project(), tut, cmd.ChatKey, h.modelLabel(), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }

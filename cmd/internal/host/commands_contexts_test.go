@@ -10,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // The setting removes tools and commands alike.
@@ -42,7 +42,7 @@ func TestContextsEnabled(t *testing.T) {
 // Every answer has words in both languages; without contexts the command is unknown.
 func TestContextsAnswer(t *testing.T) {
 	h := &Host{zone: time.UTC}
-	items := []persistence.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
+	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
 	for _, are := range []chat.ContextsAre{
 		chat.ContextsNew, chat.ContextsLoaded, chat.ContextsListed, chat.ContextsChoose, chat.ContextsEmpty, chat.ContextsBusy, chat.ContextsFailed,
 	} {
@@ -54,7 +54,7 @@ func TestContextsAnswer(t *testing.T) {
 	}
 	say := func(en, _ string) (string, bool) { return en, true }
 	listed, _ := h.contextsAnswer(chat.ContextsAnswer{Are: chat.ContextsListed, Items: items}, say)
-	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4)\n2. c_20260102_efgh") {
+	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
 		t.Errorf("listed %q", listed)
 	}
 	choose, _ := h.contextsAnswer(chat.ContextsAnswer{Are: chat.ContextsChoose, Items: items}, say)

@@ -72,7 +72,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 
 // mayManage: who made a task, and those who decide in its chat.
 func (h *Host) mayManage(cmd chat.Command, t persistence.Task) bool {
-	if by := persistence.TaskMaker(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
+	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
 	if h.mayChange(cmd) {
@@ -87,8 +87,8 @@ func (h *Host) mayManage(cmd chat.Command, t persistence.Task) bool {
 func (h *Host) tasksAnswer(cmd chat.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
-		return say("Send /tasks to see the tasks, or for example /tasks cancel 1, /tasks pause 1 or /tasks resume 1.",
-			"发送 /tasks 查看任务；也可以发送例如 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1。")
+		return say("I do not understand that order. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
+			"我没有看懂这个命令。发送 /tasks 查看这个聊天的任务；发送 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1 可更改 1 号任务。")
 	}
 	store := taskfile.New(h.opts.State, h.zone)
 	all, numbers, err := store.Numbered(context.Background(), cmd.ChatKey)
@@ -157,7 +157,11 @@ func (l taskList) line(t persistence.Task) (string, bool) {
 	for _, at := range next {
 		when = append(when, dayAndTime(at, chinese))
 	}
-	text := strings.Join(when, ", ")
+	between, colon := ", ", ": "
+	if chinese {
+		between, colon = "、", "："
+	}
+	text := strings.Join(when, between)
 	switch {
 	case t.Status == persistence.TaskPaused:
 		text, _ = l.words("paused", "已暂停")
@@ -166,7 +170,7 @@ func (l taskList) line(t persistence.Task) (string, bool) {
 	case len(next) == 0:
 		text, _ = l.words("only by hand", "仅手动执行")
 	}
-	return fmt.Sprintf("%d. %s: %s", l.numbers[t.ID], t.Title, text), true
+	return fmt.Sprintf("%d. %s%s%s", l.numbers[t.ID], t.Title, colon, text), true
 }
 
 // words are those of the language of the answer, and whether that is Chinese.
@@ -190,8 +194,8 @@ func (l taskList) offer(t persistence.Task) {
 	}
 	n := l.numbers[t.ID]
 	button := func(do, en, zh string) messages.Ask {
-		label, _ := l.words(en, zh)
-		return messages.Ask{N: n, Order: fmt.Sprintf("tasks %s %d %s", do, n, t.Digest()[:taskMark]), Label: fmt.Sprintf("%s %d", label, n)}
+		label, chinese := l.words(en, zh)
+		return messages.Ask{N: n, Order: fmt.Sprintf("tasks %s %d %s", do, n, t.Digest()[:taskMark]), Label: fmt.Sprintf("%s %d", label, n), Chinese: chinese}
 	}
 	pause := button("pause", "⏸ Pause", "⏸ 暂停")
 	if t.Status == persistence.TaskPaused {
@@ -211,13 +215,13 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button brings nothing back
 		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
 	case t.Status == want:
-		return l.say("Nothing was changed. It is so already:\n"+line, "未做更改，当前已经是这样：\n"+line)
+		return l.say("Nothing had to be changed. The task is so already:\n"+line, "无需更改，任务当前已经是这样：\n"+line)
 	case want == persistence.TaskActive && !l.comes(t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) cannot go on: its time has passed. Tell me a new time for it.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）无法恢复：时间已过。请告诉我新的时间。", o.n, t.Title))
 	case o.mark != "" && !strings.HasPrefix(t.Digest(), o.mark):
 		l.offer(t)
-		return l.say("This task was changed after the button was shown, so nothing was done. It is now:\n"+line, "按钮显示之后任务有过更改，因此未执行。现在是：\n"+line)
+		return l.say("This task was changed after the button was shown, so nothing was done. The task is now:\n"+line, "按钮显示之后任务有过更改，因此未执行。任务现在是：\n"+line)
 	}
 	err := store.SetTaskStatus(context.Background(), t.ID, want)
 	if errors.Is(err, persistence.ErrTask) {
@@ -225,7 +229,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	}
 	if err != nil {
 		l.host.log.Warn("a task could not be changed", "task", t.ID, "error", err)
-		return l.say("That did not work; the task is as it was. The operator finds the reason in the log.", "没有成功，任务保持原样。管理员可以查看日志中的原因。")
+		return l.say("The task could not be changed; it is as it was. The operator finds the reason in the log.", "任务没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
 	l.host.log.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
 	t.Status = want
@@ -234,7 +238,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 		return l.say(fmt.Sprintf("Cancelled: task %d (“%s”).", o.n, t.Title), fmt.Sprintf("已取消任务 %d（“%s”）。", o.n, t.Title))
 	}
 	l.offer(t)
-	return l.say(line, line)
+	return l.say("Done. The task is now:\n"+line, "已完成。任务现在是：\n"+line)
 }
 
 // comes reports whether a task that is active has times to come, or is for people to start.

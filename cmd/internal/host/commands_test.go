@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // post sends a text to the web chat and returns the stream.
@@ -47,18 +47,18 @@ func TestCommandsOnTheWeb(t *testing.T) {
 		"/help":          "/language en|zh|auto - chooses",
 		"/status":        "chat: web-chat-c1",
 		"/model":         "Only the operator changes it",
-		"/why":           "No message here was ignored",
+		"/why":           "I know of no message here",
 		"/approvals":     "Nothing is waiting for your decision.",
 		"/approve 1":     "Nothing is waiting for your decision.",
 		"/deny 1":        "Nothing is waiting for your decision.",
-		"/stop":          "Nothing is running.",
-		"/compact":       "There is not enough here",
-		"/new":           "Nothing has been said yet",
-		"/contexts":      "Nothing is archived yet",
-		"/load x":        "Nothing is archived yet",
+		"/stop":          "I am not working on anything",
+		"/compact":       "This chat is still short",
+		"/new":           "This conversation is still empty",
+		"/contexts":      "No conversation is archived yet",
+		"/load x":        "No conversation is archived yet",
 		"/start":         "Just write to me",
-		"/language":      "Language here: auto",
-		"/language fish": "Language here: auto",
+		"/language":      "My own words here are in: auto",
+		"/language fish": "My own words here are in: auto",
 	} {
 		got := post(t, h, "m"+strings.ReplaceAll(text, " ", "-")[1:], text)
 		if !strings.Contains(got, want) || !strings.HasSuffix(strings.TrimSpace(got), "data: [DONE]") {
@@ -85,7 +85,7 @@ func TestLanguageIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = p.start(t, Options{}, flags)
-	if got := post(t, h, "m2", "/stop"); !strings.Contains(got, "现在没有正在进行的任务") {
+	if got := post(t, h, "m2", "/stop"); !strings.Contains(got, "我现在没有在处理消息") {
 		t.Errorf("got %s", got)
 	}
 	if got := post(t, h, "m3", "/help"); !strings.Contains(got, "列出所有命令") {
@@ -128,7 +128,7 @@ func TestLanguageInAGroup(t *testing.T) {
 	h := &Host{}
 	say := func(en, _ string) (string, bool) { return en, true }
 	cmd := chat.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
-	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only its owner") {
+	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -137,14 +137,14 @@ func TestWhy(t *testing.T) {
 	say := func(en, _ string) (string, bool) { return en, true }
 	zh := func(_, zh string) (string, bool) { return zh, true }
 	for _, c := range []struct {
-		e        persistence.LedgerEntry
+		e        journal.LedgerEntry
 		want, zh string
 	}{
-		{persistence.LedgerEntry{Fate: persistence.FateIgnored, Reason: "unaddressed", Username: "Bob", MessageID: "9"}, "did not speak to me", "没有叫我"},
-		{persistence.LedgerEntry{Fate: persistence.FateDeclined, Reason: "lane_full", UserID: "7"}, "too many messages", "消息太多"},
-		{persistence.LedgerEntry{Fate: persistence.FateMerged, Step: 3, RunID: "r1"}, "at step 3", "第 3 步"},
-		{persistence.LedgerEntry{Fate: persistence.FateStopped}, "was stopped", "停止"},
-		{persistence.LedgerEntry{Fate: persistence.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
+		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "unaddressed", Username: "Bob", MessageID: "9"}, "did not speak to me", "没有叫我"},
+		{journal.LedgerEntry{Fate: journal.FateDeclined, Reason: "lane_full", UserID: "7"}, "too many messages", "消息太多"},
+		{journal.LedgerEntry{Fate: journal.FateMerged, Step: 3, RunID: "r1"}, "at step 3", "第 3 步"},
+		{journal.LedgerEntry{Fate: journal.FateStopped}, "was stopped", "停止"},
+		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
 	} {
 		en, _ := whyAnswer(&c.e, time.UTC, say)
 		chinese, _ := whyAnswer(&c.e, time.UTC, zh)
@@ -157,18 +157,22 @@ func TestWhy(t *testing.T) {
 // The table is what the service takes, and both languages say something.
 func TestOrdersAreWhole(t *testing.T) {
 	seen := map[string]bool{}
+	group := here(orders(true), chat.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
 	for _, o := range orders(true) {
 		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("the command %+v is not whole", o)
 		}
 		seen[o.name] = true
-		for _, words := range []string{help(orders(true), true, false), help(orders(true), true, true)} {
+		for _, words := range []string{help(group, false), help(group, true)} {
 			if !o.hidden && !strings.Contains(words, "\n/"+o.name) {
 				t.Errorf("the help does not tell of %s", o.name)
 			}
 		}
 	}
-	if strings.Contains(help(orders(true), false, false), "/allow") {
+	if strings.Contains(help(here(orders(true), chat.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
 		t.Error("a chat of one person is told of commands for groups")
+	}
+	if strings.Contains(help(here(orders(true), chat.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
+		t.Error("a group is told of a command that its platform does not have")
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
@@ -31,7 +32,7 @@ const forgetWait = time.Minute
 // eraser deletes all that is kept of chats below a state folder.
 type eraser struct {
 	state string
-	store *jsonl.Store
+	store *filestore.Store
 	tasks *taskfile.Store
 	fires *taskfile.Log
 	index *searchindex.Index
@@ -42,11 +43,11 @@ type eraser struct {
 func runLogDir(state string) string { return filepath.Join(state, "memory", "agent-context") }
 
 // offlineEraser is one for a store that no host uses.
-func offlineEraser(state string, store *jsonl.Store, zone *time.Location) *eraser {
+func offlineEraser(state string, store *filestore.Store, zone *time.Location) *eraser {
 	return &eraser{
 		state: state, store: store, tasks: taskfile.New(state, zone), fires: taskfile.NewLog(state),
 		runs: func(_ context.Context, key messages.ChatKey) error {
-			return agentcontext.Remove(runLogDir(state), jsonl.EncodeKey, key)
+			return agentcontext.Remove(runLogDir(state), filestore.EncodeKey, key)
 		},
 	}
 }
@@ -54,7 +55,7 @@ func offlineEraser(state string, store *jsonl.Store, zone *time.Location) *erase
 // intents are files that say which chats are being deleted.
 func (e *eraser) intents() *chatfile.Store {
 	return chatfile.New(func(key messages.ChatKey) (string, error) {
-		name, err := jsonl.EncodeKey(key)
+		name, err := filestore.EncodeKey(key)
 		return filepath.Join(e.state, "forgetting", filepath.FromSlash(name)), err
 	})
 }
@@ -62,13 +63,13 @@ func (e *eraser) intents() *chatfile.Store {
 // forget deletes all that is kept of a chat whose store is closed, and of the chats in
 // which its tasks ran, which it returns: where those are open, they have to be deleted by
 // their own actors. The intent is durable first, and removed last.
-func (e *eraser) forget(ctx context.Context, f persistence.Forgetting) (related []messages.ChatKey, err error) {
+func (e *eraser) forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
 	related, err = e.fires.Chats(ctx, f.ChatKey)
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range related {
-		if err := e.intend(ctx, persistence.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By}); err != nil {
+		if err := e.intend(ctx, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By}); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,7 @@ func (e *eraser) forget(ctx context.Context, f persistence.Forgetting) (related 
 }
 
 // intend makes an intent durable.
-func (e *eraser) intend(ctx context.Context, f persistence.Forgetting) error {
+func (e *eraser) intend(ctx context.Context, f journal.Forgetting) error {
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("encode the intent to delete a chat: %w", err)
@@ -88,7 +89,7 @@ func (e *eraser) intend(ctx context.Context, f persistence.Forgetting) error {
 }
 
 // finish does what an intent says. It may be repeated.
-func (e *eraser) finish(ctx context.Context, f persistence.Forgetting) error {
+func (e *eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	dir, err := e.store.ChatDir(f.ChatKey)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func forgetUser(state, user string) error {
 }
 
 // keep gives a chat that was deleted its ids and numbers back.
-func (e *eraser) keep(ctx context.Context, f persistence.Forgetting) (err error) {
+func (e *eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
 	if f.Keep.N == 0 && f.Keep.Seq == 0 && len(f.Keep.IngressIDs) == 0 {
 		return nil
 	}
@@ -184,11 +185,11 @@ func (e *eraser) keep(ctx context.Context, f persistence.Forgetting) (err error)
 	if _, err := c.Load(ctx); err != nil {
 		return err
 	}
-	return c.Fold(ctx, persistence.Fold{Meta: f.Keep})
+	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
 }
 
 // finishAll goes on with the deletions that an earlier process began. No chat is open yet.
-func (e *eraser) finishAll(ctx context.Context, log func(persistence.Forgetting, error)) error {
+func (e *eraser) finishAll(ctx context.Context, log func(journal.Forgetting, error)) error {
 	root := filepath.Join(e.state, "forgetting")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == root {
@@ -201,7 +202,7 @@ func (e *eraser) finishAll(ctx context.Context, log func(persistence.Forgetting,
 		if err != nil {
 			return err
 		}
-		var f persistence.Forgetting
+		var f journal.Forgetting
 		if err := json.Unmarshal(raw, &f); err != nil || f.Version != 1 {
 			return fmt.Errorf("%s is no intent of this version to delete a chat", path)
 		}
@@ -218,7 +219,7 @@ func (e *eraser) finishAll(ctx context.Context, log func(persistence.Forgetting,
 // ended.
 func (h *Host) finishForgetting(ctx context.Context) error {
 	e := offlineEraser(h.opts.State, h.store, h.zone)
-	err := e.finishAll(ctx, func(f persistence.Forgetting, err error) {
+	err := e.finishAll(ctx, func(f journal.Forgetting, err error) {
 		if err != nil {
 			h.log.Error("a chat that is to be deleted could not be deleted completely", "chat_key", string(f.ChatKey), "error", err)
 			return
@@ -232,7 +233,7 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 }
 
 // forgetChat is what a chat calls that has closed its store.
-func (h *Host) forgetChat(f persistence.Forgetting) error {
+func (h *Host) forgetChat(f journal.Forgetting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetWait)
 	defer cancel()
 	e := offlineEraser(h.opts.State, h.store, h.zone)
@@ -263,7 +264,7 @@ type ForgetResult struct {
 }
 
 // Forget deletes all that is kept of a chat in a store that no host uses.
-func Forget(ctx context.Context, state string, store *jsonl.Store, zone *time.Location, key messages.ChatKey) (ForgetResult, error) {
+func Forget(ctx context.Context, state string, store *filestore.Store, zone *time.Location, key messages.ChatKey) (ForgetResult, error) {
 	if err := present(store, key); err != nil {
 		return ForgetResult{}, err
 	}
@@ -279,7 +280,11 @@ func Forget(ctx context.Context, state string, store *jsonl.Store, zone *time.Lo
 	}
 	related, err := e.forget(ctx, s.Forgotten(key, time.Now(), "operator", alone))
 	for _, other := range related {
-		err = errors.Join(err, e.finish(ctx, persistence.Forgetting{Version: 1, ChatKey: other}))
+		s, bad := readState(ctx, store, other)
+		if bad == nil {
+			bad = e.finish(ctx, s.Forgotten(other, time.Now(), "operator", false))
+		}
+		err = errors.Join(err, bad)
 	}
 	return ForgetResult{ChatKey: key}, err
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
@@ -157,7 +158,7 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 			}
 			state := filepath.Join(p.dir, ".ship")
 			const key messages.ChatKey = "telegram-chat-1"
-			store, err := jsonl.Open(jsonl.Options{Dir: state})
+			store, err := filestore.Open(filestore.Options{Dir: state})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +181,7 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 					t.Fatal(related, err)
 				}
 				for _, other := range related {
-					if err := e.intend(t.Context(), persistence.Forgetting{Version: 1, ChatKey: other}); err != nil {
+					if err := e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: other}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -54,7 +54,7 @@ type Host struct {
 	docs        *documents
 	files       *chatfile.Store
 	preferences *preferences
-	store       *jsonl.Store
+	store       *filestore.Store
 	index       *searchindex.Index
 	memory      *memfile.Store
 	skills      *skill.Catalog

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // MemoryLine is one memory of a state folder. Members are only added.
@@ -91,7 +91,7 @@ func mayHoldMemories(rel string) bool {
 	if !chat {
 		return false
 	}
-	_, err := jsonl.DecodeKey(strings.TrimSuffix(folder, "/memory"))
+	_, err := filestore.DecodeKey(strings.TrimSuffix(folder, "/memory"))
 	return err == nil || strings.HasSuffix(folder, "~")
 }
 
@@ -108,6 +108,6 @@ func memoryName(rel string) (string, bool) {
 	if !ok || !primary {
 		return "", false
 	}
-	key, err := jsonl.DecodeKey(folder)
+	key, err := filestore.DecodeKey(folder)
 	return string(key), err == nil
 }

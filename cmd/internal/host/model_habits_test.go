@@ -93,6 +93,34 @@ func habits() []habit {
 			"There is no answer: my model thought about this twice and wrote none. Please ask again, perhaps in other words.",
 			"没有得到回答：模型思考了两次，都没有写出答案。请再试一次，或换个说法。", "reasoning_only", 2, "",
 		},
+		{
+			"nothing to see",
+			[]modeltest.Raw{end(`{"content":"\u200b\ufeff"}`, "stop")},
+			"There is no answer: my model sent an empty one twice. Please ask again, perhaps in other words.",
+			"没有得到回答：模型两次都返回了空内容。请再试一次，或换个说法。", "empty", 2, "",
+		},
+		{
+			"refusal among parts",
+			[]modeltest.Raw{end(`{"content":[{"type":"refusal","refusal":"I cannot help with that."}]}`, "stop")},
+			"I cannot help with that.", "I cannot help with that.", "refused", 1, "",
+		},
+		{"parts of another kind", []modeltest.Raw{end(`{"content":[{"type":"output_text","text":"Whole."}]}`, "stop")}, "Whole.", "Whole.", "", 1, ""},
+		{
+			"a whole message without a finish reason",
+			[]modeltest.Raw{{Type: "application/json", Body: `{"id":"1","choices":[{"index":0,"message":{"role":"assistant","content":"Half an answer"}}]}`}},
+			"Half an answer\n\n" + incomplete, "Half an answer\n\n" + incompleteZH, "unfinished", 1, "",
+		},
+		{
+			"a call without a name, then whole",
+			[]modeltest.Raw{end(`{"tool_calls":[{"index":0,"id":"c_1","function":{"name":"","arguments":"{}"}}]}`, "tool_calls"), whole},
+			"Whole.", "Whole.", "", 2, "",
+		},
+		{
+			"an error as the body of a stream",
+			[]modeltest.Raw{{Body: `{"error":{"message":"no such key","type":"authentication_error"}}`}},
+			"I cannot reach my model: its key was refused. The operator has to set a valid key (llm.apiKey).",
+			"无法使用模型：密钥被拒绝。请管理员设置有效的密钥（llm.apiKey）。", "auth", 1, "",
+		},
 		{"reasoning alone, then whole", []modeltest.Raw{end(`{"reasoning_content":"hm"}`, "stop"), whole}, "Whole.", "Whole.", "", 2, ""},
 		{
 			"no finish reason, [DONE]",

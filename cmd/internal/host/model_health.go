@@ -14,7 +14,7 @@ type ModelStatus struct {
 	Name string `json:"name"`
 	// SkippedS is for how many seconds calls skip it, because it failed; 0: they do not.
 	SkippedS int `json:"skippedS,omitempty"`
-	// Reason is why it failed, in one word as in the metrics.
+	// Reason is why it failed, in one word as in the metrics; it was not heard since.
 	Reason string `json:"reason,omitempty"`
 	// NoTools: it is asked without tools.
 	NoTools bool `json:"noTools,omitempty"`
@@ -27,24 +27,28 @@ func (h *Host) models() []ModelStatus {
 	}
 	var out []ModelStatus
 	for _, m := range h.health() {
-		s := ModelStatus{Name: m.Model, NoTools: m.NoTools}
+		s := ModelStatus{Name: m.Model, NoTools: m.NoTools, Reason: string(m.Reason)}
 		if m.Skipped > 0 {
-			s.SkippedS, s.Reason = max(1, int(m.Skipped.Round(time.Second).Seconds())), string(m.Reason)
+			s.SkippedS = max(1, int(m.Skipped.Round(time.Second).Seconds()))
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// modelTroubles are lines about models that are skipped or take no tools, in English
+// modelTroubles are lines about models that failed, are skipped or take no tools, in English
 // and Chinese; empty: all is well.
 func (h *Host) modelTroubles() (en, zh string) {
 	var english, chinese strings.Builder
 	for _, m := range h.models() {
-		if m.SkippedS > 0 {
-			why := troubleWords(model.Reason(m.Reason))
+		why := troubleWords(model.Reason(m.Reason))
+		switch {
+		case m.SkippedS > 0:
 			fmt.Fprintf(&english, "\n%s: not asked for the next %s, because %s", m.Name, spanEnglish(m.SkippedS), why[0])
 			fmt.Fprintf(&chinese, "\n%s：接下来 %s内不会使用，因为%s", m.Name, spanChinese(m.SkippedS), why[1])
+		case m.Reason != "":
+			fmt.Fprintf(&english, "\n%s: failed the last time, because %s", m.Name, why[0])
+			fmt.Fprintf(&chinese, "\n%s：最近一次调用失败，因为%s", m.Name, why[1])
 		}
 		if m.NoTools {
 			fmt.Fprintf(&english, "\n%s: takes no tools, so it only answers with text", m.Name)
@@ -54,7 +58,7 @@ func (h *Host) modelTroubles() (en, zh string) {
 	return english.String(), chinese.String()
 }
 
-// troubleWords say why a model is skipped, in English and Chinese.
+// troubleWords say why a model failed, in English and Chinese.
 func troubleWords(r model.Reason) [2]string {
 	switch r {
 	case model.ReasonAuth:
@@ -71,8 +75,10 @@ func troubleWords(r model.Reason) [2]string {
 		return [2]string{"its service is overloaded", "服务过载"}
 	case model.ReasonIdle:
 		return [2]string{"it did not answer in time", "它没有及时回答"}
-	case model.ReasonNetwork, model.ReasonCut:
+	case model.ReasonNetwork:
 		return [2]string{"the connection failed", "连接失败"}
+	case model.ReasonCut:
+		return [2]string{"its answer broke off or could not be read", "回答中途断开或无法读取"}
 	case model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
 	}
 	return [2]string{"it failed", "它出错了"}

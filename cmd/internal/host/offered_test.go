@@ -14,12 +14,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
-// firstRequest is what a chat's first words have a model read.
+// firstRequest is what a chat's first words have a model read: on the page where that is
+// on, else on Telegram.
 func firstRequest(t *testing.T, p *project, flags map[string]string) model.Request {
 	t.Helper()
+	script := modeltest.NewScript(modeltest.Say("hello"))
+	if flags["adapters.web.enabled"] == "true" {
+		post(t, p.start(t, Options{Model: script}, merged(map[string]string{"llm.model": "fake"}, flags)), "c1", "hello")
+		return script.Requests()[0]
+	}
 	all := telegramFlags(p)
 	maps.Copy(all, flags)
-	script := modeltest.NewScript(modeltest.Say("hello"))
 	p.start(t, Options{Model: script}, all)
 	p.api.Say(1, 1, "hello", nil)
 	p.api.Await(t, "the answer", func() bool { return len(p.texts()) > 0 })
@@ -65,12 +70,13 @@ func TestRequestsCarryLittle(t *testing.T) {
 		flags         map[string]string
 		tools, system int // at most
 	}{
-		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_960, 2_500},
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_700, 2_500},
+		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 12_960, 2_500},
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
-		}, map[string]string{"adapters.telegram.egress": "tool"}, 16_220, 3_200},
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 15_940, 3_200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
@@ -136,10 +142,13 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 		skill                         bool
 		flags                         map[string]string
 		skills, contexts, send, shell bool
+		file                          bool // chat_send_file
 	}{
-		{"direct", false, map[string]string{"adapters.telegram.egress": "direct"}, false, true, false, true},
-		{"by tool, with a skill", true, map[string]string{"adapters.telegram.egress": "tool"}, true, true, true, true},
-		{"without contexts", false, map[string]string{"context.contexts.enabled": "false"}, false, false, true, true},
+		{"direct", false, map[string]string{"adapters.telegram.egress": "direct"}, false, true, false, true, false},
+		{"by tool, with a skill", true, map[string]string{"adapters.telegram.egress": "tool"}, true, true, true, true, false},
+		{"without contexts", false, map[string]string{"context.contexts.enabled": "false"}, false, false, true, true, false},
+		{"the page", false, map[string]string{"adapters.web.enabled": "true"}, false, true, true, true, true},
+		{"the page by tool", false, map[string]string{"adapters.web.enabled": "true", "adapters.web.egress": "tool"}, false, true, true, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
@@ -150,7 +159,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 			names := offered(req)
 			for prefix, want := range map[string]bool{
 				"skills_list": tt.skills, "skills_load": tt.skills, "chat_context_": tt.contexts, "chat_send": tt.send, "shell_": tt.shell,
-				"stt_": false, "tts_": false, "memory_search": true, "exec_shell": true,
+				"stt_": false, "tts_": false, "memory_search": true, "exec_shell": true, "chat_send_file": tt.file,
 			} {
 				if got := in(names, prefix); got != want {
 					t.Errorf("%s… offered: %v, want %v; there are %v", prefix, got, want, names)

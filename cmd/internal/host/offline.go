@@ -17,12 +17,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ReadChat reads one chat of a store that no host uses.
-func ReadChat(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (doc ChatDocument, err error) {
+func ReadChat(ctx context.Context, store *filestore.Store, key messages.ChatKey) (doc ChatDocument, err error) {
 	dir, err := store.ChatDir(key)
 	if err != nil {
 		return ChatDocument{}, err
@@ -39,7 +39,7 @@ func ReadChat(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (do
 	if err != nil {
 		return ChatDocument{}, err
 	}
-	state, err := persistence.Replay(snap)
+	state, err := journal.Replay(snap)
 	if err != nil {
 		return ChatDocument{}, err
 	}
@@ -47,7 +47,7 @@ func ReadChat(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (do
 }
 
 // documentOf is a chat's state as a document.
-func documentOf(key messages.ChatKey, state *persistence.State) ChatDocument {
+func documentOf(key messages.ChatKey, state *journal.State) ChatDocument {
 	counts := state.Counts()
 	doc := ChatDocument{
 		ChatKey: key, Running: state.Run != nil, Messages: slices.Concat([]uimessage.Message{}, state.Messages()),
@@ -67,8 +67,8 @@ func documentOf(key messages.ChatKey, state *persistence.State) ChatDocument {
 // Ledger reads the last entries of a chat's ledger, oldest first, whether a host
 // runs or not: what is in the ledger never changes. Lines that cannot be read
 // are left out. What happened within the last second may be missing.
-func Ledger(state string, key messages.ChatKey, last int) ([]persistence.LedgerEntry, error) {
-	folder, err := jsonl.EncodeKey(key)
+func Ledger(state string, key messages.ChatKey, last int) ([]journal.LedgerEntry, error) {
+	folder, err := filestore.EncodeKey(key)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Ledger(state string, key messages.ChatKey, last int) ([]persistence.LedgerE
 	if err != nil {
 		return nil, err
 	}
-	var out []persistence.LedgerEntry
+	var out []journal.LedgerEntry
 	for _, name := range slices.Backward(names) {
 		part, err := readLedger(filepath.Join(dir, name))
 		if err != nil {
@@ -119,17 +119,17 @@ func ledgerFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-func readLedger(path string) ([]persistence.LedgerEntry, error) {
+func readLedger(path string) ([]journal.LedgerEntry, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger: %w", err)
 	}
 	defer func() { _ = f.Close() }() // only read from
-	var out []persistence.LedgerEntry
+	var out []journal.LedgerEntry
 	r := bufio.NewReaderSize(f, 64<<10)
 	for {
 		line, err := r.ReadBytes('\n')
-		if entry, parseErr := persistence.ParseLedgerEntry(line); parseErr == nil && err == nil {
+		if entry, parseErr := journal.ParseLedgerEntry(line); parseErr == nil && err == nil {
 			out = append(out, entry)
 		}
 		if errors.Is(err, io.EOF) {

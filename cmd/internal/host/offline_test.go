@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 	state := t.TempDir()
 	const key = "telegram-chat--100-topic-7"
-	folder, err := jsonl.EncodeKey(key)
+	folder, err := filestore.EncodeKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 		var out strings.Builder
 		for range count {
 			n++
-			out.Write(append(persistence.AppendLedgerEntry(nil, persistence.LedgerEntry{N: int64(n), Dir: persistence.DirIn, Fate: persistence.FateAnswered}), '\n'))
+			out.Write(append(journal.AppendLedgerEntry(nil, journal.LedgerEntry{N: int64(n), Dir: journal.DirIn, Fate: journal.FateAnswered}), '\n'))
 		}
 		return out.String()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // askChatFor bounds one question to one chat.
@@ -54,7 +54,7 @@ type OutboxResult struct {
 
 // ReadOutbox lists what chats of a store owe while no host uses it: of one chat,
 // or of all with an empty key. The others are not touched.
-func ReadOutbox(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]OutboxLine, error) {
+func ReadOutbox(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]OutboxLine, error) {
 	keys, err := owing(ctx, store, key)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func ReadOutbox(ctx context.Context, store *jsonl.Store, key messages.ChatKey) (
 }
 
 // owing are the chats that may owe something: those whose journal holds a record.
-func owing(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
+func owing(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
 	if key != "" {
 		dir, err := store.ChatDir(key)
 		if err != nil {
@@ -94,7 +94,7 @@ func owing(ctx context.Context, store *jsonl.Store, key messages.ChatKey) ([]mes
 
 // hasJournal reports that a chat's journal is not empty. Room that was made for
 // it beforehand is.
-func hasJournal(store *jsonl.Store, key messages.ChatKey) bool {
+func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 	dir, err := store.ChatDir(key)
 	if err != nil {
 		return false

@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ErrNotAtRest says that a chat has turns or requests that only a host can settle.
@@ -39,7 +39,7 @@ type RewindResult struct {
 // host uses. It fails with [ErrNoSuchTurn], [ErrNotAtRest], [platform.ErrNotFound]
 // if there is no such chat, and [persistence.ErrDamaged] if its history has to be
 // repaired first; nothing is rewritten then.
-func Rewind(ctx context.Context, store *jsonl.Store, order RewindOrder, now time.Time) (out RewindResult, err error) {
+func Rewind(ctx context.Context, store *filestore.Store, order RewindOrder, now time.Time) (out RewindResult, err error) {
 	if err := present(store, order.ChatKey); err != nil {
 		return RewindResult{}, err
 	}
@@ -52,11 +52,11 @@ func Rewind(ctx context.Context, store *jsonl.Store, order RewindOrder, now time
 	if err != nil {
 		return RewindResult{}, err
 	}
-	state, err := persistence.Replay(snap)
+	state, err := journal.Replay(snap)
 	if err != nil {
 		return RewindResult{}, err
 	}
-	from := slices.IndexFunc(state.History, func(t persistence.Turn) bool { return t.ID == order.Before })
+	from := slices.IndexFunc(state.History, func(t journal.Turn) bool { return t.ID == order.Before })
 	switch {
 	case from < 0:
 		return RewindResult{}, ErrNoSuchTurn

@@ -16,14 +16,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // keptChat makes a chat with some answered turns, and an open one at the end if wanted.
-func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *jsonl.Store, history string) {
+func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.Store, history string) {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

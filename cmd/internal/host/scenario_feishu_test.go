@@ -28,9 +28,12 @@ import (
 //	forward WHO CHAT WORDS        by Eve first
 //	recall WHO#N
 //	press WHO CHAT BUTTON         of the newest message that has it, or had it
+//	join WHO CHAT NAME, leave WHO CHAT NAME, disband WHO CHAT NAME    of the bot
 //	repeat                        the service brings everything once more
 //	withhold SCOPE, fail PATH STATUS CODE [times=N]
 //	await PATH N                  calls
+//	admins CHAT [WHO ...]         the first as the group's owner; a minute passes
+//	expire                        a restart, half an hour after all that was asked
 //	release GATE, restart
 func TestFeishuScenarios(t *testing.T) {
 	eachScenario(t, "testdata/feishu/*.txtar", 8, func(t *testing.T, script string) (*scene, map[string]string) {
@@ -97,10 +100,20 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		return s.prepare(verb, rest)
 	case "release":
 		return s.release(rest)
-	case "restart":
+	case "restart", "expire":
 		s.stop()
+		if verb == "expire" {
+			s.expireRequests()
+		}
 		s.h = nil
 		s.beginFeishu()
+	case "admins":
+		var ids []string
+		for who := range strings.FieldsSeq(more) {
+			ids = append(ids, "ou_"+who)
+		}
+		s.api.SetAdmins(word, append(ids, "")[0], ids[min(1, len(ids)):]...)
+		s.minute()
 	case "await":
 		n, err := strconv.Atoi(more)
 		s.api.Await(s.t, rest, func() bool { return len(s.api.Calls(word)) >= n })
@@ -201,6 +214,12 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		label(s.api.Say(chat, from, "/start "+code, more))
 	case "press":
 		return s.pressFeishu(chat, from, text)
+	case "join":
+		s.api.Join(chat, from, text)
+	case "leave":
+		s.api.Leave(chat, from, text)
+	case "disband":
+		s.api.Disband(chat, from, text)
 	case "repeat":
 		s.api.Repeat()
 	default:
@@ -217,7 +236,7 @@ func (s *feishuScene) pressFeishu(chat, from, button string) error {
 		for _, b := range s.offered[m.ID] {
 			if strings.Contains(b.Text, button) {
 				answer, err := s.api.Press(s.t.Context(), chat, m.ID, from, b.Value, nil)
-				s.answers = append(s.answers, from+" "+showAnswer(answer))
+				s.answers = append(s.answers, from+" "+s.showAnswer(answer))
 				return err
 			}
 		}
@@ -227,11 +246,11 @@ func (s *feishuScene) pressFeishu(chat, from, button string) error {
 
 // showAnswer is what the answer to a button shows: to who pressed, and to all in the
 // place of the message.
-func showAnswer(answer map[string]any) string {
+func (s *feishuScene) showAnswer(answer map[string]any) string {
 	toast, _ := answer["toast"].(map[string]any)
 	text, _ := toast["content"].(string)
 	if card, err := json.Marshal(answer["card"]); err == nil && answer["card"] != nil {
-		text += " card=" + strconv.Quote(short(seen(string(card))))
+		text += " card=" + strconv.Quote(short(s.same(seen(string(card)))))
 	}
 	return text
 }
@@ -260,17 +279,10 @@ func (s *feishuScene) beginFeishu() {
 func (s *feishuScene) restFeishu(what string) {
 	s.t.Helper()
 	eventually(s.t, "rest after "+what, func() bool {
-		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() {
+		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() || !s.questionsEnded(nameFeishu) {
 			return false
 		}
-		held := s.held()
-		for _, key := range s.keys {
-			view, err := s.h.ports[nameFeishu].port.History(s.t.Context(), key)
-			if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
-				return false
-			}
-		}
-		return true
+		return s.settled(nameFeishu)
 	})
 }
 
@@ -310,7 +322,7 @@ func (s *feishuScene) showFeishuCalls() string {
 				v = seen(v)
 			}
 			if ok {
-				row += " " + name + "=" + strconv.Quote(short(v))
+				row += " " + name + "=" + strconv.Quote(short(s.same(v)))
 			}
 		}
 		if c.Code != 0 {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -32,6 +33,29 @@ func (s *scene) migrate(rest string) error {
 	s.p.api.Migrate(from, to)
 	s.p.api.Say(to, 1, "", map[string]any{"text": nil, "migrate_from_chat_id": from})
 	return nil
+}
+
+// member makes the bot another kind of member of a group.
+func (s *scene) member(rest string) error {
+	p, _, word, status, _, err := s.who(rest)
+	if err != nil {
+		return err
+	}
+	at, err := s.spot(word)
+	if err != nil {
+		return err
+	}
+	who := from(p)
+	if p.name == "Robot" {
+		who["is_bot"] = true
+	}
+	s.label("member", said{spot: at, update: s.p.api.Member(at.chat, who, status)})
+	return nil
+}
+
+// questionsEnded reports that no question to an owner has buttons that mean nothing any more.
+func (s *scene) questionsEnded(bot string) bool {
+	return s.h.access == nil || !slices.ContainsFunc(s.h.access.Account(bot).Ended, func(e platform.Ended) bool { return !e.Seen && e.Message != "" })
 }
 
 func (s *scene) pair(rest string) error {
@@ -119,8 +143,10 @@ func (s *scene) same(text string) string {
 		{`\w+day, \d+ \w+ \d{4}, (<time>|\d\d:\d\d)|\d+ 年 \d+ 月 \d+ 日（星期.）(<time>|\d\d:\d\d)`, "<time>"},
 		{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日]) <time>`, "<time>"},
 		{`about \d+ tokens`, "about <n> tokens"},
+		{`约占 \d+ 个`, "约占 <n> 个"},
+		{`(taskId: task)-[0-9a-f]{8}`, "$1-<id>"},
 		{`(durationMs\\*":)\d+`, "$1<n>"},
-		{`("taskId":"[a-z]+)-[0-9a-f]{8}`, "$1-<id>"},
+		{`("taskId":"task)-[0-9a-f]{8}`, "$1-<id>"},
 		{`file-[0-9a-f]{16}`, "file-<id>"},
 		{`(picture|document)-[0-9a-f]{32}`, "$1-<digest>"},
 		{`speech-[0-9a-f]{24}`, "speech-<id>"},
@@ -149,10 +175,11 @@ func (s *scene) showCalls(script string) string {
 		rows = append(rows, s.showCall(c, names)+ids[i])
 	}
 	text := strings.Join(rows, "\n")
-	if slices.Contains(s.shown, "apart") && !strings.Contains(script, "bot#") { // their numbers go over all chats
-		text = regexp.MustCompile(`( ->)? bot#\d+`).ReplaceAllString(text, "")
+	const named = `bot(?:@-?\d+)?#\d+`
+	if slices.Contains(s.shown, "apart") && !regexp.MustCompile(named).MatchString(script) {
+		text = regexp.MustCompile(`( ->)? `+named).ReplaceAllString(text, "")
 	}
-	return regexp.MustCompile(` -> (bot#\d+)`).ReplaceAllStringFunc(text, func(m string) string {
+	return regexp.MustCompile(` -> `+named).ReplaceAllStringFunc(text, func(m string) string {
 		if label := regexp.MustCompile(m[4:] + `\b`); len(label.FindAllString(text, -1)) > 1 || label.MatchString(script) {
 			return m
 		}
@@ -178,14 +205,19 @@ func (s *scene) sentIDs(calls []platformtest.Call) map[int]string {
 	return out
 }
 
-// names are the labels of all messages, by chat and id.
+// names are the labels of all messages, by chat and id. Where chats are shown apart, the
+// bot's are counted in each.
 func (s *scene) names() map[spot]string {
-	out := map[spot]string{}
+	out, apart, counts := map[spot]string{}, slices.Contains(s.shown, "apart"), map[int64]int{}
 	for label, m := range s.spoken {
 		out[spot{m.chat, m.id}] = label
 	}
 	for i, m := range s.sent() {
+		counts[m.chat]++
 		out[spot{m.chat, m.id}] = "bot#" + strconv.Itoa(i+1)
+		if apart {
+			out[spot{m.chat, m.id}] = fmt.Sprintf("bot@%d#%d", m.chat, counts[m.chat])
+		}
 	}
 	return out
 }
@@ -302,16 +334,19 @@ func short(text string) string {
 // tools answered since it spoke last.
 func (s *scene) showRequests() string {
 	var out strings.Builder
+	whole := slices.Contains(s.shown, "conversation")
 	for i, req := range s.model.Requests() {
 		if len(req.Tools) == 0 {
 			continue
 		}
 		var words []string
 		for _, m := range slices.Backward(req.Messages) {
-			if m.Role == "assistant" {
+			if m.Role == "assistant" && !whole {
 				break
 			}
-			if m.Role != "system" {
+			if m.Role == "assistant" {
+				words = append([]string{"assistant " + s.showMessage(m)}, words...)
+			} else if m.Role != "system" {
 				words = append([]string{s.showMessage(m)}, words...)
 			}
 		}

@@ -10,13 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 var update = flag.Bool("update", false, "rewrite the wanted parts of the scenarios")
@@ -92,6 +95,8 @@ type said struct {
 	from   int64 // 0: the bot
 	text   string
 	update int64 // 0: not one of ours
+	// files are the members of a message with a file that an answer to it repeats.
+	files map[string]any
 }
 
 // scene is one script being played with a whole host.
@@ -119,6 +124,8 @@ type scene struct {
 	buttons map[string][][]string // that a message has had
 	folder  bool                  // the files that were kept are shown
 	sounds  *sounds               // nil: there is no service for audio
+	album   bool                  // a file of an album was sent
+	grown   time.Time             // when the last album has all its files
 }
 
 // gate holds a step of the model back, or a transcript.
@@ -127,6 +134,7 @@ type gate struct {
 	reached func() bool // it is at the gate, or beyond it
 	open    chan struct{}
 	done    bool
+	listens bool // it holds a transcript
 }
 
 func newScene(t *testing.T) *scene {
@@ -205,18 +213,36 @@ func (s *scene) rest(what string) {
 		return
 	}
 	eventually(s.t, "rest after "+what, func() bool {
-		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < s.presses {
+		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < s.presses || !s.questionsEnded(nameTelegram) {
 			return false
 		}
-		held := s.held()
-		for _, key := range s.keys {
-			view, err := s.h.ports[nameTelegram].port.History(s.t.Context(), key)
-			if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
-				return false
-			}
-		}
-		return true
+		return s.settled(nameTelegram)
 	})
+}
+
+// albumGrows is longer than a chat waits for the next file of an album.
+const albumGrows = time.Second
+
+// settled tells whether nothing more happens in the chats by itself: each is at rest or
+// held by a gate, and nothing that waits for the model waits for its files as well.
+func (s *scene) settled(platformName string) bool {
+	if s.album { // all of it is with its chat
+		s.album, s.grown = false, time.Now().Add(albumGrows)
+	}
+	held, listening := s.held(), slices.ContainsFunc(s.gates, func(g *gate) bool { return g.listens && g.holds() })
+	if held && !listening && time.Now().Before(s.grown) {
+		return false
+	}
+	for _, key := range s.keys {
+		view, err := s.h.ports[platformName].port.History(s.t.Context(), key)
+		if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
+			return false
+		}
+		if !listening && slices.ContainsFunc(view.Waiting, func(m uimessage.Message) bool { return platform.Unfetched(m.Parts) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // answered are the calls of a method that have their answer.
@@ -226,8 +252,11 @@ func (s *scene) answered(method string) []platformtest.Call {
 
 // held tells whether the model, or the service for audio, is at a gate.
 func (s *scene) held() bool {
-	return slices.ContainsFunc(s.gates, func(g *gate) bool { return !g.done && g.reached() })
+	return slices.ContainsFunc(s.gates, (*gate).holds)
 }
+
+// holds reports whether something is at the gate.
+func (g *gate) holds() bool { return !g.done && g.reached() }
 
 // spot reads a place: 1, or -5/7 for a topic.
 func (s *scene) spot(word string) (spot, error) {
@@ -266,13 +295,18 @@ func (s *scene) label(who string, m said) {
 
 // find finds a message by its label; those of the bot are counted as they are sent.
 func (s *scene) find(label string) (said, bool) {
-	if place, ok := strings.CutPrefix(label, "bot@"); ok { // the last one in a chat
+	if place, ok := strings.CutPrefix(label, "bot@"); ok { // the last one in a chat, or one by its number there
+		place, nth, counted := strings.Cut(place, "#")
 		chat, err := strconv.ParseInt(place, 10, 64)
 		all := slices.DeleteFunc(s.sent(), func(m said) bool { return m.chat != chat })
-		if err != nil || len(all) == 0 {
+		n := len(all)
+		if counted && err == nil {
+			n, err = strconv.Atoi(nth)
+		}
+		if err != nil || n < 1 || n > len(all) {
 			return said{}, false
 		}
-		return all[len(all)-1], true
+		return all[n-1], true
 	}
 	if !strings.HasPrefix(label, "bot#") {
 		m, ok := s.spoken[label]

@@ -57,7 +57,7 @@ func (s *scene) hears(rest string) error {
 	}
 	e := ear{words: rest, played: &atomic.Bool{}}
 	if clause, words, held := strings.Cut(rest, " | "); held {
-		g := &gate{name: strings.TrimPrefix(clause, "hold "), reached: e.played.Load, open: make(chan struct{})}
+		g := &gate{name: strings.TrimPrefix(clause, "hold "), reached: e.played.Load, open: make(chan struct{}), listens: true}
 		s.gates = append(s.gates, g)
 		e.words, e.until = words, g.open
 	}

@@ -23,9 +23,10 @@ import (
 //
 //	set KEY VALUE                   a setting; a key without a dot is one of adapters.telegram
 //	write FILE TEXT                 a file of the project; \n is the end of a line
-//	chat ID TYPE [TITLE] [forum] [topics N,N]
+//	chat ID TYPE [TITLE] [forum] [topics N,N]; a title in quotes is one of Go
 //	person NAME ID [LANGUAGE]       beside Ann, Bob and Eve, who are 1, 2 and 3
-//	show METHOD, hide METHOD, show files, show apart (the calls of each chat by themselves)
+//	show METHOD, hide METHOD, show files, show apart (the calls of each chat by themselves),
+//	show conversation (all of each request to the model, not what is new alone)
 //
 // What the model answers, in the order of its requests, with clauses between bars:
 //
@@ -35,16 +36,19 @@ import (
 // What happens; everything that follows from it has happened before the next line:
 //
 //	say WHO PLACE WORDS [JSON]      JSON adds members to the message of the update
-//	reply WHO LABEL WORDS [JSON]    an answer to a message
+//	reply WHO LABEL WORDS [JSON]    an answer to a message; bot@CHAT#2 is the bot's second one there
 //	send WHO PLACE KIND NAME [album=ID] [CAPTION]   of a voice: its length (scenario_voice_test.go)
 //	edit WHO LABEL WORDS
 //	press WHO LABEL BUTTON          a button that shows these words, or showed them; bot@CHAT is the bot's last message there
 //	gather, scatter                 what people do between them comes at once
 //	again LABEL                     the service brings the update once more
 //	migrate FROM TO                 a group becomes a supergroup
+//	member WHO CHAT STATUS          somebody makes the bot a member, an administrator, left or kicked; its label is member#N
 //	fail METHOD CODE [retry=N] [times=N] WORDS
 //	forbid reactions|drafts CHAT
 //	pair WHO PLACE                  with the code that a start prints
+//	admins CHAT [WHO ...]           administer the group from now on, the first as its owner; a minute passes
+//	expire                          a restart, half an hour after all that was asked
 //	take NAME PATTERN               what the pattern finds in the bot's last message is $NAME
 //	kept NAME                       the last file that was kept is $NAME
 //	release GATE, await METHOD N, restart
@@ -73,12 +77,21 @@ func (s *scene) do(verb, rest string) (happens bool, err error) {
 		err = s.press(rest)
 	case "migrate":
 		err = s.migrate(rest)
+	case "member":
+		err = s.member(rest)
 	case "pair":
 		err = s.pair(rest)
 	case "release":
 		err = s.release(rest)
 	case "restart":
 		s.again()
+	case "expire":
+		s.stop()
+		s.expireRequests()
+		s.h = nil
+		s.begin()
+	case "admins":
+		err = s.admins(rest)
 	case "again":
 		m, ok := s.find(rest)
 		if !ok || m.update == 0 {
@@ -136,6 +149,12 @@ func (s *scene) addChat(word, more string) error {
 	}
 	c := platformtest.Chat{ID: id}
 	fields := strings.Fields(more)
+	if kind, quoted, ok := strings.Cut(more, ` "`); ok {
+		if c.Title, err = strconv.Unquote(`"` + quoted); err != nil {
+			return err
+		}
+		fields = []string{kind}
+	}
 	for i, f := range fields {
 		switch {
 		case i == 0:
@@ -304,7 +323,11 @@ func (s *scene) reply(rest string) error {
 			author = from(x)
 		}
 	}
-	more["reply_to_message"] = map[string]any{"message_id": m.id, "date": 1, "from": author, "text": m.text}
+	answered := map[string]any{"message_id": m.id, "date": 1, "from": author}
+	if maps.Copy(answered, m.files); m.text != "" {
+		answered["text"] = m.text
+	}
+	more["reply_to_message"] = answered
 	s.know(m.spot)
 	s.speak(who, p, m.spot, text, more)
 	return nil
@@ -324,7 +347,7 @@ func (s *scene) send(rest string) error {
 	name, caption, _ := strings.Cut(text, " ")
 	if album, ok := strings.CutPrefix(caption, "album="); ok {
 		album, caption, _ = strings.Cut(album, " ")
-		more["media_group_id"] = album
+		more["media_group_id"], s.album = album, true
 	}
 	_, image, _ := strings.Cut(name, "=")
 	content, says := contentOf(cmp.Or(image, name)), 0
@@ -335,11 +358,10 @@ func (s *scene) send(rest string) error {
 	}
 	id := fmt.Sprintf("file-%s-%s-%d", kind, who, s.counts[who])
 	file := s.p.api.AddFileAs(id, "documents/"+id, int64(len(content)), content) // under a path of its own
-	more["text"], more["caption"] = nil, nil
+	more["text"], more["caption"], more["entities"] = nil, nil, nil
 	if caption != "" {
 		more["caption"] = caption
-		if e, ok := more["entities"]; ok {
-			delete(more, "entities")
+		if e := entities(caption); e != nil {
 			more["caption_entities"] = e
 		}
 	}
@@ -358,6 +380,15 @@ func (s *scene) send(rest string) error {
 		more[kind] = file
 	}
 	s.speak(who, p, at, "", more)
+	label := who + "#" + strconv.Itoa(s.counts[who])
+	sent := s.spoken[label]
+	sent.files = map[string]any{}
+	for _, name := range []string{"caption", kind} {
+		if more[name] != nil {
+			sent.files[name] = more[name]
+		}
+	}
+	s.spoken[label] = sent
 	return nil
 }
 

@@ -67,6 +67,96 @@ func TestSwappedFilesAreNotSent(t *testing.T) {
 	}
 }
 
+// What a person agreed to for a folder is for files that are in it when they are sent, and
+// for nothing that a path, a link or a name makes look so: people are asked, or nothing is
+// sent.
+func TestAGrantOfAFolderIsNotWidened(t *testing.T) {
+	const secret = "canary of another file"
+	for _, tt := range []struct {
+		name, path string
+		attack     func(t *testing.T, dir, outside string)
+	}{
+		{"dots", "out/../private/plan.txt", nil},
+		{"dots after a link", "out/link/../private/plan.txt", nil},
+		{"a folder in it", "out/deep/plan.txt", nil},
+		{"a name that begins so", "output/plan.txt", nil},
+		{"another case", "OUT/plan.txt", nil},
+		{"a hidden file", "out/.plan.txt", nil},
+		{"a key", "out/id_rsa", nil},
+		{"variables", "out/.env.local", nil},
+		{"a link to a file beside it", "out/plan.txt", func(t *testing.T, dir, _ string) {
+			t.Helper()
+			relink(t, filepath.Join("..", "private", "plan.txt"), filepath.Join(dir, "out", "plan.txt"))
+		}},
+		{"a link out of the project", "out/plan.txt", func(t *testing.T, dir, outside string) {
+			t.Helper()
+			relink(t, outside, filepath.Join(dir, "out", "plan.txt"))
+		}},
+		{"a hard link to a file outside", "out/plan.txt", func(t *testing.T, dir, outside string) {
+			t.Helper()
+			if err := os.Link(outside, filepath.Join(dir, "out", "plan.txt")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"the folder becomes a link", "out/plan.txt", func(t *testing.T, dir, _ string) {
+			t.Helper()
+			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
+				t.Fatal(err)
+			}
+			relink(t, "private", filepath.Join(dir, "out"))
+		}},
+		{"the folder becomes a link out of the project", "out/report.txt", func(t *testing.T, dir, outside string) {
+			t.Helper()
+			if err := os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "was")); err != nil {
+				t.Fatal(err)
+			}
+			relink(t, filepath.Dir(outside), filepath.Join(dir, "out"))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			outside := filepath.Join(t.TempDir(), "report.txt")
+			write(t, outside, secret)
+			write(t, filepath.Join(p.dir, "out", "report.txt"), "the report")
+			for _, name := range []string{"private/plan.txt", "out/deep/plan.txt", "output/plan.txt", "out/.plan.txt", "out/id_rsa", "out/.env.local"} {
+				write(t, filepath.Join(p.dir, filepath.FromSlash(name)), secret)
+			}
+			relink(t, filepath.Join("..", "private"), filepath.Join(p.dir, "out", "link"))
+			input := func(path string) string {
+				return `{"text":"Here.","attachments":[{"path":"` + path + `","kind":"document"}],"final":true}`
+			}
+			script := modeltest.NewScript(
+				modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: input("out/report.txt")}),
+				modeltest.CallTools(modeltest.Call{ID: "c2", Name: "chat_send", Input: input(tt.path)}),
+				modeltest.CallTools(modeltest.Call{ID: "c3", Name: "chat_send", Input: `{"text":"I may not.","final":true}`}))
+			flags := telegramFlags(p)
+			flags["permissions.exec.approvers"] = `["1"]`
+			p.start(t, Options{Model: script}, flags)
+			p.api.Say(1, 1, "send me the report", nil)
+			p.api.Await(t, "the request", func() bool { return len(p.api.Sent(1)) == 1 })
+			p.api.Say(1, 1, "/approve 1 folder", nil)
+			p.api.Await(t, "the report", func() bool { return len(p.api.Calls("sendDocument")) == 1 && len(p.api.Sent(1)) >= 3 })
+			if tt.attack != nil {
+				tt.attack(t, p.dir, outside)
+			}
+			before := len(p.texts())
+			p.api.Say(1, 1, "and the other one", nil)
+			p.api.Await(t, "a request or a refusal", func() bool {
+				said := strings.Join(p.texts()[before:], "\n")
+				return strings.Contains(said, "May I send this file") || strings.Contains(said, "I may not.")
+			})
+			if n := len(p.api.Calls("sendDocument")); n != 1 {
+				t.Errorf("%d files were sent, want the report alone", n)
+			}
+			for _, name := range filesBelow(t, filepath.Join(p.dir, ".ship", "files")) {
+				if data, err := os.ReadFile(filepath.Join(p.dir, ".ship", "files", name)); err == nil && strings.Contains(string(data), secret) {
+					t.Errorf("%s was copied", name)
+				}
+			}
+		})
+	}
+}
+
 func relink(t *testing.T, target, name string) {
 	t.Helper()
 	_ = os.Remove(name) // it need not be there

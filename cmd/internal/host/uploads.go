@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
@@ -76,11 +78,30 @@ func (u *uploads) Keep(ctx context.Context, key messages.ChatKey, name string, s
 }
 
 // storedUpload are the names of uploads; fetchable are those of what people may fetch:
-// their uploads, what was made of them, and what the agent sent.
+// their uploads, what was made of them, and what the agent sent, which has its own name in
+// a folder of its own.
 var (
 	storedUpload = regexp.MustCompile(`^upload-[0-9a-f]{32}\.[a-z0-9]{1,8}$`)
-	fetchable    = regexp.MustCompile(`^(upload|picture|document)-[0-9a-f]{32}\.[a-z0-9]{1,8}$`)
+	fetchable    = regexp.MustCompile(`^((upload|picture|document)-[0-9a-f]{32}\.[a-z0-9]{1,8}|sent-[0-9a-f]{32}/[^/]+)$`)
 )
+
+// sentLink is where people of a chat find a file that the agent sent, by its path below
+// the folder of files: on the page of the chat, or, at a terminal of this machine, as a
+// file. It is empty where the platform sends it.
+func (h *Host) sentLink(key messages.ChatKey, name string) string {
+	own, err := resultsOf(key)
+	if err != nil {
+		return ""
+	}
+	if id, ok := strings.CutPrefix(string(key), nameWeb+"-chat-"); ok {
+		folder, file := path.Split(strings.TrimPrefix(name, own+"/"))
+		return "/api/chat/" + url.PathEscape(id) + "/files/" + folder + url.PathEscape(file)
+	}
+	if platformOf(key) == nameCLI {
+		return (&url.URL{Scheme: "file", Path: filepath.Join(h.opts.State, "files", filepath.FromSlash(name))}).String()
+	}
+	return ""
+}
 
 // Describe implements [web.Files].
 func (u *uploads) Describe(ctx context.Context, key messages.ChatKey, stored, name string) ([]byte, error) {

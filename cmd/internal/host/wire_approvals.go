@@ -31,7 +31,7 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 		return mayDecide(approvers, h.role, c)
 	}
 	chats.AdminsUnknown = h.admins.unknown
-	chats.Deciders = h.deciders
+	chats.Deciders, chats.TaskPlace = h.deciders, h.taskPlace
 	chats.Router, chats.Gather = h.router, h.gatherRequests
 	chats.Grants = grantsOf(h.opts.State)
 	chats.Uptime = uptime

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // workspace is the project's folder as its tools see it.
@@ -58,7 +58,7 @@ const maxFolder = 150
 // resultsOf is where a chat's whole results are, below the folder of files: no two
 // chats share it. It begins every pointer to them.
 func resultsOf(key messages.ChatKey) (string, error) {
-	name, err := jsonl.EncodeKey(key)
+	name, err := filestore.EncodeKey(key)
 	if err != nil {
 		return "", err
 	}

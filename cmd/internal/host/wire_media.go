@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // maxDownloads is how many files are fetched at once, over all chats.
@@ -40,10 +40,10 @@ type media struct {
 	limit  int64  // bytes of one file
 	slots  chan struct{}
 	from   func(platform string) platform.Platform
-	failed func(key messages.ChatKey, kind string, err error)
+	failed func(ctx context.Context, key messages.ChatKey, kind string, err error)
 	shelf  *picture.Shelf   // nil: models are shown nothing
 	ears   *speech.Listener // nil: nobody listens to recordings
-	deaf   func(key messages.ChatKey, kind string, err error)
+	deaf   func(ctx context.Context, key messages.ChatKey, kind string, err error)
 }
 
 // newMedia makes what fetches files; it finds platforms once they are connected.
@@ -56,10 +56,16 @@ func (h *Host) newMedia(folder string, ears *speech.Listener) *media {
 			}
 			return nil
 		},
-		failed: func(key messages.ChatKey, kind string, err error) {
+		failed: func(ctx context.Context, key messages.ChatKey, kind string, err error) {
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return // the turn changed meanwhile, and is fetched anew
+			}
 			h.log.Warn("a file of a chat could not be fetched", "chat_key", string(key), "kind", kind, "error", err)
 		},
-		deaf: func(key messages.ChatKey, kind string, err error) {
+		deaf: func(ctx context.Context, key messages.ChatKey, kind string, err error) {
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return
+			}
 			h.log.Warn("a recording could not be turned into text", "chat_key", string(key), "kind", kind, "error", err)
 		},
 	}
@@ -67,7 +73,7 @@ func (h *Host) newMedia(folder string, ears *speech.Listener) *media {
 
 // fetch is a chat.Fetch.
 func (m *media) fetch(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part {
-	meta := persistence.NewTurn(turn).Meta
+	meta := journal.NewTurn(turn).Meta
 	var out []uimessage.Part
 	for i, part := range turn.Parts {
 		f, ok := platform.FileOf(part)
@@ -97,7 +103,7 @@ func (m *media) show(ctx context.Context, key messages.ChatKey, f *platform.File
 	}
 	file, err := os.Open(filepath.Join(m.folder, filepath.FromSlash(f.Path)))
 	if err != nil {
-		m.failed(key, f.Kind, fmt.Errorf("open a picture: %w", err))
+		m.failed(ctx, key, f.Kind, fmt.Errorf("open a picture: %w", err))
 		return ""
 	}
 	defer func() { _ = file.Close() }() // only read from
@@ -109,15 +115,24 @@ func (m *media) show(ctx context.Context, key messages.ChatKey, f *platform.File
 	}
 	known := errors.Is(err, picture.ErrNone) || errors.Is(err, picture.ErrTooLarge)
 	if !known {
-		m.failed(key, f.Kind, err)
+		m.failed(ctx, key, f.Kind, err)
 	}
 	switch {
 	case errors.Is(err, picture.ErrTooLarge):
 		return "[the " + f.Kind + " is not shown: it is too large for that]"
-	case f.Kind == "photo":
-		return "[the photo is not shown: it cannot be read as an image]"
+	case looksLikeImage(*f):
+		return "[the " + f.Kind + " is not shown: it cannot be read as an image]"
 	}
 	return ""
+}
+
+// looksLikeImage: people see a picture, or are told that the file is one.
+func looksLikeImage(f platform.File) bool {
+	switch strings.ToLower(path.Ext(f.Name)) {
+	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif", ".avif", ".bmp", ".tif", ".tiff", ".svg":
+		return true
+	}
+	return f.Kind == "photo" || strings.HasPrefix(f.Mime, "image/")
 }
 
 // listen is what the model reads of a recording beside its file: what it says, as it
@@ -159,7 +174,7 @@ func (m *media) hear(ctx context.Context, key messages.ChatKey, f platform.File)
 		text, err = m.ears.Hear(ctx, string(key), speech.Audio{Path: filepath.Join(m.folder, filepath.FromSlash(f.Path))})
 	}
 	if err != nil {
-		m.deaf(key, f.Kind, err)
+		m.deaf(ctx, key, f.Kind, err)
 	}
 	return text, err
 }
@@ -179,7 +194,7 @@ func (m *media) take(ctx context.Context, key messages.ChatKey, seed string, f p
 		f.Failed = fileRefused
 	default:
 		f.Failed = fileFailed
-		m.failed(key, f.Kind, err)
+		m.failed(ctx, key, f.Kind, err)
 	}
 	return f, "[the " + f.Kind + " is not there: " + f.Failed + "]"
 }

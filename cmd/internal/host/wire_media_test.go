@@ -113,7 +113,7 @@ func TestIO12FilesThatAreNotTaken(t *testing.T) {
 			logged := 0
 			m := &media{
 				folder: t.TempDir(), limit: c.limit, slots: make(chan struct{}, 1), from: func(string) platform.Platform { return c.from },
-				failed: func(messages.ChatKey, string, error) { logged++ },
+				failed: func(context.Context, messages.ChatKey, string, error) { logged++ },
 			}
 			f, words := m.take(t.Context(), "telegram-chat-1", "5-1", platform.File{Kind: "document", FileID: "id"})
 			if f.Failed != c.want || f.Path != "" || f.Unfetched() || !strings.Contains(words, c.want) || (logged > 0) != (c.want == fileFailed) {
@@ -212,7 +212,7 @@ func TestVoicesBecomeText(t *testing.T) {
 			}
 			m := &media{
 				folder: t.TempDir(), limit: 20_000, slots: make(chan struct{}, 1), from: func(string) platform.Platform { return from },
-				failed: func(messages.ChatKey, string, error) {}, deaf: func(messages.ChatKey, string, error) {},
+				failed: func(context.Context, messages.ChatKey, string, error) {}, deaf: func(context.Context, messages.ChatKey, string, error) {},
 				ears: speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute}),
 			}
 			if c.off {

@@ -88,27 +88,76 @@ func (h *Host) privateChat(bot, kind, person string) (where, name string, ok boo
 	return person, "", kind == nameTelegram && h.access.Role(bot, person) != access.RoleStranger
 }
 
-// taskClaim is a claim about the chat that a task belongs to.
-func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
+// fireOf is the newest fire that ran in a chat of its own, if it belongs to a chat.
+func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
 	fires, err := taskfile.NewLog(h.opts.State).Fires(context.Background())
 	if err != nil {
-		h.log.Warn("who may decide about a task's request is not known, as the log of tasks cannot be read", "error", err)
-		return c, false
+		h.log.Warn("where a task belongs is not known, as the log of tasks cannot be read", "error", err)
+		return persistence.Fire{}, false
 	}
 	for _, f := range slices.Backward(fires) {
-		if f.ID == "" || persistence.FireChat(f.ID) != c.ChatKey || f.ChatKey == "" {
-			continue
+		if f.ID != "" && persistence.FireChat(f.ID) == key && f.ChatKey != "" {
+			return f, true
 		}
-		c.ChatKey = f.ChatKey
-		a, ok := f.ChatKey.Address()
-		// Whose private chat it is made the task, or agreed to it.
-		if c.Asker = ""; a.Platform == nameTelegram && !strings.HasPrefix(a.Chat, "-") {
-			c.Asker = a.Chat
-		}
-		c.Group = a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-")
-		return c, ok
 	}
-	return c, false
+	return persistence.Fire{}, false
+}
+
+// taskClaim is a claim about the chat that a task belongs to.
+func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
+	f, ok := h.fireOf(c.ChatKey)
+	if !ok {
+		return c, false
+	}
+	c.ChatKey = f.ChatKey
+	a, ok := f.ChatKey.Address()
+	// Whose private chat it is made the task, or agreed to it.
+	if c.Asker = ""; a.Platform == nameTelegram && !strings.HasPrefix(a.Chat, "-") {
+		c.Asker = a.Chat
+	}
+	c.Group = a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-")
+	return c, ok
+}
+
+// taskPlace is what people call the task that runs in a chat, and where it was made.
+func (h *Host) taskPlace(key messages.ChatKey) chat.TaskPlace {
+	f, ok := h.fireOf(key)
+	c, known := h.taskClaim(chat.Claim{ChatKey: key})
+	if !ok || !known || h.access == nil {
+		return chat.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
+	}
+	out := chat.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
+	if c.Group {
+		out.ChatTitle = h.chatName(f.ChatKey)
+	} else {
+		out.Person = cmp.Or(h.chatName(f.ChatKey), c.Asker)
+	}
+	return out
+}
+
+// chatName is what people call a chat: the title of a group that was let in, or the name of
+// whose private chat it is. It is empty where neither is known.
+func (h *Host) chatName(key messages.ChatKey) string {
+	a, ok := key.Address()
+	if !ok || h.access == nil {
+		return ""
+	}
+	bot := groupOf(key).platform
+	account := h.access.Account(bot)
+	for _, g := range account.Groups {
+		if g.ID == a.Chat {
+			return g.Title
+		}
+	}
+	if private, found := h.access.Private(bot, a.Chat); found && private.Name != "" {
+		return private.Name
+	}
+	for _, p := range account.People {
+		if p.ID == a.Chat {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // askedAboutTask names those who are asked about what a task asks.

@@ -16,15 +16,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 // newIndex makes the search index of a store. It opens nothing until somebody
 // searches.
-func newIndex(state string, store *jsonl.Store, log *slog.Logger) *searchindex.Index {
+func newIndex(state string, store *filestore.Store, log *slog.Logger) *searchindex.Index {
 	return searchindex.New(searchindex.Options{
-		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: jsonl.ParseTurn,
+		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,
 		Skip: []string{history.SearchName, agentcontext.LoadName}, Logger: log.With("component", "search"),
 	})
 }
@@ -65,13 +65,13 @@ type SearchLine struct {
 
 // Search looks for words in a store that no host uses: in one chat, or in all
 // with an empty key.
-func Search(ctx context.Context, state string, store *jsonl.Store, log *slog.Logger, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
+func Search(ctx context.Context, state string, store *filestore.Store, log *slog.Logger, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
 	index := newIndex(state, store, log)
 	lines, err := search(ctx, index, store, key, q)
 	return lines, errors.Join(err, index.Close())
 }
 
-func search(ctx context.Context, index *searchindex.Index, store *jsonl.Store, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
+func search(ctx context.Context, index *searchindex.Index, store *filestore.Store, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
 	var hits []searchindex.Hit
 	var err error
 	if key == "" {
@@ -94,7 +94,7 @@ func search(ctx context.Context, index *searchindex.Index, store *jsonl.Store, k
 }
 
 // present fails with [platform.ErrNotFound] if there is no such chat.
-func present(store *jsonl.Store, key messages.ChatKey) error {
+func present(store *filestore.Store, key messages.ChatKey) error {
 	dir, err := store.ChatDir(key)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
@@ -22,7 +22,7 @@ func (h *Host) openStore(context.Context) error {
 	if err := refuseLinks(h.opts.State); err != nil {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err}
 	}
-	store, err := jsonl.Open(jsonl.Options{
+	store, err := filestore.Open(filestore.Options{
 		Dir: h.opts.State, LockWait: lockWait, Logger: h.opts.Logger.With("component", "store"), Registerer: h.registry,
 		SearchText: h.opts.Settings.Settings.Context.Contexts.SearchTextMaxChars,
 	})

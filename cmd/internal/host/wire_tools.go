@@ -33,8 +33,9 @@ type toolbox struct {
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
 	workspace := h.workspace(files)
+	sends := chattools.Options{Files: files, Folder: resultsOf, Open: workspace.Open, Link: h.sentLink}
 	tools := []tool.Tool{
-		chattools.NewSend(chattools.Options{Files: files, Folder: resultsOf, Open: workspace.Open}), chattools.NewContact(),
+		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.chatName),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
@@ -77,12 +78,14 @@ func (h *Host) newTools() (*toolbox, error) {
 // what is set up and never by what a chat does, so that requests go on beginning with
 // the same bytes: the tools for skills come and go with the list of skills, which
 // changes the system text anyway.
-func (b *toolbox) names(_ messages.ChatKey, toolEgress bool) []string {
-	skilled := b.skilled()
+func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
+	skilled, place := b.skilled(), platformOf(key)
 	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
 			return !toolEgress
+		case chattools.SendFileName:
+			return toolEgress || place != nameWeb && place != nameCLI
 		case skill.ListName, skill.LoadName:
 			return !skilled
 		}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // turns is how long the chat becomes: LONGCHAT_TURNS, 100,000 with SOAK, else few.
@@ -161,7 +161,7 @@ func conserved(t *testing.T, history []uimessage.Message, archives string, n int
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		var a persistence.Archive
+		var a journal.Archive
 		if err == nil {
 			err = json.Unmarshal(b, &a)
 		}
@@ -169,7 +169,7 @@ func conserved(t *testing.T, history []uimessage.Message, archives string, n int
 			t.Fatal(err)
 		}
 		for _, line := range a.Lines {
-			m, ok := jsonl.ParseTurn([]byte(line))
+			m, ok := filestore.ParseTurn([]byte(line))
 			if !ok {
 				t.Fatalf("%s holds a line that is no turn", file)
 			}

@@ -27,7 +27,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 const key = messages.ChatKey("telegram-chat-7")
@@ -36,7 +36,7 @@ const key = messages.ChatKey("telegram-chat-7")
 type world struct {
 	registry *prometheus.Registry
 	system   *actor.ActorSystem
-	store    *jsonl.Store
+	store    *filestore.Store
 	port     *adapter.Port
 	sink     *sink
 	model    *talker
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	w := &world{registry: prometheus.NewRegistry(), sink: &sink{sent: make(chan string, 64)}, model: &talker{}, meter: newMeter(t)}
-	store, err := jsonl.Open(jsonl.Options{Dir: dir, Logger: log, Registerer: w.registry})
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: log, Registerer: w.registry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func fillNames(system *actor.ActorSystem) {
 // runLog is the log of runs, as a host has it.
 func (w *world) runLog(t *testing.T, dir string, log *slog.Logger) *agentcontext.Log {
 	t.Helper()
-	l := agentcontext.New(agentcontext.Options{Dir: dir + "/memory/agent-context", Folder: jsonl.EncodeKey, Logger: log, Registerer: w.registry})
+	l := agentcontext.New(agentcontext.Options{Dir: dir + "/memory/agent-context", Folder: filestore.EncodeKey, Logger: log, Registerer: w.registry})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

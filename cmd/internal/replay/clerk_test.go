@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"regexp"
 	"slices"
@@ -22,6 +23,8 @@ type header struct {
 	From string `json:"from"`
 	User string `json:"user"`
 	Msg  string `json:"msg"`
+	// Answers is the message that the turn answers.
+	Answers string `json:"answers"`
 }
 
 // clerk is the model: it answers each user turn that it has not answered yet, by
@@ -87,25 +90,26 @@ func answer(open []header, byTool bool) []model.Event {
 	return append(modeltest.CallEvents(call), modeltest.Finish("tool-calls"))
 }
 
-// quoted is the answer to one turn. The nick is code, as nicks hold anything.
-func quoted(h header) string { return fmt.Sprintf("re %s ``` %s ```", h.Msg, h.From) }
+// quoted is the answer to one turn. It names its sender by id, as nicks hold anything.
+func quoted(h header) string { return fmt.Sprintf("re %s for %s", h.Msg, h.User) }
 
-// quotation is what [quoted] writes, with or without markup.
-var quotation = regexp.MustCompile("re (\\d+) (?:``` )?(\\S+)")
+// quotation is what [quoted] writes.
+var quotation = regexp.MustCompile(`re (\w+) for (\w+)`)
 
 // quotes finds the answers in a text.
 func quotes(text string) []header {
 	var out []header
 	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
-		out = append(out, header{Msg: m[1], From: m[2]})
+		out = append(out, header{Msg: m[1], User: m[2]})
 	}
 	return out
 }
 
+// number decides how an answer goes.
 func number(h header) int64 {
 	n, err := strconv.ParseInt(h.Msg, 10, 64)
-	if err != nil {
-		return 0
+	if err != nil { // not every platform counts its messages
+		return int64(crc32.ChecksumIEEE([]byte(h.Msg)))
 	}
 	return n
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/jsonl"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // lookUp is what the archivist does at once.
@@ -160,7 +160,7 @@ func plant(rooms []room, each int) map[string]fact {
 // answer names holds the turn byte for byte.
 func TestFidelity(t *testing.T) {
 	names, each := []string{"2004-11-15_03", "ubuntu-meeting.0"}, 2
-	if os.Getenv("SOAK") != "" {
+	if soak() {
 		names = nil
 	}
 	rooms := readRooms(t, names...)
@@ -199,7 +199,7 @@ func TestFidelity(t *testing.T) {
 		}
 	}
 	t.Logf("found %d/%d facts, %d of them as the first result, each reopened byte for byte; rooms: %d", found, len(said), first, len(w.places))
-	h.stop(t, w)
+	h.stop(t)
 	for _, err := range w.model.Faults() {
 		t.Errorf("a strict provider refuses a request: %v", err)
 	}
@@ -241,7 +241,7 @@ func (w *town) tell(t *testing.T, h *running, facts map[string]fact, dir string)
 
 func chatDir(t *testing.T, p *place, dir string) string {
 	t.Helper()
-	path, err := jsonl.ChatDir(stateOf(dir), p.key())
+	path, err := filestore.ChatDir(stateOf(dir), p.key())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func storedLine(t *testing.T, f *planted, dir string) []byte {
 	}
 	var found []byte
 	for l := range bytes.Lines(b) {
-		if m, ok := jsonl.ParseTurn(bytes.TrimSpace(l)); ok && m.ID == f.id {
+		if m, ok := filestore.ParseTurn(bytes.TrimSpace(l)); ok && m.ID == f.id {
 			found = bytes.Clone(bytes.TrimSpace(l))
 		}
 	}
@@ -337,7 +337,7 @@ func checkReopens(t *testing.T, f *planted, where, dir string) {
 		return
 	}
 	b, err := os.ReadFile(filepath.Join(chatDir(t, f.place, dir), filepath.FromSlash(file)))
-	var archive persistence.Archive
+	var archive journal.Archive
 	if err == nil {
 		err = json.Unmarshal(b, &archive)
 	}
@@ -345,11 +345,11 @@ func checkReopens(t *testing.T, f *planted, where, dir string) {
 		t.Errorf("%s: %s does not hold %s: %v", f.id, where, f.line, err)
 		return
 	}
-	first, _ := jsonl.ParseTurn([]byte(archive.Lines[0]))
-	last, _ := jsonl.ParseTurn([]byte(archive.Lines[len(archive.Lines)-1]))
+	first, _ := filestore.ParseTurn([]byte(archive.Lines[0]))
+	last, _ := filestore.ParseTurn([]byte(archive.Lines[len(archive.Lines)-1]))
 	if want := "-" + num(seqOf(first)) + "-" + num(seqOf(last)) + ".json"; !strings.HasSuffix(file, want) {
 		t.Errorf("%s: %s is not named after its turns, %s", f.id, file, want)
 	}
 }
 
-func seqOf(m uimessage.Message) int64 { return persistence.NewTurn(m).Meta.Seq }
+func seqOf(m uimessage.Message) int64 { return journal.NewTurn(m).Meta.Seq }

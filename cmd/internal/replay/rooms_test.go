@@ -18,6 +18,7 @@ type line struct {
 	// words are what follows the bot's nick in a line that addresses it.
 	words     string
 	addressed bool
+	extra
 }
 
 // room is some hours of a group chat.
@@ -37,10 +38,38 @@ func (r room) addressed() int {
 	return n
 }
 
-// readRooms reads all rooms, or those named.
+// otherRooms names a folder of rooms to play in the place of those of testdata/irc.
+const otherRooms = "REPLAY_ROOMS"
+
+// someRooms are the rooms that are named, or all, or those of the folder of [otherRooms]
+// instead: of many as many as were named, those that ask most.
+func someRooms(tb testing.TB, names ...string) []room {
+	tb.Helper()
+	dir := os.Getenv(otherRooms)
+	if dir == "" {
+		return readRooms(tb, names...)
+	}
+	all := roomsOf(tb, filepath.Join(dir, "*.txt"), nil)
+	all = slices.DeleteFunc(all, func(r room) bool { return len(r.lines) == 0 })
+	if len(all) == 0 {
+		tb.Fatalf("%s has no rooms in it", dir)
+	}
+	slices.SortStableFunc(all, func(a, b room) int { return cmp.Compare(b.addressed(), a.addressed()) })
+	if len(names) > 0 {
+		all = all[:min(len(all), len(names))]
+	}
+	return all
+}
+
+// readRooms reads all rooms of testdata/irc, or those named.
 func readRooms(tb testing.TB, names ...string) []room {
 	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join("testdata", "irc", "*.*.txt"))
+	return roomsOf(tb, filepath.Join("testdata", "irc", "*.*.txt"), names)
+}
+
+func roomsOf(tb testing.TB, pattern string, names []string) []room {
+	tb.Helper()
+	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,6 +77,7 @@ func readRooms(tb testing.TB, names ...string) []room {
 	for _, path := range paths {
 		name, _, _ := strings.Cut(filepath.Base(path), ".raw.txt")
 		name, _, _ = strings.Cut(name, ".ascii.txt")
+		name = strings.TrimSuffix(name, ".txt")
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
@@ -55,13 +85,17 @@ func readRooms(tb testing.TB, names ...string) []room {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		out = append(out, parseRoom(name, string(text)))
+		out = append(out, parseRoom(name, strings.ToValidUTF8(string(text), "\uFFFD")))
 	}
 	return out
 }
 
+// longestLine is the longest text that the platform carries, without a mention.
+const longestLine = 4000
+
 // parseRoom reads a log. Actions, joins, leaves, renames and notices are no
-// messages, and neither is a line without words: no platform carries one.
+// messages, and neither is a line without words: no platform carries one. A line that
+// is too long for a message is several.
 func parseRoom(name, log string) room {
 	message := regexp.MustCompile(`^(?:\S+ \d{4}-\d\d-\d\d )?\[\d\d:\d\d(?::\d\d)?\] <([^>]+)> (.*)$`)
 	var said []line
@@ -71,7 +105,11 @@ func parseRoom(name, log string) room {
 			continue
 		}
 		if words := strings.TrimSpace(m[2]); words != "" {
-			said = append(said, line{nick: strings.TrimSpace(m[1]), text: words})
+			for r := range slices.Chunk([]rune(words), longestLine/2) { // a rune may be two units
+				if words := strings.TrimSpace(string(r)); words != "" {
+					said = append(said, line{nick: strings.TrimSpace(m[1]), text: words})
+				}
+			}
 		}
 	}
 	r := room{name: name, bot: mostAddressed(said)}

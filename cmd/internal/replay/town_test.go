@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -23,9 +25,25 @@ const modelKey = "CANARY-model-key-not-to-be-printed"
 // said is a line as the platform carries it.
 type said struct {
 	line
-	id   int64  // the platform's message id
-	text string // what stands in the message
-	user int64
+	id    int64  // the platform's message id
+	text  string // what stands in the message
+	user  int64
+	joins bool // a later file of an album whose first is for the bot
+
+	quoted  quotedMessage  // the message that it answers
+	shows   *shown         // the picture of that message
+	carries []shown        // its own files
+	members map[string]any // of the message, that an answer to it repeats
+}
+
+// from is the name of its sender as the model reads it: one line.
+func (s said) from() string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
+			return ' '
+		}
+		return r
+	}, s.nick)), " ")
 }
 
 // place is a room as a supergroup.
@@ -33,6 +51,7 @@ type place struct {
 	room
 	chat int64
 	said []said // what was fed so far
+	all  bool   // all of it is for the bot
 }
 
 func (p *place) key() messages.ChatKey { return messages.NewChatKey("telegram", "", p.id(), 0) }
@@ -41,7 +60,12 @@ func (p *place) id() string { return num(p.chat) }
 
 // asked are the lines that address the bot, as fed so far.
 func (p *place) asked() []said {
-	return slices.DeleteFunc(slices.Clone(p.said), func(s said) bool { return !s.addressed })
+	return slices.DeleteFunc(slices.Clone(p.said), func(s said) bool { return !s.addressed || s.joins })
+}
+
+// joined are the further files of albums among them.
+func (p *place) joined() []said {
+	return slices.DeleteFunc(slices.Clone(p.said), func(s said) bool { return !s.joins })
 }
 
 // town is everything outside the host: the platform with its rooms, and the model.
@@ -51,6 +75,7 @@ type town struct {
 	places []*place
 	users  map[string]int64 // nick: id; the same person in every room
 	update int64            // id of the first update
+	budget int              // of a chat in tokens; 0: the usual one
 
 	read  int                  // how many requests were taken into asked
 	asked map[*place][]request // what the model was asked
@@ -86,7 +111,14 @@ func (w *town) say(p *place, l line) said {
 		s.text = mention + l.words
 		more["entities"] = []any{platformtest.Entity("mention", 0, len(mention))}
 	}
-	s.id = w.api.Say(p.chat, s.user, s.text, more)
+	s.addressed = s.addressed || p.all
+	if l.answers != "" {
+		w.answer(p, &s, more)
+	}
+	if l.kind != "" {
+		return w.send(p, s, more)
+	}
+	s.id, s.members = w.api.Say(p.chat, s.user, s.text, more), map[string]any{"text": s.text}
 	p.said = append(p.said, s)
 	return s
 }
@@ -137,7 +169,7 @@ func (w *town) awaitAnswers(tb testing.TB) {
 	tb.Helper()
 	for _, p := range w.places {
 		for _, s := range p.asked() {
-			w.api.Await(tb, "the answer to message "+num(s.id)+" in "+p.name, func() bool {
+			w.api.Await(tb, fmt.Sprintf("the answer to message %d in %s, %.60q with %+v", s.id, p.name, s.text, s.extra), func() bool {
 				return slices.ContainsFunc(w.api.Sent(p.chat), func(m platformtest.Sent) bool {
 					return slices.ContainsFunc(quotes(m.Text), func(h header) bool { return h.Msg == num(s.id) })
 				})
@@ -151,8 +183,13 @@ func (w *town) awaitAnswers(tb testing.TB) {
 func (w *town) project(tb testing.TB, egress, groups string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
+	history := map[string]any{}
+	if w.budget > 0 {
+		history["maxInputTokensApprox"] = w.budget
+	}
 	settings, err := json.MarshalIndent(map[string]any{
-		"name": "replay", "timezone": "UTC",
+		"context": map[string]any{"history": history},
+		"name":    "replay", "timezone": "UTC",
 		"llm": map[string]any{"provider": "custom", "model": "clerk", "baseUrl": w.model.URL},
 		"adapters": map[string]any{
 			"telegram": map[string]any{
@@ -179,9 +216,9 @@ func (w *town) env() map[string]string {
 }
 
 // noSecrets holds a log against the secrets.
-func (w *town) noSecrets(tb testing.TB, log string) {
+func noSecrets(tb testing.TB, secrets map[string]string, log string) {
 	tb.Helper()
-	for name, secret := range w.env() {
+	for name, secret := range secrets {
 		if strings.Contains(log, secret) {
 			tb.Errorf("the log holds %s", name)
 		}

@@ -499,3 +499,35 @@ func TestParseWith(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What begins like a decision is recognised, so that people can be told how to write it.
+func TestAttempted(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Attempt
+		ok   bool
+	}{
+		{"deny 1, too risky", Attempt{N: 1, Rest: "too risky"}, true},
+		{"Deny #12", Attempt{N: 12}, true},
+		{"reject request 3: wrong folder", Attempt{N: 3, Rest: "wrong folder"}, true},
+		{"拒绝1，太危险", Attempt{N: 1, Rest: "太危险"}, true},
+		{"拒绝第 2 个，太危险", Attempt{N: 2, Rest: "太危险"}, true},
+		{"approve 2 but only once", Attempt{Approves: true, N: 2, Rest: "but only once"}, true},
+		{"同意请求 4", Attempt{Approves: true, N: 4}, true},
+		{"deny 0", Attempt{}, false},
+		{"deny", Attempt{}, false},
+		{"deny 1?", Attempt{}, false},
+		{"deny 1st", Attempt{}, false},
+		{"denying 1", Attempt{}, false},
+		{"they deny 1", Attempt{}, false},
+		{"deny 1\nand more", Attempt{}, false},
+		{"deny 99999999999999999999", Attempt{}, false},
+		{"lunch at 1", Attempt{}, false},
+		{"", Attempt{}, false},
+	} {
+		got, ok := Attempted(c.text)
+		if ok != c.ok || ok && got != c.want {
+			t.Errorf("%q: %+v, %v, want %+v, %v", c.text, got, ok, c.want, c.ok)
+		}
+	}
+}

@@ -29,7 +29,7 @@ const AskPrefix = "let-in:"
 // pasted: the message is nothing but the code of somebody who waits, in the owner's own
 // words.
 func (d *Door) pasted(in platform.Inbound) bool {
-	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(in.Text, "\n") {
+	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(strings.TrimSpace(in.Text), "\n") {
 		return false
 	}
 	_, ok := d.store.Waits(d.bot, in.Text)
@@ -66,7 +66,7 @@ func (d *Door) request(ctx context.Context, g Guest) string {
 	if g.In.Kind != platform.KindMessage {
 		raw = nil // a greeting; what they say next waits
 	}
-	code, fresh, err := d.store.Request(ctx, d.bot, g.In.Sender, false, raw)
+	code, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{Who: g.In.Sender, First: raw})
 	if err != nil {
 		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
 		return ""
@@ -80,7 +80,7 @@ func (d *Door) request(ctx context.Context, g Guest) string {
 // askGroup keeps the wish to be let in of a group.
 func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
-	if _, _, err := d.store.Request(ctx, d.bot, group, true, nil); err != nil {
+	if _, _, err := d.store.Request(ctx, d.bot, platform.Wish{Who: group, Group: true}); err != nil {
 		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
 	}
 }
@@ -140,6 +140,19 @@ type Bot struct {
 	// Again reads a message that waited; false: it cannot be read any more.
 	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
 	Now   func() time.Time
+	// Settle has an outcome take the place of the buttons of a question to the owner. Errors
+	// are [*platform.Error]; it is called by itself, never twice at a time.
+	Settle func(ctx context.Context, q Question) error
+	// Go runs what takes longer, beside everything else.
+	Go func(func(ctx context.Context))
+}
+
+// Question is a message that asked the owner about somebody, and how that ended.
+type Question struct {
+	Chat, Message string // the platform's ids
+	Text          string
+	Ask           messages.Ask
+	Outcome       string // in the place of the buttons
 }
 
 // Owe asks the owner about those who want to be let in, one message for each, and tells those
@@ -152,35 +165,32 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 	}
 	a := d.store.Guests(d.bot)
 	for _, x := range a.Arrivals {
-		if !d.welcome(ctx, b, x) {
+		if !d.welcome(ctx, b, a.Owner, x) {
 			return
 		}
 	}
 	if a.Owner == nil {
 		return
 	}
-	shown := 0
-	for _, c := range a.Codes {
-		if c.For != nil && !c.Shown.IsZero() && b.Now().Sub(c.Shown) < time.Hour {
-			shown++
-		}
-	}
-	say := b.Words(a.Owner.Language)
+	d.askOwner(ctx, b, a)
+	d.settle(b, a)
+}
+
+// askOwner asks about those who wait: about a few in an hour, and about the groups that the
+// owner has added the bot to.
+func (d *Door) askOwner(ctx context.Context, b Bot, a platform.Guests) {
+	say, shown, more := b.Words(a.Owner.Language), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
 			continue
 		}
-		id, text, asks := c.Code, notices.Fill(say.WantsIn, nameOf(*c.For)), []messages.Ask{{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}}
-		if c.For.Group {
-			text = notices.Fill(say.GroupWantsIn, nameOf(*c.For))
+		if own := ownersDoing(*a.Owner, c); !own && shown >= askedPerHour {
+			more = true
+			continue
+		} else if !own {
+			shown++
 		}
-		if shown++; shown > askedPerHour {
-			id, text, asks = "more:"+b.Now().UTC().Format("2006010215"), say.MoreWait, nil
-		}
-		if !b.Host(ctx, d.word(b, *a.Owner, id, text, asks)) {
-			return
-		}
-		if asks == nil {
+		if !b.Host(ctx, d.word(b, *a.Owner, c.Code, question(say, *a.Owner, c), []messages.Ask{askAbout(say, c)})) {
 			return
 		}
 		if err := d.store.Shown(ctx, d.bot, c.Code); err != nil {
@@ -188,6 +198,51 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 			return
 		}
 	}
+	if more {
+		b.Host(ctx, d.word(b, *a.Owner, "more:"+b.Now().UTC().Format("2006010215"), say.MoreWait, nil))
+	}
+}
+
+// shownLately is how many questions the owner was shown within the hour that somebody else
+// led to, also those that were withdrawn since.
+func shownLately(a platform.Guests, now time.Time) (n int) {
+	lately := func(c platform.PairingCode) bool {
+		return c.For != nil && !c.Shown.IsZero() && now.Sub(c.Shown) < time.Hour && !ownersDoing(*a.Owner, c)
+	}
+	for _, c := range a.Codes {
+		if lately(c) {
+			n++
+		}
+	}
+	for _, e := range a.Ended {
+		if e.Outcome == platform.Withdrawn && lately(e.PairingCode) {
+			n++
+		}
+	}
+	return n
+}
+
+// ownersDoing: the owner has added the bot to the group that asks.
+func ownersDoing(owner platform.Visitor, c platform.PairingCode) bool {
+	return c.Adder != nil && c.Adder.ID == owner.ID
+}
+
+// question asks the owner about somebody who waits.
+func question(say notices.Words, owner platform.Visitor, c platform.PairingCode) string {
+	switch who := nameOf(*c.For); {
+	case !c.For.Group:
+		return notices.Fill(say.WantsIn, who)
+	case c.Adder == nil:
+		return notices.Fill(say.GroupWantsIn, who)
+	case ownersDoing(owner, c):
+		return notices.Fill(say.GroupYouAdded, who)
+	default:
+		return notices.Fill(say.GroupAdded, nameOf(*c.Adder), who)
+	}
+}
+
+func askAbout(say notices.Words, c platform.PairingCode) messages.Ask {
+	return messages.Ask{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}
 }
 
 // KindGroup is the digest of an ask that is about a group, which nobody lets in once.
@@ -214,8 +269,12 @@ func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages
 }
 
 // welcome tells somebody that they are let in and hands over what they said first.
-func (d *Door) welcome(ctx context.Context, b Bot, x platform.Arrival) bool {
-	say := b.Words(x.Who.Language)
+func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
+	language := x.Who.Language
+	if x.Who.Group && owner != nil { // groups have no language of their own
+		language = owner.Language
+	}
+	say := b.Words(language)
 	var first platform.Inbound
 	waited := false
 	if len(x.First) > 0 {
@@ -268,7 +327,7 @@ func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string
 	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
 		return who, ChoiceForbidden
 	}
-	who, ok, err := d.store.Decide(ctx, d.bot, code, choice)
+	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
 	switch {
 	case err != nil:
 		d.log.Error("who wants to be let in could not be decided", "error", err)
@@ -286,7 +345,7 @@ type Choosing int
 // What can become of a press.
 const (
 	ChoiceDone Choosing = iota
-	ChoiceOver          // it was decided before, or waits no more
+	ChoiceOver          // it was decided before, was withdrawn, or waits no more
 	ChoiceForbidden
 	ChoiceFailed
 )

@@ -24,6 +24,8 @@ type gatehouse struct {
 	door  *Door
 	down  bool // the core takes nothing
 	said  []platform.Inbound
+	shown []string // outcomes in the place of buttons
+	fails []error  // of showing the next ones
 }
 
 func newGatehouse(t *testing.T) *gatehouse {
@@ -65,6 +67,16 @@ func (g *gatehouse) owe() []platform.Inbound {
 			err := json.Unmarshal(raw, &text)
 			return platform.Inbound{IngressID: "7", Text: text, Chat: platform.ChatInfo{ID: "2"}}, err == nil
 		},
+		Settle: func(_ context.Context, q Question) error {
+			g.shown = append(g.shown, q.Message+" "+q.Outcome)
+			if len(g.fails) == 0 {
+				return nil
+			}
+			err := g.fails[0]
+			g.fails = g.fails[1:]
+			return err
+		},
+		Go: func(do func(context.Context)) { do(g.t.Context()) },
 	})
 	return g.said[before:]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -16,13 +17,17 @@ type Door struct {
 	access  string // who may talk in private
 	store   Store  // nil: everybody is a stranger
 	notices *notices.Hourly
+	now     func() time.Time
 	log     *slog.Logger
+
+	settling sync.Mutex // held while the owner is shown how requests ended
+	settleAt time.Time  // when that is tried again, after it failed; guarded by settling
 }
 
 // New is the door of a bot that talks to whom access names. store may be nil where
 // that is everybody.
 func New(bot, access string, store Store, now func() time.Time, log *slog.Logger) *Door {
-	return &Door{bot: bot, access: access, store: store, notices: notices.NewHourly(now), log: log}
+	return &Door{bot: bot, access: access, store: store, notices: notices.NewHourly(now), now: now, log: log}
 }
 
 // Guest is a message at the door: its inbound, which carries the gate's verdict, and
@@ -121,7 +126,7 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 	case in.Command.Args == "":
 		in.Gate.Notice = d.waiting(g.Say)
 	default:
-		who, ok, err := d.store.Decide(ctx, d.bot, in.Command.Args, platform.LetIn)
+		who, ok, err := d.store.Decide(ctx, d.bot, in.Command.Args, platform.LetIn, false)
 		in.Command.Args = ""
 		switch {
 		case err != nil:

@@ -2,7 +2,6 @@ package door
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -34,13 +33,13 @@ func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (Ro
 	return b.roles[by.ID], b.err
 }
 
-func (b *book) Request(_ context.Context, _ string, by platform.Person, _ bool, _ json.RawMessage) (string, bool, error) {
-	fresh := !b.asked[by.ID]
-	b.asked[by.ID] = true
+func (b *book) Request(_ context.Context, _ string, w platform.Wish) (string, bool, error) {
+	fresh := !b.asked[w.Who.ID]
+	b.asked[w.Who.ID] = true
 	return "ASKCODE", fresh, b.err
 }
 
-func (b *book) Decide(_ context.Context, _, code string, _ platform.Choice) (platform.Visitor, bool, error) {
+func (b *book) Decide(_ context.Context, _, code string, _ platform.Choice, _ bool) (platform.Visitor, bool, error) {
 	if code == "LINKCODE" {
 		return platform.Visitor{ID: "3", Name: "[x](https://evil.example)"}, true, b.err
 	}

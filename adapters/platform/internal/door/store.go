@@ -2,7 +2,7 @@ package door
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
@@ -80,14 +80,19 @@ type Pairing interface {
 // Asking keeps who wants to be let in, and what the owner says to it.
 type Asking interface {
 	// Request keeps a stranger's wish to be let in, with a code that the owner can approve
-	// and their first message. fresh is false while an earlier one waits.
-	Request(ctx context.Context, bot string, by platform.Person, group bool, first json.RawMessage) (code string, fresh bool, err error)
+	// and their first message. fresh is false while an earlier one waits. The code is empty
+	// for a group that the bot has left since.
+	Request(ctx context.Context, bot string, w platform.Wish) (code string, fresh bool, err error)
 	// Decide does what the owner chose about the request with a code; false: it does not
-	// wait any more.
-	Decide(ctx context.Context, bot, code string, choice platform.Choice) (who platform.Visitor, ok bool, err error)
+	// wait any more. pressed: who calls shows the outcome in the place of the button.
+	Decide(ctx context.Context, bot, code string, choice platform.Choice, pressed bool) (who platform.Visitor, ok bool, err error)
+	// Withdraw ends the request of a group that the bot is not in any more; left is since
+	// when, by the platform's clock.
+	Withdraw(ctx context.Context, bot, group string, left time.Time) error
 	// Waits tells whether a code is that of somebody who waits.
 	Waits(bot, code string) (who platform.Visitor, ok bool)
-	// Guests has the requests that wait, and the people who were just let in.
+	// Guests has the requests that wait, the people who were just let in, and the questions
+	// whose buttons the owner may still see.
 	Guests(bot string) platform.Guests
 }
 
@@ -97,6 +102,10 @@ type Noting interface {
 	// told that they are let in.
 	Shown(ctx context.Context, bot, code string) error
 	Arrived(ctx context.Context, bot, code string) error
+	// Asked keeps which message asks the owner about a request, and Settled that the owner
+	// sees there how it ended.
+	Asked(ctx context.Context, bot, code, message string) error
+	Settled(ctx context.Context, bot, code string) error
 	// Meet keeps the id of the owner's private chat.
 	Meet(ctx context.Context, bot, chat string) error
 }

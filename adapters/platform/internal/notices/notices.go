@@ -14,19 +14,23 @@ type Words struct {
 	// To the owner: somebody, or a group, wants to be let in, with the name; there are more;
 	// who waits; nobody.
 	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NobodyWaits string
+	// GroupAdded has who added the bot, then the group; GroupYouAdded the group.
+	GroupAdded, GroupYouAdded string
 	// To who was let in: for good, once, and once where nothing waited.
 	LetIn, LetOnce, LetOnceAgain string
 	// On the buttons of the owner, and of what was chosen.
 	InButton, OnceButton, BlockButton, GroupButton string
 	InDone, OnceDone, BlockDone                    string
-	OwnerNow                                       string
-	ApprovedNow                                    string
-	BadCode                                        string
-	TooMany                                        string
-	GroupClosed                                    string
-	GroupAllowed                                   string
-	OwnerOnly                                      string
-	Approved                                       string // with the person's name
+	// GoneDone: the bot is not in the group any more. NotOpenAnyMore: who pressed is late.
+	GoneDone, NotOpenAnyMore string
+	OwnerNow                 string
+	ApprovedNow              string
+	BadCode                  string
+	TooMany                  string
+	GroupClosed              string
+	GroupAllowed             string
+	OwnerOnly                string
+	Approved                 string // with the person's name
 
 	// On buttons, and of buttons that were pressed; each at most 200 characters.
 	ApproveButton, DenyButton                              string
@@ -43,25 +47,27 @@ type Words struct {
 // English are the words for everybody else.
 func English() Words {
 	return Words{
-		NotPaired:    "Hello! I only talk to people whom my owner has let in. I have asked, and your message waits until then. You can also give my owner this code: {}",
-		NotOpen:      "Hello! I only talk to my owner.",
-		WantsIn:      "{} wants to talk to me. May they? “Just once” answers the message that waits; the next one asks you again. “Block” means that they get no answer.",
-		GroupWantsIn: "Somebody wants to use me in the group {}. May its members?",
-		MoreWait:     "More people want to talk to me. I do not ask you about each of them now. Send /allow to see who waits.",
-		WhoWaits:     "These wait to be let in. Send me a code to let that one in:",
-		NobodyWaits:  "Nobody waits to be let in.",
-		LetIn:        "My owner has let you in. I answer your message now.",
-		LetOnce:      "My owner lets me answer this message. I ask again before the next one.",
-		LetOnceAgain: "My owner lets me answer one message, but yours could not be kept. Please send it again; I ask my owner then.",
-		InButton:     "Let in", OnceButton: "Just once", BlockButton: "Block", GroupButton: "Let the group in",
-		InDone: "Let in", OnceDone: "Just once", BlockDone: "Blocked",
+		NotPaired:     "Hello! I only talk to people whom my owner has let in. I have asked, and your message waits until then. You can also give my owner this code: {}",
+		NotOpen:       "Hello! I only talk to my owner.",
+		WantsIn:       "{} wants to talk to me. May they use me? “Just once” answers the message that waits; the next one asks you again. “Block” means that they get no answer.",
+		GroupWantsIn:  "Somebody wants to use me in the group {}. May its members use me?",
+		GroupAdded:    "{} has added me to the group {}. May its members use me?",
+		GroupYouAdded: "You have added me to the group {}. May its members use me?",
+		MoreWait:      "More people or groups want to use me. I do not ask you about each of them now. Send /allow to see who waits.",
+		WhoWaits:      "These people or groups wait to be let in. Send me the code of one to let that one in:",
+		NobodyWaits:   "Nobody is waiting to be let in.",
+		LetIn:         "My owner has let you in. I answer your message now.",
+		LetOnce:       "My owner lets me answer this message. I ask again before the next one.",
+		LetOnceAgain:  "My owner lets me answer one message, but yours could not be kept. Please send it again; I ask my owner then.",
+		InButton:      "Let in", OnceButton: "Just once", BlockButton: "Block", GroupButton: "Let the group in",
+		InDone: "Let in", OnceDone: "Just once", BlockDone: "Blocked", GoneDone: "No longer in this group", NotOpenAnyMore: "This question is no longer open.",
 		OwnerNow:     "Paired: you are the owner of this bot now. Just write to me.",
-		ApprovedNow:  "Paired: just write to me.",
-		BadCode:      "This code is not valid: it may be mistyped, spent or expired. Please get a new one.",
+		ApprovedNow:  "Paired: you may use me now. Just write to me.",
+		BadCode:      "This code is not valid: it may be mistyped, used already or expired. Please get a new one.",
 		TooMany:      "Too many codes were tried. Please try again in an hour.",
-		GroupClosed:  "This group is not allowed yet. Its owner can mention me here or send /allow.",
+		GroupClosed:  "This group may not use me yet. My owner can mention me here or send /allow.",
 		GroupAllowed: "This group may use me now.",
-		OwnerOnly:    "Only the owner can do that.",
+		OwnerOnly:    "Only my owner can do that. Nothing was changed.",
 		Approved:     "{} may use me now.",
 
 		ApproveButton: "Approve", DenyButton: "Deny", ApprovedToast: "Approved.", DeniedToast: "Denied.", AlreadyDecided: "This was decided already.",
@@ -76,26 +82,28 @@ func English() Words {
 // Chinese are the words for those who read Chinese.
 func Chinese() Words {
 	return Words{
-		IsChinese:    true,
-		NotPaired:    "你好！我只和主人放行的人对话。我已经去问主人了，你的消息会一直等着。你也可以把这个代码交给我的主人：{}",
-		NotOpen:      "你好！我只和主人对话。",
-		WantsIn:      "{} 想和我对话，可以吗？“仅这一次”只回答正在等待的那条消息，下一条会再问你；“拉黑”后对方不会收到任何回复。",
-		GroupWantsIn: "有人想在群 {} 里使用我。要让群里的人使用吗？",
-		MoreWait:     "还有更多人想和我对话，我不再逐个询问。发送 /allow 可以查看正在等待的人。",
-		WhoWaits:     "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
-		NobodyWaits:  "没有人在等待放行。",
-		LetIn:        "主人已经放行，我现在就回答你的消息。",
-		LetOnce:      "主人让我回答这一条消息。下一条我会再问主人。",
-		LetOnceAgain: "主人让我回答一条消息，但你的消息没有保存下来。请再发一次，我会再问主人。",
-		InButton:     "放行", OnceButton: "仅这一次", BlockButton: "拉黑", GroupButton: "允许这个群",
-		InDone: "已放行", OnceDone: "仅这一次", BlockDone: "已拉黑",
+		IsChinese:     true,
+		NotPaired:     "你好！我只和主人放行的人对话。我已经去问主人了，你的消息会一直等着。你也可以把这个代码交给我的主人：{}",
+		NotOpen:       "你好！我只和主人对话。",
+		WantsIn:       "{} 想和我对话，可以吗？“仅这一次”只回答正在等待的那条消息，下一条会再问你；“拉黑”后对方不会收到任何回复。",
+		GroupWantsIn:  "有人想在群 {} 里使用我。要让群里的人使用吗？",
+		GroupAdded:    "{} 把我加进了群 {}。要让群里的人使用我吗？",
+		GroupYouAdded: "你把我加进了群 {}。要让群里的人使用我吗？",
+		MoreWait:      "还有更多人或群想使用我，我不再逐个询问。发送 /allow 可以查看谁在等待。",
+		WhoWaits:      "以下的人或群在等待放行。把代码发给我，就会放行对应的一位：",
+		NobodyWaits:   "没有人在等待放行。",
+		LetIn:         "主人已经放行，我现在就回答你的消息。",
+		LetOnce:       "主人让我回答这一条消息。下一条我会再问主人。",
+		LetOnceAgain:  "主人让我回答一条消息，但你的消息没有保存下来。请再发一次，我会再问主人。",
+		InButton:      "放行", OnceButton: "仅这一次", BlockButton: "拉黑", GroupButton: "允许这个群",
+		InDone: "已放行", OnceDone: "仅这一次", BlockDone: "已拉黑", GoneDone: "我已不在这个群", NotOpenAnyMore: "这个询问已经结束了。",
 		OwnerNow:     "配对成功，你现在是这个机器人的主人。直接发消息就可以了。",
 		ApprovedNow:  "配对成功，直接发消息就可以了。",
 		BadCode:      "这个配对码无效，或者已经用过、过期了。请重新获取一个。",
 		TooMany:      "配对码尝试次数过多，请一小时后再试。",
 		GroupClosed:  "这个群还没有开放。请主人在这里 @ 我，或者发送 /allow。",
 		GroupAllowed: "这个群现在可以使用我了。",
-		OwnerOnly:    "只有主人可以这样做。",
+		OwnerOnly:    "只有主人可以这样做，未做任何更改。",
 		Approved:     "{} 现在可以使用我了。",
 
 		ApproveButton: "批准", DenyButton: "拒绝", ApprovedToast: "已批准。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
@@ -115,5 +123,16 @@ func For(chinese bool) Words {
 	return English()
 }
 
-// Fill puts a value into its place in a text.
-func Fill(text, value string) string { return strings.Replace(text, "{}", value, 1) }
+// Fill puts values into their places in a text. What a value holds is no place.
+func Fill(text string, values ...string) string {
+	var out strings.Builder
+	for _, value := range values {
+		before, after, ok := strings.Cut(text, "{}")
+		if !ok {
+			break
+		}
+		out.WriteString(before + value)
+		text = after
+	}
+	return out.String() + text
+}

@@ -31,6 +31,9 @@ func TestWords(t *testing.T) {
 	if got := Fill(English().Approved, "{} of {}"); got != "{} of {} may use me now." {
 		t.Errorf("filled: %q", got)
 	}
+	if got := Fill(English().GroupAdded, "{}", "{} too"); got != "{} has added me to the group {} too. May its members use me?" {
+		t.Errorf("filled: %q", got)
+	}
 }
 
 func TestHourly(t *testing.T) {

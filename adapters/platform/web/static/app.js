@@ -3,7 +3,7 @@
 import { apply, fresh } from './reduce.js';
 import { copy } from './copy.js';
 import { label, t } from './text.js';
-import { Row, button, el } from './view.js';
+import { Row, button, el, named } from './view.js';
 import * as wire from './wire.js';
 import { ask } from './ask.js';
 import { drop, remember, remembered } from './store.js';
@@ -46,6 +46,17 @@ function clear() {
 const nearEnd = () => $('log').scrollHeight - $('log').scrollTop - $('log').clientHeight < 120;
 const toEnd = () => { $('log').scrollTop = $('log').scrollHeight; };
 
+// What is added below the list, and a keyboard that opens, take room: the end stays in sight.
+function watchEnd() {
+  let atEnd = true;
+  let height = 0; // a list that changed its height scrolls by itself, which nobody meant
+  $('log').addEventListener('scroll', () => { if ($('log').clientHeight === height) atEnd = nearEnd(); });
+  new ResizeObserver(() => {
+    height = $('log').clientHeight;
+    if (atEnd) toEnd();
+  }).observe($('log'));
+}
+
 // keepEnd runs a change and follows the end of the list, unless people scrolled up.
 function keepEnd(change) {
   const follow = nearEnd();
@@ -53,8 +64,8 @@ function keepEnd(change) {
   if (follow) toEnd();
 }
 
-function running(is) {
-  if (is !== state.running) $('state').textContent = is ? t.answering : t.ready;
+function running(is, end = t.ready) {
+  if (is !== state.running) $('state').textContent = is ? t.answering : end;
   state.running = is;
   if (!is && document.activeElement === $('stop')) $('input').focus(); // what is hidden has no focus
   $('stop').hidden = !is;
@@ -86,6 +97,7 @@ const kinds = {
     const told = JSON.stringify([v.messages, v.waiting]);
     if (told === state.shown) return running(v.running || v.waiting.length > 0);
     const top = $('log').scrollTop;
+    const back = focused();
     const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command')
       .map((row) => ({ row, behind: row.element.previousElementSibling?.dataset.id }));
     clear();
@@ -112,6 +124,7 @@ const kinds = {
     $('empty').hidden = state.rows.size > 0;
     running(v.running || v.waiting.length > 0);
     $('log').scrollTop = top; // who reads further up goes on there
+    back();
     state.shown = told;
   },
   start(f) {
@@ -151,7 +164,7 @@ const kinds = {
     }
     settle(f.settled);
     if (f.last) {
-      running([...state.rows.values()].some((r) => r.element.classList.contains('waiting')));
+      running([...state.rows.values()].some((r) => r.element.classList.contains('waiting')), t.resultOf[f.result]);
       refreshChats();
     }
   },
@@ -169,6 +182,22 @@ const kinds = {
     if (f.event.name === 'approval') setTimeout(() => { if (!state.running) follow(state.id); }, 300);
   },
 };
+
+// focused remembers which button of a message has the focus, and returns what gives it
+// back when the messages were drawn anew: to the same button of the same request.
+function focused() {
+  const had = document.activeElement;
+  const id = had.closest('#messages > li')?.dataset.id;
+  const request = had.closest('[data-request]')?.dataset.request;
+  if (!id) return () => {};
+  return () => {
+    const row = state.rows.get(id)?.element;
+    const within = request === undefined ? row : [...row?.querySelectorAll('[data-request]') ?? []].find((e) => e.dataset.request === request);
+    const same = [...within?.querySelectorAll(had.localName) ?? []].find((e) => e.textContent === had.textContent);
+    if (same) same.focus({ preventScroll: true });
+    else if (!touch.matches) $('input').focus({ preventScroll: true });
+  };
+}
 
 // answeredBefore tells that a turn is answered once more: somebody has cut the history
 // there, and perhaps changed its words, in another window.
@@ -286,7 +315,7 @@ function answered(row, answer) {
 }
 
 const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.type === 'text' || p.type === 'file') });
-const wording = (e) => (e.code === 'network' ? t.offline : t.problem[e.code] ?? `${t.problem.other}: ${e.message}`);
+const wording = (e) => t.problem[e.code] ?? `${t.problem.other}: ${e.message}`;
 
 async function cutAndAsk(body) {
   const id = state.id;
@@ -319,7 +348,7 @@ async function decide(row, part, approved) {
   } catch (e) {
     state.decided.delete(id);
     row.draw();
-    row.status(wording(e));
+    row.status(`${t.failed}: ${wording(e)}`);
   }
 }
 
@@ -420,18 +449,31 @@ function drawChats() {
   const word = $('filter').value.trim().toLowerCase();
   const list = [...state.chats, ...remembered()].filter((c) => !seen.has(c.id) && seen.add(c.id))
     .filter((c) => !word || (c.title || c.id).toLowerCase().includes(word));
+  const had = $('chats').contains(document.activeElement) ? document.activeElement.hash : '';
   $('chats').replaceChildren(...list.slice(0, 200).map((c) => {
-    const a = el('a', c.running ? 'busy' : '', c.title || c.id);
+    const title = el('span', 'title', c.title || c.id);
+    title.dir = 'auto';
+    const a = el('a', '', title);
+    a.title = title.textContent;
+    if (c.running) {
+      const busy = el('span', 'busy', '•');
+      busy.role = 'img';
+      busy.ariaLabel = t.stateOf['input-available'];
+      a.append(' ', busy);
+    }
     a.href = `#/c/${encodeURIComponent(c.id)}`;
     if (c.id === state.id) a.setAttribute('aria-current', 'page');
     return el('li', '', a);
   }));
+  if (had) [...$('chats').querySelectorAll('a')].find((a) => a.hash === had)?.focus({ preventScroll: true });
 }
+
+const titleOf = (id) => state.chats.find((c) => c.id === id)?.title ?? state.title;
 
 // renameChat and forgetChat ask first.
 async function renameChat() {
   const { id } = state;
-  const title = await ask(t.renameAsk, t.renameYes, state.chats.find((c) => c.id === id)?.title ?? state.title);
+  const title = await ask(t.renameAsk, t.renameYes, titleOf(id));
   if (title === false) return;
   try {
     await wire.rename(id, title);
@@ -445,7 +487,7 @@ async function renameChat() {
 
 async function forgetChat() {
   const { id } = state;
-  if (!await ask(t.forgetAsk, t.forgetYes)) return;
+  if (!await ask(t.forgetAsk(named(titleOf(id))), t.forgetYes)) return;
   try {
     await wire.forget(id);
   } catch (e) {
@@ -454,6 +496,7 @@ async function forgetChat() {
   drop(id);
   state.chats = state.chats.filter((c) => c.id !== id);
   if (id === state.id) open('');
+  $('state').textContent = t.forgotten;
   refreshChats();
 }
 
@@ -476,7 +519,7 @@ function describe(info) {
   $('model').hidden = !info.model || info.demo;
   $('demo').textContent = t.demo;
   $('demo').title = t.demoHint;
-  $('demo').hidden = !info.demo;
+  $('demo').hidden = $('demoHint').hidden = !info.demo;
   $('logout').hidden = !info.login;
   $('chips').replaceChildren(...info.suggestions.map((s) => button('chip', s, () => say(s))));
 }
@@ -494,7 +537,7 @@ function wireUp() {
     }
   });
   takeFrom(uploads, { pick: $('pick'), open: $('attach'), input: $('input') });
-  $('unedit').addEventListener('click', () => { $('input').value = ''; endEdit(); });
+  $('unedit').addEventListener('click', () => { $('input').value = ''; endEdit(); grow(); $('input').focus(); });
   $('stop').addEventListener('click', () => wire.stop(state.id).catch((e) => link(wording(e))));
   $('rename').addEventListener('click', renameChat);
   $('forget').addEventListener('click', forgetChat);
@@ -512,6 +555,7 @@ function wireUp() {
 
 label(document);
 wireUp();
+watchEnd();
 wire.info().then(describe).catch((e) => (e.status === 401 ? location.reload() : link(wording(e))));
 open(route());
 refreshChats();

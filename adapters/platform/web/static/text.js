@@ -1,10 +1,12 @@
 // Every string that people read, in the language of their browser.
+const clock = (at) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+
 const en = {
   skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',
   hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
   placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
-  renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good',
-  forgetAsk: 'Delete everything that is kept of this chat, for good? Messages, archives, memory, files and tasks of the chat go.',
+  renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
+  forgetAsk: (title) => `Delete ${title ? `the chat “\u2068${title}\u2069”` : 'this chat'} for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`,
   assistant: 'Assistant',
   summary: 'Summary of earlier messages', demo: 'demo model', demoHint: 'A built-in model without intelligence. Set a model key to get real answers.',
   sending: 'sending', waiting: 'waiting: joins the answer at its next step', failed: 'not sent', retry: 'Try again',
@@ -15,7 +17,9 @@ const en = {
   input: 'Input', output: 'Result', compaction: 'Earlier messages were condensed.',
   edit: 'Edit', regenerate: 'Answer again', copy: 'Copy', copied: 'Copied', notCopied: 'Not copied', editing: 'You are editing an earlier message. What follows it will be replaced.',
   approve: 'Approve', deny: 'Deny', asks: 'Request for approval', approved: 'approved', denied: 'denied',
-  asked: (n, by, until) => `#${n}${by ? `, asked by ${by}` : ''}, until ${new Date(until).toLocaleTimeString()}`,
+  endOf: { expired: 'expired, not executed', withdrawn: 'withdrawn, not executed' }, by: (state, name, approved) => (approved ? `${state}, approved by ${name}` : `${state} by ${name}`),
+  asked: (n, by, until) => `#${n}${by ? `, asked by ${by}` : ''}, expires at ${clock(until)}`,
+  folder: (n, folder) => `/approve ${n} folder also allows all files directly in the folder “${folder}” for 60 minutes.`,
   asksFor: (tool) => `May I use “${tool}” with these values?`,
   decisionOf: { already: 'This was decided already.', expired: 'This request has expired. Nothing was done.', unknown: 'This request is not open.', forbidden: 'You may not decide this.', unseen: 'This could not be shown in its chat yet.' },
   offline: 'Connection lost, trying again', answering: 'The assistant is answering.', ready: 'The answer is complete.',
@@ -25,18 +29,18 @@ const en = {
   },
   resultOf: { stopped: 'Stopped.', failed: 'The answer failed.', interrupted: 'Interrupted, outcome unknown.', waiting: 'Waiting for your decision.' },
   problem: {
-    busy: 'The chat is answering. Stop it or wait.', declined: 'Too many messages are waiting.', unavailable: 'The host takes no messages now.',
+    network: 'The host could not be reached.', busy: 'The chat is answering. Stop it or wait.', declined: 'Too many messages are waiting.', unavailable: 'The host takes no messages now.',
     no_files: 'Files are not taken here.', file_too_large: 'A file is too large.', unknown_file: 'The host no longer has a file. Add it again.', too_many_files: 'Too many files for one message.',
     too_large: 'The message is too large.', empty: 'The message is empty.', token_required: 'Please log in again.', other: 'That did not work',
   },
 };
 
 const zh = {
-  skip: '跳到输入框', chats: '会话', newChat: '新会话', filter: '搜索会话', messages: '消息',
+  skip: '跳到输入框', chats: '聊天', newChat: '新聊天', filter: '搜索聊天', messages: '消息',
   hello: '有什么可以帮你？', helloHint: '回答时你可以继续发消息，新消息会并入正在进行的回答。',
   placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', logout: '退出', you: '你', rename: '重命名', forget: '删除',
-  renameAsk: '会话标题：', renameYes: '保存', forgetYes: '永久删除',
-  forgetAsk: '要永久删除这个会话的全部内容吗？消息、归档、记忆、文件和任务都会删除。',
+  renameAsk: '聊天标题：', renameYes: '保存', forgetYes: '永久删除', forgotten: '聊天已删除。',
+  forgetAsk: (title) => `要永久删除${title ? `聊天“\u2068${title}\u2069”` : '这个聊天'}吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`,
   assistant: '助手',
   summary: '较早消息的摘要', demo: '演示模型', demoHint: '内置演示模型，没有智能。设置模型密钥后可获得真实回答。',
   sending: '发送中', waiting: '等待中：将在下一步并入回答', failed: '未发送', retry: '重试',
@@ -47,9 +51,11 @@ const zh = {
   input: '输入', output: '结果', compaction: '较早的消息已压缩。',
   edit: '编辑', regenerate: '重新回答', copy: '复制', copied: '已复制', notCopied: '未能复制', editing: '正在编辑较早的消息，其后的内容将被替换。',
   approve: '批准', deny: '拒绝', asks: '审批请求', approved: '已批准', denied: '已拒绝',
-  asked: (n, by, until) => `#${n}${by ? `，发起人 ${by}` : ''}，${new Date(until).toLocaleTimeString()} 前有效`,
+  endOf: { expired: '已失效，未执行', withdrawn: '已撤回，未执行' }, by: (state, name, approved) => `${state}（由 ${name} ${approved ? '批准' : '决定'}）`,
+  asked: (n, by, until) => `#${n}${by ? `，发起人 ${by}` : ''}，${clock(until)} 前有效`,
+  folder: (n, folder) => `发送 /approve ${n} folder 则在 60 分钟内同时允许发送直接位于文件夹“${folder}”中的所有文件。`,
   asksFor: (tool) => `可以用下面的参数使用“${tool}”吗？`,
-  decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。', unseen: '这个请求还没有在会话中显示。' },
+  decisionOf: { already: '这个请求已经决定过了。', expired: '这个请求已失效，没有执行任何操作。', unknown: '这个请求已不存在。', forbidden: '你不能决定这个请求。', unseen: '这个请求还没有在聊天中显示。' },
   offline: '连接已断开，正在重试', answering: '助手正在回答。', ready: '回答已完成。',
   stateOf: {
     'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待批准',
@@ -57,7 +63,7 @@ const zh = {
   },
   resultOf: { stopped: '已停止。', failed: '回答失败。', interrupted: '已中断，结果未知。', waiting: '等待你的决定。' },
   problem: {
-    busy: '会话正在回答，请先停止或稍候。', declined: '等待的消息过多。', unavailable: '主机暂不接收消息。',
+    network: '无法连接主机。', busy: '这个聊天正在回答，请先停止或稍候。', declined: '等待的消息过多。', unavailable: '主机暂不接收消息。',
     no_files: '这里不接收文件。', file_too_large: '文件过大。', unknown_file: '主机上已没有这个文件，请重新添加。', too_many_files: '一条消息里的文件太多。',
     too_large: '消息过大。', empty: '消息为空。', token_required: '请重新登录。', other: '操作未成功',
   },
@@ -72,4 +78,5 @@ export function label(root) {
   for (const e of root.querySelectorAll('[data-t]')) e.textContent = t[e.dataset.t];
   for (const e of root.querySelectorAll('[data-hint]')) e.placeholder = t[e.dataset.hint];
   for (const e of root.querySelectorAll('[data-label]')) e.setAttribute('aria-label', t[e.dataset.label]);
+  for (const e of root.querySelectorAll('button[data-label]')) e.title = t[e.dataset.label]; // for those who see only its sign
 }

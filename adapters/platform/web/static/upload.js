@@ -1,6 +1,6 @@
 // Files that people add to a message: chosen, dropped on the page or pasted. Each goes to
 // the host at once, and the message names those that are there.
-import { t } from './text.js';
+import { language, t } from './text.js';
 import { button, el } from './view.js';
 
 const most = 10; // of one message
@@ -15,7 +15,10 @@ export class Uploads {
   // add begins to upload files.
   add(files) {
     for (const file of files) {
-      const item = { file, part: null, done: 0, fault: '', node: el('li', 'chip') };
+      const item = { file, part: null, done: 0, fault: '', state: el('span', '') };
+      const drop = button('plain', '×', () => this.remove(item));
+      drop.setAttribute('aria-label', t.removeFile(file.name || t.file));
+      item.node = el('li', 'chip', file.name || t.file, item.state, drop);
       this.items.push(item);
       this.list.append(item.node);
       if (this.items.length > most) item.fault = t.tooManyFiles(most);
@@ -48,16 +51,17 @@ export class Uploads {
 
   draw(item) {
     const state = item.fault || (item.part ? '' : t.uploading(item.done));
-    const drop = button('plain', '×', () => this.remove(item));
-    drop.setAttribute('aria-label', t.removeFile(item.file.name));
     item.node.classList.toggle('error', Boolean(item.fault));
-    item.node.replaceChildren(item.file.name || t.file, state ? ` – ${state} ` : ' ', drop);
+    if (item.fault) item.state.setAttribute('role', 'alert'); // percents are not read out
+    item.state.textContent = state ? ` – ${state} ` : ' ';
   }
 
   remove(item) {
     item.request?.abort();
     this.items = this.items.filter((i) => i !== item);
+    const held = item.node.contains(document.activeElement);
     item.node.remove();
+    if (held) (this.list.querySelector('button') ?? document.getElementById('attach')).focus(); // what is gone has no focus
     this.changed();
   }
 
@@ -83,7 +87,7 @@ export class Uploads {
 
 // said is why a file was not taken, in the language of the page.
 function said(answer) {
-  if (!answer.status) return t.offline;
+  if (!answer.status) return t.problem.network;
   let code = '';
   let message = '';
   try {
@@ -120,9 +124,30 @@ export function shownFile(part) {
   const url = part.url?.startsWith('/api/chat/') ? part.url.slice(1)
     : part.url?.startsWith('ship-file:') && chat ? `api/chat/${chat}/files/${encodeURIComponent(part.url.slice('ship-file:'.length))}` : '';
   if (!url) return el('p', 'chip', `${t.file}: ${part.filename ?? part.mediaType ?? ''}`);
+  return link(name, url, part.mediaType);
+}
+
+// sentFiles are the files that a call gave to people: each with its name and size.
+export function sentFiles(output) {
+  const list = Array.isArray(output?.files) ? output.files : [];
+  return list.filter((f) => /^\/api\/chat\/[^/]+\/files\/sent-[0-9a-f]{32}\/[^/?#]+$/.test(f.url))
+    .map((f) => {
+      const a = link(`${f.name}`, f.url.slice(1), f.mediaType);
+      return el('figure', 'sent', a, el('figcaption', '', a.download ? size(f.bytes) : `${f.name}, ${size(f.bytes)}`));
+    });
+}
+
+function size(bytes) {
+  const units = ['byte', 'kilobyte', 'megabyte'];
+  let n = Number(bytes) || 0;
+  while (n >= 1000 && units.length > 1) { n /= 1000; units.shift(); }
+  return n.toLocaleString(language, { style: 'unit', unit: units[0], unitDisplay: units[0] === 'byte' ? 'long' : 'short', maximumFractionDigits: n < 10 ? 1 : 0 });
+}
+
+function link(name, url, mediaType) {
   const a = el('a', 'chip file', name);
   a.href = url;
-  if (/^image\/(png|jpeg|gif|webp)$/.test(part.mediaType)) {
+  if (/^image\/(png|jpeg|gif|webp)$/.test(mediaType)) {
     const img = el('img', 'picture');
     img.src = url;
     img.alt = name;

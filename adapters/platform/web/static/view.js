@@ -1,7 +1,7 @@
 // Messages as elements. Texts are set as text; nothing here takes HTML.
 import { format, link } from './format.js';
 import { language, t } from './text.js';
-import { shownFile } from './upload.js';
+import { sentFiles, shownFile } from './upload.js';
 
 const el = (name, cls, ...children) => {
   const e = document.createElement(name);
@@ -17,6 +17,10 @@ const button = (cls, text, run) => {
   return b;
 };
 
+// named is a name or a title within a sentence: short, and nothing that would turn the sentence around.
+const named = (text) => [...(text ?? '').replace(hidden, '')].slice(0, 60).join('');
+
+let described = 0; // requests so far, for the ids of their sentences
 const maxShown = 500;
 const cut = (s) => (s.length > maxShown ? `${s.slice(0, maxShown)}…` : s);
 const hidden = /[\p{C}\u2028\u2029]/gu;
@@ -117,16 +121,17 @@ export class Row {
 
   tool(part) {
     const name = part.toolName ?? part.type.replace(/^tool-/, '');
-    if (name === 'chat_send' && typeof part.input?.text === 'string') return el('div', 'text', format(part.input.text));
+    const files = name === 'chat_send' || name === 'chat_send_file' ? sentFiles(part.output) : [];
+    if (name === 'chat_send' && part.state !== 'approval-requested' && typeof part.input?.text === 'string') return el('div', 'text', format(part.input.text), ...files);
+    if (files.length) return el('div', 'text', ...files);
     if (name === 'tts_speak' && part.output?.audio?.url?.startsWith?.('/api/chat/')) return spoken(part);
     if (part.state === 'approval-requested') {
       const said = this.act.decided(part.approval?.id);
       if (said === undefined) return this.request(part, name);
       part = { ...part, state: 'approval-responded', approval: { ...part.approval, approved: said } };
     }
-    const word = part.state !== 'approval-responded' ? t.stateOf[part.state] : part.approval?.approved ? t.approved : t.denied;
-    const state = el('span', 'state', word ?? part.state);
-    const box = el('details', `chip tool ${part.state}`, el('summary', '', el('b', '', part.title || name), ' ', state));
+    const state = el('span', 'state', this.stateOf(part));
+    const box = el('details', `chip tool ${part.state}`, el('summary', '', el('b', '', language === 'zh' && this.asked(part)?.zh?.title || part.title || name), ' ', state));
     if (part.input !== undefined) box.append(el('h4', '', t.input), el('pre', '', show(part.input)));
     if (part.errorText) box.append(el('h4', '', t.output), el('pre', 'error', cut(part.errorText)));
     else if (part.output !== undefined) box.append(el('h4', '', t.output), el('pre', '', show(part.output)));
@@ -134,17 +139,36 @@ export class Row {
     return box;
   }
 
+  // stateOf is what became of a call, and who decided it where that is known.
+  stateOf(part) {
+    const word = part.state !== 'approval-responded' ? t.stateOf[part.state] : part.approval?.approved ? t.approved : t.denied;
+    const asked = this.asked(part);
+    if (t.endOf[asked?.answer]) return t.endOf[asked.answer];
+    const name = asked?.by?.endsWith('-owner') ? '' : named(asked?.byName); // the owner is whoever reads this page
+    return name ? t.by(word ?? part.state, name, asked.answer === 'approved') : word ?? part.state;
+  }
+
+  // asked is what the message keeps of a call that asked.
+  asked(part) {
+    return this.message.metadata?.approvals?.requests?.find((r) => r.id === part.approval?.id);
+  }
+
   // request is one plain sentence, what exactly would take effect, and the two answers.
   request(part, name) {
-    const shown = this.message.metadata?.approvals?.requests?.find((r) => r.id === part.approval?.id);
+    const shown = this.asked(part);
     const said = (language === 'zh' && shown?.zh?.what && shown.zh) || shown;
-    const box = el('section', `chip tool ${part.state}`, el('p', 'asks', said?.what || t.asksFor(part.title || name)));
+    const asks = el('p', 'asks', said?.what || t.asksFor(part.title || name));
+    const box = el('section', `chip tool ${part.state}`, asks);
+    box.dataset.request = part.approval?.id ?? '';
     if (said?.risk) box.append(el('p', 'risk', said.risk));
     if (shown?.exact || !shown?.what) box.append(el('pre', 'exact', shown?.exact || exact(part.input)));
-    if (shown) box.append(el('p', 'when', t.asked(shown.n, shown.asker, shown.expires)));
+    if (shown) box.append(el('p', 'when', t.asked(shown.n, shown.asker === 'owner' ? '' : named(shown.asker), shown.expires)));
+    if (shown?.filesIn) box.append(el('p', 'when', t.folder(shown.n, shown.filesIn)));
     box.append(el('p', 'decide', button('approve', t.approve, () => this.act.decide(this, part, true)),
         button('deny', t.deny, () => this.act.decide(this, part, false))));
-    box.setAttribute('aria-label', t.asks);
+    box.setAttribute('aria-label', shown ? `${t.asks} #${shown.n}` : t.asks);
+    asks.id = `asks-${++described}`; // several requests have buttons of the same name
+    for (const b of box.querySelectorAll('.decide button')) b.setAttribute('aria-describedby', asks.id);
     return box;
   }
 
@@ -164,4 +188,4 @@ export class Row {
   }
 }
 
-export { button, el };
+export { button, el, named };

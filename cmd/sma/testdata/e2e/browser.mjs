@@ -39,6 +39,7 @@ export async function openBrowser(language = 'en-US') {
   for (const domain of ['Runtime', 'Page', 'Network']) await call(`${domain}.enable`);
   const { userAgent } = await call('Browser.getVersion');
   await call('Network.setUserAgentOverride', { userAgent, acceptLanguage: language });
+  await call('Emulation.setLocaleOverride', { locale: language.split(',')[0].replace('-', '_') }); // of dates and times
 
   /** What an expression is worth in the page. */
   const evaluate = async expression => {
@@ -65,6 +66,12 @@ export async function openBrowser(language = 'en-US') {
       }
     },
     click: label => evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent === ${JSON.stringify(label)}).click()`),
+    /** Presses a key, as one that makes no text. */
+    async press(key) {
+      for (const type of ['keyDown', 'keyUp']) await call('Input.dispatchKeyEvent', { type, key, code: key, windowsVirtualKeyCode: { Tab: 9, Enter: 13, Escape: 27 }[key], text: type === 'keyDown' && key === 'Enter' ? '\r' : undefined });
+    },
+    /** Makes the window as large as this. */
+    resize: (width, height) => call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 500 }),
     /** What people see, as a PNG. */
     async picture() {
       const { data } = await call('Page.captureScreenshot', { format: 'png' });

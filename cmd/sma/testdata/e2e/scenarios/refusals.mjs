@@ -11,7 +11,7 @@ export default async function () {
   await reached('mid');
   for (const [language, words] of [
     ['en-US,en', 'The chat is busy with an answer. Stop it or wait until it ends, then try again.'],
-    ['zh-CN,zh', '会话正在回答。请先停止，或等回答结束后再试。'],
+    ['zh-CN,zh', '这个聊天正在回答。请先停止，或等回答结束后再试。'],
   ]) {
     const other = new Chat({ id: 'refused', messages: chat.messages.slice(0, 1), transport: inLanguage(language) });
     await other.regenerate();

@@ -55,7 +55,7 @@ async function hiccup(page, load) {
   await reached('browser');
   await pass('browser');
   while ((await history('hiccup')).length < 2) await new Promise(resolve => setTimeout(resolve, 20));
-  assert.equal(await page.evaluate(error), chinese ? '模型的回答中途断开，正在重新生成。请刷新会话查看。' : "The model's answer broke off and is being written anew. Load the chat again to see it.");
+  assert.equal(await page.evaluate(error), chinese ? '模型的回答中途断开，正在重新生成。请刷新聊天查看。' : "The model's answer broke off and is being written anew. Load the chat again to see it.");
   await page.evaluate('chat.resumeStream()'); // the message ended before
   await page.until(`${status('ready')} && ${last} === '[step-start]shared whole'`);
   assert.equal(await page.evaluate('chat.messages.length'), 2);
@@ -86,7 +86,7 @@ async function refused(page, load) {
   const sent = other.sendMessage({ text: 'busy |@busy|still' });
   await reached('busy');
   await page.evaluate('chat.regenerate()');
-  assert.equal(await page.evaluate(error), chinese ? '会话正在回答。请先停止，或等回答结束后再试。' : 'The chat is busy with an answer. Stop it or wait until it ends, then try again.');
+  assert.equal(await page.evaluate(error), chinese ? '这个聊天正在回答。请先停止，或等回答结束后再试。' : 'The chat is busy with an answer. Stop it or wait until it ends, then try again.');
   await pass('busy');
   await sent;
 }

@@ -1,0 +1,75 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// membership takes up that the bot was added to a group or taken out of it, in the order
+// of the chat's events.
+func (r *receiver) membership(e envelope) handler {
+	m, err := decodeMembership(e.Event)
+	if err != nil {
+		r.p.metrics.events.WithLabelValues("unreadable").Inc()
+		r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+		return nothing
+	}
+	place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
+	joined := door.Membership{
+		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
+		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},
+		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).listed,
+	}
+	return func(ctx context.Context) (any, error) {
+		defer place.leave()
+		return r.guarded(e, func() (any, error) {
+			err := place.await(ctx)
+			if err == nil {
+				err = r.p.door.Joined(ctx, joined)
+			}
+			if err != nil {
+				r.p.metrics.events.WithLabelValues("refused").Inc()
+				r.p.log.Warn("that the bot was added to a group or taken out of it could not be kept", "chat", m.Chat, "in", joined.In, "error", err)
+				return nil, err
+			}
+			r.p.metrics.events.WithLabelValues("membership").Inc()
+			r.p.owe(ctx)
+			return struct{}{}, nil
+		})
+	}
+}
+
+// settle puts the outcome of a question to the owner in the place of its buttons.
+func (p *Platform) settle(ctx context.Context, q door.Question) error {
+	parts := p.Plan(platform.Outbound{Text: q.Text, Asks: []messages.Ask{q.Ask}})
+	if len(parts) == 0 { // Unreachable: a question has words
+		return nil
+	}
+	made := newCard(parts[len(parts)-1], true)
+	made.shown[q.Ask.ApprovalID] = object{"tag": "div", "text": plainText(q.Outcome)}
+	path := "/open-apis/im/v1/messages/" + url.PathEscape(q.Message)
+	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
+		return sendError(err)
+	}
+	p.cards.replace(q.Message, made)
+	return nil
+}
+
+// beside runs what takes longer than the service waits for an answer. It ends with the
+// receiver.
+func (p *Platform) beside(do func(ctx context.Context)) {
+	p.working.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				p.log.Error("a question to the owner made the platform panic and is left as it is", "panic", v)
+			}
+		}()
+		do(*p.life.Load())
+	})
+}

@@ -1,0 +1,27 @@
+package platformtest
+
+// Join makes somebody add the bot to a group with a name, and Leave take it out. They return
+// the id of the event. In a group that was dissolved there is nobody.
+func (a *FeishuAPI) Join(chat, by, name string) string {
+	return a.member("im.chat.member.bot.added_v1", chat, by, name, true)
+}
+
+// Leave is the end of what [FeishuAPI.Join] began.
+func (a *FeishuAPI) Leave(chat, by, name string) string {
+	return a.member("im.chat.member.bot.deleted_v1", chat, by, name, false)
+}
+
+// Disband dissolves a group.
+func (a *FeishuAPI) Disband(chat, by, name string) string {
+	return a.member("im.chat.disbanded_v1", chat, by, name, false)
+}
+
+func (a *FeishuAPI) member(kind, chat, by, name string, in bool) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].member = in
+	return a.inject(kind, map[string]any{
+		"chat_id": chat, "operator_id": map[string]any{"open_id": by, "union_id": "on_1", "user_id": nil}, "external": false, "operator_tenant_key": "tenant",
+		"name": name, "i18n_names": map[string]any{"zh_cn": name, "en_us": "", "ja_jp": ""},
+	})
+}

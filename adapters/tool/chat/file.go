@@ -1,0 +1,133 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// SendFileName is the name of the tool that gives people a file.
+const SendFileName = "chat_send_file"
+
+//go:embed file.md
+var fileText string
+
+//go:embed file.schema.json
+var fileSchema []byte
+
+// SendFile is the tool chat_send_file, for chats whose text is the answer: it sends one
+// file, under the guard of chat_send.
+type SendFile struct{ *Send }
+
+// NewSendFile makes the tool.
+func NewSendFile(o Options) *SendFile { return &SendFile{NewSend(o)} }
+
+// Spec implements [tool.Tool]. A call may be repeated: it gives the same file once.
+func (s *SendFile) Spec() tool.Spec {
+	return tool.Spec{
+		Name: SendFileName, Title: "Send file", Description: strings.TrimSpace(fileText),
+		InputSchema: json.RawMessage(fileSchema), Repeatable: true,
+	}
+}
+
+// Invoke implements [tool.Tool].
+func (s *SendFile) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	list, err := attachmentsOf(call.Input)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%w: /path names no file", tool.ErrInput)
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	refs, err := s.files(call, list)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	d, err := call.Egress.Send(ctx, call.ID, tool.Outgoing{Files: refs})
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("send: %w", err)
+	}
+	a := report(d)
+	a.Files = s.found(call, d, refs)
+	return a.result(list[0].Path)
+}
+
+// sentFile is a file as people find it by a link.
+type sentFile struct {
+	Name      string `json:"name"`
+	MediaType string `json:"mediaType"`
+	Bytes     int64  `json:"bytes"`
+	URL       string `json:"url"`
+}
+
+// found are the files of a message that people find by a link; none: it was not sent, or
+// the platform sends them.
+func (s *Send) found(call tool.Call, d tool.Delivery, refs []messages.FileRef) []sentFile {
+	if s.opts.Link == nil || !said(d) {
+		return nil
+	}
+	var out []sentFile
+	for _, ref := range refs {
+		rel, err := filepath.Rel(s.opts.Files, ref.Path)
+		if ref.Path == "" || err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		link := s.opts.Link(call.Run.ChatKey, filepath.ToSlash(rel))
+		info, err := os.Stat(ref.Path)
+		if link == "" || err != nil {
+			continue
+		}
+		name := filepath.Base(ref.Path)
+		out = append(out, sentFile{Name: name, MediaType: mediaType(name), Bytes: info.Size(), URL: link})
+	}
+	return out
+}
+
+// linked reports whether people of a chat find what they are sent by a link.
+func (s *Send) linked(key messages.ChatKey) bool {
+	return s.opts.Link != nil && s.opts.Link(key, "") != ""
+}
+
+// own is a file of the chat's own folder as it is sent: where people find it by a link, a
+// copy, which keeps its bytes and is all that the link leads to.
+func (s *Send) own(key messages.ChatKey, whole string) (string, error) {
+	if s.opts.Folder == nil || !s.linked(key) {
+		return whole, nil
+	}
+	f, err := os.Open(whole)
+	if err != nil {
+		return "", errors.New("the file cannot be read")
+	}
+	defer func() { _ = f.Close() }() // only read from
+	temp, sum, size, err := s.temp(key, f)
+	defer func() { _ = os.Remove(temp) }() // gone already if all went well
+	if err != nil {
+		return "", err
+	}
+	file := ofProject{path: filepath.Base(whole), size: size, sum: sum}
+	if known := s.known(key, file); known != "" {
+		return known, nil
+	}
+	return s.place(key, file, temp)
+}
+
+// mediaType is what clients are told that a file is, by its ending alone.
+func mediaType(name string) string {
+	return cmp.Or(map[string]string{
+		".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+		".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".json": "application/json",
+		".zip": "application/zip", ".html": "text/html", ".svg": "image/svg+xml", ".mp3": "audio/mpeg", ".mp4": "video/mp4",
+		".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	}[strings.ToLower(path.Ext(name))], "application/octet-stream")
+}

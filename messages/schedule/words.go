@@ -1,0 +1,135 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Words say a cron schedule as people do, such as "every weekday at 09:30" or 每个工作日 09:30.
+// [Phrase] reads them as the same schedule. It is empty for a schedule that would be no
+// shorter in words, which is shown as it is.
+func Words(cron string, chinese bool) string {
+	fields := strings.Fields(cron)
+	if len(fields) != 5 || fields[3] != "*" {
+		return ""
+	}
+	words := often(fields, chinese)
+	if again, ok := Phrase(words); !ok || again != strings.Join(fields, " ") {
+		return "" // these words would say something else
+	}
+	return words
+}
+
+// often says a schedule of five fields without a month.
+func often(fields []string, chinese bool) string {
+	minute, hour, dom := fields[0], fields[1], fields[2]
+	days := daysInWords(fields[4], chinese)
+	switch {
+	case dom == "*" && hour == "*" && strings.HasPrefix(minute, "*/"):
+		return steps(minute[2:], "minutes", "分钟", days, chinese)
+	case dom == "*" && minute == "0" && strings.HasPrefix(hour, "*/"):
+		return steps(hour[2:], "hours", "小时", days, chinese)
+	case dom == "*" && minute == "0" && hour == "*":
+		return steps("", "hour", "小时", days, chinese)
+	}
+	times := clockTimes(hour, minute, chinese)
+	switch {
+	case times == "", dom != "*" && fields[4] != "*":
+		return ""
+	case dom != "*" && chinese:
+		return "每月 " + dom + " 日 " + times
+	case dom != "*":
+		return "every month on day " + dom + " at " + times
+	case days == "" && chinese:
+		return "每天 " + times
+	case days == "":
+		return "every day at " + times
+	case chinese:
+		return days + " " + times
+	}
+	return days + " at " + times
+}
+
+// steps says "every so many minutes or hours", on days of the week if some are named.
+func steps(n, unit, zhUnit, days string, chinese bool) string {
+	if chinese && n == "" {
+		return strings.TrimSpace(days + " 每" + zhUnit)
+	}
+	if chinese {
+		return strings.TrimSpace(days + " 每 " + n + " " + zhUnit)
+	}
+	words := strings.Join(strings.Fields("every "+n+" "+unit), " ")
+	if days != "" {
+		words += ", " + days
+	}
+	return words
+}
+
+// clockTimes are the times of day of a list of hours; empty: they are no such list.
+func clockTimes(hours, minute string, chinese bool) string {
+	m, err := strconv.Atoi(minute)
+	if err != nil {
+		return ""
+	}
+	var out []string
+	for hour := range strings.SplitSeq(hours, ",") {
+		h, err := strconv.Atoi(hour)
+		if err != nil {
+			return ""
+		}
+		out = append(out, fmt.Sprintf("%02d:%02d", h, m))
+	}
+	return listed(out, chinese)
+}
+
+// daysInWords names days of the week; empty: all of them, or they are written in another way.
+func daysInWords(field string, chinese bool) string {
+	switch {
+	case field == "1-5" && chinese:
+		return "每个工作日"
+	case field == "1-5":
+		return "every weekday"
+	}
+	var out []string
+	for part := range strings.SplitSeq(field, ",") {
+		from, to, span := strings.Cut(part, "-")
+		if !span {
+			to = from
+		}
+		first, err := strconv.Atoi(from)
+		last, errTo := strconv.Atoi(to)
+		if err != nil || errTo != nil || first > last || last > 6 {
+			return ""
+		}
+		for day := first; day <= last; day++ {
+			out = append(out, dayName(day, chinese))
+		}
+	}
+	if slices.Equal(out, []string{"Sunday", "Saturday"}) {
+		slices.Reverse(out)
+	}
+	if chinese {
+		return "每" + listed(out, true)
+	}
+	return "every " + listed(out, false)
+}
+
+func dayName(day int, chinese bool) string {
+	if chinese {
+		return "周" + string([]rune("日一二三四五六")[day])
+	}
+	return []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}[day]
+}
+
+// listed joins words as people list them.
+func listed(items []string, chinese bool) string {
+	if chinese {
+		return strings.Join(items, "、")
+	}
+	if n := len(items); n > 1 {
+		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
+	}
+	return strings.Join(items, "")
+}

@@ -1,0 +1,294 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// The names below a chat's folder.
+const (
+	messagesDir      = "messages"
+	conversationsDir = "conversations"
+	quarantineDir    = "messages/quarantine"
+	archiveDir       = "messages/archive"
+
+	historyName = "messages/history.jsonl"
+	journalName = "messages/journal.jsonl"
+	metaName    = "messages/meta.json"
+	metaLogName = "messages/meta.jsonl"
+	ledgerName  = "conversations/history.jsonl"
+	tempSuffix  = ".tmp"
+)
+
+// chat is the handle of one chat.
+type chat struct {
+	store *Store
+	key   messages.ChatKey
+	// chain are the folders from that of all chats down to this chat's own.
+	chain []string
+	dir   string
+
+	mu     sync.Mutex // held by every operation; only Close ever waits for it
+	closed bool
+	broken error // why every write fails
+	loaded bool
+	marked bool // by Wake
+	// suspect says that the process that last wrote here may have died in the
+	// middle, so nothing on the disk is taken to be durable.
+	suspect bool
+	// unclean says that the chat was marked to be woken when it was read.
+	unclean bool
+	made    map[string]bool // folders known to be there
+	pending []string        // folders that must be forced before the next success
+
+	history, journal, ledger, metaLog *logFile
+
+	index   index
+	damaged bool  // the history is, and not mended
+	live    int   // records in the journal
+	last    int64 // number of the last one there ever was
+	tail    ledgerTail
+	meta    metaState
+}
+
+func newChat(s *Store, key messages.ChatKey, folder string) *chat {
+	root := path.Join(s.dir, chatsDir)
+	c := &chat{
+		store: s, key: key, chain: folders(root, folder), dir: path.Join(root, folder),
+		suspect: true, made: map[string]bool{},
+	}
+	c.history = newLog(s.files, c.path(historyName))
+	c.journal = newLog(s.files, c.path(journalName))
+	c.ledger = newLog(s.files, c.path(ledgerName))
+	c.metaLog = newLog(s.files, c.path(metaLogName))
+	return c
+}
+
+func (c *chat) logs() []*logFile { return []*logFile{c.history, c.journal, c.ledger, c.metaLog} }
+
+func (c *chat) path(name string) string { return path.Join(c.dir, name) }
+
+// read runs an operation that changes no records.
+func (c *chat) read(ctx context.Context, op string, fn func(context.Context) error) error {
+	return c.do(ctx, op, false, fn)
+}
+
+// write runs an operation on the chat's records.
+func (c *chat) write(ctx context.Context, op string, fn func(context.Context) error) error {
+	return c.change(ctx, op, func(ctx context.Context) error {
+		if err := c.ensureLoaded(ctx); err != nil {
+			return harmless(err)
+		}
+		return fn(ctx)
+	})
+}
+
+// change runs an operation that must be durable. What it returns other than
+// [undone] makes the chat read-only.
+func (c *chat) change(ctx context.Context, op string, fn func(context.Context) error) error {
+	return c.do(ctx, op, true, func(ctx context.Context) error {
+		if c.broken != nil {
+			return fmt.Errorf("%w: %w", persistence.ErrReadOnly, c.broken)
+		}
+		err := fn(ctx)
+		switch {
+		case err == nil:
+		case !isUndone(err):
+			c.broken = err
+			c.count("final")
+			c.store.log.ErrorContext(ctx, "chat is read-only after a failed write", "chat_key", c.key, "op", op, "err", err)
+		case errors.Is(err, persistence.ErrFull):
+			c.count("full")
+		default:
+			c.count("refused")
+		}
+		return err
+	})
+}
+
+func (c *chat) count(result string) { c.store.metrics.failed.WithLabelValues(result).Inc() }
+
+// do runs an operation within the store's bounds. The context ends only the
+// wait for a place: what has begun is not left half done.
+func (c *chat) do(ctx context.Context, op string, writes bool, fn func(context.Context) error) error {
+	if err := c.store.enter(ctx); err != nil {
+		return &persistence.Error{Op: op, Chat: string(c.key), Cause: err, Retryable: true}
+	}
+	defer c.store.leave()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return &persistence.Error{Op: op, Chat: string(c.key), Cause: persistence.ErrClosed}
+	}
+	err := fn(context.WithoutCancel(ctx))
+	if err == nil {
+		return nil
+	}
+	return &persistence.Error{Op: op, Chat: string(c.key), Cause: err, Retryable: !writes || isUndone(err)}
+}
+
+// Append implements [persistence.Journal].
+func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
+	start := c.store.now()
+	err := c.write(ctx, "append journal", func(ctx context.Context) error {
+		if err := c.note(ctx, records); err != nil {
+			return err
+		}
+		if err := c.journal.force(ctx); err != nil {
+			return err
+		}
+		return c.forceDirs(ctx)
+	})
+	if err == nil {
+		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
+	}
+	return err
+}
+
+// errNumber is the cause of refusing records whose numbers do not grow. They
+// would be taken for copies of others.
+var errNumber = errors.New("record number given before")
+
+// Note implements [persistence.Journal].
+func (c *chat) Note(ctx context.Context, records ...journal.Record) error {
+	return c.write(ctx, "note journal", func(ctx context.Context) error { return c.note(ctx, records) })
+}
+
+func (c *chat) note(ctx context.Context, records []journal.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	last := c.last
+	for _, r := range records {
+		if r.N <= last {
+			return &undone{fmt.Errorf("%w: %d after %d", errNumber, r.N, last)}
+		}
+		last = r.N
+	}
+	if err := c.prepare(ctx, c.journal, messagesDir); err != nil {
+		return err
+	}
+	buf := c.store.buffer()
+	defer c.store.release(buf)
+	for _, r := range records {
+		buf.b = appendRecordLine(append(buf.b, joint), r)
+	}
+	if err := c.journal.write(ctx, buf.b); err != nil {
+		return err
+	}
+	c.last, c.live = last, c.live+len(records)
+	return nil
+}
+
+// AppendHistory implements [persistence.Journal].
+func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
+	start := c.store.now()
+	err := c.write(ctx, "append history", func(ctx context.Context) error {
+		if c.live > 0 {
+			return &undone{persistence.ErrNotCut}
+		}
+		buf := c.store.buffer()
+		defer c.store.release(buf)
+		added, err := c.turnLines(ctx, buf, turns)
+		if err != nil {
+			return harmless(err)
+		}
+		if err := c.addTurns(ctx, buf.b, added); err != nil {
+			return err
+		}
+		if err := c.history.force(ctx); err != nil {
+			return err
+		}
+		return c.forceDirs(ctx)
+	})
+	if err == nil {
+		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
+	}
+	return err
+}
+
+// prepare makes a file ready to be written to: its folder is there, and what
+// could not be read at its end is in quarantine and cut off.
+func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
+	if err := c.ensureDir(dir); err != nil {
+		return harmless(err)
+	}
+	if !l.exists {
+		c.mustForce(c.path(dir))
+	}
+	if l.torn.n > 0 {
+		return c.mend(ctx, l)
+	}
+	return nil
+}
+
+// ensureDir makes a folder of the chat and those above it.
+func (c *chat) ensureDir(name string) error {
+	if c.made[name] {
+		return nil
+	}
+	chain := append(slices.Clip(c.chain), folders(c.dir, name)...)
+	for _, dir := range chain {
+		made, err := c.store.mkdir(dir)
+		if err != nil {
+			return err
+		}
+		if made || c.suspect {
+			c.mustForce(path.Dir(dir))
+		}
+	}
+	if c.suspect {
+		c.mustForce(c.path(name))
+	}
+	c.made[name] = true
+	return nil
+}
+
+// mustForce notes a folder whose names must be durable before the next success.
+func (c *chat) mustForce(dir string) {
+	if !slices.Contains(c.pending, dir) {
+		c.pending = append(c.pending, dir)
+	}
+}
+
+// forceDirs makes the names in all noted folders durable.
+func (c *chat) forceDirs(ctx context.Context) error {
+	for len(c.pending) > 0 {
+		last := len(c.pending) - 1
+		if err := c.syncDir(ctx, c.pending[last]); err != nil {
+			return err
+		}
+		c.pending = c.pending[:last]
+	}
+	return nil
+}
+
+func (c *chat) syncDir(ctx context.Context, dir string) error {
+	return c.store.files.once(ctx, func() error { return c.store.fs.SyncDir(dir) })
+}
+
+// Close implements [persistence.Chat].
+func (c *chat) Close() error {
+	c.shut()
+	c.store.forget(c)
+	return nil
+}
+
+func (c *chat) shut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, l := range c.logs() {
+		c.store.files.close(&l.h)
+	}
+	c.index = index{}
+}

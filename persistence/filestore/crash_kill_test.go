@@ -1,0 +1,109 @@
+package filestore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
+)
+
+// A process that dies leaves names and contents that it did not force. The next one
+// tells others at once of what it reads of a marked chat, if only that a message is
+// known, so no power cut may take that back: neither right after it was read, nor
+// when the chat came to rest, nor when it was written to again.
+func TestST2WhatWasReadAfterAKillStays(t *testing.T) {
+	l, ctx := newLife(t, 0, 0), t.Context()
+	s, err := filestoretest.Open(l.disk, l.options)
+	must(t, err)
+	c, err := s.OpenChat(ctx, crashKey)
+	must(t, err)
+	_, err = look(ctx, false, c, nil)
+	must(t, err)
+	kills, states := 0, 0
+	for n, st := range protocol() {
+		l.disk.After(func(op filestoretest.Op) {
+			if !op.Changes() || !marked(l.disk) {
+				return
+			}
+			kills++
+			for name, then := range afterKill() {
+				looked, err := l.readAfterKill(ctx, l.disk.Kill(), then)
+				if err != nil {
+					t.Fatalf("step %d (%s), killed behind %v, then %s: %v", n, st.name, op, name, err)
+				}
+				states += looked
+			}
+		})
+		must(t, st.do(ctx, c))
+		l.disk.After(nil)
+		if st.rest {
+			must(t, c.Close())
+			c, err = s.OpenChat(ctx, crashKey)
+			must(t, err)
+			_, err = look(ctx, false, c, nil)
+			must(t, err)
+		}
+	}
+	must(t, s.Close())
+	t.Logf("%d ends of the process, %d states after a power cut", kills, states)
+}
+
+// afterKill is what the next process may do with a chat.
+func afterKill() map[string][]step {
+	return map[string][]step{
+		"nothing":       nil,
+		"rest":          {{rest: true}},
+		"rest and wake": {{rest: true}, {wake: true}},
+	}
+}
+
+// readAfterKill reads the chat as the next process does, goes on, cuts the power
+// and holds what is left against what was read.
+func (l *life) readAfterKill(ctx context.Context, d *filestoretest.Disk, then []step) (states int, err error) {
+	s, err := filestoretest.Open(d, l.options)
+	if err != nil {
+		return 0, err
+	}
+	c, err := s.OpenChat(ctx, crashKey)
+	if err != nil {
+		return 0, err
+	}
+	was, err := look(ctx, true, c, nil)
+	if err != nil {
+		return 0, err
+	}
+	for _, st := range then {
+		if err := st.do(ctx, c); err != nil {
+			return 0, err
+		}
+	}
+	l.seed++
+	for left := range d.CrashStates(4, l.seed) {
+		states++
+		v, err := lookAt(ctx, left, l)
+		switch {
+		case err != nil:
+			return states, err
+		case !slices.Equal(v.history, was.history):
+			return states, fmt.Errorf("state %d: %w", states, diff("history", was.history, was.history, v.history))
+		case !slices.Equal(v.journal, was.journal):
+			return states, fmt.Errorf("state %d: %w", states, diff("journal", was.journal, was.journal, v.journal))
+		}
+	}
+	return states, nil
+}
+
+// lookAt opens the store on a disk and reads the chat.
+func lookAt(ctx context.Context, d *filestoretest.Disk, l *life) (view, error) {
+	s, err := filestoretest.Open(d, l.options)
+	if err != nil {
+		return view{}, err
+	}
+	c, err := s.OpenChat(ctx, crashKey)
+	if err != nil {
+		return view{}, err
+	}
+	return look(ctx, true, c, nil)
+}

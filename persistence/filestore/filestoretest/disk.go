@@ -1,0 +1,358 @@
+package filestoretest
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+)
+
+// Disk is a file system in memory that can lose its power. It is safe for
+// concurrent use; what several goroutines do at once has no fixed order.
+type Disk struct {
+	mu    sync.Mutex
+	root  *node
+	names []naming // not forced yet, in their order
+	locks map[string]bool
+	off   bool
+	count int64
+	fail  func(Op) error
+	after func(Op)
+	past  map[string][]string // what files held; nil: not kept
+}
+
+// node is a file, or a folder if it has entries.
+type node struct {
+	file    contents
+	entries map[string]*node // as they read now
+	disk    map[string]*node // as they are on the disk
+}
+
+// naming is an operation on the names in a folder.
+type naming struct {
+	dir  *node
+	name string
+	node *node  // nil: the name goes
+	from string // the name that goes with a rename
+}
+
+func (op naming) apply(entries map[string]*node) {
+	if op.from != "" {
+		delete(entries, op.from)
+	}
+	if op.node == nil {
+		delete(entries, op.name)
+		return
+	}
+	entries[op.name] = op.node
+}
+
+// NewDisk is an empty disk.
+func NewDisk() *Disk { return &Disk{root: newFolder()} }
+
+func newFolder() *node {
+	return &node{entries: map[string]*node{}, disk: map[string]*node{}}
+}
+
+// Kill is the disk after the end of the process that used it: everything
+// written reads as before, and what was not forced still is not. Locks and open
+// files are gone. The disk itself stays as it is; see [Disk.PowerOff].
+func (d *Disk) Kill() *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	seen := map[*node]*node{}
+	var clone func(old *node) *node
+	clone = func(old *node) *node {
+		if old == nil || seen[old] != nil {
+			return seen[old]
+		}
+		n := &node{}
+		seen[old] = n
+		if old.entries == nil {
+			n.file = old.file.clone()
+			return n
+		}
+		n.entries, n.disk = map[string]*node{}, map[string]*node{}
+		for name, e := range old.entries {
+			n.entries[name] = clone(e)
+		}
+		for name, e := range old.disk {
+			n.disk[name] = clone(e)
+		}
+		return n
+	}
+	out := &Disk{root: clone(d.root), past: d.past}
+	for _, op := range d.names {
+		op.dir, op.node = clone(op.dir), clone(op.node)
+		out.names = append(out.names, op)
+	}
+	return out
+}
+
+// PowerOff ends the disk: every operation on it fails from now on, so that
+// whoever still has it open can do no more.
+func (d *Disk) PowerOff() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.off = true
+}
+
+// errOff is what every operation meets on a disk without power.
+var errOff = errors.New("the simulated disk is off")
+
+// do runs an operation within the lock, unless it is to fail.
+func (d *Disk) do(kind Kind, name string, off int64, size int, fn func(fault error) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.off {
+		return &fs.PathError{Op: string(kind), Path: name, Err: errOff}
+	}
+	d.count++
+	op := Op{N: d.count, Kind: kind, Name: name, Offset: off, Size: size}
+	err := fn(d.fault(op))
+	d.tell(op)
+	if _, typed := errors.AsType[*fs.PathError](err); err == nil || typed || errors.Is(err, io.EOF) {
+		return err
+	}
+	return &fs.PathError{Op: string(kind), Path: name, Err: err}
+}
+
+// simple runs an operation that does nothing when it is to fail.
+func (d *Disk) simple(kind Kind, name string, fn func() error) error {
+	return d.do(kind, name, 0, 0, func(fault error) error {
+		if fault != nil {
+			return fault
+		}
+		return fn()
+	})
+}
+
+// find walks to a name.
+func (d *Disk) find(name string) (*node, error) {
+	at := d.root
+	for part := range strings.SplitSeq(path.Clean("/"+name), "/") {
+		if part == "" {
+			continue
+		}
+		if at.entries == nil {
+			return nil, syscall.ENOTDIR
+		}
+		if at = at.entries[part]; at == nil {
+			return nil, syscall.ENOENT
+		}
+	}
+	return at, nil
+}
+
+// folder finds the folder that a name is in.
+func (d *Disk) folder(name string) (dir *node, base string, err error) {
+	name = path.Clean("/" + name)
+	dir, err = d.find(path.Dir(name))
+	if err == nil && dir.entries == nil {
+		err = syscall.ENOTDIR
+	}
+	return dir, path.Base(name), err
+}
+
+// rename changes names, not forced yet.
+func (d *Disk) rename(op naming) {
+	op.apply(op.dir.entries)
+	d.names = append(d.names, op)
+}
+
+// OpenFile implements the store's file system.
+func (d *Disk) OpenFile(name string, flag int) (f vfs.File, err error) {
+	err = d.simple(OpOpen, name, func() error {
+		dir, base, err := d.folder(name)
+		if err != nil {
+			return err
+		}
+		n := dir.entries[base]
+		switch {
+		case n == nil && flag&os.O_CREATE == 0:
+			return syscall.ENOENT
+		case n == nil:
+			n = &node{}
+			d.rename(naming{dir: dir, name: base, node: n})
+		case flag&os.O_EXCL != 0:
+			return syscall.EEXIST
+		case n.entries != nil:
+			return syscall.EISDIR
+		case flag&os.O_TRUNC != 0:
+			d.keep(name, n)
+			n.file.truncate(0)
+		}
+		f = &file{disk: d, node: n, name: name, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}
+		return nil
+	})
+	return f, err
+}
+
+// Rename implements the store's file system, within one folder.
+func (d *Disk) Rename(from, to string) error {
+	return d.simple(OpRename, to, func() error {
+		dir, old, err := d.folder(from)
+		if err != nil {
+			return err
+		}
+		target, base, err := d.folder(to)
+		switch {
+		case err != nil:
+			return err
+		case target != dir:
+			return syscall.EXDEV // not needed, so its states were not thought of
+		case dir.entries[old] == nil:
+			return syscall.ENOENT
+		case dir.entries[base] != nil && dir.entries[base].entries != nil:
+			return syscall.EISDIR
+		}
+		d.keep(to, dir.entries[base])
+		d.rename(naming{dir: dir, name: base, node: dir.entries[old], from: old})
+		return nil
+	})
+}
+
+// Remove implements the store's file system.
+func (d *Disk) Remove(name string) error {
+	return d.simple(OpRemove, name, func() error {
+		dir, base, err := d.folder(name)
+		if err != nil {
+			return err
+		}
+		switch n := dir.entries[base]; {
+		case n == nil:
+			return syscall.ENOENT
+		case len(n.entries) > 0:
+			return syscall.ENOTEMPTY
+		}
+		d.keep(name, dir.entries[base])
+		d.rename(naming{dir: dir, name: base})
+		return nil
+	})
+}
+
+// Mkdir implements the store's file system.
+func (d *Disk) Mkdir(name string) error {
+	return d.simple(OpMkdir, name, func() error {
+		dir, base, err := d.folder(name)
+		if err != nil {
+			return err
+		}
+		if dir == d.root && base == "/" || dir.entries[base] != nil {
+			return syscall.EEXIST
+		}
+		d.rename(naming{dir: dir, name: base, node: newFolder()})
+		return nil
+	})
+}
+
+// ReadDir implements the store's file system.
+func (d *Disk) ReadDir(name string) (out []fs.DirEntry, err error) {
+	err = d.simple(OpReadDir, name, func() error {
+		n, err := d.find(name)
+		if err == nil && n.entries == nil {
+			err = syscall.ENOTDIR
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.entries)) {
+			out = append(out, fs.FileInfoToDirEntry(info{name: name, node: n.entries[name]}))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// SyncDir implements the store's file system.
+func (d *Disk) SyncDir(name string) error {
+	return d.do(OpSyncDir, name, 0, 0, func(fault error) error {
+		n, err := d.find(name)
+		if err == nil && n.entries == nil {
+			err = syscall.ENOTDIR
+		}
+		if err != nil {
+			return errors.Join(fault, err)
+		}
+		if fault == nil {
+			d.syncDir(n)
+		}
+		return fault
+	})
+}
+
+func (d *Disk) syncDir(n *node) {
+	var rest []naming
+	for _, op := range d.names {
+		if op.dir == n {
+			op.apply(n.disk)
+		} else {
+			rest = append(rest, op)
+		}
+	}
+	d.names = rest
+}
+
+// Lstat implements the store's file system.
+func (d *Disk) Lstat(name string) (out fs.FileInfo, err error) {
+	err = d.simple(OpLstat, name, func() error {
+		n, err := d.find(name)
+		if err == nil {
+			out = info{name: path.Base(name), node: n, size: n.file.size}
+		}
+		return err
+	})
+	return out, err
+}
+
+// TryLock implements the store's lock.
+func (d *Disk) TryLock(name string) (unlock func() error, ok bool, err error) {
+	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, false, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.locks[name] {
+		return nil, false, nil
+	}
+	if d.locks == nil {
+		d.locks = map[string]bool{}
+	}
+	d.locks[name] = true
+	return func() error {
+		d.mu.Lock()
+		delete(d.locks, name)
+		d.mu.Unlock()
+		return f.Close()
+	}, true, nil
+}
+
+// info describes a node.
+type info struct {
+	name string
+	node *node
+	size int64
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return i.size }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool        { return i.node.entries != nil }
+func (i info) Sys() any           { return nil }
+
+func (i info) Mode() fs.FileMode {
+	if i.IsDir() {
+		return fs.ModeDir | 0o700
+	}
+	return 0o600
+}

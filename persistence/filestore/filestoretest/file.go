@@ -1,0 +1,282 @@
+package filestoretest
+
+import (
+	"bytes"
+	"slices"
+)
+
+// The units of a disk.
+const (
+	pageSize   = 4096
+	sectorSize = 512
+)
+
+// page is the contents of a page, never changed; nil is all zeros.
+type page []byte
+
+// contents are those of a file, as they read now and as they are on the disk.
+type contents struct {
+	size  int64
+	pages []page
+
+	diskSize  int64
+	diskPages []page
+	// changes were made since the last force, in their order.
+	changes []change
+}
+
+// change is a new page, or a new size with the pages it gives up.
+type change struct {
+	resize bool
+	size   int64 // when resize
+	freed  int   // when resize: pages from here on are given up; -1: none
+	n      int   // otherwise: which page
+	page   page
+	// lost: a force failed to write it, and no later one will.
+	lost bool
+}
+
+func pageCount(size int64) int { return int((size + pageSize - 1) / pageSize) }
+
+func pageAt(pages []page, n int) page {
+	if n < len(pages) {
+		return pages[n]
+	}
+	return nil
+}
+
+func setPage(pages []page, n int, p page) []page {
+	for len(pages) <= n {
+		pages = append(pages, nil)
+	}
+	pages[n] = p
+	return pages
+}
+
+func (c *contents) clone() contents {
+	out := *c
+	out.pages, out.diskPages, out.changes = slices.Clone(c.pages), slices.Clone(c.diskPages), slices.Clone(c.changes)
+	return out
+}
+
+// read copies what is there from off on.
+func (c *contents) read(b []byte, off int64) int {
+	if off >= c.size {
+		return 0
+	}
+	b = b[:min(int64(len(b)), c.size-off)]
+	for done := 0; done < len(b); {
+		at := off + int64(done)
+		part := b[done:min(len(b), done+pageSize-int(at%pageSize))]
+		clear(part)
+		if p := pageAt(c.pages, int(at/pageSize)); p != nil {
+			copy(part, p[at%pageSize:])
+		}
+		done += len(part)
+	}
+	return len(b)
+}
+
+// write writes page by page, and the size grows with each.
+func (c *contents) write(b []byte, off int64) {
+	for len(b) > 0 {
+		n, from := int(off/pageSize), int(off%pageSize)
+		p := make(page, pageSize)
+		copy(p, pageAt(c.pages, n))
+		done := copy(p[from:], b)
+		c.put(n, p)
+		off, b = off+int64(done), b[done:]
+		if off > c.size {
+			c.size = off
+			c.changes = append(c.changes, change{resize: true, size: off, freed: -1})
+		}
+	}
+}
+
+func (c *contents) put(n int, p page) {
+	c.pages = setPage(c.pages, n, p)
+	c.changes = append(c.changes, change{n: n, page: p})
+}
+
+// truncate sets the size. What lies behind it is given up, and the rest of the
+// last page becomes zeros.
+func (c *contents) truncate(size int64) {
+	if size == c.size {
+		return
+	}
+	ch := change{resize: true, size: size, freed: -1}
+	if size < c.size {
+		ch.freed = pageCount(size)
+		c.pages = c.pages[:min(len(c.pages), ch.freed)]
+		if from := size % pageSize; from != 0 {
+			n := int(size / pageSize)
+			p := make(page, pageSize)
+			copy(p, pageAt(c.pages, n))
+			clear(p[from:])
+			c.put(n, p)
+		}
+	}
+	c.size = size
+	c.changes = append(c.changes, ch)
+}
+
+// force makes everything durable but for what an earlier force has lost.
+func (c *contents) force() {
+	done := map[int]bool{}
+	for _, ch := range c.changes {
+		if ch.resize && ch.freed >= 0 {
+			c.diskPages = c.diskPages[:min(len(c.diskPages), ch.freed)]
+		}
+		if !ch.resize && !ch.lost {
+			done[ch.n] = true
+		}
+	}
+	c.diskSize = c.size
+	var rest []change
+	for i, ch := range c.changes {
+		switch {
+		case ch.resize || done[ch.n] || gone(c.changes[i+1:], ch.n):
+		default:
+			rest = append(rest, ch)
+		}
+	}
+	for n := range pageCount(c.size) {
+		if done[n] {
+			c.diskPages = setPage(c.diskPages, n, pageAt(c.pages, n))
+		}
+	}
+	c.changes = rest
+}
+
+// gone reports whether one of the changes gives up a page.
+func gone(changes []change, n int) bool {
+	return slices.ContainsFunc(changes, func(ch change) bool { return ch.resize && ch.freed >= 0 && n >= ch.freed })
+}
+
+// failForce is a force that fails: what it should have written is taken for
+// clean. Sizes are kept by the file system and come with the next force.
+func (c *contents) failForce() {
+	for i := range c.changes {
+		c.changes[i].lost = !c.changes[i].resize
+	}
+}
+
+// reread drops what is in memory and clean. Pages that a failed force has lost
+// are as they were before, then.
+func (c *contents) reread() {
+	dirty, lost := map[int]bool{}, map[int]bool{}
+	for _, ch := range c.changes {
+		if !ch.resize {
+			dirty[ch.n] = dirty[ch.n] || !ch.lost
+			lost[ch.n] = true
+		}
+	}
+	var rest []change
+	for i, ch := range c.changes {
+		switch {
+		case ch.resize || dirty[ch.n]:
+			rest = append(rest, ch)
+		case ch.n < pageCount(c.size):
+			old := pageAt(c.diskPages, ch.n)
+			if gone(c.changes[:i], ch.n) {
+				old = nil
+			}
+			c.pages = setPage(c.pages, ch.n, old)
+		}
+	}
+	c.changes = rest
+}
+
+// crash is what a power cut leaves, by choice.
+func (c *contents) crash(choose Choice) contents {
+	sizes := 0
+	for _, ch := range c.changes {
+		if ch.resize {
+			sizes++
+		}
+	}
+	kept := pick(choose, sizes+1)
+	size, seen := c.diskSize, 0
+	for _, ch := range c.changes {
+		if ch.resize && seen < kept {
+			size = ch.size
+			seen++
+		}
+	}
+	out := contents{size: size, diskSize: size}
+	for n := range pageCount(size) {
+		states := torn(c.candidates(n, kept))
+		p := states[pick(choose, len(states))]
+		if rest := size - int64(n)*pageSize; rest < pageSize && p != nil {
+			p = slices.Clone(p)
+			clear(p[rest:])
+		}
+		out.pages = setPage(out.pages, n, p)
+	}
+	out.diskPages = slices.Clone(out.pages)
+	return out
+}
+
+// candidates are the contents a page may have when so many sizes are kept.
+func (c *contents) candidates(n, kept int) []page {
+	out := []page{pageAt(c.diskPages, n)}
+	seen := 0
+	for _, ch := range c.changes {
+		switch {
+		case !ch.resize && ch.n == n:
+			out = append(out, ch.page)
+		case ch.resize:
+			if ch.freed >= 0 && n >= ch.freed {
+				if seen >= kept {
+					return out
+				}
+				out = []page{nil}
+			}
+			seen++
+		}
+	}
+	return out
+}
+
+// torn puts between every two pages what is torn between them.
+func torn(pages []page) []page {
+	if len(pages) == 1 {
+		return pages
+	}
+	out := pages[:1:1]
+	for i, next := range pages[1:] {
+		before := pages[i]
+		for at := sectorSize; at < pageSize; at += sectorSize {
+			for _, p := range []page{joined(before, next, at), joined(next, before, at)} {
+				if !same(p, out[len(out)-1]) && !same(p, before) && !same(p, next) {
+					out = append(out, p)
+				}
+			}
+		}
+		if !same(next, out[len(out)-1]) || i == len(pages)-2 {
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+func joined(head, tail page, at int) page {
+	p := make(page, pageSize)
+	copy(p, tail)
+	clear(p[:at])
+	if head != nil {
+		copy(p[:at], head)
+	}
+	return p
+}
+
+func same(a, b page) bool {
+	switch {
+	case a == nil:
+		return len(bytes.Trim(b, "\x00")) == 0
+	case b == nil:
+		return same(b, a)
+	default:
+		return bytes.Equal(a, b)
+	}
+}

@@ -1,0 +1,59 @@
+package filestoretest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+)
+
+var (
+	_ vfs.FS     = (*Disk)(nil)
+	_ vfs.Locker = (*Disk)(nil)
+)
+
+// Dir is the folder of the store on a disk.
+const Dir = "/state"
+
+// Open opens the file store on a disk, with defaults for what the options leave
+// open: the folder, and a clock that stands still.
+func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
+	o.FS = d
+	if o.Dir == "" {
+		o.Dir = Dir
+	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000) }
+	}
+	if o.OpenFiles == 0 {
+		o.OpenFiles = 256
+	}
+	return filestore.Open(o)
+}
+
+// Files describes every file as it reads now, a line each and sorted by name:
+// name, size and contents, shortened when they are long.
+func (d *Disk) Files() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []string
+	d.root.files("", &out)
+	return out
+}
+
+func (n *node) files(name string, out *[]string) {
+	const longest = 700
+	if n.entries == nil {
+		b := make([]byte, n.file.size)
+		n.file.read(b, 0)
+		text := fmt.Sprintf("%q", b[:min(len(b), longest)])
+		*out = append(*out, fmt.Sprintf("%s (%d bytes) %s", name, len(b), text))
+		return
+	}
+	for _, e := range slices.Sorted(maps.Keys(n.entries)) {
+		n.entries[e].files(name+"/"+e, out)
+	}
+}

@@ -1,0 +1,50 @@
+package filestoretest
+
+import (
+	"maps"
+	"slices"
+)
+
+// Keep makes the disk keep, from now on, what each file held whenever it was cut off,
+// replaced or removed, for [Disk.Written].
+func (d *Disk) Keep() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.past = map[string][]string{}
+}
+
+// Written is what the files held, by name, since [Disk.Keep]: one text for every time
+// that a file was cut off, replaced or removed, and a last one for what it holds now.
+func (d *Disk) Written() map[string][]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := maps.Clone(d.past)
+	d.root.each("", func(name string, n *node) {
+		out[name] = append(slices.Clip(out[name]), n.file.text())
+	})
+	return out
+}
+
+// keep notes what a file holds before that is gone.
+func (d *Disk) keep(name string, n *node) {
+	if d.past != nil && n != nil && n.entries == nil && n.file.size > 0 {
+		d.past[name] = append(d.past[name], n.file.text())
+	}
+}
+
+func (c *contents) text() string {
+	b := make([]byte, c.size)
+	c.read(b, 0)
+	return string(b)
+}
+
+// each calls fn for every file below a node.
+func (n *node) each(name string, fn func(string, *node)) {
+	if n.entries == nil {
+		fn(name, n)
+		return
+	}
+	for entry, below := range n.entries {
+		below.each(name+"/"+entry, fn)
+	}
+}

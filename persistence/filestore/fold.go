@@ -1,0 +1,190 @@
+package filestore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Fold implements [persistence.Journal].
+//
+// First everything is written, which can be undone; then it is forced; and only
+// then is the journal cut. After a crash before that the journal is still there,
+// and folding it again adds nothing that is there already. A cut that leaves
+// nothing need not be forced: the meta says which records are folded.
+func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
+	return c.write(ctx, "fold", func(ctx context.Context) error {
+		f := folding{chat: c, fold: fold, turns: c.store.buffer(), entries: c.store.buffer(), meta: c.store.buffer()}
+		defer c.store.release(f.turns)
+		defer c.store.release(f.entries)
+		defer c.store.release(f.meta)
+		if err := f.plan(ctx); err != nil {
+			return err
+		}
+		f.marks = [...]mark{c.history.mark(), c.ledger.mark(), c.metaLog.mark()}
+		for _, step := range []func(context.Context) error{f.add, f.writeRest, f.force, f.writeMeta} {
+			if err := step(ctx); err != nil {
+				return f.undo(ctx, err)
+			}
+		}
+		if err := f.settle(ctx); err != nil {
+			return err
+		}
+		return f.cut(ctx)
+	})
+}
+
+// folding is a fold under way.
+type folding struct {
+	chat  *chat
+	fold  journal.Fold
+	marks [3]mark
+
+	turns, entries, meta *buffer // the lines to be added
+	added                []added
+	tail                 ledgerTail
+	folded               int64
+	// placeMeta is set if a meta file takes the place of a line.
+	placeMeta func() error
+	rest      int64 // size of what stays in the journal
+}
+
+// undo takes back what was added, if the error can be undone at all.
+func (f *folding) undo(ctx context.Context, err error) error {
+	if !isUndone(err) {
+		return err
+	}
+	c := f.chat
+	c.loaded = false // what was noted about the files is not so
+	if len(f.fold.Rest) > 0 {
+		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next fold writes over it
+	}
+	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
+		if rest := l.back(ctx, f.marks[i]); rest != nil {
+			return fmt.Errorf("undo: %w, after: %v", rest, err) //nolint:errorlint // it must not pass for undone
+		}
+	}
+	return err
+}
+
+// plan makes the lines and gets the files ready for them.
+func (f *folding) plan(ctx context.Context) (err error) {
+	c := f.chat
+	if err := c.prepare(ctx, c.journal, messagesDir); err != nil {
+		return err
+	}
+	if err := c.prepare(ctx, c.metaLog, messagesDir); err != nil {
+		return err
+	}
+	if err := c.metaLog.create(ctx); err != nil {
+		return err
+	}
+	if f.folded = c.last; len(f.fold.Rest) > 0 {
+		f.folded = c.meta.folded // until the rest is in its place the records are needed
+	}
+	if f.added, err = c.turnLines(ctx, f.turns, f.fold.History); err != nil {
+		return harmless(err)
+	}
+	var first int64
+	first, f.tail = c.ledgerLines(f.entries, f.fold.Ledger)
+	if len(f.entries.b) == 0 && !c.ledger.exists {
+		return nil
+	}
+	// Even if the ledger has all of it: its name need not be durable yet.
+	if err := c.prepare(ctx, c.ledger, conversationsDir); err != nil || len(f.entries.b) == 0 {
+		return err
+	}
+	return c.rotateLedger(ctx, first)
+}
+
+// add adds the lines of history and ledger.
+func (f *folding) add(ctx context.Context) error {
+	c := f.chat
+	if err := c.addTurns(ctx, f.turns.b, f.added); err != nil {
+		return err
+	}
+	if err := c.ledger.write(ctx, f.entries.b); err != nil {
+		return err
+	}
+	c.tail = f.tail
+	return nil
+}
+
+// writeRest writes a journal beside the old one.
+func (f *folding) writeRest(ctx context.Context) error {
+	if len(f.fold.Rest) == 0 {
+		return nil
+	}
+	c := f.chat
+	return c.writeTemp(ctx, c.journal.h.name+tempSuffix, func(w *fileWriter) error {
+		for _, r := range f.fold.Rest {
+			if _, err := w.Write(appendRecordLine(nil, r)); err != nil {
+				return err
+			}
+		}
+		f.rest = w.size()
+		return nil
+	})
+}
+
+// force makes history and ledger durable.
+func (f *folding) force(ctx context.Context) error {
+	c := f.chat
+	if err := c.history.force(ctx); err != nil {
+		return err
+	}
+	if err := c.ledger.force(ctx); err != nil {
+		return err
+	}
+	return c.forceDirs(ctx)
+}
+
+// writeMeta adds a line to the log of the meta, or writes the file anew. It
+// says what is folded, so nothing of it may reach the disk before that has.
+func (f *folding) writeMeta(ctx context.Context) (err error) {
+	c := f.chat
+	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.fold.Meta)
+	if ok {
+		f.meta.b, ok = c.meta.logLine(append(f.meta.b, joint), f.fold.Meta, f.folded)
+	}
+	if ok {
+		return c.metaLog.write(ctx, f.meta.b)
+	}
+	f.placeMeta, err = c.writeMetaFile(ctx, f.fold.Meta, f.folded)
+	return err
+}
+
+// settle makes the meta durable.
+func (f *folding) settle(ctx context.Context) error {
+	c := f.chat
+	if f.placeMeta == nil {
+		c.meta.keep(f.fold.Meta)
+		c.meta.folded, c.meta.fresh = f.folded, false
+		return c.metaLog.force(ctx)
+	}
+	if err := f.placeMeta(); err != nil {
+		return err
+	}
+	if err := c.forceDirs(ctx); err != nil {
+		return err
+	}
+	return c.metaLog.truncate(ctx, 0)
+}
+
+// cut leaves the rest in the journal.
+func (f *folding) cut(ctx context.Context) error {
+	c := f.chat
+	c.live = len(f.fold.Rest)
+	if c.live == 0 {
+		return c.journal.truncate(ctx, 0)
+	}
+	if err := c.store.fs.Rename(c.journal.h.name+tempSuffix, c.journal.h.name); err != nil {
+		return err
+	}
+	c.journal.replaced(f.rest)
+	for _, r := range f.fold.Rest {
+		c.last = max(c.last, r.N)
+	}
+	return c.syncDir(ctx, c.path(messagesDir))
+}

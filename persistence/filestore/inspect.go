@@ -1,0 +1,298 @@
+package filestore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// inspection reads all files of a chat and changes none.
+type inspection struct {
+	chat   *chat
+	ended  bool // the writer may have ended in the middle, see [scanEnded]
+	report Report
+	files  []*fileScan // in the order of the report
+
+	// What a rebuilt meta needs.
+	snap     journal.Snapshot
+	meta     metaState
+	tallies  []journal.Tally
+	archived []uimessage.Message
+}
+
+// fileScan is what a file of lines holds.
+type fileScan struct {
+	name    string // whole
+	records []extent
+	bad     []region // the torn tail too, in the order of the file
+}
+
+type extent struct{ off, n int64 }
+
+// inspect reads the files in the order that a replay needs.
+func (c *chat) inspect(ctx context.Context) (*inspection, error) {
+	if err := c.checkFolders(); err != nil {
+		return nil, err
+	}
+	marker, _ := c.marker()
+	_, unmarked := c.store.fs.Lstat(marker)
+	in := &inspection{chat: c, ended: unmarked == nil, meta: metaState{fresh: true}, report: Report{ChatKey: c.key, Files: []FileReport{}}}
+	for _, step := range []func(context.Context) error{in.readMeta, in.readHistory, in.readJournal, in.readLedger, in.readArchives} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	in.report.Turns, in.report.Waiting = len(in.snap.History), len(in.snap.Journal)
+	if n := len(in.snap.Journal); n > 0 && in.snap.Journal[0].N <= in.snap.LedgerN {
+		in.snap.LedgerN--
+	}
+	if _, err := journal.Replay(in.snap); err != nil {
+		in.report.Refused = err.Error()
+	}
+	return in, nil
+}
+
+// lines reads one file of lines. A missing one is left out of the report. reset
+// makes take forget what it was given; it is nil for a file that was forced.
+func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, take record, reset func()) error {
+	scanned := &fileScan{name: name}
+	var size int64
+	err := in.chat.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
+		if size, err = f.Size(); err != nil {
+			return err
+		}
+		note := func(off int64, raw []byte, strict bool) bool {
+			ok := take(off, raw, strict)
+			if ok {
+				scanned.records = append(scanned.records, extent{off, int64(len(raw))})
+			}
+			return ok
+		}
+		var found scan
+		if in.ended && reset != nil {
+			found, err = scanEnded(f, size, note, func() {
+				scanned.records = nil
+				reset()
+			})
+		} else {
+			found, err = scanLines(f, 0, size, note)
+		}
+		scanned.bad = found.bad
+		if found.torn.n > 0 {
+			scanned.bad = append(scanned.bad, found.torn)
+		}
+		return err
+	})
+	if isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", in.below(name), err)
+	}
+	in.add(scanned, size, remedy)
+	return nil
+}
+
+// below is a file's path below the chat's folder.
+func (in *inspection) below(name string) string { return strings.TrimPrefix(name, in.chat.dir+"/") }
+
+func (in *inspection) add(scanned *fileScan, size int64, remedy Remedy) {
+	f := FileReport{File: in.below(scanned.name), Bytes: size, Records: len(scanned.records)}
+	for _, r := range scanned.bad {
+		f.Damage = append(f.Damage, journal.Damage{File: f.File, Offset: r.off, Bytes: r.n, Why: r.why})
+	}
+	if len(f.Damage) > 0 {
+		f.Remedy = remedy
+	}
+	in.files = append(in.files, scanned)
+	in.report.Files = append(in.report.Files, f)
+}
+
+// small adds a file that is one document; why is empty if it is sound.
+func (in *inspection) small(name string, size int, why string, remedy Remedy) {
+	scanned := &fileScan{name: name}
+	if why != "" {
+		scanned.bad = []region{{n: int64(size), why: why}}
+	} else {
+		scanned.records = []extent{{0, int64(size)}}
+	}
+	in.add(scanned, int64(size), remedy)
+}
+
+func (in *inspection) readMeta(ctx context.Context) error {
+	name := in.chat.path(metaName)
+	b, err := in.chat.readAll(ctx, name)
+	switch {
+	case err == nil:
+		why := ""
+		if !in.meta.read(b) {
+			why = whyMeta
+		}
+		in.small(name, len(b), why, RemedyRebuild)
+	case !isMissing(err):
+		return fmt.Errorf("read %s: %w", metaName, err)
+	}
+	file := in.meta
+	err = in.lines(ctx, in.chat.path(metaLogName), RemedyRebuild, func(_ int64, raw []byte, strict bool) bool {
+		return in.meta.take(raw, strict)
+	}, func() { in.meta = file })
+	in.snap.Meta = cloneMeta(in.meta.last)
+	return err
+}
+
+func (in *inspection) readHistory(ctx context.Context) error {
+	places := map[string]int{}
+	return in.lines(ctx, in.chat.path(historyName), RemedyMark, func(_ int64, raw []byte, strict bool) bool {
+		m, ok := parseTurn(raw, strict)
+		if !ok {
+			return false
+		}
+		if i, seen := places[m.ID]; seen {
+			in.snap.History[i] = m
+			return true
+		}
+		places[m.ID] = len(in.snap.History)
+		in.snap.History = append(in.snap.History, m)
+		return true
+	}, func() {
+		clear(places)
+		in.snap.History = nil
+	})
+}
+
+func (in *inspection) readJournal(ctx context.Context) error {
+	last := in.meta.folded
+	return in.lines(ctx, in.chat.path(journalName), RemedyClose, func(_ int64, raw []byte, strict bool) bool {
+		r, ok := parseRecord(raw, strict)
+		if ok && r.N > last {
+			last = r.N
+			in.snap.Journal = append(in.snap.Journal, r)
+		}
+		return ok
+	}, func() { last, in.snap.Journal = in.meta.folded, nil })
+}
+
+func (in *inspection) readLedger(ctx context.Context) error {
+	names, err := in.chat.rotated(ctx)
+	if err != nil {
+		return err
+	}
+	take := func(_ int64, raw []byte, strict bool) bool {
+		e, ok := parseLedger(raw, strict)
+		if ok {
+			in.tallies = append(in.tallies, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
+			in.snap.LedgerN = max(in.snap.LedgerN, e.N)
+		}
+		return ok
+	}
+	for _, name := range names {
+		if err := in.lines(ctx, name, RemedyClose, take, nil); err != nil {
+			return err
+		}
+	}
+	before, n := len(in.tallies), in.snap.LedgerN
+	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, take, func() {
+		in.tallies, in.snap.LedgerN = in.tallies[:before], n
+	})
+}
+
+// readArchives checks each line in each archive, and each context.
+func (in *inspection) readArchives(ctx context.Context) error {
+	if err := in.readFolder(ctx, archiveDir, in.archive); err != nil {
+		return err
+	}
+	return in.readFolder(ctx, contextsDir, in.context)
+}
+
+// readFolder checks the files of a folder that are written once.
+func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
+	c := in.chat
+	var names []string
+	err := c.store.files.once(ctx, func() error {
+		names = nil
+		entries, err := c.store.fs.ReadDir(c.path(folder))
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".json") && !e.IsDir() {
+				names = append(names, path.Join(c.path(folder), e.Name()))
+			}
+		}
+		return err
+	})
+	if err != nil && !isMissing(err) {
+		return fmt.Errorf("list archives: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b, err := c.readAll(ctx, name)
+		if isMissing(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", in.below(name), err)
+		}
+		in.small(name, len(b), check(b), RemedyNone)
+	}
+	return nil
+}
+
+// archive says what is wrong with an archive, and keeps the turns of a sound one.
+func (in *inspection) archive(b []byte) (why string) {
+	var a journal.Archive
+	if err := json.Unmarshal(b, &a); err != nil {
+		return "archive cannot be read"
+	}
+	turns := make([]uimessage.Message, len(a.Lines))
+	for i, line := range a.Lines {
+		m, ok := parseTurn([]byte(line), false)
+		if !ok {
+			return fmt.Sprintf("archived line %d is damaged", i+1)
+		}
+		turns[i] = m
+	}
+	in.archived = append(in.archived, turns...)
+	return ""
+}
+
+// context says what is wrong with a context, and keeps the turns of a sound one.
+func (in *inspection) context(b []byte) (why string) {
+	var c journal.Context
+	if err := json.Unmarshal(b, &c); err != nil || !messages.ValidContextID(c.ID) {
+		return "context cannot be read"
+	}
+	in.archived = append(in.archived, c.Messages...)
+	return ""
+}
+
+// moving reports whether a file changed while it was read.
+func moving(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
+
+// Inspector reads chats below a folder and changes nothing: it makes no folder,
+// takes no lock and sets nothing aside. A host may work on the folder meanwhile.
+// It is safe for concurrent use.
+type Inspector struct{ store *Store }
+
+// Inspect makes an inspector of a store's folder. The folder need not be there;
+// it may not be a symbolic link.
+func Inspect(o Options) (*Inspector, error) {
+	s, err := newStore(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{s.dir, path.Join(s.dir, chatsDir)} {
+		if err := s.checkDir(dir); err != nil && !isMissing(err) {
+			return nil, fmt.Errorf("inspect %s: %w", s.dir, err)
+		}
+	}
+	return &Inspector{s}, nil
+}

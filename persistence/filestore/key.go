@@ -1,0 +1,108 @@
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// maxComponent is where a folder name goes on in a nested folder. File systems
+// stop at 255 bytes; the rest is room for what others append, such as ".jsonl".
+const maxComponent = 200
+
+// goesOn ends the name of a folder that holds the rest of longer names only.
+const goesOn = '~'
+
+// errFolder is the cause of every refusal of [DecodeKey].
+var errFolder = errors.New("not the folder of a chat")
+
+// EncodeKey is the path of a chat below a folder of chats, with slashes.
+//
+// It consists of a-z, 0-9 and "-_.@=%+~/" only, so that neither letter case nor
+// Unicode normalisation can make two chats one: a capital letter is "+" and the
+// small one, every other byte "%" and two digits. A component never begins with
+// a dot and has at most 201 bytes; a longer name goes on in a nested folder, and
+// the outer ones end in "~". Empty keys, keys longer than [messages.MaxChatKey]
+// and keys that are not UTF-8 are refused with [messages.ErrChatKey].
+func EncodeKey(key messages.ChatKey) (string, error) {
+	switch {
+	case key == "":
+		return "", fmt.Errorf("%w: empty", messages.ErrChatKey)
+	case len(key) > messages.MaxChatKey:
+		return "", fmt.Errorf("%w: %d bytes, at most %d", messages.ErrChatKey, len(key), messages.MaxChatKey)
+	case !utf8.ValidString(string(key)):
+		return "", fmt.Errorf("%w: not UTF-8", messages.ErrChatKey)
+	}
+	return string(appendKey(make([]byte, 0, len(key)+16), key)), nil
+}
+
+func appendKey(dst []byte, key messages.ChatKey) []byte {
+	const digits = "0123456789abcdef"
+	start := len(dst)
+	for i := range len(key) {
+		b := key[i]
+		if len(dst)-start > maxComponent-len("%xx") {
+			dst = append(dst, goesOn, '/')
+			start = len(dst)
+		}
+		switch {
+		case literal(b) && (b != '.' || len(dst) > start):
+			dst = append(dst, b)
+		case 'A' <= b && b <= 'Z':
+			dst = append(dst, '+', b+'a'-'A')
+		default:
+			dst = append(dst, '%', digits[b>>4], digits[b&15])
+		}
+	}
+	return dst
+}
+
+func literal(b byte) bool {
+	return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-_.@=", b) >= 0
+}
+
+// DecodeKey is the key of the chat at a path that [EncodeKey] made. It accepts
+// no other paths.
+func DecodeKey(folder string) (messages.ChatKey, error) {
+	joined := strings.ReplaceAll(folder, string(goesOn)+"/", "")
+	key := make([]byte, 0, len(joined))
+	for i := 0; i < len(joined); i++ {
+		switch b := joined[i]; {
+		case b == '+' && i+1 < len(joined):
+			i++
+			key = append(key, joined[i]-('a'-'A'))
+		case b == '%' && i+2 < len(joined):
+			key = append(key, digit(joined[i+1])<<4|digit(joined[i+2]))
+			i += 2
+		default:
+			key = append(key, b)
+		}
+	}
+	// Whatever was odd above does not come out the same again.
+	if again, err := EncodeKey(messages.ChatKey(key)); err != nil || again != folder {
+		return "", fmt.Errorf("%w: %q", errFolder, folder)
+	}
+	return messages.ChatKey(key), nil
+}
+
+func digit(b byte) byte {
+	if b >= 'a' {
+		return (b - 'a' + 10) & 15
+	}
+	return (b - '0') & 15
+}
+
+// folders are a folder's path and those between it and the root, outermost first.
+func folders(root, folder string) []string {
+	var all []string
+	at := root
+	for name := range strings.SplitSeq(folder, "/") {
+		at = path.Join(at, name)
+		all = append(all, at)
+	}
+	return all
+}

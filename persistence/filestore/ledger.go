@@ -1,0 +1,319 @@
+package filestore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// ledgerTail is what is known of the ledger without reading all of it.
+type ledgerTail struct {
+	// last is the number of the last entry, 0 if there is none.
+	last int64
+	// lines are the entries with that number. A crash may have kept some of a
+	// record's entries and not others.
+	lines map[string]bool
+}
+
+func (t *ledgerTail) add(e journal.LedgerEntry, line []byte) {
+	if e.N > t.last || t.lines == nil {
+		t.last, t.lines = e.N, map[string]bool{}
+	}
+	if e.N == t.last {
+		t.lines[string(line)] = true
+	}
+}
+
+// has reports whether the tail holds an entry, also as an older version wrote it.
+func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
+	if t.lines[string(line)] {
+		return true
+	}
+	e.Arrived = 0
+	old := appendLedgerLine(nil, e)
+	return t.lines[string(old[:len(old)-1])]
+}
+
+// loadLedger reads the end of the ledger. LedgerN is one less than the last
+// number if the journal still has that record, as then not all of its entries
+// need be there.
+func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
+	c.tail = ledgerTail{}
+	found, err := c.scanTail(ctx, c.ledger.h.name)
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	l := c.ledger
+	l.exists, l.size, l.open, l.torn = err == nil, found.size, found.open, found.torn
+	l.unforced = l.unforced || l.exists && c.suspect
+	c.report(ctx, l, ledgerName, found, snap)
+	if c.tail.last == 0 {
+		if err := c.loadRotated(ctx); err != nil {
+			return err
+		}
+	}
+	snap.LedgerN = c.tail.last
+	if n := len(snap.Journal); n > 0 && snap.Journal[0].N <= c.tail.last {
+		snap.LedgerN--
+	}
+	return nil
+}
+
+// loadRotated looks for the last entry in the files that are full.
+func (c *chat) loadRotated(ctx context.Context) error {
+	names, err := c.rotated(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Backward(names) {
+		if _, err := c.scanTail(ctx, name); err != nil {
+			return err
+		}
+		if c.tail.last > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// scanTail reads a ledger file from its end until all entries of its last
+// record are seen.
+func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
+	var found scan
+	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+		if c.unclean {
+			if err := f.Reread(); err != nil {
+				return err
+			}
+		}
+		size, err := f.Size()
+		if err != nil {
+			return err
+		}
+		if found, err = c.scanBack(f, size); err != nil || !c.unclean {
+			return err
+		}
+		if off, torn := found.unforced(); torn {
+			found, err = c.scanBack(f, off)
+			found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+		}
+		return err
+	})
+	return found, err
+}
+
+func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
+	const first = 16 << 10
+	for block := int64(first); ; block *= 8 {
+		begin := max(0, size-block)
+		if begin, err = lineStart(f, begin, size); err != nil {
+			return found, err
+		}
+		c.tail = ledgerTail{}
+		before := false // an entry of an earlier record was seen
+		found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := parseLedger(raw, strict)
+			if ok {
+				before = before || c.tail.last > 0 && e.N > c.tail.last
+				c.tail.add(e, raw)
+			}
+			return ok
+		})
+		if err != nil || before || begin == 0 {
+			return found, err
+		}
+	}
+}
+
+// lineStart finds the first line that begins at or behind off.
+func lineStart(f io.ReaderAt, off, size int64) (int64, error) {
+	if off == 0 {
+		return 0, nil
+	}
+	lines := newLineReader(f, off-1, size)
+	_, _, ended, err := lines.next()
+	if err != nil || !ended {
+		return 0, err // one line from here on: read from the beginning
+	}
+	return lines.off, nil
+}
+
+// rotated are the full ledger files, oldest first.
+func (c *chat) rotated(ctx context.Context) ([]string, error) {
+	dir := c.path(conversationsDir)
+	files := map[int]string{}
+	err := c.store.files.once(ctx, func() error {
+		entries, err := c.store.fs.ReadDir(dir)
+		for _, e := range entries {
+			if n := rotation(e.Name()); n > 0 {
+				files[n] = path.Join(dir, e.Name())
+			}
+		}
+		return err
+	})
+	if err != nil && !isMissing(err) {
+		return nil, err
+	}
+	var names []string
+	for _, n := range slices.Sorted(maps.Keys(files)) {
+		names = append(names, files[n])
+	}
+	return names, nil
+}
+
+// rotation is the number in `history.<n>.jsonl`, 0 for other names.
+func rotation(name string) int {
+	middle, ok := strings.CutPrefix(name, "history.")
+	if !ok {
+		return 0
+	}
+	middle, ok = strings.CutSuffix(middle, ".jsonl")
+	n, err := strconv.Atoi(middle)
+	if !ok || err != nil || n < 1 || strconv.Itoa(n) != middle {
+		return 0
+	}
+	return n
+}
+
+// ledgerLines appends the lines of entries that the ledger does not hold yet,
+// in the order of their records, and returns the number of the first one and
+// what the tail will be.
+func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first int64, tail ledgerTail) {
+	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
+	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
+		at := len(buf.b) + 1
+		buf.b = appendLedgerLine(append(buf.b, joint), e)
+		line := buf.b[at : len(buf.b)-1]
+		if e.N < c.tail.last || e.N == c.tail.last && c.tail.has(e, line) {
+			buf.b = buf.b[:at-1]
+			continue
+		}
+		if at == 1 {
+			first = e.N
+		}
+		tail.add(e, line)
+	}
+	return first, tail
+}
+
+func byNumber(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
+
+// rotateLedger starts a new file when the current one is full. Entries of one
+// record stay in one file, so the next one's number is asked for.
+func (c *chat) rotateLedger(ctx context.Context, next int64) error {
+	if c.ledger.size < c.store.rotate || next == c.tail.last {
+		return nil
+	}
+	if err := c.ledger.force(ctx); err != nil {
+		return err
+	}
+	names, err := c.rotated(ctx)
+	if err != nil {
+		return harmless(err)
+	}
+	n := 1
+	if len(names) > 0 {
+		n = rotation(path.Base(names[len(names)-1])) + 1
+	}
+	if err := c.store.fs.Rename(c.ledger.h.name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
+		return harmless(err)
+	}
+	c.ledger.replaced(0)
+	c.ledger.exists = false
+	c.mustForce(c.path(conversationsDir)) // for the name of the new file
+	// The full file must have its new name before another one gets the old one.
+	return c.syncDir(ctx, c.path(conversationsDir))
+}
+
+// Ledger implements [persistence.Journal]. Damage is passed over and copied to
+// quarantine.
+func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
+	return func(yield func(journal.LedgerEntry, error) bool) {
+		var names []string
+		err := c.read(ctx, "read ledger", func(ctx context.Context) (err error) {
+			if err = c.ensureLoaded(ctx); err == nil {
+				names, err = c.rotated(ctx)
+			}
+			names = append(names, c.ledger.h.name)
+			return err
+		})
+		if err != nil {
+			yield(journal.LedgerEntry{}, err)
+			return
+		}
+		for _, name := range names {
+			if !c.ledgerFile(ctx, name, yield) {
+				return
+			}
+		}
+	}
+}
+
+// ledgerFile yields the entries of one file, a window at a time, so that the
+// caller may use the chat in between.
+func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.LedgerEntry, error) bool) bool {
+	for off, more := int64(0), true; more; {
+		var entries []journal.LedgerEntry
+		err := c.read(ctx, "read ledger", func(ctx context.Context) (err error) {
+			entries, off, more, err = c.ledgerWindow(ctx, name, off)
+			return err
+		})
+		if err != nil {
+			yield(journal.LedgerEntry{}, err)
+			return false
+		}
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ledgerWindow reads the entries from off on, and where to go on.
+func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
+	var found scan
+	err = c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+		size, err := f.Size()
+		if err != nil {
+			return err
+		}
+		end, err := lineStart(f, min(off+window, size), size)
+		if err != nil {
+			return err
+		}
+		if end <= off {
+			end = size
+		}
+		found, err = scanLines(f, off, end, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := parseLedger(raw, strict)
+			if ok {
+				entries = append(entries, e)
+			}
+			return ok
+		})
+		next, more = end, end < size
+		return err
+	})
+	if isMissing(err) {
+		return nil, off, false, nil
+	}
+	for _, r := range found.bad {
+		if err := c.quarantine(ctx, name, r); err != nil {
+			c.distrust(ctx, "copy to quarantine", c.flat(name), err)
+		}
+	}
+	return entries, next, more, err
+}

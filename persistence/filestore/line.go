@@ -1,0 +1,280 @@
+package filestore
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// A sealed line ends with a checksum: the CRC-32C of the line itself, taken
+// with zeros in the place of its eight digits. Lines of journal, ledger and meta
+// end in `,"sum":"8 hex"}`. Those of a history end in `"seq":n,"sum":"8 hex"}}`,
+// the end of the metadata, which is the last member.
+const (
+	sumKey   = `"sum":"`
+	sumZeros = "00000000"
+	sumSize  = len(sumZeros)
+	recTail  = `"}`
+	turnTail = `"}}`
+	seqKey   = `"seq":`
+)
+
+// seal is what a line says of itself.
+type seal int
+
+const (
+	unsealed seal = iota // a foreign line
+	sealed               // ours and whole
+	broken               // ours and changed since
+)
+
+func crc(b ...[]byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := uint32(0)
+	for _, part := range b {
+		sum = crc32.Update(sum, table, part)
+	}
+	return sum
+}
+
+// appendSealed appends the line that write appends, an object with at least one
+// member, sealed and with a newline.
+func appendSealed(dst []byte, write func([]byte) []byte) []byte {
+	start := len(dst)
+	dst = write(dst)
+	dst = append(dst[:len(dst)-1], ","+sumKey+sumZeros+recTail...)
+	setSum(dst[start:], len(recTail))
+	return append(dst, '\n')
+}
+
+// setSum fills in the checksum of a line whose digits are zeros and are
+// followed by tail bytes.
+func setSum(line []byte, tail int) {
+	at := len(line) - tail - sumSize
+	putHex(line[at:], crc(line))
+}
+
+func putHex(dst []byte, sum uint32) {
+	const digits = "0123456789abcdef"
+	for i := range sumSize {
+		dst[i] = digits[sum>>(28-4*i)&15]
+	}
+}
+
+// checkSum verifies a line that ends in key, eight digits and tail.
+func checkSum(line []byte, tail int) bool {
+	at := len(line) - tail - sumSize
+	var want [sumSize]byte
+	putHex(want[:], crc(line[:at], []byte(sumZeros), line[at+sumSize:]))
+	return bytes.Equal(want[:], line[at:at+sumSize])
+}
+
+// recordSeal checks a line of journal, ledger or meta and returns the object
+// without its checksum.
+func recordSeal(line []byte) (object []byte, s seal) {
+	line = bytes.TrimRight(line, " \t\r")
+	at := len(line) - len(`,`+sumKey+sumZeros+recTail)
+	if at < 1 || !looksSealed(line[at+1:], recTail) || line[at] != ',' {
+		return line, unsealed
+	}
+	if string(line[at+1:at+1+len(sumKey)]) != sumKey || !checkSum(line, len(recTail)) {
+		return line, broken
+	}
+	return append(line[:at:at], '}'), sealed
+}
+
+// looksSealed reports whether b has the form of a checksum member up to its
+// last brace, even if a letter of its name or a digit is not what it was.
+func looksSealed(b []byte, tail string) bool {
+	return len(b) == len(sumKey)+sumSize+len(tail) && b[0] == '"' && string(b[4:len(sumKey)]) == `":"` &&
+		string(b[len(b)-len(tail):]) == tail
+}
+
+// parseRecord reads a line of the journal; ok is false if it is damaged. Only
+// sealed lines are taken if strict.
+func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
+	object, s := recordSeal(line)
+	if s == broken || s != sealed && (strict || hasSum(object)) {
+		return r, false
+	}
+	r, err := journal.ParseRecord(object)
+	return r, err == nil
+}
+
+// parseLedger reads a line of the ledger, under the rules of parseRecord.
+func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
+	object, s := recordSeal(line)
+	if s == broken || s != sealed && (strict || hasSum(object)) {
+		return e, false
+	}
+	e, err := journal.ParseLedgerEntry(object)
+	return e, err == nil
+}
+
+// hasSum reports whether an object has a member that only our own lines have,
+// in another place than ours.
+func hasSum(object []byte) bool {
+	var with struct {
+		Sum json.RawMessage `json:"sum"`
+	}
+	return json.Unmarshal(object, &with) == nil && with.Sum != nil
+}
+
+func appendRecordLine(dst []byte, r journal.Record) []byte {
+	return appendSealed(dst, func(b []byte) []byte { return journal.AppendRecord(b, r) })
+}
+
+func appendLedgerLine(dst []byte, e journal.LedgerEntry) []byte {
+	return appendSealed(dst, func(b []byte) []byte { return journal.AppendLedgerEntry(b, e) })
+}
+
+// appendTurn appends a message as a sealed line of a history, with a newline.
+// Metadata that is an object gets the arrival number as its last member but the
+// checksum, 0 if it has none; other metadata leaves the line unsealed.
+func appendTurn(dst []byte, m uimessage.Message) []byte {
+	start := len(dst)
+	plain := m.Metadata
+	m.Metadata = numbered(plain)
+	dst = appendValid(dst, m)
+	if tail := sumKey + sumZeros + turnTail; bytes.HasSuffix(dst[start:], []byte(tail)) {
+		setSum(dst[start:], len(turnTail))
+		return append(dst, '\n')
+	}
+	m.Metadata = plain
+	return append(appendValid(dst[:start], m), '\n')
+}
+
+// appendValid appends a message as JSON in UTF-8. Bytes that are none, as raw
+// values may hold them, are what every reader takes them for.
+func appendValid(dst []byte, m uimessage.Message) []byte {
+	start := len(dst)
+	dst = uimessage.AppendJSON(dst, m)
+	if utf8.Valid(dst[start:]) {
+		return dst
+	}
+	return append(dst[:start], bytes.ToValidUTF8(dst[start:], []byte("\uFFFD"))...)
+}
+
+// numbered is metadata that ends in its arrival number and an empty checksum.
+func numbered(raw []byte) []byte {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	if raw[0] != '{' || raw[len(raw)-1] != '}' {
+		return nil
+	}
+	open := bytes.TrimRight(raw[:len(raw)-1], " \t\r\n")
+	_, _, ok := trailingSeq(open)
+	if !ok {
+		if meta, err := uimessage.DecodeMetadata(raw); err == nil && meta.Seq > 0 {
+			raw = meta.Append(nil) // with the number as its last member
+			open = raw[:len(raw)-1]
+			_, _, ok = trailingSeq(open)
+		}
+	}
+	out := make([]byte, 0, len(open)+len(seqKey)+len(sumKey)+sumSize+8)
+	out = append(out, open...)
+	if !ok {
+		if len(open) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, seqKey+"0"...)
+	}
+	return append(out, ","+sumKey+sumZeros+recTail...)
+}
+
+// trailingSeq finds `"seq":n` at the end of an object that is still open: its
+// number and where the member begins.
+func trailingSeq(open []byte) (n int64, at int, ok bool) {
+	end := len(open)
+	for end > 0 && open[end-1] >= '0' && open[end-1] <= '9' {
+		end--
+	}
+	head, found := bytes.CutSuffix(open[:end], []byte(seqKey))
+	if !found || len(head) == 0 || head[len(head)-1] != ',' && head[len(head)-1] != '{' {
+		return 0, 0, false
+	}
+	n, err := strconv.ParseInt(string(open[end:]), 10, 64)
+	return n, len(head), err == nil
+}
+
+// turnSeal checks a line of a history.
+func turnSeal(line []byte) seal {
+	line = bytes.TrimRight(line, " \t\r")
+	at := len(line) - len(`,`+sumKey+sumZeros+turnTail)
+	if at < 1 || line[at] != ',' || !looksSealed(line[at+1:], turnTail) {
+		return unsealed
+	}
+	exact := string(line[at+1:at+1+len(sumKey)]) == sumKey
+	_, _, numbered := trailingSeq(line[:at])
+	switch {
+	case !exact && !numbered:
+		return unsealed
+	case exact && numbered && checkSum(line, len(turnTail)):
+		return sealed
+	default:
+		return broken
+	}
+}
+
+// parseTurn reads a line of a history and strips its checksum; ok is false if
+// the line is damaged or no turn. Only sealed lines are taken if strict.
+func parseTurn(line []byte, strict bool) (m uimessage.Message, ok bool) {
+	s := turnSeal(line)
+	if s == broken || strict && s != sealed || !utf8.Valid(line) {
+		return m, false
+	}
+	m, err := uimessage.Decode(line)
+	if err != nil || m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
+		return uimessage.Message{}, false
+	}
+	if s == sealed {
+		m.Metadata, ok = stripped(m.Metadata)
+		return m, ok
+	}
+	return m, !halfSealed(m.Metadata)
+}
+
+// stripped removes the checksum and a number that only stands in for one.
+func stripped(raw []byte) (meta []byte, ok bool) {
+	end := len(raw) - len(","+sumKey+sumZeros+recTail)
+	if end < 1 {
+		return nil, false // the seal was not that of the metadata
+	}
+	n, at, ok := trailingSeq(raw[:end])
+	switch {
+	case !ok:
+		return nil, false
+	case n > 0:
+		return append(raw[:end:end], '}'), true
+	case at == 1:
+		return nil, true
+	default:
+		return append(raw[:at-1:at-1], '}'), true
+	}
+}
+
+// halfSealed reports whether metadata of a foreign line has a number or a
+// checksum, which only our own lines have.
+func halfSealed(raw []byte) bool {
+	meta, _ := uimessage.DecodeMetadata(raw) // what it cannot read is in Extra
+	if meta.Seq != 0 {
+		return true
+	}
+	for _, m := range meta.Extra {
+		if m.Name == "sum" || m.Name == "seq" {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseTurn reads one line of a history or of an archive as a load does, for
+// those who only read; ok is false if the line is damaged or no turn.
+func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }

@@ -1,0 +1,116 @@
+package filestore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// window is how much of a file is read at once. A longer line gets memory of
+// exactly its own size.
+const window = 256 << 10
+
+// maxWhole is the longest line, and the longest file that is one document. Nothing of
+// ours is near it. A file that says it is longer, as one with a broken size or a hole
+// does, takes its chat down and not the process, which would not have the memory.
+const maxWhole = 1 << 30
+
+var errTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
+
+// lineReader reads the lines of a file, of any length up to maxWhole. What it
+// returns is valid until the next call.
+type lineReader struct {
+	file io.ReaderAt
+	size int64 // where to stop
+	off  int64 // of buf[at]
+	buf  []byte
+	at   int // read so far
+}
+
+func newLineReader(file io.ReaderAt, off, size int64) *lineReader {
+	return &lineReader{file: file, off: off, size: size}
+}
+
+// next returns a line without its newline, where it begins, and whether a
+// newline ended it; io.EOF behind the last one.
+func (r *lineReader) next() (line []byte, off int64, ended bool, err error) {
+	if r.off >= r.size {
+		return nil, r.off, false, io.EOF
+	}
+	rest := r.buf[r.at:]
+	n := bytes.IndexByte(rest, '\n')
+	if n < 0 && r.off+int64(len(rest)) < r.size {
+		if err := r.fill(); err != nil {
+			return nil, r.off, false, err
+		}
+		rest = r.buf
+		n = bytes.IndexByte(rest, '\n')
+	}
+	off = r.off
+	if n < 0 {
+		if off+int64(len(rest)) < r.size {
+			return r.long()
+		}
+		r.at += len(rest)
+		r.off += int64(len(rest))
+		return rest, off, false, nil
+	}
+	r.at += n + 1
+	r.off += int64(n) + 1
+	return rest[:n], off, true, nil
+}
+
+// fill reads a whole window from the beginning of the current line.
+func (r *lineReader) fill() error {
+	n := int(min(window, r.size-r.off))
+	if cap(r.buf) < n {
+		r.buf = make([]byte, n)
+	}
+	r.buf, r.at = r.buf[:n], 0
+	return readFull(r.file, r.buf, r.off)
+}
+
+// long reads the current line, which is longer than a window.
+func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
+	off = r.off
+	length, at := int64(-1), off+int64(len(r.buf))
+	for at < r.size && length < 0 {
+		if at-off > maxWhole {
+			return nil, off, false, fmt.Errorf("line at %d: %w", off, errTooLong)
+		}
+		r.buf = r.buf[:min(int64(cap(r.buf)), r.size-at)]
+		if err := readFull(r.file, r.buf, at); err != nil {
+			return nil, off, false, err
+		}
+		if n := bytes.IndexByte(r.buf, '\n'); n >= 0 {
+			length, ended = at+int64(n)-off, true
+		}
+		at += int64(len(r.buf))
+	}
+	if !ended {
+		length = r.size - off
+	}
+	r.buf, r.at = r.buf[:0], 0
+	line = make([]byte, length)
+	if err := readFull(r.file, line, off); err != nil {
+		return nil, off, false, err
+	}
+	r.off = off + length
+	if ended {
+		r.off++
+	}
+	return line, off, ended, nil
+}
+
+// readFull reads exactly len(b) bytes.
+func readFull(file io.ReaderAt, b []byte, off int64) error {
+	n, err := file.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,324 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Load implements [persistence.Chat].
+func (c *chat) Load(ctx context.Context) (journal.Snapshot, error) {
+	var snap journal.Snapshot
+	err := c.read(ctx, "load", func(ctx context.Context) (err error) {
+		snap, err = c.load(ctx)
+		return err
+	})
+	return snap, err
+}
+
+func (c *chat) ensureLoaded(ctx context.Context) error {
+	if c.loaded {
+		return nil
+	}
+	_, err := c.load(ctx)
+	return err
+}
+
+// load reads all files anew.
+func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
+	c.loaded = false
+	snap := journal.Snapshot{}
+	if err := c.checkFolders(); err != nil {
+		return snap, err
+	}
+	marker, _ := c.marker()
+	_, err := c.store.fs.Lstat(marker)
+	if err != nil && !isMissing(err) {
+		return snap, err
+	}
+	c.unclean = err == nil
+	for _, read := range []func(context.Context, *journal.Snapshot) error{
+		c.loadHistory, c.loadMeta, c.loadJournal, c.loadLedger,
+	} {
+		if err := read(ctx, &snap); err != nil {
+			return journal.Snapshot{}, err
+		}
+	}
+	c.loaded = true
+	if c.unclean && c.suspect && c.broken == nil {
+		if err := c.settle(ctx); err != nil {
+			c.distrust(ctx, "force what was found", c.dir, err)
+		}
+	}
+	return snap, nil
+}
+
+// chatFolders are the folders of a chat that anything is written to.
+func chatFolders() []string {
+	return []string{
+		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
+		"memory", "memory/backup", // of other stores, in the chat's folder
+	}
+}
+
+// checkFolders refuses folders of the chat that are something else, such as
+// symbolic links to another place. They need not be there.
+func (c *chat) checkFolders() error {
+	dirs := slices.Clone(c.chain)
+	for _, name := range chatFolders() {
+		dirs = append(dirs, c.path(name))
+	}
+	for _, dir := range dirs {
+		if err := c.store.checkDir(dir); err != nil && !isMissing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chat) loadHistory(ctx context.Context, snap *journal.Snapshot) error {
+	c.index.reset()
+	found, err := c.scan(ctx, c.history, historyName, snap, func(off int64, raw []byte, strict bool) bool {
+		m, ok := parseTurn(raw, strict)
+		if !ok {
+			return false
+		}
+		if i, isNew := c.index.set(m.ID, off, len(raw)); isNew {
+			snap.History = append(snap.History, m)
+		} else {
+			snap.History[i] = m
+		}
+		return true
+	}, func() {
+		c.index.reset()
+		snap.History = nil
+	})
+	c.damaged = len(found.bad) > 0
+	return err
+}
+
+func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
+	c.last = c.meta.folded
+	found, err := c.scan(ctx, c.journal, journalName, snap, func(_ int64, raw []byte, strict bool) bool {
+		r, ok := parseRecord(raw, strict)
+		// Numbers only grow. What comes again is a copy, or was folded before.
+		if ok && r.N > c.last {
+			c.last = r.N
+			snap.Journal = append(snap.Journal, r)
+		}
+		return ok
+	}, func() { c.last, snap.Journal = c.meta.folded, nil })
+	c.live = len(snap.Journal)
+	if err != nil || len(snap.Journal) > 0 || len(found.bad) > 0 || c.journal.size == 0 || c.journal.torn.n > 0 {
+		return err
+	}
+	// All of it was folded; the end of the process came before that of the cut.
+	return c.journal.truncate(ctx, 0)
+}
+
+// scan reads a file of lines. What it cannot read goes to quarantine, and its
+// torn tail is cut off, now or before the next write. reset makes take forget
+// what it was given.
+func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, take record, reset func()) (scan, error) {
+	var found scan
+	err := l.read(ctx, func(f vfs.File) error {
+		if c.unclean {
+			if err := f.Reread(); err != nil {
+				return err
+			}
+		}
+		size, err := f.Size()
+		if err != nil {
+			return err
+		}
+		if c.unclean {
+			found, err = scanEnded(f, size, take, reset)
+		} else {
+			found, err = scanLines(f, 0, size, take)
+		}
+		return err
+	})
+	l.torn = region{}
+	if isMissing(err) {
+		l.exists, l.size, l.open = false, 0, false
+		return scan{}, nil
+	}
+	if err != nil {
+		return scan{}, err
+	}
+	l.exists, l.size, l.open, l.torn = true, found.size, found.open, found.torn
+	l.unforced = l.unforced || c.suspect
+	c.report(ctx, l, name, found, snap)
+	return found, nil
+}
+
+// report sets aside what could not be read. That nothing can be written now is
+// no reason not to load.
+func (c *chat) report(ctx context.Context, l *logFile, name string, found scan, snap *journal.Snapshot) {
+	for _, r := range found.bad {
+		c.reportRegion(ctx, name, r, snap)
+		if err := c.quarantine(ctx, l.h.name, r); err != nil {
+			c.distrust(ctx, "copy to quarantine", name, err)
+		}
+	}
+	if l.torn.n == 0 {
+		return
+	}
+	c.reportRegion(ctx, name, l.torn, snap)
+	if err := c.mend(ctx, l); err != nil {
+		c.distrust(ctx, "cut off the torn tail", name, err)
+	}
+}
+
+// distrust logs what went wrong while loading. A failed force is final here too.
+func (c *chat) distrust(ctx context.Context, what, name string, err error) {
+	c.store.log.WarnContext(ctx, "damage could not be set aside", "chat_key", c.key, "file", name, "what", what, "err", err)
+	if !isUndone(err) && c.broken == nil {
+		c.broken = err
+	}
+}
+
+func (c *chat) reportRegion(ctx context.Context, name string, r region, snap *journal.Snapshot) {
+	snap.Damage = append(snap.Damage, journal.Damage{File: name, Offset: r.off, Bytes: r.n, Why: r.why})
+	c.store.log.WarnContext(ctx, "damage in a chat's file", "chat_key", c.key, "file", name, "offset", r.off, "bytes", r.n, "why", r.why)
+}
+
+// mend copies a torn tail to quarantine and then cuts it off.
+func (c *chat) mend(ctx context.Context, l *logFile) error {
+	if err := c.quarantine(ctx, l.h.name, l.torn); err != nil {
+		return err
+	}
+	// Forced at once: what is written next must not be mixed with what was cut off.
+	err := l.read(ctx, func(f vfs.File) error {
+		if err := f.Truncate(l.size); err != nil {
+			return harmless(err)
+		}
+		return f.Datasync()
+	})
+	if err == nil {
+		l.torn, l.unforced = region{}, false
+	}
+	return err
+}
+
+// index says where the lines of a history are.
+type index struct {
+	places []place
+	byID   map[string]int
+}
+
+// place is the line that holds a message as it is now, without its newline.
+type place struct {
+	id  string
+	off int64
+	n   int
+}
+
+func (x *index) reset() {
+	x.places, x.byID = nil, map[string]int{}
+}
+
+// set notes the line of a message. A message seen before keeps its place.
+func (x *index) set(id string, off int64, n int) (i int, isNew bool) {
+	i, seen := x.byID[id]
+	if seen {
+		x.places[i].off, x.places[i].n = off, n
+		return i, false
+	}
+	x.add(id, off, n)
+	return len(x.places) - 1, true
+}
+
+// add notes the line of a message that was not seen before.
+func (x *index) add(id string, off int64, n int) {
+	x.byID[id] = len(x.places)
+	x.places = append(x.places, place{id: id, off: off, n: n})
+}
+
+// added is a line in a buffer.
+type added struct {
+	id    string
+	at, n int
+	isNew bool // the history has no message of that id
+}
+
+// turnLines appends the lines of turns to a buffer, but for those that the
+// history already holds byte for byte.
+func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Message) ([]added, error) {
+	var lines []added
+	var here map[string]bool // the ids among the lines
+	if len(turns) > 1 {
+		here = map[string]bool{}
+	}
+	for _, m := range turns {
+		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
+			return nil, errNoTurn
+		}
+		at := len(buf.b) + 1
+		buf.b = appendTurn(append(buf.b, joint), m)
+		line := buf.b[at : len(buf.b)-1]
+		i, seen := c.index.byID[m.ID]
+		same := false
+		if seen && !here[m.ID] {
+			var err error
+			if same, err = c.holds(ctx, c.index.places[i], line); err != nil {
+				return nil, err
+			}
+		}
+		if same {
+			buf.b = buf.b[:at-1]
+			continue
+		}
+		lines = append(lines, added{id: m.ID, at: at, n: len(line), isNew: !seen && !here[m.ID]})
+		if here != nil {
+			here[m.ID] = true
+		}
+	}
+	return lines, nil
+}
+
+// errNoTurn is the cause of refusing a message that a history cannot hold.
+var errNoTurn = errors.New("a turn needs an id and the role user or assistant")
+
+// holds reports whether a place holds exactly this line.
+func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
+	if p.n != len(line) {
+		return false, nil
+	}
+	old := make([]byte, p.n)
+	err := c.history.read(ctx, func(f vfs.File) error { return readFull(f, old, p.off) })
+	return err == nil && string(old) == string(line), err
+}
+
+// addTurns writes the lines that turnLines made, not forced yet.
+func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
+	if len(lines) == 0 && !c.history.exists {
+		return nil
+	}
+	// Even if the history has them all: its name need not be durable yet.
+	if err := c.prepare(ctx, c.history, messagesDir); err != nil || len(lines) == 0 {
+		return err
+	}
+	if err := c.history.write(ctx, b); err != nil {
+		return err
+	}
+	base := c.history.size - int64(len(b))
+	for _, l := range lines {
+		if off := base + int64(l.at); l.isNew {
+			c.index.add(l.id, off, l.n)
+		} else {
+			c.index.set(l.id, off, l.n)
+		}
+	}
+	return nil
+}
+
+// readAll reads a small file whole.
+func (c *chat) readAll(ctx context.Context, name string) ([]byte, error) {
+	return c.store.readAll(ctx, name)
+}

@@ -1,0 +1,273 @@
+package filestore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// The meta of a chat is a file and a log behind it: a fold adds one small line,
+// since most of the meta are ingress ids that do not change. The file is
+// written anew when the log has grown, when words of another chat go, on a rewrite
+// and when the chat comes to rest. It holds what the log said up to then, so any older one with the log
+// makes the same meta.
+
+// metaLogLimit is the size of the log from which on the file is written anew.
+const metaLogLimit = 64 << 10
+
+// metaState is what is known of the meta.
+type metaState struct {
+	last journal.Meta
+	// gen numbers the files; the log's lines of earlier ones are in the file.
+	gen int64
+	// folded is the number up to which journal records are in history, ledger and
+	// meta. Some of them may come back when the journal's cut was not forced.
+	folded int64
+	// extra are members of a newer version, written back as they came.
+	extra []byte
+	// fresh says that the file holds all that the log says.
+	fresh bool
+}
+
+// metaFile are the members that the file has beside those of Meta.
+type metaFile struct {
+	Gen    int64 `json:"gen"`
+	Folded int64 `json:"folded"`
+}
+
+// metaLine is a line of the log: the meta, its ids as a change.
+type metaLine struct {
+	metaFile
+	Drop int             `json:"drop,omitempty"`
+	IDs  []string        `json:"ids,omitempty"`
+	Meta json.RawMessage `json:"meta"`
+}
+
+// loadMeta reads file and log. What cannot be read is as good as not there.
+func (c *chat) loadMeta(ctx context.Context, snap *journal.Snapshot) error {
+	c.meta = metaState{fresh: true}
+	if err := c.loadMetaFile(ctx, snap); err != nil {
+		return err
+	}
+	file := c.meta
+	_, err := c.scan(ctx, c.metaLog, metaLogName, snap, func(_ int64, raw []byte, strict bool) bool {
+		return c.meta.take(raw, strict)
+	}, func() { c.meta = file })
+	snap.Meta = cloneMeta(c.meta.last)
+	return err
+}
+
+func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
+	b, err := c.readAll(ctx, c.path(metaName))
+	if isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !c.meta.read(b) {
+		r := region{n: int64(len(b)), why: whyMeta}
+		c.reportRegion(ctx, metaName, r, snap)
+		if err := c.quarantine(ctx, c.path(metaName), r); err != nil {
+			c.distrust(ctx, "copy to quarantine", metaName, err)
+		}
+	}
+	return nil
+}
+
+// read takes the members of a meta file.
+func (s *metaState) read(b []byte) bool {
+	object, sum := recordSeal(bytes.TrimSpace(b))
+	if sum == broken {
+		return false
+	}
+	var file metaFile
+	m, extra, ok := parseMeta(object)
+	if !ok || json.Unmarshal(object, &file) != nil {
+		s.last.Version = newerMeta(object) // enough to be refused
+		return s.last.Version > 0
+	}
+	s.last, s.extra, s.gen, s.folded = m, extra, file.Gen, file.Folded
+	return true
+}
+
+// newerMeta is the version of a meta that this program does not know, or 0.
+func newerMeta(object []byte) int {
+	var head struct {
+		Version int `json:"v"`
+	}
+	if json.Unmarshal(object, &head) != nil || head.Version <= journal.MetaVersion {
+		return 0
+	}
+	return head.Version
+}
+
+// take takes a line of the log.
+func (s *metaState) take(raw []byte, strict bool) bool {
+	object, sum := recordSeal(raw)
+	if sum == broken || sum != sealed && (strict || hasSum(object)) {
+		return false
+	}
+	return s.apply(object)
+}
+
+// apply takes a line of the log. Those of earlier files change nothing.
+func (s *metaState) apply(object []byte) bool {
+	var l metaLine
+	if json.Unmarshal(object, &l) != nil {
+		return false
+	}
+	m, extra, ok := parseMeta(l.Meta)
+	if !ok {
+		return false
+	}
+	if l.Gen < s.gen {
+		return true
+	}
+	m.IngressIDs = slices.Concat(s.last.IngressIDs[min(max(l.Drop, 0), len(s.last.IngressIDs)):], l.IDs)
+	s.last, s.extra, s.gen, s.folded, s.fresh = m, extra, l.Gen, l.Folded, false
+	return true
+}
+
+// parseMeta reads the members of a meta, and apart from them the unknown ones
+// as they are glued to an object that is still open.
+func parseMeta(object []byte) (m journal.Meta, extra []byte, ok bool) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &m) != nil || json.Unmarshal(object, &all) != nil || all == nil {
+		return journal.Meta{}, nil, false
+	}
+	for _, t := range []reflect.Type{reflect.TypeFor[journal.Meta](), reflect.TypeFor[metaFile]()} {
+		for field := range t.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			delete(all, name)
+		}
+	}
+	delete(all, "sum")
+	if len(all) == 0 {
+		return m, nil, true
+	}
+	rest, err := json.Marshal(all)
+	if err != nil {
+		return m, nil, false // Unreachable: the members were just read.
+	}
+	return m, append([]byte{','}, rest[1:len(rest)-1]...), true
+}
+
+// appendMeta appends a meta as JSON, with the members of a newer version.
+func (s *metaState) appendMeta(dst []byte, m journal.Meta) ([]byte, error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	dst = append(dst, body[:len(body)-1]...)
+	dst = append(dst, s.extra...)
+	return append(dst, '}'), nil
+}
+
+// logLine appends the line of the log that makes the meta m, and reports
+// whether a line can do so.
+func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, bool) {
+	drop, ok := shifted(s.last.IngressIDs, m.IngressIDs)
+	if !ok {
+		return dst, false
+	}
+	l := metaLine{metaFile: metaFile{Gen: s.gen, Folded: folded}, Drop: drop, IDs: m.IngressIDs[len(s.last.IngressIDs)-drop:]}
+	m.IngressIDs = nil
+	raw, err := s.appendMeta(nil, m)
+	if err != nil {
+		return dst, false
+	}
+	l.Meta = raw
+	body, err := json.Marshal(l)
+	if err != nil {
+		return dst, false
+	}
+	return appendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
+}
+
+// shifted finds how many members old lost at its beginning to become the
+// beginning of list.
+func shifted(old, list []string) (drop int, ok bool) {
+	switch {
+	case len(old) == 0:
+		return 0, true
+	case len(list) == 0:
+		return len(old), true
+	}
+	drop = slices.Index(old, list[0])
+	if drop < 0 {
+		drop = len(old)
+	}
+	kept := old[drop:]
+	return drop, len(kept) <= len(list) && slices.Equal(kept, list[:len(kept)])
+}
+
+// writeMetaFile prepares a file of its own for the meta, forced, and returns
+// what puts it in its place.
+func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) (place func() error, err error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, harmless(err)
+	}
+	file := metaFile{Gen: c.meta.gen + 1, Folded: folded}
+	tail, err := json.Marshal(file)
+	if err != nil {
+		return nil, harmless(err)
+	}
+	name := c.path(metaName)
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) error {
+		_, err := w.Write(appendSealed(nil, func(b []byte) []byte {
+			b = append(b, body[:len(body)-1]...)
+			b = append(b, c.meta.extra...)
+			return append(append(b, ','), tail[1:]...)
+		}))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := c.store.fs.Rename(name+tempSuffix, name); err != nil {
+			return err
+		}
+		c.meta.keep(m)
+		c.meta.gen, c.meta.folded, c.meta.fresh = file.Gen, folded, true
+		c.mustForce(c.path(messagesDir))
+		return nil
+	}, nil
+}
+
+// keep remembers a meta as the last one.
+func (s *metaState) keep(m journal.Meta) {
+	ids := append(s.last.IngressIDs[:0], m.IngressIDs...)
+	m.IngressIDs = nil
+	s.last = cloneMeta(m)
+	s.last.IngressIDs = ids
+}
+
+// restMeta leaves a file that holds all of the meta, for those who read it
+// without the log. Nothing depends on it.
+func (c *chat) restMeta(ctx context.Context) {
+	if !c.loaded || c.meta.fresh || c.broken != nil {
+		return
+	}
+	place, err := c.writeMetaFile(ctx, c.meta.last, c.meta.folded)
+	if err == nil {
+		err = place()
+	}
+	if err != nil {
+		c.store.log.WarnContext(ctx, "meta file not written", "chat_key", c.key, "err", err)
+	}
+}
+
+func cloneMeta(m journal.Meta) journal.Meta {
+	m.IngressIDs, m.Pinned = slices.Clone(m.IngressIDs), slices.Clone(m.Pinned)
+	m.Counts.Fates, m.Counts.Egress = maps.Clone(m.Counts.Fates), maps.Clone(m.Counts.Egress)
+	return m
+}

@@ -1,0 +1,55 @@
+package filestore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are what operators see of the store.
+type metrics struct {
+	append     prometheus.Histogram
+	quarantine prometheus.Counter
+	failed     *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		append: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "sma_history_append_seconds",
+			Help:    "Time until records or turns of a chat are durable.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 12),
+		}),
+		quarantine: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sma_store_quarantined_total",
+			Help: "Pieces of chat files that could not be read and were set aside.",
+		}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sma_store_failed_writes_total",
+			Help: "Writes that failed: full (undone, may be repeated), refused (nothing written) or final (chat read-only).",
+		}, []string{"result"}),
+	}
+	if reg == nil {
+		return m, nil
+	}
+	if err := errors.Join(register(reg, &m.append), register(reg, &m.quarantine), register(reg, &m.failed)); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return m, nil
+}
+
+// register adds a collector or takes the one that an earlier store left there.
+func register[C prometheus.Collector](reg prometheus.Registerer, c *C) error {
+	err := reg.Register(*c)
+	var before prometheus.AlreadyRegisteredError
+	if !errors.As(err, &before) {
+		return err
+	}
+	old, ok := before.ExistingCollector.(C)
+	if !ok {
+		return err
+	}
+	*c = old
+	return nil
+}

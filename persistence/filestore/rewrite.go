@@ -1,0 +1,279 @@
+package filestore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Causes of refusing a rewrite.
+var (
+	errRange   = errors.New("range outside of the history")
+	errTwice   = errors.New("two messages with one id")
+	errArchive = errors.New("not the name of an archive")
+	errExists  = errors.New("an archive of that name holds other lines")
+)
+
+// Rewrite implements [persistence.Rewriter].
+func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
+	return c.write(ctx, "rewrite", func(ctx context.Context) error {
+		if err := c.checkRewrite(r); err != nil {
+			return &undone{err}
+		}
+		if err := c.prepare(ctx, c.history, messagesDir); err != nil {
+			return err
+		}
+		if r.ArchiveID != "" {
+			if err := c.archive(ctx, r); err != nil {
+				return err
+			}
+		}
+		if err := c.archiveContext(ctx, r); err != nil {
+			return err
+		}
+		return c.replaceHistory(ctx, r)
+	})
+}
+
+func (c *chat) checkRewrite(r journal.Rewrite) error {
+	places := c.index.places
+	switch {
+	case c.damaged:
+		return persistence.ErrDamaged
+	case r.From < 0 || r.To < r.From || r.To > len(places):
+		return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(places))
+	case r.ArchiveID != "" && !archiveName(r.ArchiveID):
+		return fmt.Errorf("%w: %q", errArchive, r.ArchiveID)
+	case r.Context != nil && !messages.ValidContextID(r.Context.ID):
+		return fmt.Errorf("%w: %q", errContextID, r.Context.ID)
+	}
+	seen := map[string]bool{}
+	for _, p := range slices.Concat(places[:r.From], places[r.To:]) {
+		seen[p.id] = true
+	}
+	for _, m := range r.Insert {
+		if seen[m.ID] {
+			return fmt.Errorf("%w: %q", errTwice, m.ID)
+		}
+		seen[m.ID] = true
+	}
+	return nil
+}
+
+// replaceHistory writes the new history beside the old one and then lets it
+// take its name.
+func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error) {
+	name := c.history.h.name
+	var after index
+	var size int64
+	defer func() {
+		if isUndone(err) {
+			_ = c.store.fs.Remove(name + tempSuffix) // it takes up space until the next one at most
+		}
+	}()
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
+		after, err = c.rewritten(ctx, w, r)
+		size = w.size()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	placeMeta, err := c.writeMetaFile(ctx, r.Meta, c.meta.folded)
+	if err != nil {
+		return err
+	}
+	if err := c.forceDirs(ctx); err != nil { // the archive's name comes first
+		return err
+	}
+	if err := c.store.fs.Rename(name+tempSuffix, name); err != nil {
+		return err
+	}
+	c.index = after
+	c.history.replaced(size)
+	if err := c.syncDir(ctx, c.path(messagesDir)); err != nil {
+		return err
+	}
+	if err := placeMeta(); err != nil {
+		return err
+	}
+	return c.forceDirs(ctx)
+}
+
+// rewritten writes the lines that stay, as bytes, with the new ones among them.
+func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) (index, error) {
+	var after index
+	after.reset()
+	err := c.copyLines(ctx, w, &after, c.index.places[:r.From])
+	if err != nil {
+		return after, err
+	}
+	buf := &buffer{}
+	for _, m := range r.Insert {
+		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
+			return after, errNoTurn
+		}
+		buf.b = appendTurn(buf.b[:0], m)
+		after.set(m.ID, w.size(), len(buf.b)-1)
+		if _, err := w.Write(buf.b); err != nil {
+			return after, err
+		}
+	}
+	return after, c.copyLines(ctx, w, &after, c.index.places[r.To:])
+}
+
+func (c *chat) copyLines(ctx context.Context, w *fileWriter, after *index, places []place) error {
+	return c.eachLine(ctx, places, func(p place, line []byte) error {
+		after.set(p.id, w.size(), len(line))
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+		_, err := w.Write([]byte{'\n'})
+		return err
+	})
+}
+
+// eachLine reads the lines of places, a window at a time where they adjoin.
+func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, line []byte) error) error {
+	if len(places) == 0 {
+		return nil
+	}
+	return c.history.read(ctx, func(f vfs.File) error {
+		var buf []byte
+		begin, end := int64(0), int64(0) // of what buf holds
+		for i, p := range places {
+			if p.off < begin || p.off+int64(p.n) > end {
+				begin, end = p.off, p.off+int64(p.n)
+				for _, q := range places[i+1:] {
+					if q.off < end || q.off > end+window/8 || q.off+int64(q.n) > begin+window {
+						break
+					}
+					end = q.off + int64(q.n)
+				}
+				buf = slices.Grow(buf[:0], int(end-begin))[:end-begin]
+				if err := readFull(f, buf, begin); err != nil {
+					return err
+				}
+			}
+			at := int(p.off - begin)
+			if err := fn(p, buf[at:at+p.n:at+p.n]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// archiveName reports whether an id can be the name of a file.
+func archiveName(id string) bool {
+	if len(id) > maxComponent || id[0] == '.' {
+		return false
+	}
+	for i := range len(id) {
+		b := id[i]
+		if !literal(b) && (b < 'A' || b > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *chat) archivePath(id string) string { return c.path(archiveDir) + "/" + id + ".json" }
+
+// archive writes the lines that a rewrite takes out, durably but for the name
+// of the file. Doing so again changes nothing.
+func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
+	if err := c.ensureDir(archiveDir); err != nil {
+		return harmless(err)
+	}
+	at := r.At
+	if at.IsZero() {
+		at = c.store.now()
+	}
+	a := journal.Archive{Version: 1, ChatKey: c.key, ArchivedAt: at.UnixMilli(), Lines: []string{}}
+	places := c.index.places[r.From:r.To]
+	a.SourceRange = sourceRange(r.Insert, places)
+	err := c.eachLine(ctx, places, func(_ place, line []byte) error {
+		a.Lines = append(a.Lines, string(line))
+		return nil
+	})
+	if err != nil {
+		return harmless(err)
+	}
+	name := c.archivePath(r.ArchiveID)
+	if old, err := c.readArchive(ctx, r.ArchiveID); err == nil && !slices.Equal(old.Lines, a.Lines) {
+		return &undone{errExists}
+	}
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(a)
+	})
+	if err != nil {
+		return err
+	}
+	c.mustForce(c.path(archiveDir))
+	return harmless(c.store.fs.Rename(name+tempSuffix, name))
+}
+
+// sourceRange is the range that the summary in place of the lines says it
+// stands for, and otherwise that of the lines.
+func sourceRange(insert []uimessage.Message, places []place) json.RawMessage {
+	for _, m := range insert {
+		var meta struct {
+			SourceRange json.RawMessage `json:"sourceRange"`
+		}
+		if json.Unmarshal(m.Metadata, &meta) == nil && len(meta.SourceRange) > 0 {
+			return meta.SourceRange
+		}
+	}
+	own := struct {
+		FromID string `json:"fromId"`
+		ToID   string `json:"toId"`
+		Count  int    `json:"count"`
+	}{Count: len(places)}
+	if len(places) > 0 {
+		own.FromID, own.ToID = places[0].id, places[len(places)-1].id
+	}
+	raw, err := json.Marshal(own)
+	if err != nil {
+		return nil // Unreachable: strings and a number.
+	}
+	return raw
+}
+
+// ReadArchive implements [persistence.Rewriter].
+func (c *chat) ReadArchive(ctx context.Context, id string) (journal.Archive, error) {
+	var a journal.Archive
+	err := c.read(ctx, "read archive", func(ctx context.Context) (err error) {
+		a, err = c.readArchive(ctx, id)
+		return err
+	})
+	return a, err
+}
+
+func (c *chat) readArchive(ctx context.Context, id string) (journal.Archive, error) {
+	var a journal.Archive
+	if id == "" || !archiveName(id) {
+		return a, fmt.Errorf("%w: %w: %q", persistence.ErrNotFound, errArchive, id)
+	}
+	b, err := c.readAll(ctx, c.archivePath(id))
+	if isMissing(err) {
+		return a, fmt.Errorf("%w: archive %q", persistence.ErrNotFound, id)
+	}
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(b, &a); err != nil {
+		return journal.Archive{}, fmt.Errorf("archive %q: %w", id, err)
+	}
+	return a, nil
+}

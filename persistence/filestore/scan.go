@@ -1,0 +1,267 @@
+package filestore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// region is a piece of a file that could not be read.
+type region struct {
+	off, n int64
+	why    string
+	// hole says that there are NUL bytes in it, as where a disk lost its blocks.
+	hole bool
+}
+
+// The kinds of damage.
+const (
+	whyTorn     = "torn tail"
+	whyNUL      = "run of NUL bytes"
+	whyGlued    = "damaged or glued lines"
+	whySum      = "checksum does not match"
+	whyNoRecord = "no record of this file"
+	whyMeta     = "meta cannot be read"
+)
+
+// whyNot says what is wrong with a line that is one JSON document and no record.
+func whyNot(line []byte) string {
+	if _, s := recordSeal(line); s == broken || turnSeal(line) == broken {
+		return whySum
+	}
+	return whyNoRecord
+}
+
+// scan is what a file of lines was found to hold.
+type scan struct {
+	bad []region
+	// size is the file's end once its torn tail is cut off.
+	size int64
+	// torn is what lies behind size; n is 0 if nothing does.
+	torn region
+	// open says that the last line lacks its newline.
+	open bool
+	// begins is where the last intact line begins that is not marked as joined to
+	// what is before it; -1 if there is none.
+	begins int64
+}
+
+// joint begins a line that was written before what stands in front of it was
+// forced: both may be missing after a power cut, each without the other.
+const joint = ' '
+
+// unforced finds where a hole begins that a power cut may have left in what was
+// never forced: no line behind it was written after a force. Nobody was promised
+// anything from there on.
+func (s scan) unforced() (off int64, found bool) {
+	for _, r := range s.bad {
+		if r.hole && r.off > s.begins {
+			return r.off, true
+		}
+	}
+	return 0, false
+}
+
+// scanEnded is scanLines for the whole of a file whose writer may have ended in
+// the middle: what an unforced hole leaves is a torn tail. reset makes take
+// forget what it was given.
+func scanEnded(file io.ReaderAt, size int64, take record, reset func()) (scan, error) {
+	found, err := scanLines(file, 0, size, take)
+	if err != nil {
+		return found, err
+	}
+	off, torn := found.unforced()
+	if !torn {
+		return found, nil
+	}
+	reset()
+	found, err = scanLines(file, 0, off, take)
+	found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+	return found, err
+}
+
+// record is called with each intact record in the order of the file. It may
+// not keep raw. It reports whether raw is a record; if strict,
+// only one with a valid checksum will do.
+type record func(off int64, raw []byte, strict bool) bool
+
+// scanLines reads the lines of a file from begin, where a line begins, to end.
+// Everything intact is handed to take; what else there is, but for blank lines,
+// is in the result.
+func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
+	s := scan{size: end, begins: -1}
+	lines := newLineReader(file, begin, end)
+	for {
+		line, off, ended, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return scan{}, err
+		}
+		s.line(line, off, ended, take)
+	}
+}
+
+func (s *scan) line(line []byte, off int64, ended bool, take record) {
+	if blank(line) && ended {
+		return
+	}
+	length := int64(len(line))
+	plain := bytes.TrimLeft(line, string(joint))
+	at := off + length - int64(len(plain))
+	if take(at, plain, false) {
+		s.open = !ended
+		if at == off {
+			s.begins = off
+		}
+		return
+	}
+	bad := salvage(line, off, take)
+	if ended {
+		s.bad = append(s.bad, bad...)
+		return
+	}
+	// The file ends within this line: cut what is behind its last good record.
+	end := off + length
+	if k := len(bad); k > 0 && bad[k-1].off+bad[k-1].n == end {
+		s.torn, bad = bad[k-1], bad[:k-1]
+		s.torn.why = whyTorn
+		end = s.torn.off
+	}
+	s.bad = append(s.bad, bad...)
+	s.size, s.open = end, end > off
+}
+
+// blank reports whether there is nothing but what JSON calls white space; what is
+// white space elsewhere is somebody's data.
+func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
+
+// salvage takes the records out of a line that is none itself and returns the
+// rest of it: half a line glued to a whole one, lines that lost their newlines,
+// runs of NUL where a disk lost its blocks.
+func salvage(line []byte, off int64, take record) []region {
+	w := salvager{take: take, budget: 16*len(line) + 1<<16}
+	if json.Valid(line) {
+		// One document that is not what it was. What looks like a record inside
+		// of it is its contents.
+		return []region{{off: off, n: int64(len(line)), why: whyNot(line)}}
+	}
+	for len(line) > 0 {
+		n := bytes.IndexByte(line, 0)
+		if n < 0 {
+			n = len(line)
+		}
+		if n > 0 {
+			w.piece(line[:n], off)
+		}
+		run := len(line) - n - len(bytes.TrimLeft(line[n:], "\x00"))
+		w.reject(off+int64(n), int64(run), whyNUL)
+		if run > 0 {
+			w.bad[len(w.bad)-1].hole = true
+		}
+		line, off = line[n+run:], off+int64(n+run)
+	}
+	return w.bad
+}
+
+// salvager looks for records in what is no line.
+type salvager struct {
+	take   record
+	bad    []region
+	budget int // bytes still to be parsed in vain
+}
+
+// reject adds a region, joined to the one it continues.
+func (w *salvager) reject(off, n int64, why string) {
+	if n == 0 {
+		return
+	}
+	if k := len(w.bad); k > 0 && w.bad[k-1].off+w.bad[k-1].n == off {
+		w.bad[k-1].n += n
+		return
+	}
+	w.bad = append(w.bad, region{off: off, n: n, why: why})
+}
+
+// piece takes the records out of bytes without NUL.
+func (w *salvager) piece(b []byte, off int64) {
+	done, at := 0, 0 // everything before done is settled
+	for at < len(b) && w.budget > 0 {
+		n := candidate(b[at:], at == done)
+		if n < 0 {
+			break
+		}
+		at += n
+		end := w.record(b, done, at, off)
+		if end < 0 {
+			at++
+			continue
+		}
+		w.rejectText(b[done:at], off+int64(done), whyGlued)
+		done, at = end, end
+	}
+	w.rejectText(b[done:], off+int64(done), whyGlued)
+}
+
+func (w *salvager) rejectText(b []byte, off int64, why string) {
+	if !blank(b) {
+		w.reject(off, int64(len(b)), why)
+	}
+}
+
+// candidate finds where the next record may begin: at the first byte of b when
+// fresh, and wherever something begins as all our lines do.
+func candidate(b []byte, fresh bool) int {
+	if fresh {
+		if n := len(b) - len(bytes.TrimLeft(b, " \t\r")); n < len(b) && b[n] == '{' {
+			return n
+		}
+	}
+	for at := 0; ; at++ {
+		n := bytes.Index(b[at:], []byte(`{"`))
+		if n < 0 {
+			return -1
+		}
+		at += n
+		for _, member := range []string{`id":`, `n":`, `gen":`} { // of a turn; a fact or ledger entry; the meta's log
+			if bytes.HasPrefix(b[at+2:], []byte(member)) {
+				return at
+			}
+		}
+	}
+}
+
+// record takes the record that begins at b[at] and returns its end, or -1.
+func (w *salvager) record(b []byte, done, at int, off int64) int {
+	dec := json.NewDecoder(bytes.NewReader(b[at:]))
+	var raw json.RawMessage
+	if err := dec.Decode(&raw); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			w.budget -= int(syntax.Offset)
+		} else {
+			w.budget -= len(b) - at
+		}
+		return -1
+	}
+	end := at + int(dec.InputOffset())
+	w.budget -= len(raw)
+	whole := blank(b[end:]) || b[end] == '{'
+	if !whole && within(b[done:at]) {
+		return -1
+	}
+	// Without a checksum only what is surely a line of its own is believed.
+	strict := !whole || !blank(b[done:at])
+	if !w.take(off+int64(at), raw, strict) {
+		return -1
+	}
+	return end
+}
+
+// within reports whether what follows head is a value inside of another
+// document rather than the beginning of a line.
+func within(head []byte) bool {
+	head = bytes.TrimRight(head, " \t\r")
+	return len(head) > 0 && bytes.IndexByte([]byte(":,["), head[len(head)-1]) >= 0
+}

@@ -1,0 +1,65 @@
+package filestore
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
+)
+
+// abandon lets go of a store as the death of its process would: the lock ends,
+// nothing else is put in order.
+func abandon(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.unlock(); err != nil {
+		t.Fatal(err)
+	}
+	s.unlock = func() error { return nil }
+}
+
+func openStore(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		o    Options
+	}{
+		{"defaults", Options{}},
+		{"few of everything", Options{OpenFiles: 8, Operations: 2, LedgerBytes: 4000}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			options := map[persistence.Store]Options{}
+			fresh := func(t *testing.T) persistence.Store {
+				t.Helper()
+				o := tc.o
+				o.Dir = filepath.Join(t.TempDir(), "state")
+				s := openStore(t, o)
+				options[s] = o
+				return s
+			}
+			storetest.Run(t, fresh, func(t *testing.T, old persistence.Store) persistence.Store {
+				t.Helper()
+				o := options[old]
+				if s, ok := old.(*Store); ok {
+					abandon(t, s)
+				}
+				s := openStore(t, o)
+				options[s] = o
+				return s
+			})
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+)
+
+// marker is the path of the file that marks a chat, and the folder of its shard.
+func (c *chat) marker() (name, shard string) {
+	shard = path.Join(c.store.dir, openDir, strconv.Itoa(int(persistence.Shard(c.key))))
+	return path.Join(shard, strings.TrimPrefix(c.dir, path.Join(c.store.dir, chatsDir)+"/")), shard
+}
+
+// Wake implements [persistence.Waker].
+func (c *chat) Wake(ctx context.Context) error {
+	return c.change(ctx, "wake", func(ctx context.Context) error {
+		if c.marked {
+			return nil
+		}
+		name, shard := c.marker()
+		if err := c.wakeDirs(ctx, shard, path.Dir(name)); err != nil {
+			return err
+		}
+		err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
+		switch {
+		case err == nil:
+			c.trust()
+		case !errors.Is(err, fs.ErrExist):
+			return harmless(err)
+		}
+		if err := c.syncDir(ctx, path.Dir(name)); err != nil {
+			return err
+		}
+		c.marked = true
+		return nil
+	})
+}
+
+// trust is called when the chat was not marked: whoever wrote here last came to
+// rest and left nothing half done.
+func (c *chat) trust() {
+	if len(c.made) > 0 {
+		return // written to by this handle already
+	}
+	c.suspect = false
+	for _, l := range c.logs() {
+		l.unforced = false
+	}
+}
+
+// settle forces what was found when the chat was marked: a process that died left
+// it, and need not have forced the contents nor the names. Whoever reads the chat
+// takes what it holds to be durable, be it only to say that a message is known.
+func (c *chat) settle(ctx context.Context) error {
+	for _, l := range c.logs() {
+		if !l.exists {
+			continue
+		}
+		if err := c.ensureDir(path.Base(path.Dir(l.h.name))); err != nil {
+			return harmless(err)
+		}
+		if err := l.force(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.forceDirs(ctx); err != nil {
+		return err
+	}
+	c.suspect = false
+	return nil
+}
+
+// wakeDirs makes the folder of a marker and those above it, durably.
+func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
+	known := &c.store.markers[persistence.Shard(c.key)]
+	if known.Load() && dir == shard {
+		return nil
+	}
+	root := path.Dir(shard)
+	for _, at := range folders(root, strings.TrimPrefix(dir, root+"/")) {
+		if _, err := c.store.mkdir(at); err != nil {
+			return harmless(err)
+		}
+		if err := c.syncDir(ctx, path.Dir(at)); err != nil {
+			return err
+		}
+	}
+	known.Store(true)
+	return nil
+}
+
+// Rest implements [persistence.Waker]. A chat without a mark is believed as it
+// is, so everything is forced first; a chat that is read-only keeps its mark. The
+// removal is not forced: a chat that is woken once too often comes to no harm.
+func (c *chat) Rest(ctx context.Context) error {
+	return c.change(ctx, "rest", func(ctx context.Context) error {
+		for _, l := range c.logs() {
+			if err := l.force(ctx); err != nil {
+				return err
+			}
+		}
+		c.restMeta(ctx)
+		if err := c.forceDirs(ctx); err != nil {
+			return err
+		}
+		name, _ := c.marker()
+		if err := c.store.fs.Remove(name); err != nil && !isMissing(err) {
+			return harmless(err)
+		}
+		c.marked = false
+		return nil
+	})
+}
+
+// Waking implements [persistence.Store].
+func (s *Store) Waking(ctx context.Context) ([]messages.ChatKey, error) {
+	root := path.Join(s.dir, openDir)
+	var keys []messages.ChatKey
+	for shard := range uint32(persistence.Shards) {
+		var failed error
+		s.walk(ctx, path.Join(root, strconv.Itoa(int(shard))), "", false, func(key messages.ChatKey, err error) bool {
+			switch {
+			case err != nil:
+				failed = err
+				return false
+			case persistence.Shard(key) != shard:
+				s.log.WarnContext(ctx, "mark of a chat in a wrong shard, passed over", "chat_key", key, "shard", shard)
+			default:
+				keys = append(keys, key)
+			}
+			return true
+		})
+		if failed != nil {
+			return nil, fmt.Errorf("list chats to wake: %w", failed)
+		}
+	}
+	return keys, nil
+}

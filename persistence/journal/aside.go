@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Parked is a user turn that the chat could not survive, put aside until a person
+// retries or drops it.
+type Parked struct {
+	Turn Turn
+	At   int64 // unix milliseconds
+}
+
+// Stumble is a panic of the chat over a run, or over an ingress that was not
+// durable yet.
+type Stumble struct {
+	RunID, IngressID string
+	At               int64 // unix milliseconds
+}
+
+const (
+	// stumbleMemory is how long a stumble is remembered: platforms
+	// that hear no confirmation bring it again much sooner.
+	stumbleMemory = 24 * time.Hour
+	maxStumbles   = 64
+)
+
+// Placeholder stands in the history in the place of a turn that was put aside.
+const Placeholder = "[This message could not be handled and was put aside.]"
+
+// RunStumbles counts the panics of the chat over a run.
+func (s *State) RunStumbles(runID string) int {
+	return s.countStumbles(func(st Stumble) bool { return runID != "" && st.RunID == runID })
+}
+
+// IngressStumbles counts the panics of the chat over an ingress.
+func (s *State) IngressStumbles(id string) int {
+	return s.countStumbles(func(st Stumble) bool { return id != "" && st.IngressID == id })
+}
+
+func (s *State) countStumbles(which func(Stumble) bool) (n int) {
+	for _, st := range s.stumbles {
+		if which(st) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *State) stumbled(r Record, f Stumbled) {
+	s.stumbles = append(s.stumbles, Stumble{RunID: f.RunID, IngressID: f.IngressID, At: r.TS})
+	if n := len(s.stumbles) - maxStumbles; n > 0 {
+		s.stumbles = slices.Delete(s.stumbles, 0, n)
+	}
+}
+
+// settleStumbles forgets what the panics were about, once it has its end.
+func (s *State) settleStumbles(runID, ingressID string) {
+	s.stumbles = slices.DeleteFunc(s.stumbles, func(st Stumble) bool {
+		return st.RunID != "" && st.RunID == runID || st.IngressID != "" && st.IngressID == ingressID
+	})
+}
+
+// turnParked puts a turn aside. One that is in the history or waits leaves a
+// placeholder there: its place is part of what the model has read.
+func (s *State) turnParked(r Record, f TurnParked) {
+	t := NewTurn(f.Turn)
+	if !slices.ContainsFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == t.ID }) {
+		s.Parked = append(s.Parked, Parked{Turn: t, At: r.TS})
+	}
+	switch {
+	case f.Kept:
+	case f.Ingress != nil:
+		s.ingressSettled(r, *f.Ingress, FateDeclined, ReasonParked)
+		s.settleStumbles("", f.Ingress.ID)
+	default:
+		t.Parts = []uimessage.Part{uimessage.Text{Text: Placeholder}}
+		if old, stored := s.find(t.ID); old != nil && Text(old.Message) != Placeholder {
+			*old = t
+			if stored {
+				s.dirty = append(s.dirty, t.Message)
+			}
+		}
+	}
+	s.queue(r, f.Rows)
+}
+
+func (s *State) turnUnparked(f TurnUnparked) {
+	s.Parked = slices.DeleteFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == f.TurnID })
+	if f.Turn != nil {
+		t := NewTurn(*f.Turn)
+		s.turnAccepted(t)
+		s.came(t)
+	}
+}
+
+// ParkedTurn finds a turn that was put aside.
+func (s *State) ParkedTurn(id string) (Parked, bool) {
+	i := slices.IndexFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == id })
+	if i < 0 {
+		return Parked{}, false
+	}
+	return s.Parked[i], true
+}
+
+// restAside is what was put aside, and the panics that still count, as records.
+func (s *State) restAside(now int64, next func(ts int64, f Fact) Record) (records []Record) {
+	for _, p := range s.Parked {
+		records = append(records, next(p.At, TurnParked{Turn: p.Turn.Message, Kept: true}))
+	}
+	s.stumbles = slices.DeleteFunc(s.stumbles, func(st Stumble) bool { return now-st.At >= stumbleMemory.Milliseconds() })
+	for _, st := range s.stumbles {
+		records = append(records, next(st.At, Stumbled{RunID: st.RunID, IngressID: st.IngressID}))
+	}
+	return records
+}
+
+// chain notes how many bots stand behind what was said here at an arrival number; a
+// person has none behind them. What came before the newest changes nothing: a
+// replay may meet it later.
+func (s *State) chain(depth, at, seq int64) {
+	if seq < s.chained {
+		return
+	}
+	s.chained = seq
+	if s.Depth, s.DepthAt = depth, at; depth == 0 {
+		s.DepthAt = 0
+	}
+}
+
+// came notes what a turn says by having come, whether the history holds it already
+// or not.
+func (s *State) came(t Turn) {
+	s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq)
+	s.settleStumbles("", t.Meta.IngressID)
+}
+
+// Balanced reports whether the chat's conservation equation holds.
+func (s *State) Balanced() bool {
+	sum := int64(len(s.Open()))
+	for _, n := range s.counts.Fates {
+		sum += n
+	}
+	return s.Seq == sum
+}

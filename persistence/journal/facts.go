@@ -1,0 +1,202 @@
+package journal
+
+// factKind is one row of the table of facts: its name in the journal, how its
+// members are parsed, and how the state takes it.
+type factKind struct {
+	name  string
+	parse func(body []byte) (Fact, bool)
+	apply func(s *State, r Record) bool
+}
+
+// factKinds is the one table of facts, which the codec and [State.Apply] share. The
+// compiler keeps it in read-only memory; a lookup copies it and allocates nothing.
+//
+// A new kind of fact is a type with the methods kind and apply, and a row here.
+// TestEveryFactIsInTheTable finds the types that were left out.
+func factKinds() [26]factKind {
+	return [...]factKind{
+		{"turn", parseAs[TurnAccepted], applyAs[TurnAccepted]},
+		{"call", parseAs[ToolStarted], applyAs[ToolStarted]},
+		{"run", parseAs[RunStarted], applyAs[RunStarted]},
+		{"step", parseStep, applyAs[StepResponded]},
+		{"tool", parseTool, applyAs[ToolFinished]},
+		{"merge", parseAs[TurnsMerged], applyAs[TurnsMerged]},
+		{"finish", parseAs[RunFinished], applyAs[RunFinished]},
+		{"stop", parseAs[StopRequested], applyAs[StopRequested]},
+		{"egress", parseAs[EgressQueued], applyAs[EgressQueued]},
+		{"sent", parseAs[EgressSent], applyAs[EgressSent]},
+		{"settled", parseAs[EgressSettled], applyAs[EgressSettled]},
+		{"retry", parseAs[EgressRetried], applyAs[EgressRetried]},
+		{"replace", parseAs[TurnReplaced], applyAs[TurnReplaced]},
+		{"ingress", parseAs[IngressSettled], applyAs[IngressSettled]},
+		{"settle", parseAs[TurnsSettled], applyAs[TurnsSettled]},
+		{"stumble", parseAs[Stumbled], applyAs[Stumbled]},
+		{"park", parseAs[TurnParked], applyAs[TurnParked]},
+		{"unpark", parseAs[TurnUnparked], applyAs[TurnUnparked]},
+		{"decide", parseAs[ApprovalDecided], applyAs[ApprovalDecided]},
+		{"outcome", parseAs[OutcomeBegun], applyAs[OutcomeBegun]},
+		{"said", parseAs[WordsSaid], applyAs[WordsSaid]},
+		{"refer", parseAs[RequestReferred], applyAs[RequestReferred]},
+		{"referred", parseAs[ReferralSettled], applyAs[ReferralSettled]},
+		{"guest", parseAs[ReferredRequestShown], applyAs[ReferredRequestShown]},
+		{"guest_end", parseAs[ReferredRequestEnded], applyAs[ReferredRequestEnded]},
+		{"buttons", parseAs[ButtonsSettled], applyAs[ButtonsSettled]},
+	}
+}
+
+// kindNamed is the row of a kind.
+func kindNamed(name string) (factKind, bool) {
+	for _, row := range factKinds() {
+		if row.name == name {
+			return row, true
+		}
+	}
+	return factKind{}, false
+}
+
+// parseFact parses the members of a fact. ok is false for a kind, or for members,
+// that this version does not know.
+func parseFact(kind string, body []byte) (f Fact, ok bool) {
+	row, ok := kindNamed(kind)
+	if !ok {
+		return nil, false
+	}
+	return row.parse(body)
+}
+
+// parseAs decodes the members of a fact that is written as it is.
+func parseAs[F Fact](body []byte) (Fact, bool) {
+	return parseVia(body, func(f F) Fact { return f })
+}
+
+func parseStep(body []byte) (Fact, bool) { return parseVia(body, stepLine.fact) }
+
+func parseTool(body []byte) (Fact, bool) { return parseVia(body, toolLine.fact) }
+
+// applied is a fact that a state can take. [UnknownFact] is none.
+type applied interface {
+	Fact
+	apply(s *State, r Record)
+}
+
+// applyAs lets the state take a record whose fact is an F. It reports false for
+// any other fact, such as one whose members this version does not know.
+func applyAs[F applied](s *State, r Record) bool {
+	f, ok := r.Fact.(F)
+	if ok {
+		f.apply(s, r)
+	}
+	return ok
+}
+
+// runOf is the run in progress if it has this id. Facts of other runs are left
+// over from a checkpoint, and change nothing.
+func (s *State) runOf(id string) (*Run, bool) {
+	return s.Run, s.Run != nil && s.Run.ID == id
+}
+
+func (f TurnAccepted) apply(s *State, _ Record) {
+	t := NewTurn(f.Turn)
+	s.turnAccepted(t)
+	s.came(t)
+}
+
+func (f TurnReplaced) apply(s *State, r Record) { s.turnReplaced(r, f) }
+
+func (f IngressSettled) apply(s *State, r Record) {
+	s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
+	s.queue(r, f.Rows)
+	if f.Fate == FateAnswered {
+		s.reads(r, f.Shows)
+	}
+}
+
+func (f TurnsSettled) apply(s *State, r Record) {
+	s.settle(r, f.Fates)
+	s.drop(f.Fates)
+	s.queue(r, f.Rows)
+}
+
+func (f RunStarted) apply(s *State, r Record) { s.runStarted(r, f) }
+
+func (f StepResponded) apply(s *State, _ Record) {
+	run, ok := s.runOf(f.RunID)
+	if !ok || f.MessageID != run.MessageID || f.From > len(run.Parts) {
+		return
+	}
+	run.setParts(f)
+}
+
+func (f ToolStarted) apply(s *State, _ Record) {
+	if run, ok := s.runOf(f.RunID); ok {
+		run.Begun[f.CallID] = true
+	}
+}
+
+func (f ToolFinished) apply(s *State, r Record) {
+	if r.N > s.counted {
+		s.pin(f.Skill) // the meta file has it, and the run may be over: the history never says
+	}
+	run, ok := s.runOf(f.RunID)
+	if !ok || f.MessageID != run.MessageID {
+		return
+	}
+	run.setPart(f.Part)
+	run.Final = run.Final || f.Final
+	if f.Switch.Kind != "" {
+		run.Switch = f.Switch
+	}
+}
+
+func (f TurnsMerged) apply(s *State, r Record) {
+	if s.Run == nil {
+		s.put(NewTurn(f.Closed)) // an earlier fact may have put an earlier version in its place
+		s.queue(r, f.Rows)       // what it owes may be undelivered all the same
+		return
+	}
+	if _, ok := s.runOf(f.RunID); ok {
+		s.merged(r, f)
+	}
+}
+
+func (f StopRequested) apply(s *State, _ Record) {
+	if run, ok := s.runOf(f.RunID); ok {
+		run.Stop = &f
+	}
+}
+
+func (f EgressQueued) apply(s *State, r Record) { s.egressQueued(r, f) }
+
+func (f RunFinished) apply(s *State, r Record) { s.runFinished(r, f) }
+
+func (f ApprovalDecided) apply(s *State, r Record) { s.decided(r, f) }
+
+func (f OutcomeBegun) apply(s *State, _ Record) { s.outcomeBegun(f) }
+
+func (f EgressSent) apply(s *State, r Record) { s.egressSent(r, f) }
+
+func (f EgressSettled) apply(s *State, r Record) { s.egressSettled(r, f) }
+
+func (f EgressRetried) apply(s *State, r Record) {
+	if row := s.Row(f.Key); row != nil {
+		row.Parked, row.Reason, row.Tries, row.Queued = false, "", 0, r.TS
+	}
+}
+
+func (f Stumbled) apply(s *State, r Record) { s.stumbled(r, f) }
+
+func (f TurnParked) apply(s *State, r Record) { s.turnParked(r, f) }
+
+func (f TurnUnparked) apply(s *State, _ Record) { s.turnUnparked(f) }
+
+// aboutMessage is a fact about a message. Without it, its line is one of a version
+// that this one does not know.
+type aboutMessage interface{ complete() bool }
+
+func (f TurnAccepted) complete() bool { return f.Turn.Role != "" }
+func (f TurnReplaced) complete() bool { return f.Turn.Role != "" }
+func (f TurnsMerged) complete() bool  { return f.Closed.Role != "" }
+func (f RunFinished) complete() bool  { return f.Message.Role != "" }
+func (f OutcomeBegun) complete() bool { return f.Message.Role != "" }
+func (f TurnParked) complete() bool   { return f.Turn.Role != "" }
+func (f TurnUnparked) complete() bool { return f.Turn == nil || f.Turn.Role != "" }

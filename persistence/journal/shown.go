@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// maxShown is how many showings a chat remembers. A request that only an older row
+// showed has to be shown again before words may decide it.
+const maxShown = 32
+
+// Showing is a row that showed requests whole: every one of its parts has its receipt.
+// From it alone follows which words may decide the requests, also after a restart.
+type Showing struct {
+	Key      RowKey   `json:"key"`
+	Requests []string `json:"requests"` // their ids, in the order shown
+	Pieces   []Piece  `json:"pieces"`
+	// Next is the order of the first message of the bot's that came after the row; 0:
+	// none is known.
+	Next int64 `json:"next,omitempty"`
+	// Doubt: the bot may have said something after the row, in a place that is not known.
+	Doubt bool `json:"doubt,omitempty"`
+}
+
+// Piece is a message of a row; see [messages.Receipt].
+type Piece struct {
+	ID    string `json:"id"`
+	Order int64  `json:"order"`
+}
+
+// Last is the order of the last piece.
+func (s Showing) Last() int64 {
+	var last int64
+	for _, p := range s.Pieces {
+		last = max(last, p.Order)
+	}
+	return last
+}
+
+// Reading is what readers of a chat without an outbox saw last.
+type Reading struct {
+	// Requests are the open requests that it shows whole.
+	Requests []string `json:"requests,omitempty"`
+}
+
+// IDs are the platform's ids of receipts.
+func IDs(receipts []messages.Receipt) []string {
+	var out []string
+	for _, r := range receipts {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+// Orders are the orders of receipts; nil when none of them is known.
+func Orders(receipts []messages.Receipt) []int64 {
+	var out []int64
+	known := false
+	for _, r := range receipts {
+		out, known = append(out, r.Order), known || r.Order != 0
+	}
+	if !known {
+		return nil
+	}
+	return out
+}
+
+// said notes that a message of a row is with the platform. Unsure: a copy of it may be
+// there in a place that is not known.
+func (s *State) said(r Record, key RowKey, order int64, unsure bool) {
+	if r.N <= s.counted {
+		return // the meta file knows
+	}
+	for i := range s.Shown {
+		shown := &s.Shown[i]
+		switch {
+		case shown.Key == key:
+		case order == 0:
+			shown.Doubt = true
+		case order < shown.Last():
+		case unsure:
+			shown.Doubt = true
+		case shown.Next == 0 || order < shown.Next:
+			shown.Next = order
+		}
+	}
+}
+
+// delivered takes the receipts of a row that is with the platform whole.
+func (s *State) delivered(r Record, row OutboxRow, f EgressSettled) {
+	showing := Showing{Key: row.Key, Requests: row.Shows}
+	for i, id := range f.Receipts {
+		var order int64
+		if i < len(f.Orders) {
+			order = f.Orders[i]
+		}
+		s.said(r, row.Key, order, f.Maybe)
+		if order == 0 {
+			showing.Requests = nil // nobody can tell what came after it
+		}
+		showing.Pieces = append(showing.Pieces, Piece{ID: id, Order: order})
+	}
+	known := r.N <= s.counted || slices.ContainsFunc(s.Shown, func(o Showing) bool { return o.Key == row.Key })
+	if known || len(showing.Requests) == 0 || len(showing.Pieces) == 0 {
+		return
+	}
+	s.Shown = append(s.Shown, showing)
+	if n := len(s.Shown); n > maxShown {
+		s.Shown = slices.Clone(s.Shown[n-maxShown:])
+	}
+}
+
+// showings are those of the rows that show a request which is still open.
+func (s *State) showings() []Showing {
+	open := map[string]bool{}
+	for _, a := range s.Requests(func(r Request) bool { return r.Answer == AnswerOpen }) {
+		open[a.Request.ID] = true
+	}
+	for _, a := range s.OpenReferred() {
+		open[a.Request.ID] = true
+	}
+	s.Shown = slices.DeleteFunc(s.Shown, func(o Showing) bool {
+		return !slices.ContainsFunc(o.Requests, func(id string) bool { return open[id] })
+	})
+	return slices.Clone(s.Shown)
+}
+
+// reads notes what readers of a chat without an outbox see last: something that shows
+// these requests.
+func (s *State) reads(r Record, requests []string) {
+	if r.N > s.counted {
+		s.Read = Reading{Requests: requests}
+	}
+}
+
+// open are the ids of the turn's requests that wait for an answer.
+func (t Turn) open() []string {
+	var ids []string
+	for _, r := range t.Requests {
+		if r.Answer == AnswerOpen {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,176 @@
+package journal
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+func said(id string, seq int64) uimessage.Message {
+	meta := uimessage.Metadata{Seq: seq, IngressID: id}
+	return uimessage.Message{ID: id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: id}}, Metadata: meta.Append(nil)}
+}
+
+func answered(id, runID, result string) uimessage.Message {
+	meta := uimessage.Metadata{RunID: runID, Result: result}
+	return uimessage.Message{ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: id}}, Metadata: meta.Append(nil)}
+}
+
+// A turn that waited and was stopped stays stopped when a fold moved everything
+// out and the journal was not cut: it is not open again, and gets no second fate.
+func TestUncutFoldKeepsStoppedTurnsStopped(t *testing.T) {
+	live, err := Replay(Snapshot{History: []uimessage.Message{said("u1", 1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var journal []Record
+	for _, f := range []Fact{
+		RunStarted{RunID: "r", MessageID: "a1", Attempt: 1},
+		TurnAccepted{Turn: said("u2", 2)},
+		StopRequested{RunID: "r"},
+		TurnsSettled{Fates: []Settled{{TurnID: "u2", Fate: FateStopped}}},
+		RunFinished{RunID: "r", Message: answered("a1", "r", "stopped"), Result: ResultStopped, Fates: []Settled{{TurnID: "u1", Fate: FateStopped}}},
+	} {
+		records := live.Next(1, f)
+		journal = append(journal, records...)
+		if err := live.Apply(records[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fold := live.Fold(1)
+	again, err := Replay(Snapshot{History: append([]uimessage.Message{said("u1", 1)}, fold.History...), Journal: journal, LedgerN: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open := again.Open(); len(open) > 0 || len(again.History) != 2 {
+		t.Errorf("%d open turns, %d in the history; want none and 2", len(open), len(again.History))
+	}
+}
+
+// A cut inside of a run that merged turns leaves the first of them without its
+// answer, and open unless somebody closes it.
+func TestEndsOpen(t *testing.T) {
+	s, err := Replay(Snapshot{History: []uimessage.Message{
+		said("u1", 1), answered("a1", "r", ""), said("u2", 2), answered("a2", "r", "done"), said("u3", 3),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []bool{false, true, true, true, false, true} {
+		if got := s.EndsOpen(n); got != want {
+			t.Errorf("EndsOpen(%d) = %t, want %t", n, got, want)
+		}
+	}
+}
+
+// A skill that a run loaded stays loaded when a fold moved the run's end out, and
+// the process died before the meta file and the journal were written.
+func TestUncutFoldKeepsPins(t *testing.T) {
+	user := said("u1", 1)
+	live, err := Replay(Snapshot{History: []uimessage.Message{user}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := live.Meta()
+	call := func(id string) uimessage.Tool {
+		return uimessage.Tool{ToolCallID: id, Name: "skills_load", State: uimessage.ToolOutputAvailable, Input: []byte(`{}`), Output: []byte(`1`)}
+	}
+	var journal []Record
+	for _, f := range []Fact{
+		RunStarted{RunID: "r", MessageID: "a1", Attempt: 1},
+		StepResponded{RunID: "r", MessageID: "a1", Step: 1, Parts: []uimessage.Part{call("c1"), call("c2"), call("c3")}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c1"), Skill: messages.SkillOrder{Name: "one", Digest: "d1"}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c2"), Skill: messages.SkillOrder{Name: "two", Digest: "d2"}},
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c3"), Skill: messages.SkillOrder{Name: "one"}}, // away again
+		RunFinished{RunID: "r", Message: answered("a1", "r", "done"), Result: ResultDone, Fates: []Settled{{TurnID: "u1", Fate: FateAnswered}}},
+	} {
+		records := live.Next(1, f)
+		journal = append(journal, records...)
+		if err := live.Apply(records[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fold := live.Fold(1)
+	history := append([]uimessage.Message{user}, fold.History...)
+	for name, meta := range map[string]Meta{"before the meta file": old, "before the cut": fold.Meta} {
+		again, err := Replay(Snapshot{History: history, Journal: journal, Meta: meta, LedgerN: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(live.Pins(), again.Pins()); diff != "" || len(live.Pins()) != 1 {
+			t.Errorf("%s: pins (-live +again):\n%s", name, diff)
+		}
+	}
+}
+
+// What was put aside and dropped leaves facts in the journal, although nothing of
+// them is left to fold: no turn may go past them into the history.
+func TestDroppedTurnIsNotClean(t *testing.T) {
+	s, err := Replay(Snapshot{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(f Fact) {
+		t.Helper()
+		if err := s.Apply(s.Next(1, f)[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(TurnParked{Turn: said("u1", 1), Ingress: &Ingress{ID: "i1", Seq: 1}})
+	s.Fold(1)
+	s.Folded()
+	if s.Clean() {
+		t.Error("clean although the journal keeps what was put aside")
+	}
+	take(TurnUnparked{TurnID: "u1", Outcome: EgressDropped})
+	if s.Clean() {
+		t.Error("clean with facts in the journal")
+	}
+	s.Fold(1)
+	s.Folded()
+	if !s.Clean() {
+		t.Error("not clean with an empty journal")
+	}
+}
+
+// A run that goes on in the message of another one closes it with a result before its
+// own end. A crash in the middle of a fold must not take that for the end of the run.
+func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
+	asked := answered("a1", "r1", "waiting")
+	before := []uimessage.Message{said("u1", 1), asked}
+	live, err := Replay(Snapshot{History: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var journal []Record
+	for _, f := range []Fact{
+		RunStarted{RunID: "r2", MessageID: "a1", Attempt: 1},
+		TurnAccepted{Turn: said("u2", 2)},
+		TurnsMerged{RunID: "r2", Step: 2, Closed: answered("a1", "r2", "done"), MessageID: "a2", Turns: []string{"u2"}},
+		TurnAccepted{Turn: said("u3", 3)},
+		RunFinished{RunID: "r2", Message: answered("a2", "r2", "done"), Result: ResultDone, Fates: []Settled{{TurnID: "u2", Fate: FateAnswered, RunID: "r2"}}},
+	} {
+		records := live.Next(1, f)
+		journal = append(journal, records...)
+		if err := live.Apply(records[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of the fold only the first message has come to the disk.
+	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Fold(1).History[0]}, Journal: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := func(s *State) (ids []string) {
+		for _, turn := range s.History {
+			ids = append(ids, turn.ID)
+		}
+		return ids
+	}
+	if diff := cmp.Diff(order(live), order(again)); diff != "" {
+		t.Errorf("the history differs after a crash (-before +after):\n%s", diff)
+	}
+}
