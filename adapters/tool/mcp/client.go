@@ -367,22 +367,13 @@ func (c *client) serve(ctx context.Context, l *link) string {
 		case <-timer.C:
 			last = time.Now()
 			start, cancel := context.WithTimeout(ctx, c.o.Limits.Start)
-			next := &link{session: l.session, stop: l.stop, gone: l.gone, ended: l.ended}
-			err := c.list(start, next)
+			err := c.list(start, l)
 			cancel()
 			if err != nil {
 				return c.server.line("its tools cannot be listed: " + err.Error())
 			}
-			l.hashesAre(c, next.hashes)
 		}
 	}
-}
-
-// hashesAre replaces what the session has listed.
-func (l *link) hashesAre(c *client, hashes map[string]string) {
-	c.mu.Lock()
-	l.hashes = hashes
-	c.mu.Unlock()
 }
 
 // sdkClient is a client that answers nothing but pings.
@@ -408,7 +399,8 @@ func (c *client) sdkClient() *sdk.Client {
 	})
 }
 
-// list asks for the tools and notes them.
+// list asks for the tools and notes them. The session has the new hashes before the
+// store does: a tool that a person approves right away can be called.
 func (c *client) list(ctx context.Context, l *link) error {
 	began := time.Now()
 	tools, err := c.pages(ctx, l.session)
@@ -416,12 +408,15 @@ func (c *client) list(ctx context.Context, l *link) error {
 	if err != nil {
 		return err
 	}
-	l.hashes = map[string]string{}
+	hashes := map[string]string{}
 	for _, t := range tools {
 		if t.fault == nil {
-			l.hashes[t.def.Name] = t.def.hash()
+			hashes[t.def.Name] = t.def.hash()
 		}
 	}
+	c.mu.Lock()
+	l.hashes = hashes
+	c.mu.Unlock()
 	changed, err := c.o.Store.note(c.server, tools, began)
 	if err != nil {
 		return err

@@ -172,13 +172,14 @@ func (*sink) Receive(ctx context.Context, _ platform.Host) error {
 func (*sink) Plan(out platform.Outbound) []platform.Part { return []platform.Part{{Text: out.Text}} }
 
 func (s *sink) Send(ctx context.Context, _ platform.Target, part platform.Part) (messages.Receipt, error) {
+	s.n++ // one part of a chat at a time; before the test reads the answer, so that it may read n then
+	id := s.n
 	select {
 	case s.sent <- part.Text:
 	case <-ctx.Done():
 		return messages.Receipt{}, context.Cause(ctx)
 	}
-	s.n++ // one part of a chat at a time
-	return messages.Receipt{ID: strconv.Itoa(s.n), Order: int64(s.n)}, nil
+	return messages.Receipt{ID: strconv.Itoa(id), Order: int64(id)}, nil
 }
 
 // talker is a model that answers everything with a few lines, and keeps nothing.
