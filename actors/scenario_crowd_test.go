@@ -46,10 +46,19 @@ func TestCL1CrashLoopIsParkedWithNotice(t *testing.T) {
 				s := newScenario(t, memstore.New())
 				s.model.Otherwise = &modeltest.Step{Text: []string{"Fine."}}
 				chats := neighbours(6)
-				s.o.Chat.Audit = nil
 				poisoned := &panics{}
 				poisoned.set(when[0], when[1], 1000)
-				s.o.Chat.Audit = onlyFor(alice, poisoned)
+				s.o.Chat.Audit = func(e chat.AuditEntry) {
+					if e.ChatKey == alice {
+						poisoned.told(e)
+					}
+				}
+				s.o.Chat.GroupContext = func(key messages.ChatKey) int {
+					if key == alice {
+						return poisoned.quotes(0)(key)
+					}
+					return 0
+				}
 				s.world()
 				var slowest time.Duration
 				var wg sync.WaitGroup
@@ -91,15 +100,6 @@ func TestCL1CrashLoopIsParkedWithNotice(t *testing.T) {
 				t.Logf("soak: row=CL1 others=%d slowest_added=%v", len(chats)-1, slowest)
 			})
 		})
-	}
-}
-
-// onlyFor panics for one chat.
-func onlyFor(key messages.ChatKey, p *panics) func(chat.AuditEntry) {
-	return func(e chat.AuditEntry) {
-		if e.ChatKey == key {
-			p.audit(e)
-		}
 	}
 }
 

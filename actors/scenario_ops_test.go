@@ -15,7 +15,8 @@ import (
 // More words of a script:
 //
 //	bot WHO TEXT [=> declined REASON]    a message of another bot
-//	panics EVENT RESULT TIMES            the chat panics when it tells the audit log of this
+//	panics EVENT RESULT TIMES            the chat panics when it tells the audit log of this;
+//	                                     ingress open: while it decides about an ingress
 //	outbox => KIND STATE TEXT; …         what an operator sees
 //	retry WHAT, drop WHAT [=> REASON]    WHAT: all, or the number of an item
 //
@@ -26,19 +27,34 @@ import (
 //
 // set contexts on | fair on | debounce 200ms | compact KEEP BUDGET [extract]
 
-// panics makes the chat panic where it tells the audit log of something.
+// panics makes the chat panic where it tells the audit log of something, which is durable by
+// then, or while it decides about an ingress, which is not.
 type panics struct {
 	mu            sync.Mutex
 	event, result string
 	times         int
 }
 
-func (p *panics) audit(e chat.AuditEntry) {
+func (p *panics) told(e chat.AuditEntry) {
+	if e.Event != "ingress" {
+		p.at(e)
+	}
+}
+
+func (p *panics) at(e chat.AuditEntry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.times > 0 && e.Event == p.event && e.Result == p.result {
 		p.times--
 		panic("scripted: " + e.Event)
+	}
+}
+
+// quotes is for [chat.Options.GroupContext], which is asked while an ingress is decided about.
+func (p *panics) quotes(n int) func(messages.ChatKey) int {
+	return func(key messages.ChatKey) int {
+		p.at(chat.AuditEntry{ChatKey: key, Event: "ingress", Result: "open"})
+		return n
 	}
 }
 

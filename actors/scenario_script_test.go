@@ -118,7 +118,7 @@ func newScenario(t *testing.T, disk persistence.Store) *scenario {
 		Store: s.store, Model: s.model,
 		Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: s.sends.fail},
 	}
-	s.o.Chat.Audit = s.panics.audit
+	s.o.Chat.Audit, s.o.Chat.GroupContext = s.panics.told, s.panics.quotes(0)
 	s.key = alice
 	return s
 }
@@ -234,7 +234,7 @@ func (s *scenario) setting(rest string) error {
 	case "mode":
 		s.o.Chat.Mode = value
 	case "quotes":
-		s.o.Chat.GroupContext = func(messages.ChatKey) int { return n }
+		s.o.Chat.GroupContext = s.panics.quotes(n)
 	case "lane":
 		s.o.Chat.MaxQueued = n
 	case "sends":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -25,7 +24,7 @@ func (c *chat) recordRun(run *journal.Run, result journal.Result, reason string)
 	if c.RunEnded == nil {
 		return
 	}
-	entry := persistence.RunEntry{Kind: persistence.RunEntryRun, TS: time.Now().UnixMilli(), RunID: run.ID, Result: result}
+	entry := persistence.RunEntry{Kind: persistence.RunEntryRun, TS: c.now().UnixMilli(), RunID: run.ID, Result: result}
 	if reason != "" && result != journal.ResultDone {
 		entry.Failures = append(entry.Failures, beginning(string(result)+": "+reason, entryInput))
 	}
@@ -42,7 +41,7 @@ func (c *chat) recordRun(run *journal.Run, result journal.Result, reason string)
 		said = append(said, addParts(&entry, parts)...)
 	}
 	entry.Request, entry.Answer = beginning(strings.Join(asked, " / "), entryWords), beginning(strings.Join(said, " / "), entryWords)
-	c.RunEnded(c.key, entry)
+	c.effect(observe(func() { c.RunEnded(c.key, entry) }))
 }
 
 // turnsOf are the user turns that a run answered, and its own messages, in order.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -42,8 +40,8 @@ func bound(r journal.Request, call uimessage.Tool) bool {
 }
 
 // decideApproval takes decisions by id.
-func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
-	if c.waitToDecide(ac, msg) || c.pressElsewhere(ac, msg) {
+func (c *chat) decideApproval(msg messages.DecideApproval) {
+	if c.waitToDecide(msg) || c.pressElsewhere(msg) {
 		return
 	}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
@@ -71,15 +69,15 @@ func (c *chat) decideApproval(ac actor.Context, msg messages.DecideApproval) {
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
 	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
-		c.refuse(ac, msg)
+		c.refuse(msg, reasonUnreadable)
 		return
 	}
-	if len(facts) > 0 && (c.wake(ac) != nil || c.offer(ac, facts...) != nil) {
-		c.refuse(ac, msg)
-		return
+	if len(facts) > 0 {
+		c.wake()
+		c.offer(facts...)
 	}
-	c.answer(ac, answer)
-	c.decided(ac, facts)
+	c.answer(answer)
+	c.decided(facts)
 }
 
 // judge says what a decision is worth, and the fact that it makes.
@@ -118,7 +116,7 @@ func (c *chat) worth(a journal.Asked) messages.DecisionIs {
 		return messages.DecisionExpired
 	case a.Request.Answer != journal.AnswerOpen:
 		return messages.DecisionAlready
-	case c.expired(a.Request, time.Now()):
+	case c.expired(a.Request, c.now()):
 		return messages.DecisionExpired
 	case !ok || !bound(a.Request, call):
 		return messages.DecisionUnknown
@@ -156,32 +154,29 @@ func (c *chat) late(messageID string) bool {
 	return !c.state.IsLast(messageID)
 }
 
-// decided does what follows decisions that are durable.
-func (c *chat) decided(ac actor.Context, facts []journal.Fact) {
+// decided tells of decisions.
+func (c *chat) decided(facts []journal.Fact) {
 	for _, f := range facts {
 		if d, ok := f.(journal.ApprovalDecided); ok {
-			c.tellDecided(ac, d)
+			c.tellDecided(d)
 		}
-	}
-	if len(facts) > 0 {
-		c.armExpiry()
-		c.next(ac)
 	}
 }
 
 // tellDecided tells the audit log and readers.
-func (c *chat) tellDecided(ac actor.Context, d journal.ApprovalDecided) {
+func (c *chat) tellDecided(d journal.ApprovalDecided) {
 	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
 	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
 		call, _ := a.Turn.Call(a.Request.CallID)
 		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
 		if d.By != "" {
-			c.Metrics.answered(a.Request.Asked, time.Now().UnixMilli())
+			asked, at := a.Request.Asked, c.now().UnixMilli()
+			c.measure(func(m *Metrics) { m.answered(asked, at) })
 		}
 	}
 	c.audit(e)
-	c.Metrics.approval(string(d.Answer))
-	c.eventFrame(ac, "approval", 0, string(d.Answer))
+	c.measure(func(m *Metrics) { m.approval(string(d.Answer)) })
+	c.eventFrame("approval", 0, string(d.Answer))
 }
 
 // expired reports whether a request has waited too long: by the time that passed
@@ -193,10 +188,7 @@ func (c *chat) expired(r journal.Request, now time.Time) bool {
 
 // armExpiry knows when each open request expires, and waits for the first.
 func (c *chat) armExpiry() {
-	if c.state == nil {
-		return
-	}
-	now, first := time.Now(), time.Time{}
+	now, first := c.now(), time.Time{}
 	deadlines := map[string]time.Time{}
 	for _, a := range c.state.OpenRequests() {
 		d, ok := c.deadlines[a.Request.ID]
@@ -209,100 +201,44 @@ func (c *chat) armExpiry() {
 		}
 	}
 	c.deadlines = deadlines
-	c.disarm()
-	if !first.IsZero() {
-		home := c.home
-		c.expiry = time.AfterFunc(max(first.Sub(now), 0), func() { home.Send(expiryDue{}) })
+	switch {
+	case first.Equal(c.expiry):
+	case first.IsZero():
+		c.endTimer("expiry")
+	default:
+		c.timer("expiry", first.Sub(now), expiryDue{})
+	}
+	c.expiry = first
+}
+
+// expire ends requests that nobody decided in time. No run follows.
+func (c *chat) expire() {
+	now := c.now()
+	c.expiry, c.lookedAt = time.Time{}, 0 // its timer has fired; that of the next request is set again
+	list := slices.DeleteFunc(c.state.OpenRequests(), func(a journal.Asked) bool { return !c.expired(a.Request, now) })
+	c.endRequests(list, journal.AnswerExpired, reasonExpired, c.expiredWords)
+}
+
+// capOpen withdraws the oldest requests when too many wait.
+func (c *chat) capOpen() {
+	if open := c.state.OpenRequests(); len(open) > maxOpen {
+		c.endRequests(open[:len(open)-maxOpen], journal.AnswerWithdrawn, reasonCrowded, c.crowdedWords)
 	}
 }
 
-func (c *chat) disarm() {
-	if c.expiry != nil {
-		c.expiry.Stop()
-		c.expiry = nil
-	}
-}
-
-// expire records requests that nobody decided in time. No run follows.
-func (c *chat) expire(ac actor.Context) {
-	if c.state == nil {
-		return
-	}
-	now := time.Now()
+// endRequests ends requests that no person decided, and says so to the chat; without words
+// only where the request is shown.
+func (c *chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(journal.Asked) string) {
 	var facts []journal.Fact
 	var rows []journal.Row
-	for _, a := range c.state.OpenRequests() {
-		if !c.expired(a.Request, now) {
-			continue
-		}
-		f := journal.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerExpired, Reason: reasonExpired, Late: c.late(a.Turn.ID),
-		}
-		if c.via.Outbox {
-			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.expiredWords(a)}}
+	for _, a := range list {
+		f := journal.ApprovalDecided{MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: answer, Reason: reason, Late: c.late(a.Turn.ID)}
+		if c.via.Outbox && words != nil {
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words(a)}}
 		}
 		facts, rows = append(facts, f), append(rows, f.Rows...)
 	}
-	if len(facts) > 0 && c.append(ac, facts...) != nil {
-		return // it will be read anew, and expire then
-	}
-	c.deliverRows(ac, rows)
-	if len(facts) > 0 {
-		c.decided(ac, facts)
-		return
-	}
-	c.armExpiry()
-}
-
-// capOpen takes the oldest requests back when too many wait, visibly.
-func (c *chat) capOpen(ac actor.Context) error {
-	open := c.state.OpenRequests()
-	if len(open) <= maxOpen {
-		return nil
-	}
-	var facts []journal.Fact
-	var rows []journal.Row
-	for _, a := range open[:len(open)-maxOpen] {
-		f := journal.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: reasonCrowded, Late: c.late(a.Turn.ID),
-		}
-		if c.via.Outbox {
-			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.crowdedWords(a)}}
-		}
-		facts, rows = append(facts, f), append(rows, f.Rows...)
-	}
-	if err := c.append(ac, facts...); err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if d, ok := f.(journal.ApprovalDecided); ok {
-			c.tellDecided(ac, d)
-		}
-	}
-	c.deliverRows(ac, rows)
-	c.armExpiry()
-	return nil
-}
-
-// withdraw denies the open requests, visibly, because what they belong to goes.
-func (c *chat) withdraw(ac actor.Context, why string) error {
-	var facts []journal.Fact
-	for _, a := range c.state.OpenRequests() {
-		facts = append(facts, journal.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: why, Late: c.late(a.Turn.ID),
-		})
-	}
-	if len(facts) == 0 {
-		return nil
-	}
-	if err := c.append(ac, facts...); err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if d, ok := f.(journal.ApprovalDecided); ok {
-			c.tellDecided(ac, d)
-		}
-	}
-	c.armExpiry()
-	return nil
+	c.append(facts...)
+	c.deliverRows(rows)
+	c.decided(facts)
 }

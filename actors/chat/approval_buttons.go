@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -48,7 +46,7 @@ func (c *chat) owed() int {
 
 // showOutcomes has buttons give way to how the requests ended, whatever ended them. What
 // was shown is told by the adapter; until then it is sent again.
-func (c *chat) showOutcomes(ac actor.Context, now time.Time, wanted map[string]bool) {
+func (c *chat) showOutcomes(now time.Time, wanted map[string]bool) {
 	if c.via.PID == nil {
 		return
 	}
@@ -63,7 +61,7 @@ func (c *chat) showOutcomes(ac actor.Context, now time.Time, wanted map[string]b
 		if !c.refers.due(what, now) {
 			continue
 		}
-		ac.Send(c.via.PID, messages.ShowOutcomes{
+		c.send(c.via.PID, messages.ShowOutcomes{
 			ChatKey: c.key, Row: rowID(b.Key), ChatType: c.chatType, MessageID: b.Message, Text: b.Text, Asks: asks, Ended: ended,
 		})
 	}
@@ -71,7 +69,7 @@ func (c *chat) showOutcomes(ac actor.Context, now time.Time, wanted map[string]b
 
 // outcomesShown notes what people see. When all of a message's requests have ended,
 // nothing is left to show there.
-func (c *chat) outcomesShown(ac actor.Context, msg messages.OutcomesShown) {
+func (c *chat) outcomesShown(msg messages.OutcomesShown) {
 	if msg.Retry {
 		return // it is sent again
 	}
@@ -85,10 +83,7 @@ func (c *chat) outcomesShown(ac actor.Context, msg messages.OutcomesShown) {
 		c.shownEnds[b.Key] = msg.Ended
 		if msg.Ended >= len(b.Asks) {
 			delete(c.shownEnds, b.Key)
-			_ = c.offer(ac, journal.ButtonsSettled{Key: b.Key}) // else it is shown once more
-			if c.state != nil && c.state.Run == nil {
-				c.restLater()
-			}
+			c.offer(journal.ButtonsSettled{Key: b.Key}) // else it is shown once more
 		}
 		return
 	}

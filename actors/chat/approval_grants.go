@@ -45,7 +45,7 @@ func (c *chat) readGrants() {
 	persistence.NumberGrants(list)
 	c.grants = grants{read: true, list: list, ends: map[string]time.Time{}}
 	for _, g := range list {
-		c.grants.ends[g.ID] = c.ends(g, time.Now())
+		c.grants.ends[g.ID] = c.ends(g, c.now())
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *chat) answered() map[string]bool {
 // give makes grants durable. One that was given before stays as it was.
 func (c *chat) give(list ...persistence.Grant) error {
 	c.readGrants()
-	now := time.Now()
+	now := c.now()
 	keep := slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool { return g.Until != 0 && !now.Before(c.grants.ends[g.ID]) })
 	for _, g := range list {
 		if !slices.ContainsFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID }) {
@@ -175,7 +175,7 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []jour
 	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
 		return nil, nil
 	}
-	now := time.Now()
+	now := c.now()
 	boot, up := c.uptime()
 	for n, rule := range rules {
 		parsed, ok := grant.ParseRule(rule, policy)
@@ -211,7 +211,7 @@ func (c *chat) timed(id, person string, rules []string, minutes int, open []jour
 // requests is about nothing of the kind, or is another chat's.
 func (c *chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
 	var given []persistence.Grant
-	now := time.Now()
+	now := c.now()
 	boot, up := c.uptime()
 	for _, a := range open {
 		folder := a.Request.FilesIn
@@ -242,7 +242,7 @@ func (c *chat) standing(list []journal.Request) []persistence.Grant {
 	var out []persistence.Grant
 	for _, r := range list {
 		if r.Rule != "" && r.Bind != "" && c.Grants != nil {
-			out = append(out, persistence.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: time.Now().UnixMilli()})
+			out = append(out, persistence.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: c.now().UnixMilli()})
 		}
 	}
 	return out

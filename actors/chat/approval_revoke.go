@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -28,44 +26,44 @@ func noticeMayNotRevoke() notice {
 // counting are the grants that nobody took back and that have not ended.
 func (c *chat) counting() []persistence.Grant {
 	c.readGrants()
-	now := time.Now()
+	now := c.now()
 	return slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool {
 		return g.Revoked != 0 || g.Until != 0 && !now.Before(c.grants.ends[g.ID])
 	})
 }
 
 // aboutApprovals takes orders of people that come by other ways than words.
-func (c *chat) aboutApprovals(ac actor.Context, msg messages.ToChat) {
+func (c *chat) aboutApprovals(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.DecideApproval:
-		c.decideApproval(ac, msg)
+		c.decideApproval(msg)
 	case messages.RevokeGrants:
-		c.revokeGrants(ac, msg)
+		c.revokeGrants(msg)
 	default: // only these are about approvals
 	}
 }
 
 // revokeGrants takes grants back for the host.
-func (c *chat) revokeGrants(ac actor.Context, msg messages.RevokeGrants) {
-	gone, reason, err := c.revoke(ac, msg.By, false, msg.RequestID, msg.Numbers)
+func (c *chat) revokeGrants(msg messages.RevokeGrants) {
+	gone, reason, err := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
 	if err != nil {
-		c.refuse(ac, msg)
+		c.refuse(msg, reasonUnreadable)
 		return
 	}
-	c.answer(ac, messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
+	c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
 }
 
 // revoke takes grants back by their numbers; none: all that the person may. It is
 // durable before anybody hears of it, and the run under way is told before its next
 // call begins. All of them are taken back, or none and there is a reason.
-func (c *chat) revoke(ac actor.Context, by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string, err error) {
+func (c *chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string, err error) {
 	counting := c.counting()
 	for _, n := range numbers {
 		if !slices.ContainsFunc(c.grants.list, func(g persistence.Grant) bool { return g.N == n }) {
 			return nil, revokeUnknown, nil
 		}
 	}
-	list, now := slices.Clone(c.grants.list), time.Now().UnixMilli()
+	list, now := slices.Clone(c.grants.list), c.now().UnixMilli()
 	var taken []persistence.Grant
 	for i, g := range list {
 		if len(numbers) > 0 && !slices.Contains(numbers, g.N) {
@@ -101,8 +99,8 @@ func (c *chat) revoke(ac actor.Context, by messages.Asker, admin bool, requestID
 	for _, g := range taken {
 		c.audit(AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Covers()})
 	}
-	if c.run != nil && c.run.pid != nil {
-		ac.Send(c.run.pid, messages.GrantsChanged{RunID: c.run.id, Grants: c.live()})
+	if c.runChild() != "" {
+		c.tellRun(messages.GrantsChanged{RunID: c.run.id, Grants: c.live()})
 	}
 	return gone, "", nil
 }
@@ -134,20 +132,20 @@ func parseAboutGrants(args string) order {
 }
 
 // obeyRevoke takes grants back at the word of a person.
-func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o order) bool {
+func (c *chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o order) bool {
 	if !c.canSay(msg) {
 		return false
 	}
 	if o.unclear {
-		return c.notRevoked(ac, msg, turn, noticeRevokeUsage())
+		return c.notRevoked(msg, turn, noticeRevokeUsage())
 	}
-	gone, reason, err := c.revoke(ac, by, msg.Admin, msg.RequestID, o.numbers)
+	gone, reason, err := c.revoke(by, msg.Admin, msg.RequestID, o.numbers)
 	switch {
 	case err != nil:
-		c.refuse(ac, msg)
+		c.refuse(msg, reasonUnreadable)
 		return true
 	case reason == revokeUnknown:
-		return c.notRevoked(ac, msg, turn, noticeNoGrant())
+		return c.notRevoked(msg, turn, noticeNoGrant())
 	}
 	say := noticeMayNotRevoke()
 	if c.adminsUnknown() {
@@ -157,18 +155,18 @@ func (c *chat) obeyRevoke(ac actor.Context, msg messages.AcceptIngress, turn jou
 		names := strings.Join(grantNames(gone), ", ")
 		say = notice{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
 	}
-	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", c.text(say, turn))
+	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(say, turn))
 	return true
 }
 
 // notRevoked answers an order that takes nothing back: with what runs without asking, if
 // anything does.
-func (c *chat) notRevoked(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+func (c *chat) notRevoked(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
 	words := c.text(n, turn)
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
 	}
-	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", words)
+	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", words)
 	return true
 }
 
@@ -193,11 +191,11 @@ func grantNames(numbers []int) []string {
 
 // listAll answers with all that waits and all that need not ask; false: there is no
 // way to.
-func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
 	}
-	others, waits := c.gather(ac, msg)
+	others, waits := c.gather(msg)
 	if waits {
 		return true
 	}
@@ -209,7 +207,7 @@ func (c *chat) listAll(ac actor.Context, msg messages.AcceptIngress, turn journa
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
 	}
-	c.settleShowing(ac, msg, turn, words, open)
+	c.settleShowing(msg, turn, words, open)
 	return true
 }
 
@@ -251,7 +249,7 @@ func (c *chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 
 // timeLeft says how long a grant still counts.
 func (c *chat) timeLeft(g persistence.Grant) notice {
-	minutes := max(1, int(time.Until(c.grants.ends[g.ID]).Round(time.Minute)/time.Minute))
+	minutes := max(1, int(c.grants.ends[g.ID].Sub(c.now()).Round(time.Minute)/time.Minute))
 	n, unit := strconv.Itoa(minutes), " more minutes"
 	if minutes == 1 {
 		unit = " more minute"

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -15,7 +13,7 @@ import (
 // decideUnaddressed takes a message of a group that does not turn to the bot, while a
 // request waits there: a decision of somebody who may decide counts as addressed, and so
 // does a plain command. Anything else stays what it is to the gate, and no model reads it.
-func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
 		return false
 	}
@@ -24,20 +22,20 @@ func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, t
 			return false // the platform's own, which it obeys only when it is addressed
 		}
 		msg.Verdict = messages.VerdictCommand
-		if !c.decideInWords(ac, msg, turn) {
-			c.hostCommand(ac, msg, turn)
+		if !c.decideInWords(msg, turn) {
+			c.hostCommand(msg, turn)
 		}
 		return true
 	}
 	switch v := c.understand(msg, turn); v.sense {
 	case senseDecide:
-		return c.decideThose(ac, msg, turn, v)
+		return c.decideThose(msg, turn, v)
 	case senseGrant:
-		return c.grantTimed(ac, msg, turn, v)
+		return c.grantTimed(msg, turn, v)
 	case senseUnknown:
-		return c.sayToThem(ac, msg, turn, noticeAdminsUnknown())
+		return c.sayToThem(msg, turn, noticeAdminsUnknown())
 	case senseNone:
-		return c.sayHowToDecide(ac, msg, turn)
+		return c.sayHowToDecide(msg, turn)
 	case senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
 	}
 	return false
@@ -46,7 +44,7 @@ func (c *chat) decideUnaddressed(ac actor.Context, msg messages.AcceptIngress, t
 // sayHowToDecide answers words that begin like a decision about an open request and are
 // none, for example "deny 1, too risky": they decide nothing, and their sender reads how
 // to write it. No model reads them.
-func (c *chat) sayHowToDecide(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) bool {
 	words, ok := onlyWords(msg)
 	if !ok {
 		return false
@@ -55,7 +53,7 @@ func (c *chat) sayHowToDecide(ac actor.Context, msg messages.AcceptIngress, turn
 	if !ok || !slices.ContainsFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
 		return false
 	}
-	return c.sayToThem(ac, msg, turn, noticeHowToDecide(attempt))
+	return c.sayToThem(msg, turn, noticeHowToDecide(attempt))
 }
 
 func noticeHowToDecide(a reply.Attempt) notice {

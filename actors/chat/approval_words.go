@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -290,7 +288,7 @@ func (c *chat) withAsks(rows []journal.Row, list []journal.Asked) {
 
 // showAsked tells readers of a chat without an outbox what a request is about; its
 // input came with the call.
-func (c *chat) showAsked(ac actor.Context, list []journal.Asked, step int) {
+func (c *chat) showAsked(list []journal.Asked, step int) {
 	for _, a := range list {
 		if a.Request.Answer != journal.AnswerOpen || c.via.Outbox {
 			continue
@@ -300,6 +298,6 @@ func (c *chat) showAsked(ac actor.Context, list []journal.Asked, step int) {
 		if r := []rune(words); len(r) > maxEvent {
 			words = string(r[:maxEvent-1]) + "…"
 		}
-		c.eventFrame(ac, "asked", step, words)
+		c.eventFrame("asked", step, words)
 	}
 }

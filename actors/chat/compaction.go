@@ -1,12 +1,9 @@
 package chat
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -26,7 +23,7 @@ const (
 
 // compacting is what a chat knows of its compaction and of how long it is.
 type compacting struct {
-	pid   *actor.PID // of the child under way; nil: none
+	child string // the name of the child in progress; empty if there is none
 	id    string
 	cause messages.Cause
 	began time.Time
@@ -59,12 +56,12 @@ func (f *compacting) forget() {
 
 // compactIfLong begins a compaction when the chat may be too long. Whether it is
 // turns out when the child has counted.
-func (c *chat) compactIfLong(ac actor.Context) {
-	if c.state == nil || c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
+func (c *chat) compactIfLong() {
+	if c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
 		return
 	}
 	if size := &c.compaction.size; size.tokens(c.state.History, c.systemSoFar()) > tokens.Budget(c.MaxTokens, size.system) {
-		c.compact(ac, messages.CauseThreshold)
+		c.compact(messages.CauseThreshold)
 	}
 }
 
@@ -77,29 +74,24 @@ func (f *compacting) open() int {
 }
 
 // compact begins a compaction unless there is one; false: it cannot.
-func (c *chat) compact(ac actor.Context, cause messages.Cause) bool {
+func (c *chat) compact(cause messages.Cause) bool {
 	f := &c.compaction
-	if c.Compaction == nil || c.closing || f.pid != nil || f.ready != nil {
+	if c.Compaction == nil || c.closing || f.child != "" || f.ready != nil {
 		return false
 	}
-	now := time.Now()
+	now := c.now()
 	msg := messages.Compact{
-		ChatKey: c.key, CompactionID: "k_" + newID(now), RequestID: "k_" + newID(now), Cause: cause, System: c.system(),
+		ChatKey: c.key, CompactionID: "k_" + c.newID(), RequestID: "k_" + c.newID(), Cause: cause, System: c.system(),
 		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open() >= maxTries,
 	}
 	f.size.bound(c.state.History, msg.System)
 	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.knownSystem(), c.NoArchive
 	msg.Reported, msg.Covers = f.size.reported, f.size.covers
-	pid, err := ac.SpawnNamed(c.Compaction(), "compaction-"+msg.CompactionID)
-	if err != nil { // Unreachable: the name is new
-		c.log.Error("spawn of a compaction failed", "error", err)
-		return false
-	}
-	f.pid, f.id, f.cause, f.began, f.last = pid, msg.CompactionID, cause, now, ""
+	f.child, f.id, f.cause, f.began, f.last = "compaction-"+msg.CompactionID, msg.CompactionID, cause, now, ""
 	if n := len(msg.Turns); n > 0 {
 		f.last = msg.Turns[n-1].Message.ID
 	}
-	ac.Request(pid, msg)
+	c.effect(start{f.child, c.Compaction, msg})
 	return true
 }
 
@@ -120,116 +112,104 @@ func (c *chat) foldTurns() []messages.FoldTurn {
 }
 
 // compactNow is a person's order.
-func (c *chat) compactNow(ac actor.Context) Compaction {
+func (c *chat) compactNow() Compaction {
 	switch {
 	case c.Compaction == nil:
 		return CompactionOff
-	case c.compaction.pid != nil || c.compaction.ready != nil:
+	case c.compaction.child != "" || c.compaction.ready != nil:
 		return CompactionUnderWay
-	case len(c.state.History) <= c.KeepLast || !c.compact(ac, messages.CauseCommand):
+	case len(c.state.History) <= c.KeepLast || !c.compact(messages.CauseCommand):
 		return CompactionNothing
 	}
 	return CompactionUnderWay
 }
 
 // onCompacted takes what the child made. The history has gone on meanwhile.
-func (c *chat) onCompacted(ac actor.Context, msg messages.CompactionFinished) {
+func (c *chat) onCompacted(msg messages.CompactionFinished) {
 	f := &c.compaction
-	if f.pid == nil || f.id != msg.CompactionID || !f.pid.Equal(ac.Sender()) {
+	if f.child == "" || f.child != c.in.child || f.id != msg.CompactionID {
 		return
 	}
-	ac.Stop(f.pid)
+	c.effect(stop{f.child})
 	asked := f.asked
-	f.pid, f.asked = nil, messages.ShortenInput{}
+	f.child, f.asked = "", messages.ShortenInput{}
 	if n := len(msg.Tokens); n > 0 && n <= len(c.state.History) && c.state.History[n-1].ID == f.last {
 		f.size.counted(msg.System, msg.Tokens)
 		c.state.Tokens = f.size.kept(c.state.History)
 	}
 	f.aged = msg.Aged
 	if msg.Summary == "" {
-		c.notCompacted(ac, msg.Result, len(msg.Tokens))
+		c.notCompacted(msg.Result, len(msg.Tokens))
 	} else {
 		f.ready = c.readyFold(msg)
 	}
-	if c.state != nil && c.state.Run == nil {
-		c.applyFold(ac)
-	}
-	if c.state != nil && c.state.Run == nil {
-		c.restLater()
-	}
-	c.answerShorten(ac, asked)
-	if c.state != nil && len(c.state.History) > len(msg.Tokens) {
-		c.compactIfLong(ac) // turns came that it has not looked at
-	}
+	c.answerShorten(asked)
+	c.grew = len(c.state.History) > len(msg.Tokens) // turns that it has not looked at
 }
 
 // notCompacted counts a compaction that changed nothing of the turns that it saw.
-func (c *chat) notCompacted(ac actor.Context, result string, turns int) {
+func (c *chat) notCompacted(result string, turns int) {
 	f := &c.compaction
-	c.Metrics.compacted(f.cause, result, f.began)
+	cause, began := f.cause, f.began
+	c.measure(func(m *Metrics) { m.compacted(cause, result, began) })
 	switch result {
 	case messages.ResultAged:
 	case messages.ResultEnough:
-		c.keepMeta(ac)
+		c.keepMeta()
 	case messages.ResultNothing:
 		f.stale = turns
-		c.keepMeta(ac)
+		c.keepMeta()
 	case resultUnwritten:
-		f.tries = append(f.tries, time.Now().UnixMilli())
+		f.tries = append(f.tries, c.now().UnixMilli())
 	default:
-		f.tries = append(f.tries, time.Now().UnixMilli())
+		f.tries = append(f.tries, c.now().UnixMilli())
 		c.state.Tries = slices.Clone(f.tries)
-		c.keepMeta(ac)
+		c.keepMeta()
 	}
 }
 
 // keepMeta makes durable what came of a compaction that changed nothing: the tries that
 // count against the next ones, and what turns were counted as. During a run they are at
 // its end.
-func (c *chat) keepMeta(ac actor.Context) {
+func (c *chat) keepMeta() {
 	if c.state.Run != nil {
 		return
 	}
-	if err := c.store.Fold(context.Background(), c.state.Fold(time.Now().UnixMilli())); err != nil {
-		c.storeFailed(ac, err)
-		return
-	}
-	c.state.Folded()
+	c.saveMeta()
 }
 
 // readyFold makes the summary's turn.
 func (c *chat) readyFold(msg messages.CompactionFinished) *readyFold {
-	now := time.Now()
 	meta := c.plainMeta()
 	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
 	meta.Tokens = int64(msg.SummaryTokens)
 	return &readyFold{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
-		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant,
+		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant,
 		Parts: []uimessage.Part{uimessage.Text{Text: msg.Summary}}, Metadata: meta.Append(nil),
 	}}
 }
 
 // compactionGone: the child ended without an answer.
-func (c *chat) compactionGone(ac actor.Context, who *actor.PID) {
+func (c *chat) compactionGone(child string) {
 	f := &c.compaction
-	if f.pid == nil || !f.pid.Equal(who) || c.state == nil {
+	if f.child == "" || f.child != child {
 		return
 	}
 	asked := f.asked
-	f.pid, f.asked = nil, messages.ShortenInput{}
-	c.notCompacted(ac, messages.ResultFailed, 0)
-	c.answerShorten(ac, asked)
+	f.child, f.asked = "", messages.ShortenInput{}
+	c.notCompacted(messages.ResultFailed, 0)
+	c.answerShorten(asked)
 }
 
 // dropCompaction ends the child. A run that waits for it goes on without.
-func (c *chat) dropCompaction(ac actor.Context) {
+func (c *chat) dropCompaction() {
 	f := &c.compaction
 	asked := f.asked
-	if f.pid != nil {
-		ac.Stop(f.pid)
-		f.pid, f.asked = nil, messages.ShortenInput{}
+	if f.child != "" {
+		c.effect(stop{f.child})
+		f.child, f.asked = "", messages.ShortenInput{}
 	}
-	c.answerShorten(ac, asked)
+	c.answerShorten(asked)
 }
 
 // memorySection is what Agent.md says under its heading of memory.

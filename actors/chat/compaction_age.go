@@ -1,24 +1,18 @@
 package chat
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // ageOutputs leaves large outputs of tools out of turns that stay and are too large. Each
 // turn goes to an archive as it is, which the turn names from then on. It may be
 // called only between runs.
-func (c *chat) ageOutputs(ac actor.Context, aged []messages.AgedTurn) {
+func (c *chat) ageOutputs(aged []messages.AgedTurn) {
 	changed := false
 	for _, a := range aged {
 		i := slices.IndexFunc(c.state.History, func(t journal.Turn) bool { return t.ID == a.ID })
@@ -26,34 +20,24 @@ func (c *chat) ageOutputs(ac actor.Context, aged []messages.AgedTurn) {
 			continue
 		}
 		was := c.state.History[i]
-		now := time.Now()
+		now := c.now()
 		archive := fmt.Sprintf("%s-%d-aged", now.UTC().Format("20060102T150405.000Z"), was.Meta.Seq)
 		m, ok := prompt.Aged(was.Message, archive)
 		if !ok {
 			continue
 		}
-		if c.fold(ac) != nil {
-			return
-		}
+		c.checkpoint()
 		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.state.Meta()}
 		rewrite.Insert = append(rewrite.Insert, m)
-		err := c.store.Rewrite(context.Background(), rewrite)
-		if errors.Is(err, persistence.ErrDamaged) || undone(err) {
-			c.log.Warn("large outputs of tools could not be archived", "error", err)
-			break
-		}
-		if err != nil {
-			c.storeFailed(ac, err)
-			return
-		}
-		c.state.Aged(i, m)
 		c.compaction.size.aged(i, a.Tokens)
+		rewrite.Meta.Tokens = c.compaction.size.kept(c.state.History)
+		c.p.ifRefused = agingRefused{}
+		c.rewrite(rewrite)
 		changed = true
 	}
 	if !changed {
 		return
 	}
-	c.state.Tokens = c.compaction.size.kept(c.state.History)
 	c.trim = messages.Trim{}
 	c.size.turns, c.size.bytes = 0, 0
 	c.prefixBroken("aged_output")

@@ -1,45 +1,52 @@
 package chat
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// applyFold puts a summary that is ready in the place of the turns it stands for:
-// they go to the archive, and then one rewrite. It may be called only between runs.
-func (c *chat) applyFold(ac actor.Context) {
-	if ready := c.compaction.ready; ready != nil {
-		c.compaction.ready = nil
-		c.putSummary(ac, ready)
+// applyCompaction puts a summary that is ready in the place of the turns it stands for:
+// they go to the archive, and then one rewrite. It may be called only between runs, and reports
+// whether there was anything to do.
+func (c *chat) applyCompaction() bool {
+	f := &c.compaction
+	switch {
+	case f.ready != nil:
+		c.copyState()
+		ready := f.ready
+		f.ready = nil
+		c.putSummary(ready)
+	case f.aged != nil:
+		c.copyState()
+		aged := f.aged
+		f.aged = nil
+		c.ageOutputs(aged)
+	default:
+		return false
 	}
-	if aged := c.compaction.aged; aged != nil && c.state != nil {
-		c.compaction.aged = nil
-		c.ageOutputs(ac, aged)
-	}
+	return true
 }
 
+// compactionRefused and agingRefused: the store refused the shorter history.
+type (
+	compactionRefused struct{}
+	agingRefused      struct{}
+)
+
 // putSummary is the rewrite.
-func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
+func (c *chat) putSummary(ready *readyFold) {
 	if !c.fits(ready) {
-		c.notCompacted(ac, resultChanged, 0)
+		c.notCompacted(resultChanged, 0)
 		return
 	}
-	if c.fold(ac) != nil {
-		return
-	}
+	c.checkpoint()
 	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
-	now := time.Now()
+	now := c.now()
 	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
 	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[ready.to:]))
@@ -51,19 +58,10 @@ func (c *chat) putSummary(ac actor.Context, ready *readyFold) {
 	}
 	rewrite.Insert = []uimessage.Message{ready.summary}
 	rewrite.Meta.Tokens = size.kept(append([]journal.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
-	err := c.store.Rewrite(context.Background(), rewrite)
-	switch {
-	case err == nil:
-		c.compaction.size, c.state.Tokens = size, rewrite.Meta.Tokens
-		c.compacted(ready, rewrite.Meta.Cursor)
-		c.state.Pinned = rewrite.Meta.Pinned
-	case errors.Is(err, persistence.ErrDamaged), undone(err):
-		c.log.Warn("the chat was not compacted", "error", err)
-		c.notCompacted(ac, resultUnwritten, 0)
-	default:
-		c.notCompacted(ac, resultUnwritten, 0)
-		c.storeFailed(ac, err)
-	}
+	c.p.ifRefused = compactionRefused{}
+	c.rewrite(rewrite)
+	c.compaction.size = size
+	c.compacted(ready)
 }
 
 // named is a summary that says where the turns it stands for are.
@@ -89,20 +87,21 @@ func (c *chat) fits(ready *readyFold) bool {
 	return messages.PrefixHash(turns) == ready.hash
 }
 
-// compacted takes the rewrite in.
-func (c *chat) compacted(ready *readyFold, cursor string) {
+// compacted is what follows from the summary.
+func (c *chat) compacted(ready *readyFold) {
 	f := &c.compaction
-	c.state.Compacted(ready.to, ready.summary)
-	c.state.Cursor = cursor
 	if !ready.shown {
 		// What requests leave out is named by places that are others now.
 		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 		c.prefixBroken("compaction")
 	}
-	f.stale, f.tries, c.state.Tries = 0, nil, nil
+	f.stale, f.tries = 0, nil
 	c.size.turns, c.size.bytes = 0, 0
-	c.Metrics.compacted(f.cause, ready.done.Result, f.began)
-	c.Metrics.saved(ready.done)
+	cause, began := f.cause, f.began
+	c.measure(func(m *Metrics) {
+		m.compacted(cause, ready.done.Result, began)
+		m.saved(ready.done)
+	})
 	c.log.Info("the chat was compacted", "cause", string(f.cause), "result", ready.done.Result, "turns", ready.to,
 		"tokens_before", ready.done.Before, "tokens_after", ready.done.After)
 }
@@ -110,7 +109,7 @@ func (c *chat) compacted(ready *readyFold, cursor string) {
 // prefixBroken counts a next request that does not begin with the one before.
 func (c *chat) prefixBroken(cause string) {
 	if c.PrefixBroken != nil {
-		c.PrefixBroken(cause)
+		c.effect(observe(func() { c.PrefixBroken(cause) }))
 	}
 }
 
@@ -130,21 +129,21 @@ func (c *chat) shown() prompt.History {
 }
 
 // shorten folds the history for a run whose request is too long.
-func (c *chat) shorten(ac actor.Context, msg messages.ShortenInput) {
+func (c *chat) shorten(msg messages.ShortenInput) {
 	f := &c.compaction
-	if f.pid == nil && f.ready == nil {
-		c.compact(ac, messages.CauseOverflow)
+	if f.child == "" && f.ready == nil {
+		c.compact(messages.CauseOverflow)
 	}
-	if f.pid != nil {
+	if f.child != "" {
 		f.asked, f.cause = msg, messages.CauseOverflow
 		return
 	}
-	c.answerShorten(ac, msg)
+	c.answerShorten(msg)
 }
 
 // answerShorten lets a run go on that waited for a compaction, whatever came of it.
-func (c *chat) answerShorten(ac actor.Context, msg messages.ShortenInput) {
-	if msg == (messages.ShortenInput{}) || c.run == nil || !c.ours(msg.RunID) || c.run.pid == nil {
+func (c *chat) answerShorten(msg messages.ShortenInput) {
+	if msg == (messages.ShortenInput{}) || c.runChild() == "" || !c.ours(msg.RunID) {
 		return
 	}
 	answer := messages.InputShortened{RunID: msg.RunID}
@@ -154,5 +153,5 @@ func (c *chat) answerShorten(ac actor.Context, msg messages.ShortenInput) {
 		c.prefixBroken("compaction")
 	}
 	answer.Input = c.input(msg.Step)
-	ac.Send(c.run.pid, answer)
+	c.tellRun(answer)
 }

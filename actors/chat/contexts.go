@@ -5,11 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
-	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -46,12 +42,12 @@ func (c *chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 
 // handOver ends a run that goes on in another context. Who follows it sees one run:
 // what it settled is told at its end, unless turns that waited come first.
-func (c *chat) handOver(ac actor.Context, messageID string, fates []journal.Settled) {
+func (c *chat) handOver(messageID string, fates []journal.Settled) {
 	c.moved = slices.Concat(c.moved, fates)
 	if !c.state.IsLast(messageID) {
 		moved := c.takeMoved(nil)
-		c.endFrame(ac, messageID, "", moved, false)
-		c.unmark(ac, moved)
+		c.endFrame(messageID, "", moved, false)
+		c.unmark(moved)
 	}
 }
 
@@ -62,32 +58,60 @@ func (c *chat) takeMoved(fates []journal.Settled) []journal.Settled {
 	return all
 }
 
-// obeySwitch makes the context that a run asked for. It may be called only between
-// runs. Answers that wait for their outcome go first: they belong to the old one.
-func (c *chat) obeySwitch(ac actor.Context) {
+// obeySwitch makes the context that a run asked for, and reports whether there is such an
+// order. Answers that wait for their outcome go first: they belong to the old context.
+func (c *chat) obeySwitch() bool {
 	turn, at, from, ok := c.state.Switching()
 	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
-		return
-	}
-	result := journal.Result(turn.Meta.Result)
-	if result == journal.ResultSwitching {
-		if result = journal.ResultDone; at == len(c.state.History)-1 {
-			result = journal.ResultSwitched
-		}
+		return false
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
 	if turn.Switch.N <= maxSwitches {
-		err = c.switchContext(ac, ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, result)
+		err = c.switchContext(ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, c.resultOf(turn, at))
 	}
-	if why, refused := errors.AsType[unswitched](err); refused {
-		c.log.Warn("the context was not switched", "reason", string(why))
-		_ = c.append(ac, journal.TurnReplaced{Turn: notSwitched(turn, string(why)).Obeyed(result).Message}) // it will be read anew, and refused then
+	if err != nil {
+		c.notSwitched(err)
 	}
+	c.p.ifRefused = switchRefused{}
+	return true
 }
 
-// notSwitched is a turn whose last call came to nothing after all. No model has read
+// switchRefused: the store refused another history.
+type switchRefused struct{}
+
+// resultOf is the result of the run whose order to switch the context is obeyed.
+func (c *chat) resultOf(turn journal.Turn, at int) journal.Result {
+	result := journal.Result(turn.Meta.Result)
+	if result != journal.ResultSwitching {
+		return result
+	}
+	if at == len(c.state.History)-1 {
+		return journal.ResultSwitched
+	}
+	return journal.ResultDone
+}
+
+// notSwitched has the run hear that its order came to nothing.
+func (c *chat) notSwitched(why error) {
+	turn, at, _, ok := c.state.Switching()
+	if !ok {
+		return // Unreachable: the order is still there
+	}
+	c.log.Warn("the context was not switched", "reason", why)
+	c.append(journal.TurnReplaced{Turn: withoutSwitch(turn, why.Error()).Obeyed(c.resultOf(turn, at)).Message})
+}
+
+// refusedSwitch words why the store refused another history.
+func refusedSwitch(err error) error {
+	if errors.Is(err, persistence.ErrDamaged) {
+		return unswitched("the history is damaged and has to be repaired first")
+	}
+	return unswitched("it could not be written")
+}
+
+// withoutSwitch is a turn whose last call came to nothing after all. No model has read
 // its outcome yet.
-func notSwitched(turn journal.Turn, why string) journal.Turn {
+func withoutSwitch(turn journal.Turn, why string) journal.Turn {
 	for _, p := range slices.Backward(turn.Parts) {
 		if call, ok := p.(uimessage.Tool); ok {
 			turn.Parts = journal.ReplaceCall(turn.Parts, call.ToolCallID, func(t uimessage.Tool) uimessage.Tool {
@@ -103,18 +127,14 @@ func notSwitched(turn journal.Turn, why string) journal.Turn {
 // switchContext archives the turns before from and puts those of another context in
 // their place, or none, in one rewrite. The turns up to to go over, the last of them
 // without its order; what follows them stays as it is.
-func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, result journal.Result) error {
+func (c *chat) switchContext(order ordered, from, to int, result journal.Result) error {
 	loaded, err := c.loadedTurns(order.Load)
 	if err != nil {
 		return err
 	}
-	if err := c.denyOpen(ac); err != nil {
-		return err
-	}
-	if err := c.fold(ac); err != nil {
-		return err
-	}
-	rewrite := journal.Rewrite{At: time.Now(), To: to, Meta: c.state.Meta()}
+	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, c.switchedWords)
+	c.checkpoint()
+	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.state.Meta()}
 	var over []journal.Turn
 	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
 		over[len(over)-1] = over[len(over)-1].Obeyed(result)
@@ -126,18 +146,13 @@ func (c *chat) switchContext(ac actor.Context, order ordered, from, to int, resu
 		left := journal.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
 	}
-	err = c.store.Rewrite(context.Background(), rewrite)
-	switch {
-	case err == nil:
-		c.switched(ac, order.ContextSwitch, rewrite)
-		return nil
-	case errors.Is(err, persistence.ErrDamaged):
-		return unswitched("the history is damaged and has to be repaired first")
-	case undone(err):
-		return unswitched("it could not be written")
-	}
-	c.storeFailed(ac, err)
-	return err
+	rewrite.Meta.Tokens = journal.TokenCounts{}
+	c.rewrite(rewrite)
+	c.newBegin("context")
+	c.dropCompaction()
+	c.compaction.ready, c.compaction.aged = nil, nil
+	c.log.Info("the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.state.History))
+	return nil
 }
 
 // sameTurns reports whether turns are those of a context, and nothing more.
@@ -171,7 +186,7 @@ func (c *chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 		meta := c.plainMeta()
 		meta.Result, meta.Model, meta.Demo = string(journal.ResultRewound), "", false
 		out = append(out, uimessage.Message{
-			ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
+			ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
 		})
 	}
 	for _, t := range over {
@@ -180,51 +195,11 @@ func (c *chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 	return out
 }
 
-// switched takes the rewrite in. What was known of the old history is void.
-func (c *chat) switched(ac actor.Context, order messages.ContextSwitch, rewrite journal.Rewrite) {
-	c.state.Rewritten(rewrite.To, rewrite.Insert)
-	c.state.Cursor, c.state.Pinned = rewrite.Meta.Cursor, rewrite.Meta.Pinned
-	c.dropCompaction(ac)
-	c.compaction.ready, c.compaction.aged, c.compaction.size, c.compaction.stale = nil, nil, estimate{}, 0
-	c.state.Tokens = journal.TokenCounts{}
-	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
-	c.size.turns, c.size.bytes = 0, 0
-	if c.PrefixBroken != nil {
-		c.PrefixBroken("context")
-	}
-	c.log.Info("the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.state.History))
-}
-
-// denyOpen denies the open requests and tells people: what they belong to goes.
-func (c *chat) denyOpen(ac actor.Context) error {
-	var facts []journal.Fact
-	var rows []journal.Row
-	for _, a := range c.state.OpenRequests() {
-		f := journal.ApprovalDecided{
-			MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: journal.AnswerWithdrawn, Reason: reasonSwitched, Late: c.late(a.Turn.ID),
-		}
-		if c.via.Outbox {
-			n := strconv.Itoa(a.Request.N)
-			words := c.inTheirWords(notice{
-				"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
-				"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
-			})
-			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words}}
-		}
-		facts, rows = append(facts, f), append(rows, f.Rows...)
-	}
-	if len(facts) == 0 {
-		return nil
-	}
-	if err := c.append(ac, facts...); err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if d, ok := f.(journal.ApprovalDecided); ok {
-			c.tellDecided(ac, d)
-		}
-	}
-	c.deliverRows(ac, rows)
-	c.armExpiry()
-	return nil
+// switchedWords say that a request ended because the conversation went on elsewhere.
+func (c *chat) switchedWords(a journal.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{
+		"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
+		"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
+	})
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -42,18 +40,18 @@ const shownContexts = 10
 // contextCommand obeys /new, /contexts and /load. Doing so again after a crash that
 // hid the answer leaves no second trace: what is empty is not left, and what is
 // loaded is not loaded again.
-func (c *chat) contextCommand(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) ContextsAnswer {
+func (c *chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) ContextsAnswer {
 	if !c.Contexts {
 		return ContextsAnswer{}
 	}
 	by := commandBy{msg.IngressID, turn.Meta.TS}
 	switch msg.Command {
 	case "new":
-		return c.newByCommand(ac, by, msg.Args)
+		return c.newByCommand(by, msg.Args)
 	case "contexts":
 		return c.listContexts()
 	case "load":
-		return c.loadByCommand(ac, by, strings.TrimSpace(msg.Args))
+		return c.loadByCommand(by, strings.TrimSpace(msg.Args))
 	}
 	return ContextsAnswer{}
 }
@@ -71,26 +69,33 @@ func (c *chat) settledAll() bool {
 	return c.state.Run == nil && c.state.OpenTurns() == 0 && !continues && len(c.state.Due()) == 0
 }
 
-func (c *chat) newByCommand(ac actor.Context, by commandBy, title string) ContextsAnswer {
+func (c *chat) newByCommand(by commandBy, title string) ContextsAnswer {
 	switch {
 	case !c.settledAll():
 		return ContextsAnswer{Are: ContextsBusy}
 	case len(c.state.History) == 0:
 		return ContextsAnswer{Are: ContextsEmpty}
 	}
-	return c.switchByCommand(ac, by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
+	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
 }
 
-func (c *chat) switchByCommand(ac actor.Context, by commandBy, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
+func (c *chat) switchByCommand(by commandBy, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
 	sum := sha256.Sum256([]byte(by.ingressID))
 	order.ID, order.Reason = messages.NewContextID(time.UnixMilli(by.at), hex.EncodeToString(sum[:])), "by command"
 	n := len(c.state.History)
-	if err := c.switchContext(ac, ordered{order, by.at}, n, n, ""); err != nil {
+	if _, refused := c.in.msg.(commandRefused); refused {
+		return ContextsAnswer{Are: ContextsFailed}
+	}
+	c.p.ifRefused = commandRefused{c.in.msg}
+	if err := c.switchContext(ordered{order, by.at}, n, n, ""); err != nil {
 		c.log.Warn("the context was not switched", "error", err)
 		return ContextsAnswer{Are: ContextsFailed}
 	}
 	return done
 }
+
+// commandRefused: the store refused the history that a command asked for.
+type commandRefused struct{ of any }
 
 func (c *chat) listContexts() ContextsAnswer {
 	items, err := c.Store.Contexts(context.Background(), c.key)
@@ -101,7 +106,7 @@ func (c *chat) listContexts() ContextsAnswer {
 	return ContextsAnswer{Are: ContextsListed, Items: items[:min(shownContexts, len(items))]}
 }
 
-func (c *chat) loadByCommand(ac actor.Context, by commandBy, what string) ContextsAnswer {
+func (c *chat) loadByCommand(by commandBy, what string) ContextsAnswer {
 	if what == "" {
 		return c.listContexts()
 	}
@@ -124,7 +129,7 @@ func (c *chat) loadByCommand(ac actor.Context, by commandBy, what string) Contex
 	if c.stands(best[0]) {
 		return done
 	}
-	return c.switchByCommand(ac, by, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
+	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
 }
 
 // stands reports whether the history is a context, and nothing more.

@@ -3,8 +3,6 @@ package chat
 import (
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -23,14 +21,14 @@ const (
 )
 
 // debounceDue: nobody has said more for a while.
-type debounceDue struct{ gen int }
+type debounceDue struct{}
 
 // laneFull makes room for a turn, or declines it. Fair is that whoever has most
 // turns waiting loses one: their newest, or the one that just came.
-func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
+func (c *chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	victim, ok := c.crowding(turn)
 	if !ok {
-		c.settleAtOnce(ac, msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
+		c.settleAtOnce(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
 		return
 	}
 	settled := journal.TurnsSettled{
@@ -38,14 +36,11 @@ func (c *chat) laneFull(ac actor.Context, msg messages.AcceptIngress, turn journ
 		Rows:  c.hostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
 	}
 	turn.Metadata = turn.Meta.Append(nil)
-	if c.offer(ac, settled, journal.TurnAccepted{Turn: turn.Message}) != nil {
-		c.refuse(ac, msg)
-		return
-	}
+	c.offer(settled, journal.TurnAccepted{Turn: turn.Message})
 	c.unfetch(victim.ID)
-	c.settledFrame(ac, victim.ID)
-	c.deliverRows(ac, settled.Rows)
-	c.accepted(ac, msg, turn)
+	c.settledFrame(victim.ID)
+	c.deliverRows(settled.Rows)
+	c.accepted(msg, turn)
 }
 
 // crowding is the newest waiting turn of whoever has most of them, if that are
@@ -69,7 +64,7 @@ func (c *chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
 
 // tellFlood are the words for somebody whose message was declined, once in a flood.
 func (c *chat) tellFlood(turn journal.Turn) string {
-	now := time.Now()
+	now := c.now()
 	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
 	c.flooded = now
 	if told {
@@ -97,7 +92,7 @@ func (c *chat) depth(bot bool) int64 {
 	switch {
 	case !bot:
 		return 0
-	case c.state.DepthAt > 0 && time.Since(time.UnixMilli(c.state.DepthAt)) > chainRest:
+	case c.state.DepthAt > 0 && c.ago(time.UnixMilli(c.state.DepthAt)) > chainRest:
 		return 1
 	}
 	return c.state.Depth + 1
@@ -105,28 +100,20 @@ func (c *chat) depth(bot bool) int64 {
 
 // declineBot ends a talk of bots, with one notice. The declined ingress keeps its
 // depth, so that the next one is declined in silence, after a restart too.
-func (c *chat) declineBot(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
+func (c *chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
 	say := ""
 	if c.state.Depth <= maxDepth {
 		say = c.text(noticeBots(), turn)
 	}
-	c.settleAtOnce(ac, msg, turn, journal.FateDeclined, "bot_loop", say)
+	c.settleAtOnce(msg, turn, journal.FateDeclined, "bot_loop", say)
 }
 
 // hold lets an idle chat wait for more messages before it begins, not for ever.
 func (c *chat) hold() {
-	now := time.Now()
+	now := c.now()
 	if c.holding.IsZero() {
 		c.holding = now
 	}
-	c.holds++
 	wait := min(c.Debounce, max(c.holding.Add(maxDebounce*c.Debounce).Sub(now), 0))
-	home, gen := c.home, c.holds
-	time.AfterFunc(wait, func() { home.Send(debounceDue{gen}) })
-}
-
-func (c *chat) onDebounceDue(ac actor.Context, msg debounceDue) {
-	if msg.gen == c.holds {
-		c.next(ac)
-	}
+	c.timer("debounce", wait, debounceDue{})
 }

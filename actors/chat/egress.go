@@ -2,6 +2,7 @@ package chat
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,10 +24,7 @@ type ask struct {
 }
 
 // askDue: a call has waited long enough.
-type askDue struct {
-	key journal.RowKey
-	id  int
-}
+type askDue struct{ key journal.RowKey }
 
 func rowID(k journal.RowKey) messages.RowID { return messages.RowID(k) }
 
@@ -34,21 +32,21 @@ func rowKey(id messages.RowID) journal.RowKey { return journal.RowKey(id) }
 
 // deliverRows hands fresh rows to the adapter. The state has them: nothing is
 // lost if the adapter is not there.
-func (c *chat) deliverRows(ac actor.Context, rows []journal.Row) {
+func (c *chat) deliverRows(rows []journal.Row) {
 	for _, r := range rows {
 		if row := c.state.Row(r.Key); row != nil {
-			c.deliver(ac, *row)
+			c.deliver(*row)
 		}
 	}
 }
 
-func (c *chat) deliver(ac actor.Context, row journal.OutboxRow) {
+func (c *chat) deliver(row journal.OutboxRow) {
 	if c.via.PID == nil || row.Open || c.handed[row.Key] {
 		return
 	}
 	c.handed[row.Key] = true
 	if receipts, sent := c.receipts[row.Key]; sent {
-		c.home.Send(messages.EgressDelivered{ChatKey: c.key, Row: rowID(row.Key), Receipts: receipts})
+		c.effect(resend{msg: messages.EgressDelivered{ChatKey: c.key, Row: rowID(row.Key), Receipts: receipts}})
 		return
 	}
 	d := messages.Deliver{
@@ -62,73 +60,67 @@ func (c *chat) deliver(ac actor.Context, row journal.OutboxRow) {
 			d.Asks = append(d.Asks, messages.Ask(a))
 		}
 	}
-	ac.Send(c.via.PID, d)
+	c.send(c.via.PID, d)
 }
 
 // remind hands rows over again that were not heard of for long: the adapter may
 // have lost them with a restart. One that it still has, it does not begin twice.
-func (c *chat) remind(ac actor.Context) {
-	if c.state == nil || c.state.Run != nil {
+func (c *chat) remind() {
+	if c.state.Run != nil {
 		return
 	}
 	clear(c.handed)
 	for _, row := range c.state.Pending() {
-		c.deliver(ac, row)
+		c.deliver(row)
 	}
 }
 
-func (c *chat) onEgressProgressed(ac actor.Context, msg messages.EgressProgressed) {
+func (c *chat) onEgressProgressed(msg messages.EgressProgressed) {
 	row, parts := c.state.Row(rowKey(msg.Row)), msg.Part+1
 	if msg.Draft {
 		parts = 0
 	}
 	if row == nil || !msg.Draft && len(row.Sent) >= parts {
-		c.kept(ac, msg.Row, parts)
+		c.kept(msg.Row, parts)
 		return
 	}
 	runID := row.RunID
 	fact := journal.EgressSent{Key: row.Key, Part: msg.Part, MessageID: msg.Receipt.ID, Order: msg.Receipt.Order, Draft: msg.Draft}
-	if c.offer(ac, fact) != nil {
-		return // the adapter tells it again
-	}
+	c.offer(fact)
 	c.firstEgress(runID)
-	c.kept(ac, msg.Row, parts)
-	c.letGo(ac)
+	c.kept(msg.Row, parts)
+	c.letGo()
 }
 
 // kept tells the adapter that a receipt is durable, so that it may send on.
-func (c *chat) kept(ac actor.Context, row messages.RowID, parts int) {
-	if ac.Sender() != nil {
-		ac.Respond(messages.EgressKept{ChatKey: c.key, Row: row, Parts: parts})
-	}
+func (c *chat) kept(row messages.RowID, parts int) {
+	c.answer(messages.EgressKept{ChatKey: c.key, Row: row, Parts: parts})
 }
 
-func (c *chat) onEgressDelivered(ac actor.Context, msg messages.EgressDelivered) {
+func (c *chat) onEgressDelivered(msg messages.EgressDelivered) {
 	row := c.state.Row(rowKey(msg.Row))
 	if row == nil {
 		delete(c.receipts, rowKey(msg.Row))
-		c.kept(ac, msg.Row, len(msg.Receipts))
+		c.kept(msg.Row, len(msg.Receipts))
 		return
 	}
 	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
 	fact := journal.EgressSettled{
 		Key: row.Key, Outcome: journal.EgressDelivered, Receipts: journal.IDs(msg.Receipts), Orders: journal.Orders(msg.Receipts), Maybe: maybe,
 	}
-	if c.offer(ac, fact) != nil {
-		return // the adapter tells it again
-	}
+	c.offer(fact)
 	delete(c.handed, fact.Key)
 	delete(c.delayed, fact.Key)
 	delete(c.receipts, fact.Key)
-	c.kept(ac, msg.Row, len(msg.Receipts))
+	c.kept(msg.Row, len(msg.Receipts))
 	c.firstEgress(runID)
-	c.Metrics.delivered(fact.Outcome)
+	c.measure(func(m *Metrics) { m.delivered(fact.Outcome) })
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
-	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
-	c.afterEgress(ac)
+	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
+	c.letGo()
 }
 
-func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
+func (c *chat) onEgressFailed(msg messages.EgressFailed) {
 	row := c.state.Row(rowKey(msg.Row))
 	if row == nil || row.Parked {
 		return
@@ -137,51 +129,39 @@ func (c *chat) onEgressFailed(ac actor.Context, msg messages.EgressFailed) {
 	delete(c.delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
 	fact := journal.EgressSettled{Key: row.Key, Outcome: journal.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1), Maybe: row.Maybe || msg.Maybe}
-	if c.append(ac, fact) != nil {
-		return
-	}
-	c.Metrics.delivered(fact.Outcome)
+	c.append(fact)
+	c.measure(func(m *Metrics) { m.delivered(fact.Outcome) })
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome, Reason: msg.Reason})
-	c.answerAsks(ac, rowKey(msg.Row), messages.EgressAnswer{Parked: true})
-	c.afterEgress(ac)
-}
-
-func (c *chat) afterEgress(ac actor.Context) {
-	c.letGo(ac)
-	if c.state.Run == nil {
-		c.restLater()
-		c.drained(ac)
-	}
+	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Parked: true})
+	c.letGo()
 }
 
 // queueEgress owes a message on behalf of a call: the same call, the same row.
-func (c *chat) queueEgress(ac actor.Context, msg messages.QueueEgress) {
+func (c *chat) queueEgress(msg messages.QueueEgress) {
 	if key, known := c.rowOfCall(msg); known {
-		c.waitFor(ac, key)
+		c.waitFor(key)
 		return
 	}
 	if skipped := c.skip(msg); skipped != "" {
-		ac.Respond(messages.EgressAnswer{Skipped: skipped, Delivered: skipped == "duplicate"})
+		c.answer(messages.EgressAnswer{Skipped: skipped, Delivered: skipped == "duplicate"})
 		return
 	}
 	row := c.rowFor(msg)
 	if msg.RunID == "" {
-		c.sayFor(ac, msg, row)
+		c.sayFor(msg, row)
 		return
 	}
 	if !c.via.Outbox {
 		// The reader fetches the history, which holds the call.
 		c.sent(msg)
-		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
+		c.answer(messages.EgressAnswer{Delivered: true, Parts: 1})
 		return
 	}
-	if c.wake(ac) != nil || c.offer(ac, journal.EgressQueued{Row: row}) != nil {
-		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
-		return
-	}
+	c.wake()
+	c.offer(journal.EgressQueued{Row: row})
 	c.sent(msg)
-	c.deliverRows(ac, []journal.Row{row})
-	c.waitFor(ac, row.Key)
+	c.deliverRows([]journal.Row{row})
+	c.waitFor(row.Key)
 }
 
 func (c *chat) rowFor(msg messages.QueueEgress) journal.Row {
@@ -278,50 +258,48 @@ func content(msg messages.QueueEgress) string {
 }
 
 // waitFor answers a call when its row is settled, or after a while with how far it is.
-func (c *chat) waitFor(ac actor.Context, key journal.RowKey) {
+func (c *chat) waitFor(key journal.RowKey) {
 	row := c.state.Row(key)
 	if row == nil {
-		ac.Respond(messages.EgressAnswer{Delivered: true})
+		c.answer(messages.EgressAnswer{Delivered: true})
 		return
 	}
 	if row.Parked {
-		ac.Respond(messages.EgressAnswer{Parked: true, Parts: len(row.Sent)})
+		c.answer(messages.EgressAnswer{Parked: true, Parts: len(row.Sent)})
 		return
 	}
-	a := ask{who: ac.Sender(), id: len(c.asks[key])}
+	a := ask{who: c.in.sender, id: len(c.asks[key])}
 	c.asks[key] = append(c.asks[key], a)
-	home := c.home
-	time.AfterFunc(askWait, func() { home.Send(askDue{key, a.id}) })
+	c.timer("ask "+itemID(key)+" "+strconv.Itoa(a.id), askWait, askDue{key})
 }
 
-func (c *chat) answerAsks(ac actor.Context, key journal.RowKey, answer messages.EgressAnswer) {
+func (c *chat) answerAsks(key journal.RowKey, answer messages.EgressAnswer) {
 	for _, a := range c.asks[key] {
-		ac.Send(a.who, answer)
+		c.send(a.who, answer)
 	}
 	delete(c.asks, key)
 }
 
-func (c *chat) onAskDue(ac actor.Context, msg askDue) {
+func (c *chat) onAskDue(msg askDue) {
 	if len(c.asks[msg.key]) == 0 {
 		return
 	}
 	parts := 0
-	if c.state != nil {
-		if row := c.state.Row(msg.key); row != nil {
-			parts = len(row.Sent)
-		}
+	if row := c.state.Row(msg.key); row != nil {
+		parts = len(row.Sent)
 	}
-	c.answerAsks(ac, msg.key, messages.EgressAnswer{Parts: parts})
+	c.answerAsks(msg.key, messages.EgressAnswer{Parts: parts})
 }
 
 // draftRow is the row that a text under way will become, made durable before
 // its placeholder is sent, so that a crash leaves no orphan in the chat.
-func (c *chat) draftRow(ac actor.Context) (journal.RowKey, bool) {
+func (c *chat) draftRow() journal.RowKey {
 	run := c.state.Run
 	key := journal.RowKey{MessageID: run.MessageID, N: c.nextRow()}
 	if c.state.Row(key) != nil {
-		return key, true
+		return key
 	}
 	row := journal.Row{Key: key, RunID: run.ID, RequestID: run.RequestID, Open: true}
-	return key, c.append(ac, journal.EgressQueued{Row: row}) == nil
+	c.append(journal.EgressQueued{Row: row})
+	return key
 }

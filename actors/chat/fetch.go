@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
-	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -44,15 +41,9 @@ const (
 // that was edited meanwhile is fetched anew.
 type fetching struct {
 	n     int
-	turns map[string]attempt
+	turns map[string]int
 	// album is until when the album that came last may grow.
-	album time.Time
-}
-
-// attempt is one that is under way.
-type attempt struct {
-	n      int
-	cancel context.CancelFunc
+	album, armed time.Time // and when the timer is set for
 }
 
 // fetched: the files of a turn are there, or never will be.
@@ -65,7 +56,7 @@ type fetched struct {
 // held reports whether a turn keeps its place but is not for the model yet.
 func (c *chat) held(t journal.Turn) bool {
 	return c.Fetch != nil && t.Role == uimessage.RoleUser && platform.Unfetched(t.Parts) ||
-		t.Meta.Album != "" && time.Now().Before(c.files.album)
+		t.Meta.Album != "" && c.now().Before(c.files.album)
 }
 
 // come are the waiting turns that the model may see: all before the first that is held.
@@ -96,17 +87,11 @@ func (c *chat) fetchAll() (waits bool) {
 			c.fetch(t)
 		}
 	}
-	if rest := time.Until(c.files.album); waits && rest > 0 {
-		c.holdFor(rest)
+	if rest := c.files.album.Sub(c.now()); waits && rest > 0 && !c.files.album.Equal(c.files.armed) {
+		c.files.armed = c.files.album
+		c.timer("album", rest, again{})
 	}
 	return waits
-}
-
-// holdFor comes back to the waiting turns after a while.
-func (c *chat) holdFor(wait time.Duration) {
-	c.holds++
-	home, gen := c.home, c.holds
-	time.AfterFunc(wait, func() { home.Send(debounceDue{gen}) })
 }
 
 // fetch begins to fetch the files of a turn, unless that is under way.
@@ -115,19 +100,11 @@ func (c *chat) fetch(t journal.Turn) {
 		return
 	}
 	if c.files.turns == nil {
-		c.files.turns = map[string]attempt{}
+		c.files.turns = map[string]int{}
 	}
 	c.files.n++
-	n, key, turn, fetch := c.files.n, c.key, t.Message, c.Fetch
-	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
-	c.files.turns[t.ID] = attempt{n, cancel}
-	c.home.Go(func() any {
-		defer cancel()
-		return fetched{turn.ID, n, unhad(fetch(ctx, key, turn), fileLate)}
-	}, func(p pipe.Panicked) any {
-		c.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
-		return fetched{turn.ID, n, unhad(turn.Parts, fileFault)}
-	})
+	c.files.turns[t.ID] = c.files.n
+	c.effect(fetchFiles{t.Message, c.files.n})
 }
 
 // unhad are parts in which every file that is not there says so.
@@ -144,54 +121,42 @@ func unhad(parts []uimessage.Part, why string) []uimessage.Part {
 
 // onFetched puts a turn with its files in the place of the one without. Its author
 // may have changed it meanwhile: then it is fetched anew.
-func (c *chat) onFetched(ac actor.Context, msg fetched) {
-	if c.state == nil || c.files.turns[msg.turnID].n != msg.n {
+func (c *chat) onFetched(msg fetched) {
+	if c.files.turns[msg.turnID] != msg.n {
 		return
 	}
 	delete(c.files.turns, msg.turnID)
 	unseen := c.unseen()
 	i := slices.IndexFunc(unseen, func(t journal.Turn) bool { return t.ID == msg.turnID })
 	if i < 0 || !platform.Unfetched(unseen[i].Parts) {
-		c.next(ac)
 		return
 	}
 	was, turn := unseen[i], unseen[i].Message
 	turn.Parts = msg.parts
 	facts, rows := c.unheard(was, journal.NewTurn(turn), len(unseen) == 1)
-	if c.append(ac, append([]journal.Fact{journal.TurnReplaced{Turn: turn}}, facts...)...) != nil {
-		return
-	}
-	c.deliverRows(ac, rows)
+	c.append(append([]journal.Fact{journal.TurnReplaced{Turn: turn}}, facts...)...)
+	c.deliverRows(rows)
 	if c.state.OpenTurns() == 0 { // the host has answered it
-		c.settledFrame(ac, turn.ID)
+		c.settledFrame(turn.ID)
 	}
-	c.next(ac)
 }
 
 // unfetch forgets a turn's files that are on their way: it has others now.
 func (c *chat) unfetch(turnID string) {
-	if a, ok := c.files.turns[turnID]; ok {
-		a.cancel()
+	if n, ok := c.files.turns[turnID]; ok {
+		c.effect(cancelFetch{n})
 		delete(c.files.turns, turnID)
 	}
-}
-
-// noFetching ends all that is under way.
-func (c *chat) noFetching() {
-	for _, a := range c.files.turns {
-		a.cancel()
-	}
-	c.files = fetching{n: c.files.n} // what was under way stays known as late
 }
 
 // joinAlbum adds a file to the turn that the others of its album are in, if no model
 // has seen it. What it adds to ends as merged. In a group only one of an album says whom
 // it turns to, so that a file joins its sender's turn without doing so itself.
-func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) joinAlbum(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if turn.Meta.Album == "" || msg.EditOf != "" || msg.Bot {
 		return false
 	}
-	until := time.Now().Add(albumWait)
+	until := c.now().Add(albumWait)
 	if msg.Verdict == messages.VerdictOpen {
 		c.files.album = until
 	}
@@ -202,13 +167,9 @@ func (c *chat) joinAlbum(ac actor.Context, msg messages.AcceptIngress, turn jour
 		c.files.album = until
 		in := c.ingressOf(msg, turn)
 		whole := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: slices.Concat(old.Parts, own(turn.Parts)), Metadata: old.Metadata}
-		if c.offer(ac, journal.TurnReplaced{Turn: whole, Ingress: &in}) != nil {
-			c.refuse(ac, msg)
-			return true
-		}
+		c.offer(journal.TurnReplaced{Turn: whole, Ingress: &in})
 		c.unfetch(old.ID)
-		c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
-		c.next(ac)
+		c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
 		return true
 	}
 	return false

@@ -2,9 +2,6 @@ package chat
 
 import (
 	"strings"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -13,7 +10,7 @@ import (
 
 // finish ends the run: the assistant message, the fates it settles and what it
 // owes to people become durable in one fact.
-func (c *chat) finish(ac actor.Context, result journal.Result, reason string) {
+func (c *chat) finish(result journal.Result, reason string) {
 	run := c.state.Run
 	m := c.run.reducer.Snapshot()
 	m.ID, m.Role = run.MessageID, uimessage.RoleAssistant
@@ -31,51 +28,42 @@ func (c *chat) finish(ac actor.Context, result journal.Result, reason string) {
 	fact := journal.RunFinished{RunID: run.ID, Message: m, Result: result, Reason: reason, Fates: fates}
 	fact.Rows = c.lastRows(c.own(m), result, notice, asked)
 	before := len(c.state.History)
-	if c.append(ac, append([]journal.Fact{fact}, c.refer(asked)...)...) != nil {
-		return
-	}
+	c.append(append([]journal.Fact{fact}, c.refer(asked)...)...)
 	c.tellAsked(asked)
-	c.showAsked(ac, asked, run.Step)
+	c.showAsked(asked, run.Step)
 	c.tellUnknown(m.Parts)
-	c.armExpiry()
-	c.Metrics.finished(result, c.run.began)
-	c.Metrics.took(c.run.steps)
+	began, steps := c.run.began, c.run.steps
+	c.measure(func(m *Metrics) {
+		m.finished(result, began)
+		m.took(steps)
+	})
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
 	c.recordRun(run, result, reason)
 	if result == journal.ResultSwitching {
-		c.handOver(ac, m.ID, fates)
+		c.handOver(m.ID, fates)
 	} else {
-		c.eventFrame(ac, "done", run.Step, "")
+		c.eventFrame("done", run.Step, "")
 	}
 	if notice != "" && !c.via.Outbox {
 		said := []uistream.Chunk{uistream.Error{ErrorText: notice}}
 		if result == journal.ResultDone { // the answer is only incomplete
 			said = uistream.Notice(notice)
 		}
-		c.chunkFrame(ac, m.ID, said)
+		c.chunkFrame(m.ID, said)
 	}
 	if result != journal.ResultSwitching {
 		settled := c.takeMoved(fates)
-		c.endFrame(ac, m.ID, string(result), settled, true)
-		c.showSaid(ac, before)
-		c.unmark(ac, settled)
+		c.endFrame(m.ID, string(result), settled, true)
+		c.showSaid(before)
+		c.unmark(settled)
 	}
-	c.deliverRows(ac, fact.Rows)
-	c.dropRun(ac)
-	if len(c.state.Lane) == 0 && c.state.OpenTurns() > 0 || c.journalLong() {
-		if c.fold(ac) != nil {
-			return // it will be read anew, and goes on then
-		}
-	}
-	if c.capOpen(ac) != nil {
-		return // it will be read anew, and goes on then
-	}
-	c.next(ac)
-	c.compactIfLong(ac)
+	c.deliverRows(fact.Rows)
+	c.dropRun()
+	c.ended = true
 }
 
-// journalLong: a chat that never rests folds now and then all the same.
-func (c *chat) journalLong() bool { return c.state != nil && c.state.Unfolded() > 64 }
+// maxUnfolded is how long the journal of a chat gets that never rests.
+const maxUnfolded = 64
 
 // fates are how the run's turns ended.
 func (c *chat) fates(result journal.Result, reason string) []journal.Settled {
@@ -104,7 +92,7 @@ func (c *chat) own(m uimessage.Message) uimessage.Message {
 // plainMeta is the metadata that all assistant turns have.
 func (c *chat) plainMeta() uimessage.Metadata {
 	meta := uimessage.Metadata{
-		TS: time.Now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
+		TS: c.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
 		Model: c.Model, Demo: c.Demo, Seq: c.state.Seq,
 	}
 	if addr, ok := c.key.Address(); ok {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -53,11 +51,11 @@ func noticeForgetLater() notice {
 
 // forgetCommand obeys /forget: it asks first. Only what a person sends, or presses,
 // deletes anything.
-func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != "forget" || c.Forget == nil {
 		return false
 	}
-	answer := func(n notice) { c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "forget", c.text(n, turn)) }
+	answer := func(n notice) { c.settleAtOnce(msg, turn, journal.FateAnswered, "forget", c.text(n, turn)) }
 	args := strings.ToLower(strings.TrimSpace(msg.Args))
 	switch cmd := c.commandOf(msg, turn); {
 	case msg.Forwarded || msg.Bot || c.MayForget == nil || !c.MayForget(cmd):
@@ -65,10 +63,10 @@ func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn 
 	case slices.Contains([]string{"no", "cancel", "取消", "不"}, args):
 		c.forgets = time.Time{}
 		answer(noticeForgetKept())
-	case slices.Contains([]string{"yes", "确认", "是"}, args) && !c.forgets.IsZero() && time.Since(c.forgets) <= forgetWithin:
-		c.forgetNow(ac, msg, turn)
+	case slices.Contains([]string{"yes", "确认", "是"}, args) && !c.forgets.IsZero() && c.ago(c.forgets) <= forgetWithin:
+		c.forgetNow(msg, turn)
 	default:
-		c.forgets = time.Now()
+		c.forgets = c.now()
 		button := func(order string, label notice) messages.Ask {
 			text := c.text(label, turn)
 			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label.zh}
@@ -80,69 +78,62 @@ func (c *chat) forgetCommand(ac actor.Context, msg messages.AcceptIngress, turn 
 }
 
 // forgetNow deletes what is kept of the chat and says so. The order itself is known then,
-// as all others are.
-func (c *chat) forgetNow(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
-	// The words are chosen before the ones that people wrote are gone.
-	done, later := c.text(noticeForgotten(), turn), c.text(noticeForgetLater(), turn)
-	say := done
-	if err := c.forgetAll(ac, "chat "+turn.Meta.UserID, msg.IngressID); err != nil {
-		say = later
+// as all others are. The words are chosen before those that people wrote are gone.
+func (c *chat) forgetNow(msg messages.AcceptIngress, turn journal.Turn) {
+	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.text(noticeForgotten(), turn), c.text(noticeForgetLater(), turn)})
+}
+
+// forgetOrder is a person's order to delete the chat, with the words that answer it.
+type forgetOrder struct {
+	msg         messages.AcceptIngress
+	turn        journal.Turn
+	done, later string
+}
+
+// onForgotten answers who ordered to delete the chat.
+func (c *chat) onForgotten(f forgotten) {
+	switch of := f.of.(type) {
+	case forgetOrder:
+		say := of.done
+		if f.err != nil {
+			say = of.later
+		}
+		c.wake()
+		of.turn.Meta.Seq = c.state.Seq + 1
+		c.settleAtOnce(of.msg, of.turn, journal.FateAnswered, "forget", say)
+	case messages.ForgetChat:
+		answer := messages.ChatForgotten{ChatKey: c.key}
+		if f.err != nil {
+			answer.Err = f.err.Error()
+		}
+		c.answer(answer)
 	}
-	if c.state == nil {
-		c.refuse(ac, msg)
-		return
-	}
-	if c.wake(ac) != nil {
-		c.refuse(ac, msg)
-		return
-	}
-	turn.Meta.Seq = c.state.Seq + 1
-	c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "forget", say)
 }
 
 // takeAway obeys orders that take away what was said.
-func (c *chat) takeAway(ac actor.Context, msg messages.ToChat) {
+func (c *chat) takeAway(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.RewindChat:
-		c.rewind(ac, msg)
+		c.rewind(msg)
 	case messages.ForgetChat:
-		c.onForget(ac, msg)
+		c.onForget(msg)
 	default: // only these take anything away
 	}
 }
 
 // onForget deletes what is kept of the chat, for an operator.
-func (c *chat) onForget(ac actor.Context, msg messages.ForgetChat) {
-	answer := messages.ChatForgotten{ChatKey: c.key}
-	if err := c.forgetAll(ac, msg.By, ""); err != nil {
-		answer.Err = err.Error()
+func (c *chat) onForget(msg messages.ForgetChat) {
+	if c.Forget == nil {
+		c.answer(messages.ChatForgotten{ChatKey: c.key, Err: errNotForgotten.Error()})
+		return
 	}
-	c.answer(ac, answer)
-	if c.state != nil {
-		c.restLater()
-	}
+	c.forgetAll(msg.By, "", msg)
 }
 
-// forgetAll ends what is under way, has everything deleted, and reads the chat anew: it
-// then holds the ids and numbers of before and nothing else.
-func (c *chat) forgetAll(ac actor.Context, by, order string) error {
-	if c.Forget == nil {
-		return errNotForgotten
-	}
-	intent := c.state.Forgotten(c.key, time.Now(), by, !c.group())
+// forgetAll has everything deleted that is kept of the chat.
+func (c *chat) forgetAll(by, order string, of any) {
+	intent := c.state.Forgotten(c.key, c.now(), by, !c.group())
 	c.log.Info("all that is kept of the chat is being deleted", "by", by, "ingress_id", order)
 	c.audit(AuditEntry{Event: "forget", By: by})
-	c.release(ac)
-	clear(c.watchers)
-	clear(c.receipts)
-	clear(c.asks)
-	clear(c.marked)
-	c.quoted, c.pages, c.moved = quoting{}, paging{}, nil
-	c.since, c.holding, c.flooded, c.forgets = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	err := c.Forget(intent)
-	if err != nil {
-		c.log.Error("not all that is kept of the chat could be deleted; the next start goes on with it", "error", err)
-	}
-	c.ready(ac)
-	return err
+	c.effect(forgetAll{intent, of, c.in.sender})
 }

@@ -37,53 +37,37 @@ type heldMessage struct {
 type heldDue struct{}
 
 // holdBack keeps a message until a receipt comes, or for so long; false: it has waited.
-func (c *chat) holdBack(ac actor.Context, id string, msg messages.ToChat, wait time.Duration) bool {
+func (c *chat) holdBack(id string, msg messages.ToChat, wait time.Duration) bool {
 	until, known := c.waits.until[id]
 	switch {
-	case known && !time.Now().Before(until):
+	case known && !c.now().Before(until):
 		return false
 	case !known:
 		if c.waits.until == nil {
 			c.waits.until = map[string]time.Time{}
 		}
-		c.waits.until[id] = time.Now().Add(wait)
-		home := c.home
-		time.AfterFunc(wait, func() { home.Send(heldDue{}) })
+		c.waits.until[id] = c.now().Add(wait)
+		c.timer("held "+id, wait, heldDue{})
 	}
-	c.waits.list = append(c.waits.list, heldMessage{id, msg, ac.Sender()})
+	c.waits.list = append(c.waits.list, heldMessage{id, msg, c.in.sender})
 	return true
 }
 
 // letGo takes the messages up again that wait, in their order.
-func (c *chat) letGo(ac actor.Context) {
+func (c *chat) letGo() {
 	list := c.waits.list
 	c.waits.list = nil
 	for _, h := range list {
-		if h.sender == nil {
-			ac.Send(ac.Self(), h.msg)
-			continue
-		}
-		ac.RequestWithCustomSender(ac.Self(), h.msg, h.sender)
+		c.effect(resend{h.msg, h.sender})
 	}
-}
-
-// forgetHeld refuses the messages that wait, since the chat cannot be read: whoever
-// brought them brings them again.
-func (c *chat) forgetHeld() {
-	for _, h := range c.waits.list {
-		if answer := refusal(c.key, h.msg); h.sender != nil && answer != nil {
-			c.home.Root().Send(h.sender, answer)
-		}
-	}
-	c.waits = heldBack{}
 }
 
 // waitForReceipts keeps a message whose words would decide something if what is being
 // sent had arrived before it, and what comes behind such a message.
-func (c *chat) waitForReceipts(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) waitForReceipts(msg messages.AcceptIngress, turn journal.Turn) bool {
 	early := c.via.Outbox && msg.Order != 0 && c.sending() && c.understand(msg, turn).sense == senseUnbound
 	behind := len(c.waits.list) > 0 && msg.Verdict == messages.VerdictOpen
-	if (early || behind) && c.holdBack(ac, msg.IngressID, msg, wordsWait) {
+	if (early || behind) && c.holdBack(msg.IngressID, msg, wordsWait) {
 		return true
 	}
 	delete(c.waits.until, msg.IngressID)
@@ -96,7 +80,7 @@ func (c *chat) sending() bool {
 }
 
 // waitToDecide keeps decisions by a button below a row that is not wholly shown.
-func (c *chat) waitToDecide(ac actor.Context, msg messages.DecideApproval) bool {
+func (c *chat) waitToDecide(msg messages.DecideApproval) bool {
 	wait := pressWait
 	if msg.Wait > 0 {
 		wait = min(wait, msg.Wait-pressSpare)
@@ -105,7 +89,7 @@ func (c *chat) waitToDecide(ac actor.Context, msg messages.DecideApproval) bool 
 		row := c.unseenIn(d.ApprovalID)
 		return row != nil && !row.Parked
 	})
-	if early && wait > 0 && c.holdBack(ac, msg.RequestID, msg, wait) {
+	if early && wait > 0 && c.holdBack(msg.RequestID, msg, wait) {
 		return true
 	}
 	delete(c.waits.until, msg.RequestID)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -17,66 +15,66 @@ func (c *chat) audit(e AuditEntry) {
 	if c.Audit == nil {
 		return
 	}
-	e.TS, e.ChatKey = time.Now(), c.key
-	c.Audit(e)
+	e.TS, e.ChatKey = c.now(), c.key
+	c.effect(observe(func() { c.Audit(e) }))
 }
 
 // watch begins to tell a reader what happens, with the message under way first.
-func (c *chat) watch(ac actor.Context, msg messages.WatchChat) {
-	c.watchers[msg.WatchID] = ac.Sender()
+func (c *chat) watch(msg messages.WatchChat) {
+	c.watchers[msg.WatchID] = c.in.sender
 	if c.run == nil || c.state.Run == nil {
 		return
 	}
-	ac.Send(ac.Sender(), messages.ChatProgressed{
+	c.send(c.in.sender, messages.ChatProgressed{
 		ChatKey: c.key, WatchID: msg.WatchID, Kind: "start", RunID: c.run.id, MessageID: c.state.Run.MessageID,
 		Sees: c.visible(), Chunks: c.run.reducer.Replay(), Replay: true,
 	})
 }
 
 // frame sends one frame to every watcher.
-func (c *chat) frame(ac actor.Context, f messages.ChatProgressed) {
+func (c *chat) frame(f messages.ChatProgressed) {
 	f.ChatKey = c.key
 	if c.run != nil {
 		f.RunID = c.run.id
 	}
 	for id, pid := range c.watchers {
 		f.WatchID = id
-		ac.Send(pid, f)
+		c.send(pid, f)
 	}
 }
 
-func (c *chat) startFrame(ac actor.Context, sees []string) {
+func (c *chat) startFrame(sees []string) {
 	if len(c.watchers) > 0 {
 		f := messages.ChatProgressed{Kind: "start", MessageID: c.state.Run.MessageID, Sees: sees}
 		if len(c.run.before.Parts) > 0 {
 			f.Chunks, f.Replay = uistream.Replay(c.run.before), true
 		}
-		c.frame(ac, f)
+		c.frame(f)
 	}
 }
 
 // replayFrame repeats the message after a part of it became void.
-func (c *chat) replayFrame(ac actor.Context) {
+func (c *chat) replayFrame() {
 	if len(c.watchers) > 0 {
-		c.frame(ac, messages.ChatProgressed{
+		c.frame(messages.ChatProgressed{
 			Kind: "start", MessageID: c.state.Run.MessageID, Sees: c.visible(), Chunks: uistream.Replay(c.run.before), Replay: true,
 		})
 	}
 }
 
-func (c *chat) chunkFrame(ac actor.Context, messageID string, chunks []uistream.Chunk) {
+func (c *chat) chunkFrame(messageID string, chunks []uistream.Chunk) {
 	if len(c.watchers) > 0 && len(chunks) > 0 {
-		c.frame(ac, messages.ChatProgressed{Kind: "chunks", MessageID: messageID, Chunks: chunks})
+		c.frame(messages.ChatProgressed{Kind: "chunks", MessageID: messageID, Chunks: chunks})
 	}
 }
 
-func (c *chat) eventFrame(ac actor.Context, name string, step int, words string) {
+func (c *chat) eventFrame(name string, step int, words string) {
 	if len(c.watchers) > 0 {
-		c.frame(ac, messages.ChatProgressed{Kind: "event", Event: name, Step: step, Text: words})
+		c.frame(messages.ChatProgressed{Kind: "event", Event: name, Step: step, Text: words})
 	}
 }
 
-func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []journal.Settled, last bool) {
+func (c *chat) endFrame(messageID, result string, fates []journal.Settled, last bool) {
 	if len(c.watchers) == 0 {
 		return
 	}
@@ -84,42 +82,38 @@ func (c *chat) endFrame(ac actor.Context, messageID, result string, fates []jour
 	for _, s := range fates {
 		f.Settled = append(f.Settled, s.TurnID)
 	}
-	c.frame(ac, f)
+	c.frame(f)
 }
 
-func (c *chat) settledFrame(ac actor.Context, turnID string) {
-	c.unmarkTurn(ac, turnID)
+func (c *chat) settledFrame(turnID string) {
+	c.unmarkTurn(turnID)
 	if len(c.watchers) > 0 {
-		c.frame(ac, messages.ChatProgressed{Kind: "settled", Settled: []string{turnID}})
+		c.frame(messages.ChatProgressed{Kind: "settled", Settled: []string{turnID}})
 	}
 }
 
 func (c *chat) tick(after time.Duration) {
-	home, id := c.home, c.run.id
-	time.AfterFunc(after, func() { home.Send(runTick{id}) })
+	c.timer("tick", after, runTick{c.run.id})
 }
 
 // onRunTick shows people that an answer is being made: its text so far, or
 // typing while there is none.
-func (c *chat) onRunTick(ac actor.Context, msg runTick) {
-	if !c.ours(msg.runID) || c.state == nil || c.state.Run == nil || c.via.PID == nil {
+func (c *chat) onRunTick(msg runTick) {
+	if !c.ours(msg.runID) || c.state.Run == nil || c.via.PID == nil {
 		return
 	}
-	words := c.underWay()
+	words := c.inProgress()
 	switch {
 	case words != "" && words != c.run.draft && c.via.Drafts:
-		key, ok := c.draftRow(ac)
-		if !ok {
-			return
-		}
+		key := c.draftRow()
 		c.run.draft = words
 		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.replyAnchor()}
 		if row := c.state.Row(key); row != nil {
 			draft.Draft = row.Draft
 		}
-		ac.Send(c.via.PID, draft)
+		c.send(c.via.PID, draft)
 	case words == "" && c.via.Typing:
-		ac.Send(c.via.PID, messages.ShowTyping{ChatKey: c.key, ChatType: c.chatType})
+		c.send(c.via.PID, messages.ShowTyping{ChatKey: c.key, ChatType: c.chatType})
 		c.tick(typingEvery)
 		return
 	}
@@ -129,9 +123,9 @@ func (c *chat) onRunTick(ac actor.Context, msg runTick) {
 // typingEvery is how often typing is renewed until text appears.
 const typingEvery = 5 * time.Second
 
-// underWay is the text that people will read, as far as it has come: the words
+// inProgress is the text that people will read, as far as it has come: the words
 // of the message, or those of a chat_send that is being written.
-func (c *chat) underWay() string {
+func (c *chat) inProgress() string {
 	m := c.own(c.run.reducer.Message())
 	if !c.via.ToolEgress {
 		return journal.Text(m)

@@ -1,15 +1,13 @@
 package chat
 
 import (
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // mark shows people what became of a message of theirs, where that is wanted. Marks
 // are no facts: nobody misses one that is lost.
-func (c *chat) mark(ac actor.Context, turn journal.Turn, as messages.Mark) {
+func (c *chat) mark(turn journal.Turn, as messages.Mark) {
 	if !c.via.Reactions || c.via.PID == nil || turn.Meta.MessageID == "" {
 		return
 	}
@@ -17,38 +15,38 @@ func (c *chat) mark(ac actor.Context, turn journal.Turn, as messages.Mark) {
 		c.marked = map[string]string{}
 	}
 	c.marked[turn.ID] = turn.Meta.MessageID
-	ac.Send(c.via.PID, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: turn.Meta.MessageID, Mark: as})
+	c.send(c.via.PID, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: turn.Meta.MessageID, Mark: as})
 }
 
 // markMerged shows that the run under way has turns that waited.
-func (c *chat) markMerged(ac actor.Context, ids []string) {
+func (c *chat) markMerged(ids []string) {
 	for _, id := range ids {
 		if t, ok := c.state.Turn(id); ok {
-			c.mark(ac, t, messages.MarkMerged)
+			c.mark(t, messages.MarkMerged)
 		}
 	}
 }
 
 // unmark takes the marks of turns away that have their fate.
-func (c *chat) unmark(ac actor.Context, fates []journal.Settled) {
+func (c *chat) unmark(fates []journal.Settled) {
 	if !c.via.Reactions {
 		return
 	}
 	for _, f := range fates {
 		if t, ok := c.state.Turn(f.TurnID); ok && c.marked[f.TurnID] == "" {
-			c.mark(ac, t, messages.MarkNone) // it was marked before a restart
+			c.mark(t, messages.MarkNone) // it was marked before a restart
 			delete(c.marked, f.TurnID)
 		}
-		c.unmarkTurn(ac, f.TurnID)
+		c.unmarkTurn(f.TurnID)
 	}
 }
 
 // unmarkTurn takes the mark of a turn away, if it has one.
-func (c *chat) unmarkTurn(ac actor.Context, id string) {
+func (c *chat) unmarkTurn(id string) {
 	message, ok := c.marked[id]
 	if !ok {
 		return
 	}
 	delete(c.marked, id)
-	ac.Send(c.via.PID, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: message, Mark: messages.MarkNone})
+	c.send(c.via.PID, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: message, Mark: messages.MarkNone})
 }

@@ -2,9 +2,6 @@ package chat
 
 import (
 	"slices"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -24,8 +21,8 @@ const (
 // remembering is what a chat knows of its extraction: the child that takes facts
 // from the history.
 type remembering struct {
-	pid *actor.PID // of the child under way; nil: none
-	id  string
+	child string // the name of the child in progress; empty if there is none
+	id    string
 	// last is the newest turn when an extraction was looked for, and wait how many turns
 	// have to come behind it.
 	last string
@@ -39,27 +36,27 @@ type remembering struct {
 
 // remember begins an extraction when enough turns came, or when a compaction has
 // begun to fold some. Neither waits for it.
-func (c *chat) remember(ac actor.Context) {
+func (c *chat) remember() {
 	m := &c.memory
-	if c.Memory == nil || c.state == nil || c.closing {
+	if c.Memory == nil || c.closing {
 		return
 	}
 	if c.MemoryGroups != "" && c.MemoryGroups != MemoryAuto && c.several() {
 		return
 	}
-	if f := &c.compaction; f.pid != nil && f.id != m.compaction {
+	if f := &c.compaction; f.child != "" && f.id != m.compaction {
 		m.compaction, m.frozen = f.id, c.foldTurns()
 	}
 	switch {
-	case m.pid != nil:
+	case m.child != "":
 	case m.frozen != nil:
 		turns := m.frozen
 		m.frozen = nil
-		c.extract(ac, turns, true)
+		c.extract(turns, true)
 	case len(c.state.History) != m.seen:
 		m.seen = len(c.state.History)
 		if c.unread() >= max(m.wait, 1) {
-			c.extract(ac, c.foldTurns(), false)
+			c.extract(c.foldTurns(), false)
 		}
 	}
 }
@@ -79,20 +76,14 @@ func (c *chat) unread() int {
 	return n
 }
 
-func (c *chat) extract(ac actor.Context, turns []messages.FoldTurn, folds bool) {
-	now := time.Now()
+func (c *chat) extract(turns []messages.FoldTurn, folds bool) {
 	msg := messages.ExtractMemory{
-		ChatKey: c.key, ExtractionID: "m_" + newID(now), RequestID: "m_" + newID(now), Turns: turns, Folds: folds,
+		ChatKey: c.key, ExtractionID: "m_" + c.newID(), RequestID: "m_" + c.newID(), Turns: turns, Folds: folds,
 		Guidance: memorySection(c.Documents(c.key).Agent), Group: c.several(),
 	}
-	pid, err := ac.SpawnNamed(c.Memory(), "memory-"+msg.ExtractionID)
-	if err != nil { // Unreachable: the name is new
-		c.log.Error("spawn of a memory extraction failed", "error", err)
-		return
-	}
-	c.memory.pid, c.memory.id = pid, msg.ExtractionID
+	c.memory.child, c.memory.id = "memory-"+msg.ExtractionID, msg.ExtractionID
 	c.looked(c.MemoryTurns)
-	ac.Request(pid, msg)
+	c.effect(start{c.memory.child, c.Memory, msg})
 }
 
 // looked: nothing more is looked for until that many turns have come.
@@ -104,43 +95,34 @@ func (c *chat) looked(wait int) {
 }
 
 // onExtracted takes the child's answer. The facts are on the disk already.
-func (c *chat) onExtracted(ac actor.Context, msg messages.MemoryExtracted) {
+func (c *chat) onExtracted(msg messages.MemoryExtracted) {
 	m := &c.memory
-	if m.pid == nil || m.id != msg.ExtractionID || !m.pid.Equal(ac.Sender()) {
+	if m.child == "" || m.child != c.in.child || m.id != msg.ExtractionID {
 		return
 	}
-	ac.Stop(m.pid)
-	m.pid = nil
-	c.Metrics.extracted(msg)
+	c.effect(stop{m.child})
+	m.child = ""
+	c.measure(func(m *Metrics) { m.extracted(msg) })
 	if msg.Result != messages.ResultFailed {
 		m.wait = max(c.MemoryTurns-msg.Left, 1)
 	}
 	if msg.Facts > 0 || msg.Dropped > 0 || msg.Condensed != "" {
 		c.log.Info("facts of the chat were remembered", "facts", msg.Facts, "dropped", msg.Dropped, "condensed", msg.Condensed)
 	}
-	c.rested()
 }
 
 // memoryGone: the child ended without an answer.
-func (c *chat) memoryGone(who *actor.PID) {
-	if m := &c.memory; m.pid != nil && m.pid.Equal(who) {
-		m.pid = nil
-		c.Metrics.extracted(messages.MemoryExtracted{Result: messages.ResultFailed})
-		c.rested()
-	}
-}
-
-// rested lets a chat rest that only an extraction kept awake.
-func (c *chat) rested() {
-	if c.state != nil && c.state.Run == nil {
-		c.restLater()
+func (c *chat) memoryGone(child string) {
+	if m := &c.memory; m.child != "" && m.child == child {
+		m.child = ""
+		c.measure(func(m *Metrics) { m.extracted(messages.MemoryExtracted{Result: messages.ResultFailed}) })
 	}
 }
 
 // dropMemory ends the child. What it was about to take is for a later one.
-func (c *chat) dropMemory(ac actor.Context) {
-	if c.memory.pid != nil {
-		ac.Stop(c.memory.pid)
+func (c *chat) dropMemory() {
+	if c.memory.child != "" {
+		c.effect(stop{c.memory.child})
 	}
 	c.memory = remembering{}
 }

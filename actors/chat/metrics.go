@@ -119,9 +119,9 @@ func toldOf(s *journal.State, fates map[journal.Fate]int64) told {
 	return t
 }
 
-// tell brings the metrics up to the chat's state.
-func (c *chat) tell() {
-	if c.state == nil || c.Metrics == nil || c.told.n == c.state.N && c.told.seq == c.state.Seq {
+// count brings the metrics up to the chat's state.
+func (c *chat) count() {
+	if c.Metrics == nil || c.told.n == c.state.N && c.told.seq == c.state.Seq {
 		return
 	}
 	c.Metrics.accepted.Add(float64(c.state.Seq - c.told.seq))
@@ -177,7 +177,7 @@ func (c *chat) firstEgress(runID string) {
 		return
 	}
 	if c.Metrics != nil {
-		c.Metrics.first.Observe(time.Since(c.first.since).Seconds())
+		c.Metrics.first.Observe(c.ago(c.first.since).Seconds())
 	}
 	c.first = firstWord{}
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -26,20 +24,20 @@ func (c *chat) onEgressDelayed(msg messages.EgressDelayed) {
 }
 
 // aboutOutbox takes what operators want to know of the outbox, and want done with it.
-func (c *chat) aboutOutbox(ac actor.Context, msg messages.ToChat) {
+func (c *chat) aboutOutbox(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.OutboxQuery:
-		c.listOutbox(ac)
+		c.listOutbox()
 	case messages.RetryParked:
-		c.retryParked(ac, msg)
+		c.retryParked(msg)
 	case messages.DropParked:
-		c.dropParked(ac, msg)
+		c.dropParked(msg)
 	default: // only these are about the outbox
 	}
 }
 
 // listOutbox answers with all that is owed or was put aside.
-func (c *chat) listOutbox(ac actor.Context) {
+func (c *chat) listOutbox() {
 	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}
 	for i, item := range reply.Items {
 		for key, d := range c.delayed {
@@ -48,7 +46,7 @@ func (c *chat) listOutbox(ac actor.Context) {
 			}
 		}
 	}
-	c.answer(ac, reply)
+	c.answer(reply)
 }
 
 // Outbox is what a chat owes and what it put aside, the oldest first.
@@ -104,7 +102,7 @@ func (c *chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked
 }
 
 // retryParked takes parked items up again, durably.
-func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
+func (c *chat) retryParked(msg messages.RetryParked) {
 	rows, turns, reason := c.pick(msg.ID)
 	var facts []journal.Fact
 	for _, row := range rows {
@@ -116,15 +114,14 @@ func (c *chat) retryParked(ac actor.Context, msg messages.RetryParked) {
 		turn := afresh(p.Turn, seq)
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
 	}
-	if !c.settleParked(ac, facts, rows, turns, reason, journal.ParkRetried) {
+	if !c.settleParked(facts, rows, turns, reason, journal.ParkRetried) {
 		return
 	}
 	for _, row := range rows {
 		if now := c.state.Row(row.Key); now != nil {
-			c.deliver(ac, *now)
+			c.deliver(*now)
 		}
 	}
-	c.next(ac)
 }
 
 // afresh is a turn that was put aside as it is taken up: the same words under ids
@@ -137,7 +134,7 @@ func afresh(t journal.Turn, seq int64) uimessage.Message {
 }
 
 // dropParked gives parked items up.
-func (c *chat) dropParked(ac actor.Context, msg messages.DropParked) {
+func (c *chat) dropParked(msg messages.DropParked) {
 	rows, turns, reason := c.pick(msg.ID)
 	var facts []journal.Fact
 	for _, row := range rows {
@@ -148,31 +145,28 @@ func (c *chat) dropParked(ac actor.Context, msg messages.DropParked) {
 	for _, p := range turns {
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
 	}
-	if c.settleParked(ac, facts, rows, turns, reason, journal.EgressDropped) && c.state.Run == nil {
-		c.restLater()
+	if c.settleParked(facts, rows, turns, reason, journal.EgressDropped) && c.state.Run == nil {
 	}
 }
 
 // settleParked makes facts about parked items durable and answers.
-func (c *chat) settleParked(ac actor.Context, facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
+func (c *chat) settleParked(facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
 	if len(facts) == 0 {
-		c.answer(ac, messages.ParkedSettled{ChatKey: c.key, Reason: reason})
+		c.answer(messages.ParkedSettled{ChatKey: c.key, Reason: reason})
 		return false
 	}
-	if c.wake(ac) != nil || c.offer(ac, facts...) != nil {
-		c.refuse(ac, messages.RetryParked{})
-		return false
-	}
+	c.wake()
+	c.offer(facts...)
 	done := messages.ParkedSettled{ChatKey: c.key}
 	for _, row := range rows {
 		done.IDs = append(done.IDs, itemID(row.Key))
-		c.Metrics.delivered(outcome)
+		c.measure(func(m *Metrics) { m.delivered(outcome) })
 		c.audit(AuditEntry{Event: "egress", RequestID: row.RequestID, RunID: row.RunID, Result: outcome})
 	}
 	for _, p := range turns {
 		done.IDs = append(done.IDs, p.Turn.ID)
 		c.audit(AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonParked})
 	}
-	c.answer(ac, done)
+	c.answer(done)
 	return true
 }

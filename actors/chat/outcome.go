@@ -2,9 +2,6 @@ package chat
 
 import (
 	"slices"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -15,17 +12,15 @@ import (
 
 // continueRun goes on in a message whose calls a person decided. What was
 // approved is intended before it begins, in the same write as the facts before.
-func (c *chat) continueRun(ac actor.Context, turn journal.Turn, before ...journal.Fact) {
-	started := journal.RunStarted{RunID: "r_" + newID(time.Now()), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
+func (c *chat) continueRun(turn journal.Turn, before ...journal.Fact) {
+	started := journal.RunStarted{RunID: "r_" + c.newID(), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
 	for _, r := range turn.Requests {
 		if r.RequestID != "" {
 			started.RequestID = r.RequestID
 		}
 	}
 	facts := append(before, started)
-	if c.append(ac, append(facts, c.settleAnswered(turn, started.RunID, nil)...)...) == nil {
-		c.spawnRun(ac, nil)
-	}
+	c.append(append(facts, c.settleAnswered(turn, started.RunID, nil)...)...)
 }
 
 // settleAnswered are the facts that decided calls of a message begin with: an
@@ -66,9 +61,8 @@ func interrupted(t uimessage.Tool) uimessage.Tool {
 // copies are the calls of late answers in a message of their own, under fresh
 // ids: where they were asked, the model goes on reading them as waiting.
 func (c *chat) copies(due []journal.Asked) journal.OutcomeBegun {
-	now := time.Now()
 	out := journal.OutcomeBegun{Message: uimessage.Message{
-		ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}},
+		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}},
 	}}
 	meta := c.plainMeta()
 	for _, a := range due {
@@ -84,7 +78,7 @@ func (c *chat) copies(due []journal.Asked) journal.OutcomeBegun {
 		if a.Request.Reason != "" {
 			approval.Reason = uimessage.Some(a.Request.Reason)
 		}
-		call.ToolCallID, call.State, call.Approval = "late_"+newID(now), uimessage.ToolApprovalResponded, &approval
+		call.ToolCallID, call.State, call.Approval = "late_"+c.newID(), uimessage.ToolApprovalResponded, &approval
 		out.Message.Parts = append(out.Message.Parts, call)
 		out.Of = append(out.Of, journal.RequestKey{MessageID: a.Turn.ID, ApprovalID: a.Request.ID})
 		meta.RequestID = a.Request.RequestID
@@ -94,9 +88,9 @@ func (c *chat) copies(due []journal.Asked) journal.OutcomeBegun {
 }
 
 // beginOutcome lets late answers take effect while nothing runs.
-func (c *chat) beginOutcome(ac actor.Context, due []journal.Asked) {
+func (c *chat) beginOutcome(due []journal.Asked) {
 	out := c.copies(due)
-	c.continueRun(ac, journal.NewTurn(out.Message), out)
+	c.continueRun(journal.NewTurn(out.Message), out)
 }
 
 // approvedCalls are the calls of the message under way that may begin now.
@@ -150,7 +144,7 @@ func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result jo
 		return turn
 	}
 	for _, r := range turn.Requests {
-		turn = turn.Decide(journal.ApprovalDecided{ApprovalID: r.ID, Answer: journal.AnswerWithdrawn, Reason: reasonWithdrawn}, time.Now().UnixMilli())
+		turn = turn.Decide(journal.ApprovalDecided{ApprovalID: r.ID, Answer: journal.AnswerWithdrawn, Reason: reasonWithdrawn}, c.now().UnixMilli())
 	}
 	turn.Parts = slices.Clone(turn.Parts)
 	for i, p := range turn.Parts {
@@ -165,7 +159,7 @@ func (c *chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result jo
 // newRequests gives the calls that ask their numbers.
 func (c *chat) newRequests(m uimessage.Message, base journal.Turn) []journal.Request {
 	var list []journal.Request
-	now := time.Now()
+	now := c.now()
 	for _, p := range m.Parts {
 		t, ok := p.(uimessage.Tool)
 		if !ok || t.State != uimessage.ToolApprovalRequested || t.Approval == nil ||
@@ -231,7 +225,7 @@ func (c *chat) tellAsked(list []journal.Asked) {
 			Event: "approval", RequestID: a.Turn.Meta.RequestID, RunID: a.Turn.Meta.RunID, Name: call.Name, Result: "asked", Digest: a.Request.Digest,
 			Call: call.ToolCallID, By: a.Request.Asker,
 		})
-		c.Metrics.approval("asked")
+		c.measure(func(m *Metrics) { m.approval("asked") })
 	}
 }
 

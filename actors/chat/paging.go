@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -123,7 +121,7 @@ func (c *chat) pageHint(text string, at int) string {
 }
 
 // turnPage answers somebody who wants to read on; false: the message is for the model.
-func (c *chat) turnPage(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	words, ok := onlyWords(msg)
 	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !c.canPage() {
 		return false
@@ -147,7 +145,7 @@ func (c *chat) turnPage(ac actor.Context, msg messages.AcceptIngress, turn journ
 	if c.keepPages(&pages{V: 1, Row: p.Row, Text: p.Text, At: end, By: msg.IngressID, From: from}) != nil {
 		return false
 	}
-	c.settleWith(ac, msg, turn, journal.FateAnswered, "page", row)
+	c.settleWith(msg, turn, journal.FateAnswered, "page", row)
 	return true
 }
 
@@ -194,18 +192,14 @@ func (c *chat) nextPage(p *pages, from int, want wish) (row journal.Row, end int
 }
 
 // settleWith ends an ingress with a row of the host's.
-func (c *chat) settleWith(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
+func (c *chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
 	rows := c.hostRow(msg, turn, row.Text)
 	for i := range rows {
 		rows[i].Attachments = slices.Clone(row.Attachments)
 	}
 	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
-	if c.offer(ac, fact) != nil {
-		c.refuse(ac, msg)
-		return
-	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
-	c.deliverRows(ac, rows)
-	c.settledFrame(ac, turn.ID)
-	c.restLater()
+	c.offer(fact)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
+	c.deliverRows(rows)
+	c.settledFrame(turn.ID)
 }

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -34,7 +32,7 @@ const (
 // sendOutput obeys /output: it sends the whole of what a tool said, as a file where
 // the platform can, else in pages. Of a group's outputs people get those that came of
 // their own messages. False: the message is no such order.
-func (c *chat) sendOutput(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != outputCommand || msg.Notice != "" || !c.canSay(msg) {
 		return false
 	}
@@ -45,7 +43,7 @@ func (c *chat) sendOutput(ac actor.Context, msg messages.AcceptIngress, turn jou
 	} else {
 		c.outputRow(&row, back, page, turn.Meta.UserID)
 	}
-	c.settleWith(ac, msg, turn, journal.FateAnswered, "command", row)
+	c.settleWith(msg, turn, journal.FateAnswered, "command", row)
 	return true
 }
 

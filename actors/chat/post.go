@@ -2,9 +2,6 @@ package chat
 
 import (
 	"strings"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -18,12 +15,12 @@ const reasonTask = "task"
 // postWords owes words of the host to the chat. At rest they become an assistant
 // message; while something is under way they only go out, and where people read the
 // history they wait until it has ended.
-func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
+func (c *chat) postWords(msg messages.PostWords) {
 	id := reasonTask + ":" + msg.PostID
 	done := messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID}
 	if c.state.Known(id) {
 		done.Duplicate = true
-		c.answer(ac, done)
+		c.answer(done)
 		return
 	}
 	rest := c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Due()) == 0
@@ -32,15 +29,14 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 	}
 	if !rest && !c.via.Outbox {
 		done.Reason = "busy"
-		c.answer(ac, done)
+		c.answer(done)
 		return
 	}
-	now := time.Now()
 	settled := journal.IngressSettled{
 		Ingress: journal.Ingress{ID: id, Seq: c.state.Seq + 1, RequestID: msg.RequestID}, Fate: journal.FateAnswered, Reason: reasonTask,
 	}
 	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + id, N: 1}, RequestID: msg.RequestID, Text: msg.Text}
-	turn := uimessage.Message{ID: "a:" + string(c.key) + ":" + newID(now), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: msg.Text}}}
+	turn := uimessage.Message{ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: msg.Text}}}
 	if !rest {
 		settled.Rows = c.postRows(row)
 	}
@@ -49,7 +45,7 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 		row.Key.MessageID = turn.ID
 		meta := c.plainMeta()
 		meta.Source, meta.RequestID, meta.Seq, meta.Result = uimessage.SourceTask, msg.RequestID, settled.Ingress.Seq, string(journal.ResultDone)
-		meta.RunID, meta.Model, meta.Demo = "r_"+newID(now), "", false
+		meta.RunID, meta.Model, meta.Demo = "r_"+c.newID(), "", false
 		turn.Metadata = meta.Append(nil)
 		facts = append(facts, journal.RunFinished{
 			RunID: meta.RunID, Message: turn, Result: journal.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
@@ -58,20 +54,17 @@ func (c *chat) postWords(ac actor.Context, msg messages.PostWords) {
 	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
 		facts = facts[:1]
 	}
-	if c.wake(ac) != nil || c.offer(ac, facts...) != nil {
-		c.refuse(ac, msg)
-		return
-	}
-	c.answer(ac, done)
+	c.wake()
+	c.offer(facts...)
+	c.answer(done)
 	c.audit(AuditEntry{Event: "egress", RequestID: msg.RequestID, Reason: reasonTask})
 	if c.state.Row(row.Key) != nil {
-		c.deliverRows(ac, []journal.Row{row})
+		c.deliverRows([]journal.Row{row})
 	}
 	if rest {
-		c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: turn.ID, Chunks: uistream.Replay(turn), Replay: true})
-		c.endFrame(ac, turn.ID, string(journal.ResultDone), nil, true)
+		c.frame(messages.ChatProgressed{Kind: "start", MessageID: turn.ID, Chunks: uistream.Replay(turn), Replay: true})
+		c.endFrame(turn.ID, string(journal.ResultDone), nil, true)
 	}
-	c.next(ac)
 }
 
 // postRows are the rows of words to people; none where nobody reads an outbox.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, 
 // is durable, and everything is sent again.
 type referring struct {
 	tries map[string]try
-	timer *time.Timer
+	armed time.Time // when the timer is set for; zero: it is not
 	// quiet are requests that a list shows in a private chat, and gatherers those who wait
 	// for it.
 	quiet     map[string]bool
@@ -124,37 +125,34 @@ func (r *referring) done(what string) { delete(r.tries, what) }
 
 // arm has the chat look again when the first of what it waits for is due.
 func (c *chat) armAgain() {
-	if c.refers.timer != nil {
-		c.refers.timer.Stop()
-		c.refers.timer = nil
-	}
 	var first time.Time
 	for _, t := range c.refers.tries {
 		if first.IsZero() || t.at.Before(first) {
 			first = t.at
 		}
 	}
-	if !first.IsZero() {
-		home := c.home
-		c.refers.timer = time.AfterFunc(max(time.Until(first), 0), func() { home.Send(again{}) })
+	switch {
+	case first.Equal(c.refers.armed):
+	case first.IsZero():
+		c.endTimer("again")
+	default:
+		c.timer("again", first.Sub(c.now()), again{})
 	}
+	c.refers.armed = first
 }
 
-// forgetReferring drops what is under way.
-func (c *chat) forgetReferring() {
-	if c.refers.timer != nil {
-		c.refers.timer.Stop()
-	}
-	c.refers, c.elsewhere, c.shownEnds, c.gathering = referring{}, nil, nil, nil
+func (r referring) copy() referring {
+	r.tries, r.quiet, r.gatherers = maps.Clone(r.tries), maps.Clone(r.quiet), slices.Clone(r.gatherers)
+	return r
 }
 
 // follow sends what other chats and messages with buttons still have to show. It is
 // called after everything that may change it.
-func (c *chat) follow(ac actor.Context) {
-	if c.state == nil || len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
+func (c *chat) follow() {
+	if len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
 		return
 	}
-	now, wanted := time.Now(), map[string]bool{}
+	now, wanted := c.now(), map[string]bool{}
 	open := map[string]journal.Asked{}
 	for _, a := range c.state.OpenRequests() {
 		open[a.Request.ID] = a
@@ -173,14 +171,14 @@ func (c *chat) follow(ac actor.Context) {
 			continue
 		}
 		if waits {
-			ac.Send(c.Router, messages.ShowRequest{
+			c.send(c.Router, messages.ShowRequest{
 				ChatKey: r.To, Request: c.referredRequest(a, r), Quiet: c.refers.quiet[r.ApprovalID+" "+string(r.To)],
 			})
 		} else {
-			ac.Send(c.Router, c.endOf(r))
+			c.send(c.Router, c.endOf(r))
 		}
 	}
-	c.showOutcomes(ac, now, wanted)
+	c.showOutcomes(now, wanted)
 	for what := range c.refers.tries {
 		if !wanted[what] {
 			c.refers.done(what)
@@ -292,45 +290,40 @@ func (c *chat) refer(list []journal.Asked) []journal.Fact {
 }
 
 // aboutReferrals takes what other chats say of requests.
-func (c *chat) aboutReferrals(ac actor.Context, msg messages.ToChat) {
+func (c *chat) aboutReferrals(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.ShowRequest:
 		if r := msg.Request; r.From != "" && r.ApprovalID != "" && r.Digest != "" && r.Person != "" {
-			c.showRequest(ac, msg)
+			c.showRequest(msg)
 		}
 	case messages.RequestShown:
-		c.settleReferral(ac, msg.ApprovalID, msg.From, false)
+		c.settleReferral(msg.ApprovalID, msg.From, false)
 	case messages.EndRequest:
 		if msg.From != "" && msg.Answer != "" {
-			c.endRequest(ac, msg)
+			c.endRequest(msg)
 		}
 	case messages.RequestEnded:
-		c.settleReferral(ac, msg.ApprovalID, msg.From, true)
+		c.settleReferral(msg.ApprovalID, msg.From, true)
 	case messages.DecideReferred:
-		c.decideReferred(ac, msg)
+		c.decideReferred(msg)
 	case messages.ReferredDecided:
-		c.referredDecided(ac, msg)
+		c.referredDecided(msg)
 	case messages.ReferRequests:
-		c.referRequests(ac, msg)
+		c.referRequests(msg)
 	case messages.OutcomesShown:
-		c.outcomesShown(ac, msg)
+		c.outcomesShown(msg)
 	default: // only these are about referrals
 	}
 }
 
 // settleReferral notes what a private chat knows.
-func (c *chat) settleReferral(ac actor.Context, approvalID string, to messages.ChatKey, ended bool) {
+func (c *chat) settleReferral(approvalID string, to messages.ChatKey, ended bool) {
 	i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
 	if i < 0 || !ended && c.state.Referrals[i].Taken {
 		return
 	}
-	_ = c.offer(ac, journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
-	if c.state != nil {
-		c.answerGatherers(ac)
-	}
-	if c.state != nil && c.state.Run == nil {
-		c.restLater()
-	}
+	c.offer(journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
+	c.answerGatherers()
 }
 
 // gatherer is somebody who wants to see all that waits, until their chat has it.
@@ -340,7 +333,7 @@ type gatherer struct {
 }
 
 // referRequests has the open requests shown to somebody who wants to see all that waits.
-func (c *chat) referRequests(ac actor.Context, msg messages.ReferRequests) {
+func (c *chat) referRequests(msg messages.ReferRequests) {
 	var f journal.RequestReferred
 	for _, a := range c.state.OpenRequests() {
 		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
@@ -351,18 +344,17 @@ func (c *chat) referRequests(ac actor.Context, msg messages.ReferRequests) {
 			c.refers.quiet[a.Request.ID+" "+string(msg.To)] = true
 		}
 	}
-	if len(f.Referrals) > 0 && c.offer(ac, f) != nil {
-		c.refuse(ac, msg)
-		return
+	if len(f.Referrals) > 0 {
+		c.offer(f)
 	}
-	if ac.Sender() != nil {
-		c.refers.gatherers = append(c.refers.gatherers, gatherer{ac.Sender(), msg})
+	if c.in.sender != nil {
+		c.refers.gatherers = append(c.refers.gatherers, gatherer{c.in.sender, msg})
 	}
-	c.answerGatherers(ac)
+	c.answerGatherers()
 }
 
 // answerGatherers answers those whose chats have all that they may decide about.
-func (c *chat) answerGatherers(ac actor.Context) {
+func (c *chat) answerGatherers() {
 	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
 		answer := messages.RequestsReferred{ChatKey: c.key}
 		for _, a := range c.state.OpenRequests() {
@@ -374,7 +366,7 @@ func (c *chat) answerGatherers(ac actor.Context) {
 				return false
 			}
 		}
-		ac.Send(g.who, answer)
+		c.send(g.who, answer)
 		return true
 	})
 }
@@ -391,7 +383,7 @@ func (c *chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 }
 
 // decideReferred takes what somebody said in their private chat.
-func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
+func (c *chat) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
 	var facts []journal.Fact
 	var agreed []journal.Request
@@ -426,7 +418,7 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
-	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(ac, msg) {
+	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(msg) {
 		return
 	}
 	delete(c.waits.until, adminsWord+msg.ID)
@@ -435,7 +427,7 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 		for i := range answer.Outcomes {
 			answer.Outcomes[i].Is = messages.DecisionUnknown // they saw something else
 		}
-		c.answer(ac, answer)
+		c.answer(answer)
 		return
 	}
 	for i := range facts {
@@ -445,24 +437,27 @@ func (c *chat) decideReferred(ac actor.Context, msg messages.DecideReferred) {
 		}
 	}
 	given = append(given, c.standing(agreed)...)
-	if len(given) > 0 && c.give(given...) != nil || len(facts) > 0 && (c.wake(ac) != nil || c.offer(ac, facts...) != nil) {
-		c.refuse(ac, msg)
+	if len(given) > 0 && c.give(given...) != nil {
+		c.refuse(msg, reasonUnreadable)
 		return
 	}
+	if len(facts) > 0 {
+		c.wake()
+		c.offer(facts...)
+	}
 	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g persistence.Grant) bool { return g.Until == 0 }))
-	c.answer(ac, answer)
-	c.decided(ac, facts)
+	c.answer(answer)
+	c.decided(facts)
 }
 
 // waitForAdmins keeps what somebody said in their private chat while the platform is asked
 // who administers the group; false: it has waited. To have looked whether they may decide
 // has it asked.
-func (c *chat) waitForAdmins(ac actor.Context, msg messages.DecideReferred) bool {
-	if !c.holdBack(ac, adminsWord+msg.ID, msg, adminsWait) {
+func (c *chat) waitForAdmins(msg messages.DecideReferred) bool {
+	if !c.holdBack(adminsWord+msg.ID, msg, adminsWait) {
 		return false
 	}
-	home := c.home
-	time.AfterFunc(adminsLook, func() { home.Send(heldDue{}) })
+	c.timer("look "+msg.ID, adminsLook, heldDue{})
 	return true
 }
 

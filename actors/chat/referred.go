@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -60,12 +58,12 @@ func (c *chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
 }
 
 // showRequest shows a request of another chat, once.
-func (c *chat) showRequest(ac actor.Context, msg messages.ShowRequest) {
+func (c *chat) showRequest(msg messages.ShowRequest) {
 	r := msg.Request
 	shown := messages.RequestShown{ChatKey: r.From, From: c.key, ApprovalID: r.ApprovalID}
 	if g, known := c.state.ReferredRequest(r.ApprovalID); known {
 		if g.Origin == r.From {
-			ac.Send(c.Router, shown)
+			c.send(c.Router, shown)
 		}
 		return
 	}
@@ -91,14 +89,10 @@ func (c *chat) showRequest(ac actor.Context, msg messages.ShowRequest) {
 			Asks: []journal.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
 		}}
 	}
-	if c.wake(ac) != nil || c.offer(ac, f) != nil {
-		return // it comes again
-	}
-	c.deliverRows(ac, f.Rows)
-	ac.Send(c.Router, shown)
-	if c.state.Run == nil {
-		c.restLater()
-	}
+	c.wake()
+	c.offer(f)
+	c.deliverRows(f.Rows)
+	c.send(c.Router, shown)
 }
 
 // readsChinese reports whether the person of a private chat is asked in Chinese. Where they
@@ -212,7 +206,7 @@ func shortName(name string) string {
 }
 
 // endRequest notes how a request of another chat ended.
-func (c *chat) endRequest(ac actor.Context, msg messages.EndRequest) {
+func (c *chat) endRequest(msg messages.EndRequest) {
 	g, known := c.state.ReferredRequest(msg.ApprovalID)
 	if msg.Via != "" && c.elsewhere[msg.Via] != nil {
 		return // the message that decided it ends it; it comes again
@@ -224,15 +218,11 @@ func (c *chat) endRequest(ac actor.Context, msg messages.EndRequest) {
 		if msg.Via != "" && !c.state.Known(msg.Via) {
 			f.Ingress = &journal.Ingress{ID: msg.Via, Seq: c.state.Seq + 1, UserID: g.Person} // a crash came before it was settled
 		}
-		if c.wake(ac) != nil || c.offer(ac, f) != nil {
-			return // it comes again
-		}
+		c.wake()
+		c.offer(f)
 	}
 	if c.Router != nil {
-		ac.Send(c.Router, messages.RequestEnded{ChatKey: msg.From, From: c.key, ApprovalID: msg.ApprovalID})
-	}
-	if c.state.Run == nil {
-		c.restLater()
+		c.send(c.Router, messages.RequestEnded{ChatKey: msg.From, From: c.key, ApprovalID: msg.ApprovalID})
 	}
 }
 
@@ -243,7 +233,7 @@ func referredAmong(list []journal.Asked) []journal.Asked {
 
 // askOrigins passes a decision on to the chats where the requests arose, and keeps the
 // message until they have answered; false: none of the requests is another chat's.
-func (c *chat) askOrigins(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+func (c *chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	referred := referredAmong(v.those)
 	if len(referred) == 0 {
 		return false
@@ -252,25 +242,25 @@ func (c *chat) askOrigins(ac actor.Context, msg messages.AcceptIngress, turn jou
 	if v.sense == senseGrant {
 		order.Rules, order.Minutes = v.said.Targets, v.said.Minutes
 		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
-			return c.listAgain(ac, msg, turn) // rules count in one chat only
+			return c.listAgain(msg, turn) // rules count in one chat only
 		}
 	}
 	say := map[messages.ChatKey][]messages.Decision{}
 	for _, a := range referred {
 		say[a.Origin] = append(say[a.Origin], messages.Decision{ApprovalID: a.Request.ID, Digest: a.Request.Digest, Approved: v.approves, Reason: v.reason})
 	}
-	c.sendOrders(ac, order, say, v)
-	c.holdBack(ac, msg.IngressID, msg, originWait)
+	c.sendOrders(order, say, v)
+	c.holdBack(msg.IngressID, msg, originWait)
 	return true
 }
 
 // sendOrders asks the chats where requests arose.
-func (c *chat) sendOrders(ac actor.Context, order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
+func (c *chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
 	d := &deciding{verdict: v, left: map[messages.ChatKey]bool{}, outcomes: map[string]messages.DecisionOutcome{}}
 	for origin, decisions := range say {
 		d.left[origin] = true
 		order.ChatKey, order.From, order.Say = origin, c.key, decisions
-		ac.Request(c.Router, order)
+		c.request(c.Router, order)
 	}
 	if c.elsewhere == nil {
 		c.elsewhere = map[string]*deciding{}
@@ -279,7 +269,7 @@ func (c *chat) sendOrders(ac actor.Context, order messages.DecideReferred, say m
 }
 
 // referredDecided takes the answer of a chat where requests arose.
-func (c *chat) referredDecided(ac actor.Context, msg messages.ReferredDecided) {
+func (c *chat) referredDecided(msg messages.ReferredDecided) {
 	d := c.elsewhere[msg.ID]
 	if d == nil || !d.left[msg.From] {
 		return
@@ -292,24 +282,24 @@ func (c *chat) referredDecided(ac actor.Context, msg messages.ReferredDecided) {
 	}
 	d.unknown, d.failed = d.unknown || msg.Unknown, d.failed || msg.Err != ""
 	if len(d.left) == 0 {
-		c.letGo(ac)
+		c.letGo()
 	}
 }
 
 // decidedElsewhere goes on with a message that was held back until other chats have
 // answered; false: it is none.
-func (c *chat) decidedElsewhere(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) bool {
 	d := c.elsewhere[msg.IngressID]
 	switch {
 	case d == nil:
 		return false
-	case len(d.left) > 0 && c.holdBack(ac, msg.IngressID, msg, originWait):
+	case len(d.left) > 0 && c.holdBack(msg.IngressID, msg, originWait):
 		return true
 	}
 	delete(c.elsewhere, msg.IngressID)
 	delete(c.waits.until, msg.IngressID)
-	if len(d.left) > 0 || d.failed || c.wake(ac) != nil {
-		c.refuse(ac, msg) // it comes again, and what was decided already is known then
+	if len(d.left) > 0 || d.failed {
+		c.refuse(msg, reasonUnreadable) // it comes again, and what was decided already is known then
 		return true
 	}
 	turn.Meta.Seq = c.state.Seq + 1
@@ -320,16 +310,17 @@ func (c *chat) decidedElsewhere(ac actor.Context, msg messages.AcceptIngress, tu
 	ended := c.endedBy(d, by)
 	say := c.elsewhereWords(d, turn)
 	settled.Rows = c.hostRow(msg, turn, say)
-	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil || c.offer(ac, slices.Concat([]journal.Fact{settled}, own, ended)...) != nil {
-		c.refuse(ac, msg)
+	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
+		c.refuse(msg, reasonUnreadable)
 		return true
 	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
-	c.deliverRows(ac, settled.Rows)
-	c.tellEnds(ac, ended)
-	c.decided(ac, own)
-	c.settledFrame(ac, turn.ID)
-	c.restLater()
+	c.wake()
+	c.offer(slices.Concat([]journal.Fact{settled}, own, ended)...)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
+	c.deliverRows(settled.Rows)
+	c.tellEnds(ended)
+	c.decided(own)
+	c.settledFrame(turn.ID)
 	return true
 }
 
@@ -375,10 +366,10 @@ func (c *chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
 }
 
 // tellEnds tells the chats where requests arose that this one knows of their end.
-func (c *chat) tellEnds(ac actor.Context, ended []journal.Fact) {
+func (c *chat) tellEnds(ended []journal.Fact) {
 	for _, f := range ended {
 		if e, ok := f.(journal.ReferredRequestEnded); ok {
-			ac.Send(c.Router, messages.RequestEnded{ChatKey: e.Origin, From: c.key, ApprovalID: e.ApprovalID})
+			c.send(c.Router, messages.RequestEnded{ChatKey: e.Origin, From: c.key, ApprovalID: e.ApprovalID})
 		}
 	}
 }
@@ -456,7 +447,7 @@ func (c *chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 }
 
 // pressElsewhere takes a button below a request of another chat; false: it is below none.
-func (c *chat) pressElsewhere(ac actor.Context, msg messages.DecideApproval) bool {
+func (c *chat) pressElsewhere(msg messages.DecideApproval) bool {
 	say, v := map[messages.ChatKey][]messages.Decision{}, verdict{sense: senseDecide}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
 	for _, d := range msg.Say {
@@ -486,34 +477,35 @@ func (c *chat) pressElsewhere(ac actor.Context, msg messages.DecideApproval) boo
 	case len(answer.Outcomes) == 0:
 		return false
 	case d != nil:
-		c.pressDecided(ac, msg, d)
+		c.pressDecided(msg, d)
 	case len(msg.Say) != 1 || c.Router == nil:
-		c.refuse(ac, msg) // Unreachable: a button decides one request
+		c.refuse(msg, reasonUnreadable) // Unreachable: a button decides one request
 	case len(say) == 0:
-		c.answer(ac, answer)
+		c.answer(answer)
 	default:
-		c.sendOrders(ac, messages.DecideReferred{ID: msg.RequestID, RequestID: msg.RequestID, By: msg.By}, say, v)
-		c.holdBack(ac, msg.RequestID, msg, pressWait)
+		c.sendOrders(messages.DecideReferred{ID: msg.RequestID, RequestID: msg.RequestID, By: msg.By}, say, v)
+		c.holdBack(msg.RequestID, msg, pressWait)
 	}
 	return true
 }
 
 // pressDecided answers a button whose request another chat has decided about.
-func (c *chat) pressDecided(ac actor.Context, msg messages.DecideApproval, d *deciding) {
-	if len(d.left) > 0 && c.holdBack(ac, msg.RequestID, msg, pressWait) {
+func (c *chat) pressDecided(msg messages.DecideApproval, d *deciding) {
+	if len(d.left) > 0 && c.holdBack(msg.RequestID, msg, pressWait) {
 		return
 	}
 	delete(c.elsewhere, msg.RequestID)
 	delete(c.waits.until, msg.RequestID)
 	out, ok := d.outcomes[msg.Say[0].ApprovalID]
 	ended := c.endedBy(d, msg.By)
-	if len(d.left) > 0 || d.failed || d.unknown || !ok || len(ended) > 0 && (c.wake(ac) != nil || c.offer(ac, ended...) != nil) {
-		c.refuse(ac, msg)
+	if len(d.left) > 0 || d.failed || d.unknown || !ok {
+		c.refuse(msg, reasonUnreadable)
 		return
 	}
-	c.answer(ac, messages.ApprovalDecided{ChatKey: c.key, Outcomes: []messages.DecisionOutcome{out}})
-	c.tellEnds(ac, ended)
-	if c.state.Run == nil {
-		c.restLater()
+	if len(ended) > 0 {
+		c.wake()
+		c.offer(ended...)
 	}
+	c.answer(messages.ApprovalDecided{ChatKey: c.key, Outcomes: []messages.DecisionOutcome{out}})
+	c.tellEnds(ended)
 }

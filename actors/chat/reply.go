@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -53,35 +51,35 @@ type verdict struct {
 
 // decideInWords takes a message that decides requests; false: it is none, and goes
 // its ordinary way. What others wrote, forwarded or changed later decides nothing.
-func (c *chat) decideInWords(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool {
 	v := c.understand(msg, turn)
 	switch v.sense {
 	case senseRevoke:
-		return c.obeyRevoke(ac, msg, turn, askerOf(turn), v.order)
+		return c.obeyRevoke(msg, turn, askerOf(turn), v.order)
 	case senseList:
-		return c.listAll(ac, msg, turn)
+		return c.listAll(msg, turn)
 	case senseNotClear:
-		return c.listAgain(ac, msg, turn)
+		return c.listAgain(msg, turn)
 	case senseUnbound:
 		// Where nobody turned to the bot the words are an ordinary turn.
-		return (v.toBot || !msg.Overheard) && c.listAgain(ac, msg, turn)
+		return (v.toBot || !msg.Overheard) && c.listAgain(msg, turn)
 	case senseForbid:
-		return c.sayToThem(ac, msg, turn, c.noSay())
+		return c.sayToThem(msg, turn, c.noSay())
 	case senseUnknown:
-		return c.sayToThem(ac, msg, turn, noticeAdminsUnknown())
+		return c.sayToThem(msg, turn, noticeAdminsUnknown())
 	case senseDecide:
-		return c.decideThose(ac, msg, turn, v)
+		return c.decideThose(msg, turn, v)
 	case senseGrant:
-		return c.grantTimed(ac, msg, turn, v)
+		return c.grantTimed(msg, turn, v)
 	case senseNone:
 	}
 	return false
 }
 
 // sayToThem answers a message of the host's own; false: there is no way to.
-func (c *chat) sayToThem(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+func (c *chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
 	if c.canSay(msg) {
-		c.settleAtOnce(ac, msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
 	}
 	return c.canSay(msg)
 }
@@ -204,12 +202,12 @@ func nameOf(a journal.Asked) string {
 }
 
 // listAgain answers with the list; false: there is no way to.
-func (c *chat) listAgain(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) bool {
+func (c *chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
 	}
 	open := c.openHere()
-	c.settleShowing(ac, msg, turn, c.listWords(open, msg, turn), open)
+	c.settleShowing(msg, turn, c.listWords(open, msg, turn), open)
 	return true
 }
 
@@ -249,8 +247,8 @@ func (c *chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 }
 
 // decideThose decides requests by a message.
-func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
-	if c.askOrigins(ac, msg, turn, v) {
+func (c *chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+	if c.askOrigins(msg, turn, v) {
 		return true
 	}
 	var facts []journal.ApprovalDecided
@@ -258,22 +256,22 @@ func (c *chat) decideThose(ac actor.Context, msg messages.AcceptIngress, turn jo
 	for _, a := range v.those {
 		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
 		if out.Is != messages.DecisionDone {
-			return c.listAgain(ac, msg, turn)
+			return c.listAgain(msg, turn)
 		}
 		fact.Reason = cutReason(v.reason)
 		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
 	if list := c.standing(agreed); len(list) > 0 && c.give(list...) != nil {
-		c.refuse(ac, msg)
+		c.refuse(msg, reasonUnreadable)
 		return true
 	}
-	c.decideByIngress(ac, msg, turn, facts, "")
+	c.decideByIngress(msg, turn, facts, "")
 	return true
 }
 
 // grantTimed lets rules or folders count for a time, and runs what they cover of what waits.
-func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
-	if c.askOrigins(ac, msg, turn, v) {
+func (c *chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+	if c.askOrigins(msg, turn, v) {
 		return true
 	}
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
@@ -289,17 +287,17 @@ func (c *chat) grantTimed(ac actor.Context, msg messages.AcceptIngress, turn jou
 	for _, a := range v.those {
 		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
 		if out.Is != messages.DecisionDone || len(given) == 0 {
-			return c.listAgain(ac, msg, turn)
+			return c.listAgain(msg, turn)
 		}
 		fact.Grant = given[0].ID
 		facts = append(facts, fact)
 	}
 	if c.give(given...) != nil {
-		c.refuse(ac, msg)
+		c.refuse(msg, reasonUnreadable)
 		return true
 	}
 	c.tellGranted(msg, person, given)
-	c.decideByIngress(ac, msg, turn, facts, say)
+	c.decideByIngress(msg, turn, facts, say)
 	return true
 }
 
@@ -328,7 +326,7 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 
 // decideByIngress makes decisions and message durable in one write, and says what
 // there is to say.
-func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
+func (c *chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
 	var facts []journal.Fact
@@ -341,17 +339,11 @@ func (c *chat) decideByIngress(ac actor.Context, msg messages.AcceptIngress, tur
 		}
 		facts = append(facts, fact)
 	}
-	if c.offer(ac, facts...) != nil {
-		c.refuse(ac, msg)
-		return
-	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
-	c.deliverRows(ac, rows)
-	c.decided(ac, facts)
-	c.settledFrame(ac, turn.ID) // readers see what follows before they may leave
-	if c.state != nil && c.state.Run == nil {
-		c.restLater()
-	}
+	c.offer(facts...)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
+	c.deliverRows(rows)
+	c.decided(facts)
+	c.settledFrame(turn.ID) // readers see what follows before they may leave
 }
 
 // order is a command about requests.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -19,7 +18,7 @@ import (
 // runner is what the chat holds of the run under way beyond the facts.
 type runner struct {
 	id       string
-	pid      *actor.PID // nil: none, the run is only being settled
+	child    string // the name of its actor; empty: none, the run is only being settled
 	reducer  *uistream.Reducer
 	before   uimessage.Message // the message as of the step's begin
 	kept     int               // parts that are journaled
@@ -43,9 +42,9 @@ const (
 	tickEvery = 1200 * time.Millisecond
 )
 
-func newRunner(run *journal.Run, pid *actor.PID) *runner {
+func newRunner(run *journal.Run, child string, now time.Time) *runner {
 	m := uimessage.Message{ID: run.MessageID, Role: uimessage.RoleAssistant, Parts: run.Parts}
-	r := &runner{id: run.ID, pid: pid, before: m, kept: settledParts(run.Parts), began: time.Now(), lastSent: map[string]bool{}}
+	r := &runner{id: run.ID, child: child, before: m, kept: settledParts(run.Parts), began: now, lastSent: map[string]bool{}}
 	r.restart()
 	return r
 }
@@ -89,73 +88,86 @@ func newID(now time.Time) string {
 	return string(b[:]) + strings.ToLower(rand.Text()[:16])
 }
 
-// next starts a run if there is something to do and none is under way: decided
-// calls first, then open turns. Idle with either of them is an impossible state.
-func (c *chat) next(ac actor.Context) {
-	if c.state == nil {
-		return
+// goOn is what happens when nothing else does. It is asked until it plans nothing more, so
+// that no handler has to know what comes next.
+func (c *chat) goOn() {
+	c.follow()
+	if c.lookedAt != c.state.N {
+		c.lookedAt = c.state.N
+		c.armExpiry()
 	}
-	if c.state.Run != nil {
+	switch {
+	case c.state.Run == nil:
+		c.nextRun()
+	case c.run == nil:
+		c.spawnRun()
+	default:
 		c.fetchAll()
+	}
+	if c.grew {
+		c.grew = false
+		c.compactIfLong()
+	}
+	c.remember()
+	c.weigh()
+	c.rests = c.p.empty()
+}
+
+// nextRun begins a run if there is something to do: decided calls first, then open turns.
+// Idle with either of them is an impossible state.
+func (c *chat) nextRun() {
+	if c.ended {
+		c.ended, c.grew = false, true
+		if c.state.OpenTurns() > 0 || c.state.Unfolded() > maxUnfolded {
+			c.checkpoint()
+		}
+	}
+	c.capOpen()
+	if c.obeySwitch() || c.applyCompaction() {
 		return
 	}
-	c.obeySwitch(ac)
-	if c.state != nil {
-		c.applyFold(ac)
-	}
-	if c.state == nil {
-		return // it will be read anew, and goes on then
-	}
-	c.holding = time.Time{}
-	c.holds++
 	open, due := c.state.Open(), c.state.Due()
 	turn, continues := c.state.Continues()
 	switch {
 	case c.closing:
-		c.restLater()
-		c.drained(ac)
+		c.rest()
+		c.drained()
 	case c.fetchAll(): // it goes on when they are there
 	case continues || turn.GoesOn():
-		c.continueRun(ac, turn)
+		c.continueRun(turn)
 	case len(due) > 0:
-		c.beginOutcome(ac, due)
+		c.beginOutcome(due)
+	case len(open) > 0 && !c.holding.IsZero(): // more may come
+		c.rest()
 	case len(open) > 0:
-		c.startRun(ac, open)
+		c.startRun(open)
 	default:
-		c.restLater()
-		c.drained(ac)
+		c.rest()
 	}
 }
 
-func (c *chat) startRun(ac actor.Context, open []journal.Turn) {
-	now := time.Now()
+func (c *chat) startRun(open []journal.Turn) {
 	requestID := open[len(open)-1].Meta.RequestID
 	fact := journal.RunStarted{
-		RunID: "r_" + newID(now), MessageID: "a:" + string(c.key) + ":" + newID(now), RequestID: requestID, Attempt: 1,
+		RunID: "r_" + c.newID(), MessageID: "a:" + string(c.key) + ":" + c.newID(), RequestID: requestID, Attempt: 1,
 	}
-	if c.note(ac, fact) != nil {
-		return
-	}
-	c.spawnRun(ac, nil)
-	c.compactIfLong(ac)
+	c.note(fact)
 }
 
-// spawnRun makes the actor of the state's run and hands it its first input.
-func (c *chat) spawnRun(ac actor.Context, resume []string) {
+// spawnRun makes the actor of the state's run and hands it its first input. The run is known
+// to the store by then: a chat that panics here over and over gives it up.
+func (c *chat) spawnRun() {
+	c.grew = true
 	run := c.state.Run
-	pid, err := ac.SpawnNamed(c.Run(c.memo), "run-"+newID(time.Now()))
-	if err != nil { // Unreachable: the name is new
-		c.log.Error("spawn of a run failed", "error", err)
-		return
-	}
-	c.run = newRunner(run, pid)
+	resume := unbegun(run)
+	c.run = newRunner(run, "run-"+c.newID(), c.now())
 	c.first, c.since = firstWord{run.ID, c.since}, time.Time{}
 	if c.first.since.IsZero() {
 		c.first.since = c.run.began
 	}
-	c.Metrics.runStarted()
+	c.measure(func(m *Metrics) { m.runStarted() })
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: "started"})
-	c.startFrame(ac, c.visible())
+	c.startFrame(c.visible())
 	step := run.Step + 1
 	if len(resume) > 0 {
 		step = run.Step // it still needs outcomes
@@ -163,17 +175,30 @@ func (c *chat) spawnRun(ac actor.Context, resume []string) {
 	facts, docs, only := c.documents()
 	c.run.facts, c.run.docs, c.run.pinned = facts, docs, c.state.Pinned
 	c.lastSystem = prompt.System(facts, docs)
-	start := messages.StartRun{
+	first := messages.StartRun{
 		ChatKey: c.key, RunID: run.ID, RequestID: run.RequestID, Asker: c.asker(), Group: c.group(), System: c.lastSystem, Only: only,
 		Tools: c.Tools(c.key, c.via.ToolEgress), Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: asking(c.run.before.Parts), Approved: c.approvedCalls(), Grants: c.live(), Waiting: c.openRequests(), NextRequest: c.state.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compaction != nil,
 	}
 	c.tellApproved(run.Parts)
-	ac.Request(pid, start)
+	props, memo := c.Run, c.memo
+	c.effect(start{c.run.child, func() *actor.Props { return props(memo) }, first})
 	if c.via.Typing || c.via.Drafts {
 		c.tick(tickFirst)
 	}
+}
+
+// unbegun are the calls that a run was to make when the process ended. Those that wait for a
+// person are not among them.
+func unbegun(run *journal.Run) []string {
+	var ids []string
+	for _, p := range run.Parts {
+		if t, ok := p.(uimessage.Tool); ok && !t.State.Settled() && t.Approval == nil && !run.Begun[t.ToolCallID] {
+			ids = append(ids, t.ToolCallID)
+		}
+	}
+	return ids
 }
 
 // asking reports whether one of the parts waits for a person.
@@ -185,14 +210,10 @@ func asking(parts []uimessage.Part) bool {
 }
 
 // dropRun ends the run's actor without settling anything.
-func (c *chat) dropRun(ac actor.Context) {
-	if c.run == nil {
-		return
-	}
-	if c.run.pid != nil {
-		ac.Send(c.run.pid, messages.CancelRun{RunID: c.run.id})
-		ac.Stop(c.run.pid)
-		c.Metrics.runEnded()
+func (c *chat) dropRun() {
+	if c.run != nil && c.run.child != "" {
+		c.effect(stop{c.run.child})
+		c.measure(func(m *Metrics) { m.runEnded() })
 	}
 	c.run = nil
 }
@@ -218,66 +239,71 @@ func (c *chat) asker() messages.Asker {
 
 // fromRun takes what the run under way says. What comes from a run that is over,
 // or from an earlier life of this one, is too late.
-func (c *chat) fromRun(ac actor.Context, msg messages.ToChat) {
-	if c.run == nil || c.run.pid == nil || !c.run.pid.Equal(ac.Sender()) {
+func (c *chat) fromRun(msg messages.ToChat) {
+	if c.in.child == "" || c.in.child != c.runChild() {
 		return
 	}
 	switch msg := msg.(type) {
-	case messages.RunProgressed:
-		c.progress(ac, msg.Chunks)
 	case messages.StepRestarted:
 		c.trim = msg.Trim
 		c.run.restart()
-		c.replayFrame(ac)
+		c.replayFrame()
 	case messages.StepDone:
-		c.stepDone(ac, msg)
+		c.stepDone(msg)
 	case messages.ToolDone:
-		c.toolDone(ac, msg)
+		c.toolDone(msg)
 	case messages.StepEnded:
-		c.stepEnded(ac, msg)
+		c.stepEnded(msg)
 	case messages.RunFailed:
-		c.runFailed(ac, msg)
+		c.runFailed(msg)
 	case messages.ShortenInput:
-		c.shorten(ac, msg)
+		c.shorten(msg)
 	default: // only these come from runs
 	}
 }
 
 // runGone ends a run whose actor ended by itself: it panicked.
-func (c *chat) runGone(ac actor.Context, who *actor.PID) {
-	kin.Forget(ac)
-	if c.run != nil && c.run.pid != nil && c.run.pid.Equal(who) {
-		c.runFailed(ac, messages.RunFailed{RunID: c.run.id, Reason: "internal", Err: "the run panicked"})
+func (c *chat) runGone(child string) {
+	if child == c.runChild() {
+		c.runFailed(messages.RunFailed{RunID: c.run.id, Reason: "internal", Err: "the run panicked"})
 	}
 }
+
+// tellRun sends a message to the run in progress.
+func (c *chat) tellRun(msg any) { c.effect(tell{c.run.child, msg}) }
 
 // ours reports whether a run is the one under way.
 func (c *chat) ours(runID string) bool { return c.run != nil && c.run.id == runID }
 
-// progress applies chunks to the message and shows them to watchers.
-func (c *chat) progress(ac actor.Context, chunks []uistream.Chunk) {
+// progress takes in pieces of the answer in progress and shows them to watchers. It is the one
+// change of a session outside of a plan: an answer comes in very many pieces, none of which
+// decides anything.
+func (c *chat) progress(in input, chunks []uistream.Chunk) []effect {
 	for _, chunk := range chunks {
 		if _, err := c.run.reducer.Apply(chunk); err != nil {
 			c.log.Error("a chunk does not fit the message", "run_id", c.run.id, "error", err)
 			break
 		}
 	}
-	if !c.via.Outbox && c.underWay() != "" {
+	c.in, c.p = in, &plan{}
+	if !c.via.Outbox && c.inProgress() != "" {
 		c.firstEgress(c.run.id)
 	}
-	c.chunkFrame(ac, c.state.Run.MessageID, chunks)
+	c.chunkFrame(c.state.Run.MessageID, chunks)
+	shown := c.p.effects
+	c.in, c.p = input{}, nil
+	return shown
 }
 
 // stepDone journals the response before any of its calls may begin.
-func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
-	c.progress(ac, msg.Chunks)
+func (c *chat) stepDone(msg messages.StepDone) {
 	c.addUsage(msg.Usage)
 	c.trim = msg.Trim
 	c.compaction.size.report(msg.Usage, len(c.state.History), c.trim)
 	c.run.steps++
 	c.run.shown = shownOf(msg.Asked)
 	if msg.Ends != "" {
-		c.endRun(ac, msg.Ends, msg.Reason)
+		c.endRun(msg.Ends, msg.Reason)
 		return
 	}
 	m := c.run.reducer.Snapshot()
@@ -291,17 +317,15 @@ func (c *chat) stepDone(ac actor.Context, msg messages.StepDone) {
 			facts = append(facts, journal.ToolStarted{RunID: c.run.id, CallID: call.CallID})
 		}
 	}
-	if c.append(ac, facts...) != nil {
-		return
-	}
+	c.append(facts...)
 	c.run.kept = len(m.Parts)
-	c.eventFrame(ac, "assistant", msg.Step, "")
+	c.eventFrame("assistant", msg.Step, "")
 	if len(msg.Calls) > 0 {
 		c.tellRuled(msg.Calls, m)
-		ac.Send(c.run.pid, messages.ExecuteCalls{RunID: c.run.id, LaneEmpty: len(c.state.Lane) == 0})
+		c.tellRun(messages.ExecuteCalls{RunID: c.run.id, LaneEmpty: len(c.state.Lane) == 0})
 		return
 	}
-	c.boundary(ac, msg.Step)
+	c.boundary(msg.Step)
 }
 
 func (c *chat) addUsage(u uimessage.Usage) {
@@ -314,8 +338,7 @@ func (c *chat) addUsage(u uimessage.Usage) {
 }
 
 // toolDone journals an outcome.
-func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
-	c.progress(ac, msg.Chunks)
+func (c *chat) toolDone(msg messages.ToolDone) {
 	if msg.Preliminary {
 		return
 	}
@@ -324,20 +347,14 @@ func (c *chat) toolDone(ac actor.Context, msg messages.ToolDone) {
 		return
 	}
 	fact := journal.ToolFinished{RunID: c.run.id, MessageID: c.state.Run.MessageID, Part: part, Final: msg.Final, Switch: msg.Switch, Skill: msg.Skill}
-	write := c.note
-	if msg.Forced || msg.Skill.Name != "" {
-		write = c.append
-	}
-	if write(ac, fact) != nil {
-		return
-	}
+	c.facts(msg.Forced || msg.Skill.Name != "", []journal.Fact{fact})
 	result := "ok"
 	if msg.Failed {
 		result = "error"
 	}
 	c.audit(AuditEntry{Event: "tool", RequestID: c.state.Run.RequestID, RunID: c.run.id, Name: part.Name, Result: result})
 	c.tellEnded(msg.CallID, result)
-	c.eventFrame(ac, "tool_summary", c.state.Run.Step, msg.Summary)
+	c.eventFrame("tool_summary", c.state.Run.Step, msg.Summary)
 }
 
 func toolPart(m uimessage.Message, callID string) (uimessage.Tool, bool) {
@@ -349,66 +366,62 @@ func toolPart(m uimessage.Message, callID string) (uimessage.Tool, bool) {
 	return uimessage.Tool{}, false
 }
 
-func (c *chat) stepEnded(ac actor.Context, msg messages.StepEnded) {
-	c.progress(ac, msg.Chunks)
-	c.eventFrame(ac, "step_finish", msg.Step, "")
+func (c *chat) stepEnded(msg messages.StepEnded) {
+	c.eventFrame("step_finish", msg.Step, "")
 	if msg.Ends != "" {
-		c.endRun(ac, msg.Ends, msg.Reason)
+		c.endRun(msg.Ends, msg.Reason)
 		return
 	}
 	if c.state.Run.Switch.Kind != "" && len(c.state.Due()) == 0 {
-		c.finish(ac, journal.ResultSwitching, "")
+		c.finish(journal.ResultSwitching, "")
 		return
 	}
-	c.boundary(ac, msg.Step)
+	c.boundary(msg.Step)
 }
 
 // endRun ends the run as its last step says.
-func (c *chat) endRun(ac actor.Context, ends, reason string) {
+func (c *chat) endRun(ends, reason string) {
 	switch ends {
 	case "waiting":
-		c.finish(ac, journal.ResultWaiting, reason)
+		c.finish(journal.ResultWaiting, reason)
 	case "failed", "limit":
-		c.finish(ac, journal.ResultFailed, reason)
+		c.finish(journal.ResultFailed, reason)
 	default:
-		c.finish(ac, journal.ResultDone, reason)
+		c.finish(journal.ResultDone, reason)
 	}
 }
 
-func (c *chat) runFailed(ac actor.Context, msg messages.RunFailed) {
+func (c *chat) runFailed(msg messages.RunFailed) {
 	c.log.Error("a run failed", "run_id", msg.RunID, "request_id", c.state.Run.RequestID, "reason", msg.Reason, "error", msg.Err)
 	if len(c.run.reducer.Message().Parts) > len(c.run.before.Parts) {
 		c.run.restart() // what came of a step that failed is not an answer
-		c.replayFrame(ac)
+		c.replayFrame()
 	}
-	c.finish(ac, journal.ResultFailed, msg.Reason)
+	c.finish(journal.ResultFailed, msg.Reason)
 }
 
 // boundary lets waiting turns and late answers in and makes the next step.
-func (c *chat) boundary(ac actor.Context, step int) {
+func (c *chat) boundary(step int) {
 	next := messages.ContinueRun{RunID: c.run.id}
 	due := c.state.Due()
 	if len(c.come()) > 0 && c.Mode != ModeFollowup || len(due) > 0 {
-		id, ok := c.merge(ac, step+1, due)
-		if !ok {
-			return
-		}
-		next.MessageID, next.Approved = id, c.approvedCalls()
+		next.MessageID = c.merge(step+1, due)
+		next.Approved = c.approvedCalls()
 		c.tellApproved(c.state.Run.Parts)
 	} else {
 		c.run.before = c.run.reducer.Snapshot()
 	}
 	next.Asker, next.Input, next.Grants = c.asker(), c.input(step+1), c.live()
 	next.System, next.Only = c.reloaded()
-	ac.Send(c.run.pid, next)
+	c.tellRun(next)
 }
 
 // merge closes the assistant message and makes the waiting turns visible, and the
 // outcome of late answers.
-func (c *chat) merge(ac actor.Context, step int, due []journal.Asked) (messageID string, ok bool) {
+func (c *chat) merge(step int, due []journal.Asked) (messageID string) {
 	closed := c.closed()
 	fact := journal.TurnsMerged{
-		RunID: c.run.id, Step: step, Closed: closed, MessageID: "a:" + string(c.key) + ":" + newID(time.Now()), Rows: c.rowsOf(c.own(closed), c.wordsBefore(c.own(closed)), ""),
+		RunID: c.run.id, Step: step, Closed: closed, MessageID: "a:" + string(c.key) + ":" + c.newID(), Rows: c.rowsOf(c.own(closed), c.wordsBefore(c.own(closed)), ""),
 	}
 	if c.Mode != ModeFollowup {
 		for _, t := range c.come() {
@@ -421,21 +434,20 @@ func (c *chat) merge(ac actor.Context, step int, due []journal.Asked) (messageID
 		fact.MessageID = out.Message.ID
 		facts = append([]journal.Fact{fact, out}, c.settleAnswered(journal.NewTurn(out.Message), c.run.id, nil)...)
 	}
-	if c.append(ac, facts...) != nil {
-		return "", false
-	}
+	c.append(facts...)
 	c.since = time.Time{}
-	c.Metrics.merged(len(fact.Turns))
-	c.markMerged(ac, fact.Turns)
-	c.deliverRows(ac, fact.Rows)
+	merged := len(fact.Turns)
+	c.measure(func(m *Metrics) { m.merged(merged) })
+	c.markMerged(fact.Turns)
+	c.deliverRows(fact.Rows)
 	moved := c.takeMoved(nil)
-	c.endFrame(ac, closed.ID, "", moved, false)
-	c.unmark(ac, moved)
+	c.endFrame(closed.ID, "", moved, false)
+	c.unmark(moved)
 	c.run.renew(fact.MessageID, c.state.Run.Parts)
-	c.eventFrame(ac, "merge", step, "")
-	c.startFrame(ac, fact.Turns)
-	c.compactIfLong(ac)
-	return fact.MessageID, true
+	c.eventFrame("merge", step, "")
+	c.startFrame(fact.Turns)
+	c.grew = true
+	return fact.MessageID
 }
 
 // closed is the message under way as it is when a merge closes it. The result of

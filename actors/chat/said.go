@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -30,7 +28,7 @@ func (c *chat) knowsSaid(msg messages.QueueEgress) bool {
 // sayFor says something here for a call of another chat. It is owed to the people of the
 // chat and becomes a message of the history, so that the next run knows of it; none is
 // begun for it.
-func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row journal.Row) {
+func (c *chat) sayFor(msg messages.QueueEgress, row journal.Row) {
 	var facts []journal.Fact
 	if c.via.Outbox {
 		facts = append(facts, journal.EgressQueued{Row: row})
@@ -43,29 +41,24 @@ func (c *chat) sayFor(ac actor.Context, msg messages.QueueEgress, row journal.Ro
 		}})
 	}
 	before := len(c.state.History)
-	if c.wake(ac) != nil || len(facts) > 0 && c.offer(ac, facts...) != nil {
-		ac.Respond(messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"})
-		return
-	}
+	c.wake()
+	c.offer(facts...)
 	if !c.via.Outbox {
-		ac.Respond(messages.EgressAnswer{Delivered: true, Parts: 1})
+		c.answer(messages.EgressAnswer{Delivered: true, Parts: 1})
 	} else {
-		c.deliverRows(ac, []journal.Row{row})
-		c.waitFor(ac, row.Key)
+		c.deliverRows([]journal.Row{row})
+		c.waitFor(row.Key)
 	}
-	c.showSaid(ac, before)
-	if c.state.Run == nil {
-		c.restLater()
-	}
+	c.showSaid(before)
 }
 
 // showSaid shows readers what was said in the chat without a run of its own, from a place
 // of the history on.
-func (c *chat) showSaid(ac actor.Context, from int) {
+func (c *chat) showSaid(from int) {
 	for _, t := range c.state.History[min(from, len(c.state.History)):] {
 		if t.Meta.Source == uimessage.SourceContact {
-			c.frame(ac, messages.ChatProgressed{Kind: "start", MessageID: t.ID, Chunks: uistream.Replay(t.Message), Replay: true})
-			c.endFrame(ac, t.ID, string(journal.ResultDone), nil, true)
+			c.frame(messages.ChatProgressed{Kind: "start", MessageID: t.ID, Chunks: uistream.Replay(t.Message), Replay: true})
+			c.endFrame(t.ID, string(journal.ResultDone), nil, true)
 		}
 	}
 }

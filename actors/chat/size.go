@@ -27,9 +27,6 @@ type size struct {
 // weigh counts the turns that came since, and tells the shard when that makes a
 // difference: the chat's size class, a power of two, is another one.
 func (c *chat) weigh() {
-	if c.state == nil {
-		return
-	}
 	turns := c.state.History
 	if len(turns) < c.size.turns {
 		c.size.turns, c.size.bytes = 0, 0
@@ -43,7 +40,7 @@ func (c *chat) weigh() {
 		return
 	}
 	c.size.class = class
-	c.home.Root().Send(c.shard, messages.ChatSized{ChatKey: c.key, Bytes: 3 << (class - 2)}) // the middle of the class
+	c.send(c.shard, messages.ChatSized{ChatKey: c.key, Bytes: 3 << (class - 2)}) // the middle of the class
 }
 
 // contents is how many bytes people, model and tools put into a message.

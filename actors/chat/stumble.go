@@ -1,11 +1,7 @@
 package chat
 
 import (
-	"context"
 	"slices"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -20,60 +16,43 @@ const (
 	numberGap = 64
 )
 
-// stumble makes durable what the chat worked on when it panicked, so that its
-// next life, in this process or another, knows. It runs while the panic goes on up
-// to the supervisor, which starts the chat again.
-func (c *chat) stumble(ac actor.Context) {
-	if c.state == nil || c.store == nil {
-		return
-	}
-	fact := journal.Stumbled{}
+// stumble is the fact that the chat panicked over a message; false: that says nothing about
+// what is in progress.
+func (c *chat) stumble(msg any) (fact journal.Stumbled, known bool) {
 	if run := c.state.Run; run != nil {
 		fact.RunID = run.ID
 	}
-	switch msg := ac.Message().(type) {
+	switch msg := msg.(type) {
 	case messages.AcceptIngress:
 		if !c.state.Known(msg.IngressID) {
 			fact = journal.Stumbled{IngressID: msg.IngressID}
-			c.refuse(ac, msg) // it comes again; nobody has to wait until a deadline
 		}
 	case messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery:
-		return // says nothing about what is under way
+		return fact, false
 	}
-	if fact == (journal.Stumbled{}) {
-		return
-	}
-	records := c.state.Next(time.Now().UnixMilli(), fact)
-	records[0].N += numberGap
-	if err := c.store.Append(context.Background(), records...); err != nil {
-		c.log.Error("a panic could not be noted", "error", err)
-	}
+	return fact, fact != (journal.Stumbled{})
 }
 
 // park puts an ingress aside that the chat panicked over again and again.
-func (c *chat) park(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
+func (c *chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	c.log.Error("a message is put aside: the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
 	if msg.Verdict != messages.VerdictOpen {
-		c.settleAtOnce(ac, msg, turn, journal.FateDeclined, journal.ReasonParked, "")
+		c.settleAtOnce(msg, turn, journal.FateDeclined, journal.ReasonParked, "")
 		return
 	}
 	in := c.ingressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
 	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(failure(journal.ReasonParked), turn))}
-	if c.offer(ac, fact) != nil {
-		c.refuse(ac, msg)
-		return
-	}
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
-	c.deliverRows(ac, fact.Rows)
-	c.settledFrame(ac, turn.ID)
-	c.restLater()
+	c.offer(fact)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
+	c.deliverRows(fact.Rows)
+	c.settledFrame(turn.ID)
 }
 
 // giveUp ends a run that the chat panicked over again and again. Its turns are put
 // aside; of what it made nothing stays but the names of calls that had begun, since
 // anything else may be what the chat cannot bear.
-func (c *chat) giveUp(ac actor.Context, run *journal.Run) {
+func (c *chat) giveUp(run *journal.Run) {
 	c.log.Error("a run is given up: the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
 	var parts []uimessage.Part
 	for _, p := range run.Parts {
@@ -83,9 +62,9 @@ func (c *chat) giveUp(ac actor.Context, run *journal.Run) {
 	}
 	bare := *run
 	bare.Parts, bare.Base = parts, 0
-	c.run = newRunner(&bare, nil)
+	c.run = newRunner(&bare, "", c.now())
 	if run.Stop != nil {
-		c.finish(ac, journal.ResultStopped, "stopped")
+		c.finish(journal.ResultStopped, "stopped")
 		return
 	}
 	var facts []journal.Fact
@@ -94,11 +73,9 @@ func (c *chat) giveUp(ac actor.Context, run *journal.Run) {
 			facts = append(facts, journal.TurnParked{Turn: t.Message})
 		}
 	}
-	if len(facts) > 0 && c.append(ac, facts...) != nil {
-		return
-	}
+	c.append(facts...)
 	c.prefixBroken("parked") // the model may have read what is not shown to it any more
-	c.finish(ac, journal.ResultFailed, journal.ReasonParked)
+	c.finish(journal.ResultFailed, journal.ReasonParked)
 }
 
 // aside reports whether a turn of the run was put aside.

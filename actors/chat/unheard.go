@@ -3,7 +3,6 @@ package chat
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -37,11 +36,11 @@ func (c *chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []jo
 		return facts, rows
 	}
 	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonUnheard}
-	meta, runID := c.plainMeta(), "r_"+newID(time.Now())
+	meta, runID := c.plainMeta(), "r_"+c.newID()
 	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonUnheard, "", false
 	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
 	answer := uimessage.Message{
-		ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
+		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
 	}
 	fate.RunID = runID
 	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonUnheard, Fates: []journal.Settled{fate}}

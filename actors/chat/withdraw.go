@@ -2,9 +2,6 @@ package chat
 
 import (
 	"slices"
-	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -21,22 +18,15 @@ const reasonStopAll = "stop all"
 // takeBack is somebody's withdrawal of a message. One that no model has read ends as
 // stopped and is never read; of one that a model has read nobody is told anything, as
 // nothing can be unread.
-func (c *chat) takeBack(ac actor.Context, msg messages.AcceptIngress, turn journal.Turn) {
+func (c *chat) takeBack(msg messages.AcceptIngress, turn journal.Turn) {
 	gone, facts := c.withdrawn(msg.EditOf)
 	facts = append(facts, journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateIgnored, Reason: reasonTakenBack})
-	if c.offer(ac, facts...) != nil {
-		c.refuse(ac, msg)
-		return
-	}
+	c.offer(facts...)
 	c.quoted.list = slices.DeleteFunc(c.quoted.list, func(q uimessage.Quoted) bool { return q.MessageID == msg.EditOf })
-	c.answer(ac, messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	if gone != "" {
-		c.dropped(ac, []journal.Settled{{TurnID: gone}})
-		if c.holding.IsZero() {
-			c.next(ac)
-		}
+		c.dropped([]journal.Settled{{TurnID: gone}})
 	}
-	c.restLater()
 }
 
 // withdrawn are the facts by which no model reads the words of a turn any more; none
@@ -58,7 +48,7 @@ func (c *chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 	facts = append(facts, journal.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
 		facts = append(facts, journal.RunFinished{
-			RunID: "r_" + newID(time.Now()), Message: c.nothingSaid(reasonTakenBack, fate), Result: journal.ResultStopped, Reason: reasonTakenBack,
+			RunID: "r_" + c.newID(), Message: c.nothingSaid(reasonTakenBack, fate), Result: journal.ResultStopped, Reason: reasonTakenBack,
 			Fates: []journal.Settled{fate},
 		})
 	}
@@ -72,29 +62,26 @@ func (c *chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Me
 	for _, f := range fates {
 		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, Reason: f.Reason})
 	}
-	return uimessage.Message{ID: "a:" + string(c.key) + ":" + newID(time.Now()), Role: uimessage.RoleAssistant, Metadata: meta.Append(nil)}
+	return uimessage.Message{ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Metadata: meta.Append(nil)}
 }
 
 // stopOpen ends the turns that wait while nothing runs. They stay in the history, where
 // they are already, as those of a run that did nothing.
-func (c *chat) stopOpen(ac actor.Context, requestID string) {
-	fact := journal.RunFinished{RunID: "r_" + newID(time.Now()), Result: journal.ResultStopped, Reason: reasonStopAll}
+func (c *chat) stopOpen(requestID string) {
+	fact := journal.RunFinished{RunID: "r_" + c.newID(), Result: journal.ResultStopped, Reason: reasonStopAll}
 	for _, t := range c.state.Open() {
 		fact.Fates = append(fact.Fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
 	}
 	fact.Message = c.nothingSaid(reasonStopAll, fact.Fates...)
-	if c.append(ac, fact) != nil {
-		return
-	}
+	c.append(fact)
 	c.audit(AuditEntry{Event: "stop", RequestID: requestID, RunID: fact.RunID})
-	c.dropped(ac, fact.Fates)
-	c.next(ac)
+	c.dropped(fact.Fates)
 }
 
 // dropped does what follows when waiting turns have ended without a run.
-func (c *chat) dropped(ac actor.Context, fates []journal.Settled) {
+func (c *chat) dropped(fates []journal.Settled) {
 	for _, f := range fates {
 		c.unfetch(f.TurnID)
-		c.settledFrame(ac, f.TurnID)
+		c.settledFrame(f.TurnID)
 	}
 }

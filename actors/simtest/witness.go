@@ -229,7 +229,7 @@ func (w *witness) rewritten(r journal.Rewrite, c persistence.Chat, err error) {
 	taken := w.state.History[r.From:r.To]
 	if compacts(r) {
 		w.foldsNow(r)
-		w.state.Compacted(r.To, r.Insert[0])
+		w.state.Rewritten(r)
 		w.follow(c.ReadArchive)
 		w.archivedWhole(taken)
 		w.tell(taken)
@@ -238,18 +238,14 @@ func (w *witness) rewritten(r journal.Rewrite, c persistence.Chat, err error) {
 	}
 	if ages(r, taken) {
 		w.agesNow(r, taken[0], c.ReadArchive)
-		w.state.Aged(r.From, r.Insert[0])
+		w.state.Rewritten(r)
 		w.cache = &prompt.Cache{}
 		return
 	}
 	w.gone(taken)
 	w.tell(taken)
 	w.rewinds++
-	if r.From == 0 { // a switch of contexts, or a rewind of everything
-		w.state.Rewritten(r.To, r.Insert)
-	} else {
-		w.state.Cut(r.From, r.Insert...)
-	}
+	w.state.Rewritten(r)
 	w.follow(c.ReadArchive)
 	w.cache = &prompt.Cache{}
 	w.sim.trace.addf("  %s cut at %d", w.key, r.From)

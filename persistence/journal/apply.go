@@ -27,7 +27,7 @@ func (s *State) Apply(r Record) error {
 }
 
 func (s *State) turnAccepted(t Turn) {
-	if old, stored := s.find(t.ID); old != nil {
+	if old, stored := s.edit(t.ID); old != nil {
 		if old.Meta.Seq != t.Meta.Seq { // asked again: it is open anew
 			s.accept(t)
 			*old = t
@@ -39,7 +39,7 @@ func (s *State) turnAccepted(t Turn) {
 	}
 	s.accept(t)
 	if s.Run != nil {
-		s.turns[t.ID] = struct{}{}
+		s.turns.add(t.ID)
 		s.Lane = append(s.Lane, t)
 		return
 	}
@@ -48,7 +48,7 @@ func (s *State) turnAccepted(t Turn) {
 
 func (s *State) turnReplaced(r Record, f TurnReplaced) {
 	t := NewTurn(f.Turn)
-	if old, stored := s.find(t.ID); old != nil {
+	if old, stored := s.edit(t.ID); old != nil {
 		*old = t
 		if stored {
 			s.dirty = append(s.dirty, f.Turn)
@@ -115,6 +115,9 @@ func (s *State) enter(e LedgerEntry) {
 }
 
 func (s *State) count(e LedgerEntry) {
+	if s.countsShared {
+		s.counts, s.countsShared = s.counts.clone(), false
+	}
 	if e.Dir == DirIn {
 		s.counts.Fates[e.Fate]++
 	} else {
@@ -176,7 +179,7 @@ func (s *State) runFinished(r Record, f RunFinished) {
 
 // put appends an assistant message, or replaces the one with its id.
 func (s *State) put(t Turn) {
-	if old, stored := s.find(t.ID); old != nil {
+	if old, stored := s.edit(t.ID); old != nil {
 		s.supersede(old, stored, t)
 		return
 	}

@@ -358,7 +358,7 @@ func (s *State) decided(r Record, f ApprovalDecided) {
 		}
 		return
 	}
-	old, stored := s.find(f.MessageID)
+	old, stored := s.edit(f.MessageID)
 	if old == nil {
 		return
 	}
@@ -369,7 +369,7 @@ func (s *State) decided(r Record, f ApprovalDecided) {
 // run if that goes on in it.
 func (s *State) outcomeBegun(f OutcomeBegun) {
 	for _, key := range f.Of {
-		old, stored := s.find(key.MessageID)
+		old, stored := s.edit(key.MessageID)
 		if old == nil {
 			continue
 		}

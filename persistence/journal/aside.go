@@ -78,7 +78,7 @@ func (s *State) turnParked(r Record, f TurnParked) {
 		s.settleStumbles("", f.Ingress.ID)
 	default:
 		t.Parts = []uimessage.Part{uimessage.Text{Text: Placeholder}}
-		if old, stored := s.find(t.ID); old != nil && Text(old.Message) != Placeholder {
+		if old, stored := s.edit(t.ID); old != nil && Text(old.Message) != Placeholder {
 			*old = t
 			if stored {
 				s.dirty = append(s.dirty, t.Message)

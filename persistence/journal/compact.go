@@ -1,11 +1,5 @@
 package journal
 
-import (
-	"slices"
-
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-)
-
 // MaxTokenCounts is how many turns the meta file keeps the counts of.
 const MaxTokenCounts = 4096
 
@@ -33,23 +27,4 @@ func (t Turn) Held() bool {
 		}
 	}
 	return false
-}
-
-// Aged tells the state that the store put another revision in the place of a turn.
-func (s *State) Aged(i int, m uimessage.Message) {
-	s.History = slices.Clone(s.History)
-	s.History[i] = NewTurn(m)
-}
-
-// Compacted tells the state that the store put a summary in the place of the
-// first n turns.
-func (s *State) Compacted(n int, summary uimessage.Message) {
-	for _, t := range s.History[:n] {
-		delete(s.turns, t.ID)
-	}
-	kept := s.History[n:]
-	s.History = make([]Turn, 0, 1+len(kept))
-	s.push(NewTurn(summary))
-	s.History = append(s.History, kept...)
-	s.stored = len(s.History)
 }

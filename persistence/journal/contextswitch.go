@@ -81,18 +81,30 @@ func (t Turn) GoesOn() bool {
 	return t.Role == uimessage.RoleAssistant && t.Meta.Result == string(ResultSwitched)
 }
 
-// Rewritten tells the state that the store put turns in the place of the first n.
-func (s *State) Rewritten(n int, insert []uimessage.Message) {
-	for _, t := range s.History[:n] {
-		delete(s.turns, t.ID)
+// Rewritten takes in that the store has written another history. The journal holds nothing
+// then.
+func (s *State) Rewritten(r Rewrite) {
+	head, kept := s.History[:r.From:r.From], s.History[r.To:]
+	s.History = make([]Turn, 0, len(head)+len(r.Insert)+len(kept))
+	s.turns = newIDSet(cap(s.History))
+	for _, t := range slices.Concat(s.Said, s.Lane) {
+		s.turns.add(t.ID)
 	}
-	kept := s.History[n:]
-	s.History = make([]Turn, 0, len(insert)+len(kept))
-	for _, m := range insert {
-		s.push(NewTurn(m))
+	for _, turns := range [][]Turn{head, turnsOf(r.Insert), kept} {
+		for _, t := range turns {
+			s.push(t)
+		}
 	}
-	s.History = append(s.History, kept...)
-	s.stored = len(s.History)
+	s.stored, s.shared = len(s.History), false
+	s.Cursor, s.Pinned, s.Tries, s.Tokens = r.Meta.Cursor, r.Meta.Pinned, r.Meta.Tries, r.Meta.Tokens
+}
+
+func turnsOf(list []uimessage.Message) []Turn {
+	out := make([]Turn, len(list))
+	for i, m := range list {
+		out[i] = NewTurn(m)
+	}
+	return out
 }
 
 // ArchiveOf is the archive that the summary at the head of a history names.

@@ -98,19 +98,6 @@ func (s *State) MessagesForPeople() []uimessage.Message {
 	return out
 }
 
-// Cut tells the state that its history was rewritten to its first n turns and
-// some more.
-func (s *State) Cut(n int, more ...uimessage.Message) {
-	for _, t := range s.History[n:] {
-		delete(s.turns, t.ID)
-	}
-	s.History = s.History[:n:n]
-	for _, m := range more {
-		s.push(NewTurn(m))
-	}
-	s.stored = len(s.History)
-}
-
 // EndsOpen reports whether the first n turns hold a user turn that no assistant
 // turn with a result follows among them: it would be open once the rest is cut.
 func (s *State) EndsOpen(n int) bool {

@@ -60,7 +60,7 @@ func TestPinIsReplayed(t *testing.T) {
 		StepResponded{RunID: "r1", MessageID: "a1", Step: 1, Parts: []uimessage.Part{call}},
 		ToolFinished{RunID: "r1", MessageID: "a1", Part: done, Skill: order},
 	}
-	live := &State{ids: newRingSet(), turns: map[string]struct{}{}, counts: Counts{}.clone()}
+	live := &State{ids: newRingSet(), turns: newIDSet(0), counts: Counts{}.clone()}
 	var journal []Record
 	for _, r := range live.Next(1, facts...) {
 		again, err := ParseRecord(AppendRecord(nil, r))

@@ -10,7 +10,7 @@ import (
 // Rewound is the rewrite that archives the history from a place on. The journal
 // must be folded. User turns that would be open then had their answer, which
 // is in the archive; an empty assistant turn with the given id closes them, so
-// that they are not answered again. Once it is durable, call [State.Cut].
+// that they are not answered again.
 func (s *State) Rewound(key messages.ChatKey, from int, now time.Time, turnID string) Rewrite {
 	r := Rewrite{
 		ArchiveID: now.UTC().Format("20060102T150405.000Z") + "-rewind", At: now, From: from, To: len(s.History), Meta: s.Meta(),

@@ -1,13 +1,18 @@
 package journal
 
+import "slices"
+
 // maxIngressIDs is how many handled ingress ids a chat remembers.
 const maxIngressIDs = 4096
 
-// ringSet is a set that forgets its oldest members.
+// ringSet is a set that forgets its oldest members. A fork adds beside those of its origin until it is
+// committed.
 type ringSet struct {
 	ring    []string
 	next    int
 	members map[string]struct{}
+	fresh   []string
+	forked  bool
 }
 
 func newRingSet() *ringSet {
@@ -16,13 +21,20 @@ func newRingSet() *ringSet {
 
 func (s *ringSet) has(id string) bool {
 	_, ok := s.members[id]
-	return ok
+	return ok || slices.Contains(s.fresh, id)
 }
 
 func (s *ringSet) add(id string) {
-	if id == "" || s.has(id) {
-		return
+	switch {
+	case id == "" || s.has(id):
+	case s.forked:
+		s.fresh = append(s.fresh, id)
+	default:
+		s.put(id)
 	}
+}
+
+func (s *ringSet) put(id string) {
 	s.members[id] = struct{}{}
 	if len(s.ring) < maxIngressIDs {
 		s.ring = append(s.ring, id)
@@ -33,7 +45,21 @@ func (s *ringSet) add(id string) {
 	s.next = (s.next + 1) % len(s.ring)
 }
 
-// list is the set's members, oldest first.
+// list returns the ids, oldest first.
 func (s *ringSet) list() []string {
-	return append(append([]string(nil), s.ring[s.next:]...), s.ring[:s.next]...)
+	out := slices.Concat(s.ring[s.next:], s.ring[:s.next], s.fresh)
+	return out[max(0, len(out)-maxIngressIDs):]
+}
+
+func (s *ringSet) fork() *ringSet {
+	f := *s
+	f.fresh, f.forked = slices.Clone(s.fresh), true
+	return &f
+}
+
+func (s *ringSet) commit() {
+	for _, id := range s.fresh {
+		s.put(id)
+	}
+	s.fresh, s.forked = nil, false
 }

@@ -16,10 +16,10 @@ func (f WordsSaid) complete() bool { return f.Message.Role != "" }
 
 func (f WordsSaid) apply(s *State, _ Record) {
 	t := NewTurn(f.Message)
-	if _, known := s.turns[t.ID]; known {
+	if s.turns.has(t.ID) {
 		return
 	}
-	s.turns[t.ID] = struct{}{}
+	s.turns.add(t.ID)
 	s.Said = append(s.Said, t)
 }
 

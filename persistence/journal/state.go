@@ -76,7 +76,7 @@ type State struct {
 	requests  int  // the highest number that a request ever had
 	switching bool // a turn of the history may hold an order to switch the context
 	ids       *ringSet
-	turns     map[string]struct{} // ids of History and Lane, and of what left the lane
+	turns     *idSet // ids of History and Lane, and of what left the lane
 	ended     map[string]bool     // runs that the history file holds the end of; on replay only
 	counts    Counts
 	counted   int64 // the meta file, and with it counts, hold the facts as far as this record
@@ -86,6 +86,8 @@ type State struct {
 	chained   int64               // arrival number that Depth is of
 	stored    int                 // how many of History the history file holds
 	dirty     []uimessage.Message // stored turns replaced since
+
+	shared, countsShared bool // with the state that this one is a fork of
 }
 
 // Run is a run under way.
@@ -156,7 +158,7 @@ func Replay(snap Snapshot) (*State, error) {
 		Referred: slices.Clone(snap.Meta.Referred),
 		Buttons:  slices.Clone(snap.Meta.Buttons),
 		ids:      newRingSet(),
-		turns:    make(map[string]struct{}, len(snap.History)),
+		turns:    newIDSet(len(snap.History)),
 		ended:    map[string]bool{},
 		counts:   snap.Meta.Counts.clone(),
 		counted:  snap.Meta.N,
@@ -234,6 +236,9 @@ func (s *State) Clean() bool {
 	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 && len(s.Said) == 0
 }
 
+// HasFacts reports whether the journal holds anything beyond what the last checkpoint left in it.
+func (s *State) HasFacts() bool { return s.facts > 0 }
+
 // Open are the turns without a fate: those behind the last assistant turn that
 // ended a run, and the lane.
 func (s *State) Open() []Turn {
@@ -310,7 +315,7 @@ func (s *State) Has(turnID string) bool {
 
 // push puts a turn at the end of the history.
 func (s *State) push(t Turn) {
-	s.turns[t.ID] = struct{}{}
+	s.turns.add(t.ID)
 	s.noteRequests(t)
 	s.switching = s.switching || t.Switch.Kind != ""
 	s.History = append(s.History, t)
@@ -323,7 +328,7 @@ func (s *State) accept(t Turn) {
 
 // find looks a turn up, newest first.
 func (s *State) find(id string) (*Turn, bool) {
-	if _, ok := s.turns[id]; !ok { // most ids are new, and histories long
+	if !s.turns.has(id) { // most ids are new, and histories long
 		return nil, false
 	}
 	for i := len(s.Lane) - 1; i >= 0; i-- {

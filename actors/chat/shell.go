@@ -1,0 +1,571 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	// reloadWait is how long a chat whose store failed waits before it is loaded again, twice
+	// as long after each failure, and longestReload the longest that it waits.
+	reloadWait    = 5 * time.Second
+	longestReload = 5 * time.Minute
+	// maxRounds is how often a chat is asked what happens when nothing else does, after one
+	// message. It reaches the empty plan long before.
+	maxRounds = 16
+	// timerReload is the timer that loads a chat again; it does not belong to its state.
+	timerReload = "reload"
+)
+
+// Props makes the actor of one chat. It must be spawned by its shard only.
+func Props(key messages.ChatKey, o Options) *actor.Props {
+	o = o.withDefaults()
+	return actor.PropsFromProducer(func() actor.Actor {
+		return &shell{
+			o: &o, key: key, log: o.Logger.With("component", "chat", "chat_key", string(key)),
+			timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
+		}
+	}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(runsStop()))
+}
+
+// runsStop: a run that panics is stopped, never restarted; its chat is told of its end.
+func runsStop() actor.SupervisorStrategy {
+	return actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
+}
+
+// shell is the actor of a chat. What happens is decided by [chat.decide]; the shell writes
+// the facts of a plan, lets the chat become what it is after them, and then runs the effects.
+// Its fields are touched in Receive only.
+type shell struct {
+	o     *Options
+	key   messages.ChatKey
+	log   *slog.Logger
+	home  pipe.Home
+	shard *actor.PID
+
+	store    persistence.Chat
+	chat     *chat
+	loaded   bool // the chat has its state; otherwise nothing is decided
+	failed   int  // loads in a row
+	timers   map[string]*timed
+	gen      int // of the newest timer
+	children map[string]*actor.PID
+	fetches  map[int]context.CancelFunc
+}
+
+type timed struct {
+	timer *time.Timer
+	gen   int
+	msg   any
+}
+
+// timerFired comes home from a timer.
+type timerFired struct {
+	name string
+	gen  int
+}
+
+// reload: try to load the chat again.
+type reload struct{}
+
+// Receive implements [actor.Actor].
+func (s *shell) Receive(ac actor.Context) {
+	survived := false
+	defer func() {
+		if !survived {
+			s.crashed(ac)
+		}
+	}()
+	s.receive(ac)
+	survived = true
+}
+
+func (s *shell) receive(ac actor.Context) {
+	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		s.started(ac)
+	case *actor.Stopping, *actor.Restarting:
+		s.release(ac)
+	case *actor.Terminated:
+		s.terminated(ac, msg.Who)
+	case timerFired:
+		if t := s.timers[msg.name]; t != nil && t.gen == msg.gen {
+			delete(s.timers, msg.name)
+			s.take(ac, t.msg)
+		}
+	case messages.ToChat, fetched, gathered, again:
+		s.take(ac, msg)
+	default:
+		stray.Report(ac)
+	}
+}
+
+func (s *shell) started(ac actor.Context) {
+	s.home, s.shard = pipe.NewHome(ac), ac.Parent()
+	s.chat = newChat(s.o, s.key, s.log, s.shard)
+	s.ready(ac)
+}
+
+// terminated takes the end of a child that sent no last word.
+func (s *shell) terminated(ac actor.Context, who *actor.PID) {
+	kin.Forget(ac)
+	if name := s.childOf(who); name != "" {
+		delete(s.children, name)
+		if s.loaded {
+			s.decide(ac, input{msg: childGone{name}})
+		}
+	}
+}
+
+// childOf is the name of a child that is running.
+func (s *shell) childOf(who *actor.PID) string {
+	if who == nil {
+		return ""
+	}
+	name := path.Base(who.GetId())
+	if pid := s.children[name]; pid == nil || !pid.Equal(who) {
+		return ""
+	}
+	return name
+}
+
+// take has a message decided. While the chat is not loaded it is refused, kept or dropped.
+func (s *shell) take(ac actor.Context, msg any) {
+	if s.loaded || s.whileAway(ac, msg) {
+		in := input{msg: msg, sender: ac.Sender(), child: s.childOf(ac.Sender())}
+		if chunks, shows := chunksOf(msg); shows {
+			if in.child == "" || in.child != s.chat.runChild() {
+				return // the words of a run that is over
+			}
+			s.effects(ac, s.chat.progress(input{now: time.Now()}, chunks))
+			if _, only := msg.(messages.RunProgressed); only {
+				return
+			}
+		}
+		s.decide(ac, in)
+	}
+}
+
+// whileAway says what becomes of a message to a chat that is not loaded. It reports whether
+// the chat is loaded now, and takes the message.
+func (s *shell) whileAway(ac actor.Context, msg any) bool {
+	switch msg := msg.(type) {
+	case reload:
+		s.ready(ac)
+		return false
+	case messages.Drain:
+		s.chat.closing = true
+		if ac.Sender() != nil {
+			ac.Respond(messages.Drained{ChatKey: s.key})
+		}
+		return false
+	case messages.AskPassivate:
+		if ac.Sender() != nil {
+			ac.Respond(messages.PassivateBusy{ChatKey: s.key})
+		}
+		return false
+	case messages.EgressDelivered: // kept: the receipts count whatever becomes of the load
+		s.chat.receipts[rowKey(msg.Row)] = msg.Receipts
+	case messages.ToChat:
+		if fromChild(msg) {
+			return false
+		}
+	default: // timers and work of the chat as it was
+		return false
+	}
+	if !s.ready(ac) {
+		s.refuse(ac, msg, ac.Sender())
+		return false
+	}
+	return true
+}
+
+// fromChild reports whether a message is the word of a run, a compaction or an extraction.
+func fromChild(msg messages.ToChat) bool {
+	switch msg.(type) {
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput,
+		messages.CompactionFinished, messages.MemoryExtracted:
+		return true
+	}
+	return false
+}
+
+// refuse answers a message that cannot be taken.
+func (s *shell) refuse(ac actor.Context, msg any, sender *actor.PID) {
+	if to, ok := msg.(messages.ToChat); ok && sender != nil {
+		if answer := refusal(s.key, to, reasonUnreadable); answer != nil {
+			ac.Send(sender, answer)
+		}
+	}
+}
+
+// decide has one thing decided and done, and then whatever follows when nothing else
+// happens.
+func (s *shell) decide(ac actor.Context, in input) {
+	if !s.perform(ac, in) {
+		return
+	}
+	for range maxRounds {
+		if done := s.perform(ac, input{msg: idle{}}); !done || s.chat.rests {
+			return
+		}
+	}
+	s.log.Error("the chat does not come to rest", "rounds", maxRounds)
+}
+
+// perform decides, writes, and runs the effects; false: the writes were refused, or failed.
+func (s *shell) perform(ac actor.Context, in input) bool {
+	in.now, in.newID = time.Now(), newID
+	p := s.chat.Decide(in)
+	first, err := s.write(p)
+	if err != nil {
+		return s.notWritten(ac, in, p, first, err)
+	}
+	s.chat = p.next
+	s.chat.state.Commit()
+	if p.rest {
+		if err := s.store.Rest(context.Background()); err != nil {
+			s.log.Warn("the chat could not be marked as resting", "error", err)
+		}
+	}
+	s.effects(ac, p.effects)
+	if s.loaded {
+		s.chat.count()
+	}
+	return s.loaded
+}
+
+func (s *shell) effects(ac actor.Context, list []effect) {
+	for _, e := range list {
+		e.do(s, ac)
+	}
+}
+
+// write makes a plan durable, in order; first: what failed is the first write.
+func (s *shell) write(p plan) (first bool, err error) {
+	ctx := context.Background()
+	if p.wake {
+		if err := s.store.Wake(ctx); err != nil {
+			return true, err
+		}
+	}
+	for i, w := range p.writes {
+		switch {
+		case w.turn != nil:
+			err = s.store.AppendHistory(ctx, *w.turn)
+		case w.fold != nil:
+			err = s.store.Fold(ctx, *w.fold)
+		case w.rewrite != nil:
+			err = s.store.Rewrite(ctx, *w.rewrite)
+		case w.durable:
+			err = s.store.Append(ctx, w.records...)
+		default:
+			err = s.store.Note(ctx, w.records...)
+		}
+		if err != nil {
+			return i == 0, err
+		}
+	}
+	return true, nil
+}
+
+// notWritten: nothing has changed if the store undid the only write that was tried and
+// whoever waits can be told so. Otherwise the chat is loaded anew from what is on the disk. It
+// reports whether the chat has decided something else instead.
+func (s *shell) notWritten(ac actor.Context, in input, p plan, first bool, err error) bool {
+	clean := undone(err) || errors.Is(err, persistence.ErrDamaged)
+	switch {
+	case first && clean && (p.mayRefuse || p.ifRefused != nil) && s.chat.state != nil:
+		s.log.Warn("the store refused a write; nothing has changed", "error", err)
+	case clean && p.ifRefused != nil && s.reloadNow() == nil:
+		s.log.Warn("the store refused a write", "error", err)
+	default:
+		s.log.Error("the chat cannot be written; it will be loaded anew", "error", err)
+		s.abandon(ac)
+		s.reloadLater()
+		s.refuse(ac, in.msg, in.sender)
+		return false
+	}
+	if p.ifRefused != nil {
+		return s.perform(ac, input{msg: p.ifRefused, sender: in.sender, err: err})
+	}
+	s.perform(ac, input{msg: refused{in.msg, reasonUnreadable}, sender: in.sender})
+	return false
+}
+
+func undone(err error) bool {
+	e, ok := errors.AsType[*persistence.Error](err)
+	return ok && e.Retryable
+}
+
+// ready loads the chat if need be and goes on with what it left.
+func (s *shell) ready(ac actor.Context) bool {
+	if s.loaded {
+		return true
+	}
+	if err := s.load(); err != nil {
+		s.log.Error("the chat cannot be read", "error", err)
+		s.abandon(ac)
+		s.reloadLater()
+		s.failed++
+		return false
+	}
+	s.failed, s.loaded = 0, true
+	s.decide(ac, input{msg: loaded{}})
+	return s.loaded
+}
+
+// reloadLater tries again after a while; the chat does not wait for a message.
+func (s *shell) reloadLater() {
+	if s.timers[timerReload] == nil {
+		s.setTimer(timerReload, min(reloadWait<<min(s.failed, 8), longestReload), reload{})
+	}
+}
+
+// reloadNow replaces the state by what is on the disk, and leaves all else as it is.
+func (s *shell) reloadNow() error {
+	snap, err := s.store.Load(context.Background())
+	if err != nil {
+		return err
+	}
+	state, err := journal.Replay(snap)
+	if err == nil {
+		s.chat.state = state
+	}
+	return err
+}
+
+// load reads the chat. Data that makes its reader panic is data that cannot be read.
+func (s *shell) load() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("reading the chat panicked: %T", r) // the value may quote people
+		}
+	}()
+	ctx := context.Background()
+	if s.store == nil {
+		store, err := s.o.Store.OpenChat(ctx, s.key)
+		if err != nil {
+			return err
+		}
+		s.store = store
+	}
+	snap, err := s.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range snap.Damage {
+		s.log.Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
+	}
+	state, err := s.replay(ctx, snap)
+	if err != nil {
+		return err
+	}
+	s.chat.enter(state, s.store, time.Now())
+	return nil
+}
+
+// replay makes the state. Counts that do not add up belong to a meta file that was
+// lost: they are made anew from the ledger.
+func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.State, error) {
+	state, err := journal.Replay(snap)
+	if err != nil || state.Balanced() {
+		return state, err
+	}
+	var ledger []journal.Tally
+	for e, err := range s.store.Ledger(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		ledger = append(ledger, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
+	}
+	given := state.N // also to facts that left nothing in the ledger
+	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
+		return nil, err
+	}
+	s.log.Warn("the chat's counts were made anew from its ledger")
+	if state, err = journal.Replay(snap); err == nil {
+		state.N = max(state.N, given) // no number is given twice
+	}
+	return state, err
+}
+
+// abandon lets the state and everything that runs for it go; the disk has what counts.
+func (s *shell) abandon(ac actor.Context) {
+	s.leave(ac)
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.log.Warn("closing the chat failed", "error", err)
+		}
+		s.store = nil
+	}
+}
+
+// leave ends the children and the work of the chat and forgets its state. Messages that were
+// held back are refused: whoever brought them brings them again.
+func (s *shell) leave(ac actor.Context) {
+	for name, pid := range s.children {
+		ac.Stop(pid)
+		delete(s.children, name)
+	}
+	for n, cancel := range s.fetches {
+		cancel()
+		delete(s.fetches, n)
+	}
+	for name, t := range s.timers {
+		if name != timerReload {
+			t.timer.Stop()
+			delete(s.timers, name)
+		}
+	}
+	for _, h := range s.chat.waits.list {
+		s.refuse(ac, h.msg, h.sender)
+	}
+	s.chat, s.loaded = s.chat.left(), false
+}
+
+// release lets everything go at the end of an activation.
+func (s *shell) release(ac actor.Context) {
+	for id, pid := range s.chat.watchers {
+		ac.Send(pid, messages.WatchEnded{ChatKey: s.key, WatchID: id})
+	}
+	s.abandon(ac)
+}
+
+func (s *shell) setTimer(name string, after time.Duration, msg any) {
+	if old := s.timers[name]; old != nil {
+		old.timer.Stop()
+		delete(s.timers, name)
+	}
+	if msg == nil {
+		return
+	}
+	s.gen++
+	fired, home := timerFired{name, s.gen}, s.home
+	s.timers[name] = &timed{time.AfterFunc(after, func() { home.Send(fired) }), s.gen, msg}
+}
+
+func (e send) do(_ *shell, ac actor.Context) {
+	switch {
+	case e.asks:
+		ac.Request(e.to, e.msg)
+	default:
+		ac.Send(e.to, e.msg)
+	}
+}
+
+func (e resend) do(_ *shell, ac actor.Context) {
+	if e.sender == nil {
+		ac.Send(ac.Self(), e.msg)
+		return
+	}
+	ac.RequestWithCustomSender(ac.Self(), e.msg, e.sender)
+}
+
+func (e start) do(s *shell, ac actor.Context) {
+	pid, err := ac.SpawnNamed(e.props(), e.name)
+	if err != nil { // Unreachable: the name is new
+		s.log.Error("a child of the chat could not be started", "name", e.name, "error", err)
+		return
+	}
+	s.children[e.name] = pid
+	ac.Request(pid, e.msg)
+}
+
+func (e tell) do(s *shell, ac actor.Context) {
+	if pid := s.children[e.child]; pid != nil {
+		ac.Send(pid, e.msg)
+	}
+}
+
+func (e stop) do(s *shell, ac actor.Context) {
+	if pid := s.children[e.child]; pid != nil {
+		ac.Stop(pid)
+		delete(s.children, e.child)
+	}
+}
+
+func (e setTimer) do(s *shell, _ actor.Context) { s.setTimer(e.name, e.after, e.msg) }
+
+func (e observe) do(*shell, actor.Context) { e() }
+
+func (e measure) do(s *shell, _ actor.Context) { e(s.o.Metrics) }
+
+func (e fetchFiles) do(s *shell, _ actor.Context) {
+	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
+	s.fetches[e.n] = cancel
+	key, turn, n, fetch := s.key, e.turn, e.n, s.o.Fetch
+	s.home.Go(func() any {
+		defer cancel()
+		return fetched{turn.ID, n, unhad(fetch(ctx, key, turn), fileLate)}
+	}, func(p pipe.Panicked) any {
+		s.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
+		return fetched{turn.ID, n, unhad(turn.Parts, fileFault)}
+	})
+}
+
+func (e cancelFetch) do(s *shell, _ actor.Context) {
+	if cancel := s.fetches[e.n]; cancel != nil {
+		cancel()
+		delete(s.fetches, e.n)
+	}
+}
+
+func (e gatherRequests) do(s *shell, _ actor.Context) {
+	key, ask := s.key, s.o.Gather
+	s.home.Go(func() any {
+		ctx, cancel := context.WithTimeout(context.Background(), gatherWait*3/4)
+		defer cancel()
+		return gathered{id: e.id, others: ask(ctx, key, e.person), done: true}
+	}, func(pipe.Panicked) any { return gathered{id: e.id, done: true} })
+}
+
+// do ends what is in progress, has everything deleted, and loads the chat anew: it then holds
+// the ids and numbers of before and nothing else.
+func (e forgetAll) do(s *shell, ac actor.Context) {
+	s.release(ac)
+	s.chat = newChat(s.o, s.key, s.log, s.shard)
+	err := s.o.Forget(e.intent)
+	if err != nil {
+		s.log.Error("not all that is kept of the chat could be deleted; the next start goes on with it", "error", err)
+	}
+	if !s.ready(ac) {
+		s.refuse(ac, e.of, e.sender)
+		return
+	}
+	s.decide(ac, input{msg: forgotten{e.of, err}, sender: e.sender})
+}
+
+// crashed makes durable what the chat worked on when it panicked, so that its next life, in
+// this process or another, knows. It runs while the panic goes on up to the supervisor, which
+// starts the chat again.
+func (s *shell) crashed(ac actor.Context) {
+	if !s.loaded || s.store == nil {
+		return
+	}
+	fact, known := s.chat.stumble(ac.Message())
+	if !known {
+		return
+	}
+	if fact.IngressID != "" {
+		s.refuse(ac, ac.Message(), ac.Sender()) // it comes again; nobody has to wait until a deadline
+	}
+	records := s.chat.state.Next(time.Now().UnixMilli(), fact)
+	records[0].N += numberGap
+	if err := s.store.Append(context.Background(), records...); err != nil {
+		s.log.Error("a panic could not be noted", "error", err)
+	}
+}

@@ -1,0 +1,71 @@
+package journal
+
+import (
+	"maps"
+	"slices"
+)
+
+// Fork is a state that goes its own way: facts are applied to it, and the one that it comes
+// from stays as it was. Only one fork of a state may go on, with [State.Commit], since both
+// share what grows with the history: a fork adds behind what its origin sees of it.
+func (s *State) Fork() *State {
+	f := *s
+	f.shared, f.countsShared = true, true
+	f.ids, f.turns = f.ids.fork(), f.turns.fork()
+	f.Lane, f.Outbox, f.Parked, f.Shown = slices.Clone(s.Lane), slices.Clone(s.Outbox), slices.Clone(s.Parked), slices.Clone(s.Shown)
+	f.Referrals, f.Referred, f.stumbles = slices.Clone(s.Referrals), slices.Clone(s.Referred), slices.Clone(s.stumbles)
+	if s.Run != nil {
+		run := *s.Run
+		run.Begun, run.Rows = maps.Clone(run.Begun), maps.Clone(run.Rows)
+		f.Run = &run
+	}
+	return &f
+}
+
+// Commit makes a fork the state that goes on. Its origin must not be used any more.
+func (s *State) Commit() {
+	s.ids.commit()
+	s.turns.commit()
+	s.shared, s.countsShared = false, false
+}
+
+// edit finds a turn that is about to be replaced.
+func (s *State) edit(id string) (t *Turn, stored bool) {
+	if t, stored = s.find(id); t == nil || !s.shared {
+		return t, stored
+	}
+	s.History, s.shared = slices.Clone(s.History), false
+	return s.find(id)
+}
+
+// idSet is a set of ids. A fork adds beside the ids of its origin until it is committed.
+type idSet struct {
+	all    map[string]struct{}
+	fresh  []string
+	forked bool
+}
+
+func newIDSet(n int) *idSet { return &idSet{all: make(map[string]struct{}, n)} }
+
+func (s *idSet) has(id string) bool {
+	_, ok := s.all[id]
+	return ok || slices.Contains(s.fresh, id)
+}
+
+func (s *idSet) add(id string) {
+	switch {
+	case !s.forked:
+		s.all[id] = struct{}{}
+	case !s.has(id):
+		s.fresh = append(s.fresh, id)
+	}
+}
+
+func (s *idSet) fork() *idSet { return &idSet{all: s.all, fresh: slices.Clone(s.fresh), forked: true} }
+
+func (s *idSet) commit() {
+	for _, id := range s.fresh {
+		s.all[id] = struct{}{}
+	}
+	s.fresh, s.forked = nil, false
+}
