@@ -119,7 +119,7 @@ func newChat(o *Options, key messages.ChatKey, log *slog.Logger, shard *actor.PI
 func (c *chat) Decide(in input) plan {
 	w := *c
 	w.in, w.p, w.owns = in, &plan{}, false
-	w.session = c.session.copy()
+	w.session = c.copy()
 	w.decide()
 	p := *w.p
 	w.in, w.p, w.owns = input{}, nil, false

@@ -49,15 +49,10 @@ type readyFold struct {
 	shown bool
 }
 
-// forget drops what was known of the state. What counts against tries stays.
-func (f *compacting) forget() {
-	*f = compacting{tries: f.tries}
-}
-
 // compactIfLong begins a compaction when the chat may be too long. Whether it is
 // turns out when the child has counted.
 func (c *chat) compactIfLong() {
-	if c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open() >= maxTries {
+	if c.Compaction == nil || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open(c.now()) >= maxTries {
 		return
 	}
 	if size := &c.compaction.size; size.tokens(c.state.History, c.systemSoFar()) > tokens.Budget(c.MaxTokens, size.system) {
@@ -66,8 +61,8 @@ func (c *chat) compactIfLong() {
 }
 
 // open is how many tries without a gain there were of late.
-func (f *compacting) open() int {
-	for len(f.tries) > 0 && time.Since(time.UnixMilli(f.tries[0])) > triesFor {
+func (f *compacting) open(now time.Time) int {
+	for len(f.tries) > 0 && now.Sub(time.UnixMilli(f.tries[0])) > triesFor {
 		f.tries = f.tries[1:]
 	}
 	return len(f.tries)
@@ -82,7 +77,7 @@ func (c *chat) compact(cause messages.Cause) bool {
 	now := c.now()
 	msg := messages.Compact{
 		ChatKey: c.key, CompactionID: "k_" + c.newID(), RequestID: "k_" + c.newID(), Cause: cause, System: c.system(),
-		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open() >= maxTries,
+		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open(c.now()) >= maxTries,
 	}
 	f.size.bound(c.state.History, msg.System)
 	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.knownSystem(), c.NoArchive

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -111,7 +110,7 @@ func (c *chat) retryParked(msg messages.RetryParked) {
 	seq := c.state.Seq
 	for _, p := range turns {
 		seq++
-		turn := afresh(p.Turn, seq)
+		turn := afresh(p.Turn, seq, c.newID())
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
 	}
 	if !c.settleParked(facts, rows, turns, reason, journal.ParkRetried) {
@@ -126,8 +125,8 @@ func (c *chat) retryParked(msg messages.RetryParked) {
 
 // afresh is a turn that was put aside as it is taken up: the same words under ids
 // of their own, since the first attempt has its fate.
-func afresh(t journal.Turn, seq int64) uimessage.Message {
-	mark := "~" + newID(time.Now())
+func afresh(t journal.Turn, seq int64, id string) uimessage.Message {
+	mark := "~" + id
 	meta := t.Meta
 	meta.Seq, meta.IngressID = seq, cmp.Or(meta.IngressID, t.ID)+mark
 	return uimessage.Message{ID: t.ID + mark, Role: uimessage.RoleUser, Parts: t.Parts, Metadata: meta.Append(nil)}
@@ -145,8 +144,7 @@ func (c *chat) dropParked(msg messages.DropParked) {
 	for _, p := range turns {
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
 	}
-	if c.settleParked(facts, rows, turns, reason, journal.EgressDropped) && c.state.Run == nil {
-	}
+	c.settleParked(facts, rows, turns, reason, journal.EgressDropped)
 }
 
 // settleParked makes facts about parked items durable and answers.

@@ -81,10 +81,9 @@ type effect interface {
 type (
 	// send sends a message to an actor; with an answer wanted if the chat is the sender.
 	send struct {
-		to     *actor.PID
-		msg    any
-		sender *actor.PID // nil: none
-		asks   bool       // the chat is the sender
+		to   *actor.PID
+		msg  any
+		asks bool // the chat is the sender
 	}
 	// resend gives the chat a message once more, in the order of its mailbox.
 	resend struct {

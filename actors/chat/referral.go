@@ -382,6 +382,16 @@ func (c *chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 	return slices.ContainsFunc(c.deciders(asker), func(d Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
 }
 
+// withGrant has decisions name the grant that came with them.
+func withGrant(facts []journal.Fact, given []persistence.Grant) {
+	for i := range facts {
+		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
+			d.Grant = given[0].ID
+			facts[i] = d
+		}
+	}
+}
+
 // decideReferred takes what somebody said in their private chat.
 func (c *chat) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
@@ -430,12 +440,7 @@ func (c *chat) decideReferred(msg messages.DecideReferred) {
 		c.answer(answer)
 		return
 	}
-	for i := range facts {
-		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
-			d.Grant = given[0].ID
-			facts[i] = d
-		}
-	}
+	withGrant(facts, given)
 	given = append(given, c.standing(agreed)...)
 	if len(given) > 0 && c.give(given...) != nil {
 		c.refuse(msg, reasonUnreadable)

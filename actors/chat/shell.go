@@ -194,7 +194,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 }
 
 // fromChild reports whether a message is the word of a run, a compaction or an extraction.
-func fromChild(msg messages.ToChat) bool {
+func fromChild(msg any) bool {
 	switch msg.(type) {
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput,
 		messages.CompactionFinished, messages.MemoryExtracted:

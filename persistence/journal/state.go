@@ -76,8 +76,8 @@ type State struct {
 	requests  int  // the highest number that a request ever had
 	switching bool // a turn of the history may hold an order to switch the context
 	ids       *ringSet
-	turns     *idSet // ids of History and Lane, and of what left the lane
-	ended     map[string]bool     // runs that the history file holds the end of; on replay only
+	turns     *idSet          // ids of History and Lane, and of what left the lane
+	ended     map[string]bool // runs that the history file holds the end of; on replay only
 	counts    Counts
 	counted   int64 // the meta file, and with it counts, hold the facts as far as this record
 	ledger    []LedgerEntry
