@@ -158,9 +158,34 @@ func (s *scene) same(text string) string {
 	return text
 }
 
+// inOrder are the calls with the answer to each press right behind it: what else follows a
+// press goes out at the same time.
+func (s *scene) inOrder() []platformtest.Call {
+	type placed struct {
+		platformtest.Call
+		at int
+	}
+	var calls []placed
+	presses := 0
+	for i, c := range s.p.api.Calls("") {
+		at := 2*i + 1
+		if c.Method == "answerCallbackQuery" && presses < len(s.presses) {
+			at = 2 * s.presses[presses]
+			presses++
+		}
+		calls = append(calls, placed{c, at})
+	}
+	slices.SortStableFunc(calls, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	var out []platformtest.Call
+	for _, c := range calls {
+		out = append(out, c.Call)
+	}
+	return out
+}
+
 func (s *scene) showCalls(script string) string {
 	var all []platformtest.Call
-	for _, c := range s.p.api.Calls("") {
+	for _, c := range s.inOrder() {
 		if slices.Contains(s.hidden, c.Method) || slices.Contains(quiet(), c.Method) && !slices.Contains(s.shown, c.Method) {
 			continue
 		}

@@ -114,8 +114,8 @@ type scene struct {
 	keys    []messages.ChatKey
 	moved   map[int64]int64 // ids of chats, as they were first
 	gates   []*gate
-	calls   int // of tools, for their ids
-	presses int
+	calls   int               // of tools, for their ids
+	presses []int             // how many calls there were before each press
 	shown   []string          // methods that are shown beside the usual ones
 	hidden  []string          // methods that are not
 	vars    map[string]string // words that are another each time
@@ -213,7 +213,7 @@ func (s *scene) rest(what string) {
 		return
 	}
 	eventually(s.t, "rest after "+what, func() bool {
-		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < s.presses || !s.questionsEnded(nameTelegram) {
+		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < len(s.presses) || !s.questionsEnded(nameTelegram) {
 			return false
 		}
 		return s.settled(nameTelegram)

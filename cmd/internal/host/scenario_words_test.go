@@ -452,7 +452,7 @@ func (s *scene) press(rest string) error {
 	for _, row := range s.buttons[label] {
 		for i := 0; i+1 < len(row); i += 2 {
 			if strings.Contains(row[i], button) {
-				s.presses++
+				s.presses = append(s.presses, len(s.p.api.Calls("")))
 				s.p.api.Press(m.chat, p.id, m.id, row[i+1], map[string]any{"from": from(p)})
 				return nil
 			}
