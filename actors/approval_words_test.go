@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -120,10 +120,10 @@ func TestWordsWithoutAnOutbox(t *testing.T) {
 func TestGroupDecisionsByID(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	synctest.Test(t, func(t *testing.T) {
-		var audit []chat.AuditEntry
+		var audit []machine.AuditEntry
 		a := newApprovals(t, func(o *actortest.Options) {
 			o.Chat.Approvers = []string{"telegram-alice"}
-			o.Chat.Audit = func(e chat.AuditEntry) {
+			o.Chat.Audit = func(e machine.AuditEntry) {
 				if e.Event == "approval" {
 					audit = append(audit, e)
 				}

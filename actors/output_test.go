@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -160,7 +160,7 @@ func TestOutputKeptElsewhere(t *testing.T) {
 				case "json":
 					return `{"lines":[1,2]}`, 15, nil
 				case "huge":
-					return "", chat.MaxOutput + 1, nil
+					return "", machine.MaxOutput + 1, nil
 				}
 				return "", 0, fmt.Errorf("%s has no %q", key, pointer)
 			}

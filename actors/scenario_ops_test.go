@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -35,13 +35,13 @@ type panics struct {
 	times         int
 }
 
-func (p *panics) told(e chat.AuditEntry) {
+func (p *panics) told(e machine.AuditEntry) {
 	if e.Event != "ingress" {
 		p.at(e)
 	}
 }
 
-func (p *panics) at(e chat.AuditEntry) {
+func (p *panics) at(e machine.AuditEntry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.times > 0 && e.Event == p.event && e.Result == p.result {
@@ -53,7 +53,7 @@ func (p *panics) at(e chat.AuditEntry) {
 // quotes is for [chat.Options.GroupContext], which is asked while an ingress is decided about.
 func (p *panics) quotes(n int) func(messages.ChatKey) int {
 	return func(key messages.ChatKey) int {
-		p.at(chat.AuditEntry{ChatKey: key, Event: "ingress", Result: "open"})
+		p.at(machine.AuditEntry{ChatKey: key, Event: "ingress", Result: "open"})
 		return n
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
@@ -55,7 +56,7 @@ type Options struct {
 	// Rules are the operator's for commands; nil: none, and no grant counts either.
 	Rules *run.Rules
 	// Skills adds the skills of a project to the documents of chats; nil: there are none.
-	Skills func(d *chat.Documents)
+	Skills func(d *machine.Documents)
 	// Log shows what the actors log; nil: nothing.
 	Log *slog.Logger
 }
@@ -154,12 +155,12 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		o.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		o.MaxTokens, o.KeepLast = folds.Budget, folds.Keep
 	}
-	o.Documents = func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} }
+	o.Documents = func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} }
 	if w.o.Memory != nil {
 		w.remember(&o, runs)
 	}
 	if documents := o.Documents; w.o.Skills != nil {
-		o.Documents = func(key messages.ChatKey) chat.Documents {
+		o.Documents = func(key messages.ChatKey) machine.Documents {
 			d := documents(key)
 			w.o.Skills(&d)
 			return d
@@ -174,13 +175,13 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		}
 		return names
 	}
-	o.Adapter = func(name string) (chat.Adapter, bool) {
+	o.Adapter = func(name string) (machine.Adapter, bool) {
 		if name != "telegram" && (w.o.Real == nil || name != w.o.Real.Name()) {
-			return chat.Adapter{}, false
+			return machine.Adapter{}, false
 		}
 		caps := w.real().Capabilities()
-		return chat.Adapter{
-			PID: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, Reactions: caps.Reactions, MaxText: caps.MaxText, Documents: caps.Sends(platform.FileDocument),
+		return machine.Adapter{
+			Ref: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, Reactions: caps.Reactions, MaxText: caps.MaxText, Documents: caps.Sends(platform.FileDocument),
 			Parts: func(text string) int { return len(w.Platform.Plan(platform.Outbound{Text: text})) },
 		}, true
 	}
@@ -199,8 +200,8 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 		}
 		return text
 	}
-	o.Documents = func(key messages.ChatKey) chat.Documents {
-		return chat.Documents{
+	o.Documents = func(key messages.ChatKey) machine.Documents {
+		return machine.Documents{
 			Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: read(persistence.MemoryPlace{Chat: key}),
 			UserMemory: func(userKey string) string { return read(persistence.MemoryPlace{User: userKey}) },
 		}

@@ -1,12 +1,10 @@
 package chat
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 // compactionMetrics count how often chats were folded, and what that saved.
@@ -30,18 +28,15 @@ func (m *Metrics) registerCompaction(f promauto.Factory) {
 	}
 }
 
-func (m *Metrics) compacted(cause messages.Cause, result string, began time.Time) {
-	if m == nil {
-		return
+func (m *compactionMetrics) count(c machine.Count) {
+	switch c.What {
+	case machine.CountCompaction:
+		m.total.WithLabelValues(string(c.Cause), c.Label).Inc()
+		m.seconds.Observe(c.Value)
+	case machine.CountTokensBefore:
+		m.tokens.WithLabelValues("before").Observe(c.Value)
+	case machine.CountTokensAfter:
+		m.tokens.WithLabelValues("after").Observe(c.Value)
+	default: // the others are not about compactions
 	}
-	m.compactions.total.WithLabelValues(string(cause), result).Inc()
-	m.compactions.seconds.Observe(time.Since(began).Seconds())
-}
-
-func (m *Metrics) saved(done messages.CompactionFinished) {
-	if m == nil {
-		return
-	}
-	m.compactions.tokens.WithLabelValues("before").Observe(float64(done.Before))
-	m.compactions.tokens.WithLabelValues("after").Observe(float64(done.After))
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 // memoryMetrics count how often facts were taken from chats.
@@ -32,14 +32,16 @@ func (m *Metrics) registerMemory(f promauto.Factory) {
 	}
 }
 
-func (m *Metrics) extracted(done messages.MemoryExtracted) {
-	if m == nil {
-		return
-	}
-	m.memory.total.WithLabelValues(done.Result).Inc()
-	m.memory.facts.Add(float64(done.Facts))
-	m.memory.dropped.Add(float64(done.Dropped))
-	if done.Condensed != "" {
-		m.memory.condensed.WithLabelValues(done.Condensed).Inc()
+func (m *memoryMetrics) count(c machine.Count) {
+	switch c.What {
+	case machine.CountExtraction:
+		m.total.WithLabelValues(c.Label).Inc()
+	case machine.CountFacts:
+		m.facts.Add(c.Value)
+	case machine.CountFactsDropped:
+		m.dropped.Add(c.Value)
+	case machine.CountCondensed:
+		m.condensed.WithLabelValues(c.Label).Inc()
+	default: // the others are not about memories
 	}
 }

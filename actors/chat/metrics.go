@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -92,8 +93,8 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 	})
 }
 
-// told is what the metrics know of a chat.
-type told struct {
+// counted is what the metrics know of a chat.
+type counted struct {
 	n, seq int64
 	open   int
 	fates  map[journal.Fate]int64
@@ -102,13 +103,14 @@ type told struct {
 	asked  int
 }
 
-// toldOf is what there is to know of a state; it takes the map of the fates told before.
-func toldOf(s *journal.State, fates map[journal.Fate]int64) told {
+// countedOf is what there is to know of a state; it takes the map of the fates that were
+// counted before.
+func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
 	if fates == nil {
 		fates = map[journal.Fate]int64{}
 	}
 	maps.Insert(fates, s.Fates())
-	t := told{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
+	t := counted{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
 	for _, row := range s.Outbox {
 		if row.Parked {
 			t.parked++
@@ -120,24 +122,37 @@ func toldOf(s *journal.State, fates map[journal.Fate]int64) told {
 }
 
 // count brings the metrics up to the chat's state.
-func (c *chat) count() {
-	if c.Metrics == nil || c.told.n == c.state.N && c.told.seq == c.state.Seq {
+func (s *shell) count() {
+	m, was, state := s.o.Metrics, s.counted, s.chat.State()
+	if m == nil || was.n == state.N && was.seq == state.Seq {
 		return
 	}
-	c.Metrics.accepted.Add(float64(c.state.Seq - c.told.seq))
-	for fate, n := range c.state.Fates() {
-		if more := n - c.told.fates[fate]; more > 0 {
-			c.Metrics.fates.WithLabelValues(string(fate)).Add(float64(more))
+	m.accepted.Add(float64(state.Seq - was.seq))
+	for fate, n := range state.Fates() {
+		if more := n - was.fates[fate]; more > 0 {
+			m.fates.WithLabelValues(string(fate)).Add(float64(more))
 		}
 	}
-	now := toldOf(c.state, c.told.fates)
-	c.Metrics.hold(c.told, -1)
-	c.Metrics.hold(now, 1)
-	c.told = now
+	s.counted = countedOf(state, was.fates)
+	m.hold(was, -1)
+	m.hold(s.counted, 1)
+}
+
+// forget takes a chat that leaves memory out of the metrics; the next activation recovers
+// what is open.
+func (s *shell) forget() {
+	if s.chat.State() != nil {
+		s.count()
+		s.o.Metrics.forgot(s.counted)
+	}
+	if s.chat.RunChild() != "" {
+		s.o.Metrics.count(machine.Count{What: machine.CountRunGone, Value: 1})
+	}
+	s.counted = counted{}
 }
 
 // hold adds what a chat holds to the gauges, or takes it out.
-func (m *Metrics) hold(t told, sign float64) {
+func (m *Metrics) hold(t counted, sign float64) {
 	m.open.Add(sign * float64(t.open))
 	m.pending.Add(sign * float64(len(t.rows)))
 	m.parked.Add(sign * float64(t.parked))
@@ -147,9 +162,9 @@ func (m *Metrics) hold(t told, sign float64) {
 	}
 }
 
-// loaded takes a chat in that was read.
-func (m *Metrics) loaded(s *journal.State) told {
-	t := toldOf(s, nil)
+// loaded takes in a chat that was read.
+func (m *Metrics) loaded(s *journal.State) counted {
+	t := countedOf(s, nil)
 	if m != nil {
 		m.recovered.Add(float64(t.open))
 		m.hold(t, 1)
@@ -157,77 +172,42 @@ func (m *Metrics) loaded(s *journal.State) told {
 	return t
 }
 
-// forgot: what is open left memory with its chat; the next activation recovers it.
-func (m *Metrics) forgot(t told) {
+func (m *Metrics) forgot(t counted) {
 	if m != nil {
 		m.recovered.Sub(float64(t.open))
 		m.hold(t, -1)
 	}
 }
 
-// firstWord is the run whose first words people have not seen yet.
-type firstWord struct {
-	runID string
-	since time.Time
-}
-
-// firstEgress notes that people see something of a run.
-func (c *chat) firstEgress(runID string) {
-	if runID == "" || runID != c.first.runID {
+// count takes what a decision of a chat says.
+func (m *Metrics) count(c machine.Count) {
+	if m == nil {
 		return
 	}
-	if c.Metrics != nil {
-		c.Metrics.first.Observe(c.ago(c.first.since).Seconds())
-	}
-	c.first = firstWord{}
-}
-
-func (m *Metrics) took(steps int) {
-	if m != nil {
-		m.steps.Observe(float64(steps))
-	}
-}
-
-func (m *Metrics) runStarted() {
-	if m != nil {
+	switch c.What {
+	case machine.CountRunStarted:
 		m.running.Inc()
-	}
-}
-
-func (m *Metrics) runEnded() {
-	if m != nil {
+	case machine.CountRunGone:
 		m.running.Dec()
-	}
-}
-
-func (m *Metrics) finished(result journal.Result, began time.Time) {
-	if m != nil {
-		m.runs.WithLabelValues(string(result)).Inc()
-		m.seconds.Observe(time.Since(began).Seconds())
-	}
-}
-
-func (m *Metrics) merged(n int) {
-	if m != nil {
-		m.mergedTurns.Add(float64(n))
-	}
-}
-
-func (m *Metrics) delivered(outcome string) {
-	if m != nil {
-		m.outbox.WithLabelValues(outcome).Inc()
-	}
-}
-
-func (m *Metrics) approval(event string) {
-	if m != nil {
-		m.approvals.WithLabelValues(event).Inc()
-	}
-}
-
-// answered notes how long a person took to decide.
-func (m *Metrics) answered(asked, at int64) {
-	if m != nil && at > asked {
-		m.wait.Observe(float64(at-asked) / 1000)
+	case machine.CountRunFinished:
+		m.runs.WithLabelValues(c.Label).Inc()
+	case machine.CountRunSeconds:
+		m.seconds.Observe(c.Value)
+	case machine.CountRunSteps:
+		m.steps.Observe(c.Value)
+	case machine.CountMerged:
+		m.mergedTurns.Add(c.Value)
+	case machine.CountFirstWords:
+		m.first.Observe(c.Value)
+	case machine.CountEgress:
+		m.outbox.WithLabelValues(c.Label).Inc()
+	case machine.CountApproval:
+		m.approvals.WithLabelValues(c.Label).Inc()
+	case machine.CountApprovalWait:
+		m.wait.Observe(c.Value)
+	case machine.CountCompaction, machine.CountTokensBefore, machine.CountTokensAfter:
+		m.compactions.count(c)
+	case machine.CountExtraction, machine.CountFacts, machine.CountFactsDropped, machine.CountCondensed:
+		m.memory.count(c)
 	}
 }

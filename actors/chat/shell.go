@@ -10,9 +10,11 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -26,6 +28,9 @@ const (
 	// maxRounds is how often a chat is asked what happens when nothing else does, after one
 	// message. It reaches the empty plan long before.
 	maxRounds = 16
+	// numberGap keeps the note of a panic clear of records that may have been written, but
+	// not taken in, when it came.
+	numberGap = 64
 	// timerReload is the timer that loads a chat again; it does not belong to its state.
 	timerReload = "reload"
 )
@@ -46,20 +51,21 @@ func runsStop() actor.SupervisorStrategy {
 	return actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 }
 
-// shell is the actor of a chat. What happens is decided by [chat.decide]; the shell writes
-// the facts of a plan, lets the chat become what it is after them, and then runs the effects.
-// Its fields are touched in Receive only.
+// shell is the actor of a chat. What happens is decided by [machine.Chat.Decide]; the shell
+// writes the facts of a plan, lets the chat become what it is after them, and then runs the
+// effects. Its fields are touched in Receive only.
 type shell struct {
-	o     *Options
-	key   messages.ChatKey
-	log   *slog.Logger
-	home  pipe.Home
-	shard *actor.PID
+	o    *Options
+	key  messages.ChatKey
+	log  *slog.Logger
+	home pipe.Home
 
 	store    persistence.Chat
-	chat     *chat
-	loaded   bool // the chat has its state; otherwise nothing is decided
-	failed   int  // loads in a row
+	memo     *model.Memo // what the model remembers of the chat's last request
+	chat     *machine.Chat
+	counted  counted // what the metrics know of the chat
+	loaded   bool    // the chat has its state; otherwise nothing is decided
+	failed   int     // loads in a row
 	timers   map[string]*timed
 	gen      int // of the newest timer
 	children map[string]*actor.PID
@@ -106,7 +112,7 @@ func (s *shell) receive(ac actor.Context) {
 			delete(s.timers, msg.name)
 			s.take(ac, t.msg)
 		}
-	case messages.ToChat, fetched, gathered, again:
+	case messages.ToChat, machine.Fetched, machine.Gathered:
 		s.take(ac, msg)
 	default:
 		stray.Report(ac)
@@ -114,8 +120,7 @@ func (s *shell) receive(ac actor.Context) {
 }
 
 func (s *shell) started(ac actor.Context) {
-	s.home, s.shard = pipe.NewHome(ac), ac.Parent()
-	s.chat = newChat(s.o, s.key, s.log, s.shard)
+	s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key)
 	s.ready(ac)
 }
 
@@ -125,7 +130,7 @@ func (s *shell) terminated(ac actor.Context, who *actor.PID) {
 	if name := s.childOf(who); name != "" {
 		delete(s.children, name)
 		if s.loaded {
-			s.decide(ac, input{msg: childGone{name}})
+			s.decide(ac, machine.Input{Msg: machine.ChildGone{Name: name}})
 		}
 	}
 }
@@ -145,12 +150,12 @@ func (s *shell) childOf(who *actor.PID) string {
 // take has a message decided. While the chat is not loaded it is refused, kept or dropped.
 func (s *shell) take(ac actor.Context, msg any) {
 	if s.loaded || s.whileAway(ac, msg) {
-		in := input{msg: msg, sender: ac.Sender(), child: s.childOf(ac.Sender())}
-		if chunks, shows := chunksOf(msg); shows {
-			if in.child == "" || in.child != s.chat.runChild() {
+		in := machine.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
+		if chunks, shows := machine.Chunks(msg); shows {
+			if in.Child == "" || in.Child != s.chat.RunChild() {
 				return // the words of a run that is over
 			}
-			s.effects(ac, s.chat.progress(input{now: time.Now()}, chunks))
+			s.effects(ac, s.chat.Progress(machine.Input{Now: time.Now()}, chunks))
 			if _, only := msg.(messages.RunProgressed); only {
 				return
 			}
@@ -167,7 +172,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		s.ready(ac)
 		return false
 	case messages.Drain:
-		s.chat.closing = true
+		s.chat.Close()
 		if ac.Sender() != nil {
 			ac.Respond(messages.Drained{ChatKey: s.key})
 		}
@@ -178,7 +183,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		}
 		return false
 	case messages.EgressDelivered: // kept: the receipts count whatever becomes of the load
-		s.chat.receipts[rowKey(msg.Row)] = msg.Receipts
+		s.chat.KeepReceipts(msg)
 	case messages.ToChat:
 		if fromChild(msg) {
 			return false
@@ -187,7 +192,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		return false
 	}
 	if !s.ready(ac) {
-		s.refuse(ac, msg, ac.Sender())
+		s.refuse(ac, msg, refOf(ac.Sender()))
 		return false
 	}
 	return true
@@ -204,22 +209,36 @@ func fromChild(msg any) bool {
 }
 
 // refuse answers a message that cannot be taken.
-func (s *shell) refuse(ac actor.Context, msg any, sender *actor.PID) {
+func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
 	if to, ok := msg.(messages.ToChat); ok && sender != nil {
-		if answer := refusal(s.key, to, reasonUnreadable); answer != nil {
-			ac.Send(sender, answer)
+		if answer := machine.Refusal(s.key, to, machine.ReasonUnreadable); answer != nil {
+			ac.Send(pidOf(sender), answer)
 		}
 	}
 }
 
+// refOf is what a chat knows of an actor.
+func refOf(pid *actor.PID) machine.Ref {
+	if pid == nil {
+		return nil
+	}
+	return pid
+}
+
+// pidOf is the actor that a reference names; nil: nobody.
+func pidOf(ref machine.Ref) *actor.PID {
+	pid, _ := ref.(*actor.PID)
+	return pid
+}
+
 // decide has one thing decided and done, and then whatever follows when nothing else
 // happens.
-func (s *shell) decide(ac actor.Context, in input) {
+func (s *shell) decide(ac actor.Context, in machine.Input) {
 	if !s.perform(ac, in) {
 		return
 	}
 	for range maxRounds {
-		if done := s.perform(ac, input{msg: idle{}}); !done || s.chat.rests {
+		if done := s.perform(ac, machine.Input{Msg: machine.Idle{}}); !done || s.chat.Rests() {
 			return
 		}
 	}
@@ -227,53 +246,67 @@ func (s *shell) decide(ac actor.Context, in input) {
 }
 
 // perform decides, writes, and runs the effects; false: the writes were refused, or failed.
-func (s *shell) perform(ac actor.Context, in input) bool {
-	in.now, in.newID = time.Now(), newID
+func (s *shell) perform(ac actor.Context, in machine.Input) bool {
+	in.Now, in.NewID = time.Now(), newID
 	p := s.chat.Decide(in)
+	if err := s.writeFiles(p); err != nil {
+		s.log.Warn("files of the chat cannot be written; it goes without them", "error", err)
+		in.NoFiles = true
+		p = s.chat.Decide(in)
+	}
 	first, err := s.write(p)
 	if err != nil {
 		return s.notWritten(ac, in, p, first, err)
 	}
-	s.chat = p.next
-	s.chat.state.Commit()
-	if p.rest {
+	s.chat = p.Next()
+	s.chat.State().Commit()
+	if p.Rest {
 		if err := s.store.Rest(context.Background()); err != nil {
 			s.log.Warn("the chat could not be marked as resting", "error", err)
 		}
 	}
-	s.effects(ac, p.effects)
+	s.effects(ac, p.Effects)
 	if s.loaded {
-		s.chat.count()
+		s.count()
 	}
 	return s.loaded
 }
 
-func (s *shell) effects(ac actor.Context, list []effect) {
-	for _, e := range list {
-		e.do(s, ac)
+func (s *shell) writeFiles(p machine.Plan) error {
+	for _, f := range p.Files {
+		if err := s.o.Files.WriteFile(context.Background(), s.key, f.Name, f.Data); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// write makes a plan durable, in order; first: what failed is the first write.
-func (s *shell) write(p plan) (first bool, err error) {
+// write makes a plan durable, in order; first: nothing before the failure has changed the
+// chat itself.
+func (s *shell) write(p machine.Plan) (first bool, err error) {
 	ctx := context.Background()
-	if p.wake {
+	for _, g := range p.Grants {
+		if err := s.o.Grants.SaveGrants(ctx, s.key, g.List); err != nil {
+			return true, &persistence.Error{Op: "save grants", Chat: string(s.key), Cause: err, Retryable: true}
+		}
+	}
+	if p.Wake {
 		if err := s.store.Wake(ctx); err != nil {
 			return true, err
 		}
 	}
-	for i, w := range p.writes {
+	for i, w := range p.Writes {
 		switch {
-		case w.turn != nil:
-			err = s.store.AppendHistory(ctx, *w.turn)
-		case w.fold != nil:
-			err = s.store.Fold(ctx, *w.fold)
-		case w.rewrite != nil:
-			err = s.store.Rewrite(ctx, *w.rewrite)
-		case w.durable:
-			err = s.store.Append(ctx, w.records...)
+		case w.Turn != nil:
+			err = s.store.AppendHistory(ctx, *w.Turn)
+		case w.Fold != nil:
+			err = s.store.Fold(ctx, *w.Fold)
+		case w.Rewrite != nil:
+			err = s.store.Rewrite(ctx, *w.Rewrite)
+		case w.Durable:
+			err = s.store.Append(ctx, w.Records...)
 		default:
-			err = s.store.Note(ctx, w.records...)
+			err = s.store.Note(ctx, w.Records...)
 		}
 		if err != nil {
 			return i == 0, err
@@ -285,24 +318,24 @@ func (s *shell) write(p plan) (first bool, err error) {
 // notWritten: nothing has changed if the store undid the only write that was tried and
 // whoever waits can be told so. Otherwise the chat is loaded anew from what is on the disk. It
 // reports whether the chat has decided something else instead.
-func (s *shell) notWritten(ac actor.Context, in input, p plan, first bool, err error) bool {
+func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, first bool, err error) bool {
 	clean := undone(err) || errors.Is(err, persistence.ErrDamaged)
 	switch {
-	case first && clean && (p.mayRefuse || p.ifRefused != nil) && s.chat.state != nil:
+	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State() != nil:
 		s.log.Warn("the store refused a write; nothing has changed", "error", err)
-	case clean && p.ifRefused != nil && s.reloadNow() == nil:
+	case clean && p.IfRefused != nil && s.reloadNow() == nil:
 		s.log.Warn("the store refused a write", "error", err)
 	default:
 		s.log.Error("the chat cannot be written; it will be loaded anew", "error", err)
 		s.abandon(ac)
 		s.reloadLater()
-		s.refuse(ac, in.msg, in.sender)
+		s.refuse(ac, in.Msg, in.Sender)
 		return false
 	}
-	if p.ifRefused != nil {
-		return s.perform(ac, input{msg: p.ifRefused, sender: in.sender, err: err})
+	if p.IfRefused != nil {
+		return s.perform(ac, machine.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
 	}
-	s.perform(ac, input{msg: refused{in.msg, reasonUnreadable}, sender: in.sender})
+	s.perform(ac, machine.Input{Msg: machine.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
 	return false
 }
 
@@ -324,7 +357,7 @@ func (s *shell) ready(ac actor.Context) bool {
 		return false
 	}
 	s.failed, s.loaded = 0, true
-	s.decide(ac, input{msg: loaded{}})
+	s.decide(ac, machine.Input{Msg: machine.Loaded{}})
 	return s.loaded
 }
 
@@ -343,7 +376,7 @@ func (s *shell) reloadNow() error {
 	}
 	state, err := journal.Replay(snap)
 	if err == nil {
-		s.chat.state = state
+		s.chat.Reload(state)
 	}
 	return err
 }
@@ -374,7 +407,9 @@ func (s *shell) load() (err error) {
 	if err != nil {
 		return err
 	}
-	s.chat.enter(state, s.store, time.Now())
+	s.memo = &model.Memo{}
+	s.chat.Load(state, archive{s.store, s.o.Store, s.key}, time.Now())
+	s.counted = s.o.Metrics.loaded(state)
 	return nil
 }
 
@@ -431,16 +466,15 @@ func (s *shell) leave(ac actor.Context) {
 			delete(s.timers, name)
 		}
 	}
-	for _, h := range s.chat.waits.list {
-		s.refuse(ac, h.msg, h.sender)
-	}
-	s.chat, s.loaded = s.chat.left(), false
+	s.chat.Waiting(func(msg messages.ToChat, sender machine.Ref) { s.refuse(ac, msg, sender) })
+	s.forget()
+	s.chat, s.loaded = s.chat.Left(), false
 }
 
 // release lets everything go at the end of an activation.
 func (s *shell) release(ac actor.Context) {
-	for id, pid := range s.chat.watchers {
-		ac.Send(pid, messages.WatchEnded{ChatKey: s.key, WatchID: id})
+	for id, watcher := range s.chat.Watchers() {
+		ac.Send(pidOf(watcher), messages.WatchEnded{ChatKey: s.key, WatchID: id})
 	}
 	s.abandon(ac)
 }
@@ -458,97 +492,6 @@ func (s *shell) setTimer(name string, after time.Duration, msg any) {
 	s.timers[name] = &timed{time.AfterFunc(after, func() { home.Send(fired) }), s.gen, msg}
 }
 
-func (e send) do(_ *shell, ac actor.Context) {
-	switch {
-	case e.asks:
-		ac.Request(e.to, e.msg)
-	default:
-		ac.Send(e.to, e.msg)
-	}
-}
-
-func (e resend) do(_ *shell, ac actor.Context) {
-	if e.sender == nil {
-		ac.Send(ac.Self(), e.msg)
-		return
-	}
-	ac.RequestWithCustomSender(ac.Self(), e.msg, e.sender)
-}
-
-func (e start) do(s *shell, ac actor.Context) {
-	pid, err := ac.SpawnNamed(e.props(), e.name)
-	if err != nil { // Unreachable: the name is new
-		s.log.Error("a child of the chat could not be started", "name", e.name, "error", err)
-		return
-	}
-	s.children[e.name] = pid
-	ac.Request(pid, e.msg)
-}
-
-func (e tell) do(s *shell, ac actor.Context) {
-	if pid := s.children[e.child]; pid != nil {
-		ac.Send(pid, e.msg)
-	}
-}
-
-func (e stop) do(s *shell, ac actor.Context) {
-	if pid := s.children[e.child]; pid != nil {
-		ac.Stop(pid)
-		delete(s.children, e.child)
-	}
-}
-
-func (e setTimer) do(s *shell, _ actor.Context) { s.setTimer(e.name, e.after, e.msg) }
-
-func (e observe) do(*shell, actor.Context) { e() }
-
-func (e measure) do(s *shell, _ actor.Context) { e(s.o.Metrics) }
-
-func (e fetchFiles) do(s *shell, _ actor.Context) {
-	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
-	s.fetches[e.n] = cancel
-	key, turn, n, fetch := s.key, e.turn, e.n, s.o.Fetch
-	s.home.Go(func() any {
-		defer cancel()
-		return fetched{turn.ID, n, unhad(fetch(ctx, key, turn), fileLate)}
-	}, func(p pipe.Panicked) any {
-		s.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
-		return fetched{turn.ID, n, unhad(turn.Parts, fileFault)}
-	})
-}
-
-func (e cancelFetch) do(s *shell, _ actor.Context) {
-	if cancel := s.fetches[e.n]; cancel != nil {
-		cancel()
-		delete(s.fetches, e.n)
-	}
-}
-
-func (e gatherRequests) do(s *shell, _ actor.Context) {
-	key, ask := s.key, s.o.Gather
-	s.home.Go(func() any {
-		ctx, cancel := context.WithTimeout(context.Background(), gatherWait*3/4)
-		defer cancel()
-		return gathered{id: e.id, others: ask(ctx, key, e.person), done: true}
-	}, func(pipe.Panicked) any { return gathered{id: e.id, done: true} })
-}
-
-// do ends what is in progress, has everything deleted, and loads the chat anew: it then holds
-// the ids and numbers of before and nothing else.
-func (e forgetAll) do(s *shell, ac actor.Context) {
-	s.release(ac)
-	s.chat = newChat(s.o, s.key, s.log, s.shard)
-	err := s.o.Forget(e.intent)
-	if err != nil {
-		s.log.Error("not all that is kept of the chat could be deleted; the next start goes on with it", "error", err)
-	}
-	if !s.ready(ac) {
-		s.refuse(ac, e.of, e.sender)
-		return
-	}
-	s.decide(ac, input{msg: forgotten{e.of, err}, sender: e.sender})
-}
-
 // crashed makes durable what the chat worked on when it panicked, so that its next life, in
 // this process or another, knows. It runs while the panic goes on up to the supervisor, which
 // starts the chat again.
@@ -556,14 +499,14 @@ func (s *shell) crashed(ac actor.Context) {
 	if !s.loaded || s.store == nil {
 		return
 	}
-	fact, known := s.chat.stumble(ac.Message())
+	fact, known := s.chat.Stumble(ac.Message())
 	if !known {
 		return
 	}
 	if fact.IngressID != "" {
-		s.refuse(ac, ac.Message(), ac.Sender()) // it comes again; nobody has to wait until a deadline
+		s.refuse(ac, ac.Message(), refOf(ac.Sender())) // it comes again; nobody has to wait until a deadline
 	}
-	records := s.chat.state.Next(time.Now().UnixMilli(), fact)
+	records := s.chat.State().Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap
 	if err := s.store.Append(context.Background(), records...); err != nil {
 		s.log.Error("a panic could not be noted", "error", err)

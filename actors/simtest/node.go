@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -69,13 +70,16 @@ func (l *life) spawn() {
 		Gate: l.gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
 	}
 	o := chat.Options{
-		Store: l.store, Logger: quiet, Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
-		Adapter: func(string) (chat.Adapter, bool) {
-			return chat.Adapter{PID: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
+		Store: l.store, Logger: quiet,
+	}
+	o.Options = machine.Options{
+		Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
+		Adapter: func(string) (machine.Adapter, bool) {
+			return machine.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},
-		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: agent} },
+		Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: agent} },
 		Tools:     func(messages.ChatKey, bool) []string { return l.names },
-		Commands:  func(chat.Command) (string, bool) { return "At your command: " + s.token(), true },
+		Commands:  func(machine.Command) (string, bool) { return "At your command: " + s.token(), true },
 		Contexts:  s.o.Folds,
 	}
 	shards := shard.Options{

@@ -79,7 +79,7 @@ type Cache struct {
 	loc   *time.Location
 	chat  messages.ChatKey
 	hide  int  // pictures that have become notes
-	aged  bool // more of them did since somebody asked
+	aged  int  // times that more of them did
 	turns []turnKey
 	done  []modelmessage.Message
 	ids   callIDs
@@ -161,17 +161,15 @@ func (c *Cache) age(history History) {
 	if hide == c.hide {
 		return
 	}
-	c.aged = c.aged || hide > c.hide && len(c.turns) > 0
+	if hide > c.hide && len(c.turns) > 0 {
+		c.aged++
+	}
 	*c = Cache{group: c.group, loc: c.loc, chat: c.chat, hide: hide, aged: c.aged}
 }
 
-// TakeAged reports, once each time, that pictures which requests have shown are notes now:
-// the next request does not begin with the one before.
-func (c *Cache) TakeAged() bool {
-	aged := c.aged
-	c.aged = false
-	return aged
-}
+// Aged counts the times that pictures which requests had shown became notes: each time the
+// next request did not begin with the one before.
+func (c *Cache) Aged() int { return c.aged }
 
 // forget drops what is kept from the first turn on that is another one now.
 // What was handed out stays as it is.

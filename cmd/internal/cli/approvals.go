@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -175,7 +175,7 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 func (w approvalWords) unseen(u host.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
-		why = chat.UnsentReason(u.Reason)
+		why = machine.UnsentReason(u.Reason)
 	}
 	form, words := w.unsent, why[0]
 	if w.zh {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 // approvalLog writes .ship/approvals/audit-<UTC date>.jsonl: every request, who
@@ -29,7 +29,7 @@ func newApprovalLog(dir string, failed func(error)) *approvalLog {
 	return &approvalLog{dir: dir, failed: failed}
 }
 
-func (l *approvalLog) write(e chat.AuditEntry) {
+func (l *approvalLog) write(e machine.AuditEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := e.TS.UTC()

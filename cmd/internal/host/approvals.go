@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -79,7 +79,7 @@ func ReadApprovals(ctx context.Context, store *filestore.Store, key messages.Cha
 		if err != nil {
 			return nil, err
 		}
-		return withUnseen(approvalLines(key, state.History), chat.Outbox(state)), nil
+		return withUnseen(approvalLines(key, state.History), machine.Outbox(state)), nil
 	})
 }
 

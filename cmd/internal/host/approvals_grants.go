@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -112,7 +112,7 @@ func RevokeGrants(ctx context.Context, state string, o GrantOrder) (GrantResult,
 	var failed error
 	log := newApprovalLog(filepath.Join(state, "approvals"), func(err error) { failed = err })
 	for _, g := range taken {
-		log.write(chat.AuditEntry{
+		log.write(machine.AuditEntry{
 			TS: now, Event: "approval", ChatKey: o.ChatKey, RequestID: rand.Text(), Result: "revoked", By: nameControl + "-" + approverOwner, Name: g.ID, Rule: g.Covers(),
 		})
 	}

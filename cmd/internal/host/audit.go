@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 type audit struct {
 	dir     string
 	log     *slog.Logger
-	entries chan *chat.AuditEntry // pointers: a queue that is empty should cost little
+	entries chan *machine.AuditEntry // pointers: a queue that is empty should cost little
 	dropped prometheus.Counter
 	// approvals takes what is about approvals as well; nil: nobody does.
 	approvals *approvalLog
@@ -42,7 +42,7 @@ type audit struct {
 
 func newAudit(dir string, log *slog.Logger, reg prometheus.Registerer) *audit {
 	return &audit{
-		dir: dir, log: log, entries: make(chan *chat.AuditEntry, auditQueue),
+		dir: dir, log: log, entries: make(chan *machine.AuditEntry, auditQueue),
 		dropped: promauto.With(reg).NewCounter(prometheus.CounterOpts{
 			Name: "sma_audit_dropped_total", Help: "Lines of the audit log that were dropped because the disk was too slow.",
 		}),
@@ -51,7 +51,7 @@ func newAudit(dir string, log *slog.Logger, reg prometheus.Registerer) *audit {
 
 // add takes one entry. What is about approvals is written at once, to a log of its
 // own that nothing is left out of.
-func (a *audit) add(e chat.AuditEntry) {
+func (a *audit) add(e machine.AuditEntry) {
 	if a.approvals != nil && (e.Event == "approval" || e.Event == "execution") {
 		a.approvals.write(e)
 	}
@@ -86,7 +86,7 @@ func (a *audit) run(ctx context.Context) {
 	}
 }
 
-func (a *audit) write(e chat.AuditEntry) {
+func (a *audit) write(e machine.AuditEntry) {
 	at := e.TS.UTC()
 	a.line = at.AppendFormat(a.line[:0], time.DateOnly)
 	err := a.open(a.line)
@@ -102,12 +102,12 @@ func (a *audit) write(e chat.AuditEntry) {
 
 // appendAudit appends an entry as a line of JSON; members that are empty are left
 // out. Members are only ever added.
-func appendAudit(b []byte, at time.Time, e *chat.AuditEntry) []byte {
+func appendAudit(b []byte, at time.Time, e *machine.AuditEntry) []byte {
 	return append(appendMembers(b, at, e), '}', '\n')
 }
 
 // appendMembers is the line without its end. It has no rule: those are texts.
-func appendMembers(b []byte, at time.Time, e *chat.AuditEntry) []byte {
+func appendMembers(b []byte, at time.Time, e *machine.AuditEntry) []byte {
 	b = append(b, `{"ts":"`...)
 	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
 	b = append(b, `","event":`...)

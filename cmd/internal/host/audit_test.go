@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -22,8 +22,8 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
 	a := newAudit(dir, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
-	a.add(chat.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
-	a.add(chat.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	a.add(machine.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
+	a.add(machine.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a.run(ctx)
@@ -58,7 +58,7 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 func TestAuditNeverWaits(t *testing.T) {
 	a := newAudit(t.TempDir(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	for range auditQueue + 10 {
-		a.add(chat.AuditEntry{Event: "run"})
+		a.add(machine.AuditEntry{Event: "run"})
 	}
 	if got := testutil.ToFloat64(a.dropped); got != 10 {
 		t.Errorf("dropped = %v, want 10", got)
@@ -72,7 +72,7 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	}
 	var log strings.Builder
 	a := newAudit(filepath.Join(blocked, "logs"), slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
-	a.write(chat.AuditEntry{TS: time.Now(), Event: "run"})
+	a.write(machine.AuditEntry{TS: time.Now(), Event: "run"})
 	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
 		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
 	}
@@ -84,7 +84,7 @@ func FuzzAuditLine(f *testing.F) {
 	f.Add("", "", "", "", 0)
 	f.Fuzz(func(t *testing.T, event, key, request, reason string, step int) {
 		at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-		e := chat.AuditEntry{
+		e := machine.AuditEntry{
 			Event: event, ChatKey: messages.ChatKey(key), RequestID: request, RunID: reason, Name: event, Result: key, Reason: reason, Step: step,
 			By: request, Digest: event,
 		}
@@ -113,7 +113,7 @@ func FuzzAuditLine(f *testing.F) {
 func BenchmarkAuditWrite(b *testing.B) {
 	a := newAudit(filepath.Join(b.TempDir(), "logs"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	defer a.close()
-	e := chat.AuditEntry{
+	e := machine.AuditEntry{
 		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
 	}
 	b.ReportAllocs()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
@@ -95,14 +95,14 @@ func (h *Host) webCommands() []web.Command {
 }
 
 // here are the commands that people may be told of in a chat.
-func here(list []order, cmd chat.Command) []order {
+func here(list []order, cmd machine.Command) []order {
 	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
 		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != platformOf(cmd.ChatKey)
 	})
 }
 
 // unknownCommand answers a command that nobody knows with the nearest one.
-func (h *Host) unknownCommand(cmd chat.Command, say speak) (string, bool) {
+func (h *Host) unknownCommand(cmd machine.Command, say speak) (string, bool) {
 	var names []string
 	for _, o := range here(h.orders(), cmd) {
 		names = append(names, o.name)
@@ -136,8 +136,8 @@ func help(list []order, chinese bool) string {
 // Agent.md and of what they write.
 type speak func(en, zh string) (string, bool)
 
-func (h *Host) speak(cmd chat.Command) speak {
-	zh := cmd.Language == chat.LanguageChinese || cmd.Language == "" && (h.docs.chinese() || cmd.Chinese)
+func (h *Host) speak(cmd machine.Command) speak {
+	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (h.docs.chinese() || cmd.Chinese)
 	return func(en, chinese string) (string, bool) {
 		if zh {
 			return chinese, true
@@ -147,7 +147,7 @@ func (h *Host) speak(cmd chat.Command) speak {
 }
 
 // command answers a person's order.
-func (h *Host) command(cmd chat.Command) (string, bool) {
+func (h *Host) command(cmd machine.Command) (string, bool) {
 	say := h.speak(cmd)
 	switch cmd.Name {
 	case "start":
@@ -191,13 +191,13 @@ func (h *Host) command(cmd chat.Command) (string, bool) {
 }
 
 // alone: the order was given in a chat of one person.
-func alone(cmd chat.Command) bool {
+func alone(cmd machine.Command) bool {
 	return !messages.IsGroup(cmd.ChatType)
 }
 
 // mayChange: people set up chats of their own; in a group the owner and its
 // administrators do.
-func (h *Host) mayChange(cmd chat.Command) bool {
+func (h *Host) mayChange(cmd machine.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
 	}
@@ -213,11 +213,11 @@ func (h *Host) mayChange(cmd chat.Command) bool {
 }
 
 // chooseLanguage obeys /language.
-func (h *Host) chooseLanguage(cmd chat.Command, say speak) (string, bool) {
+func (h *Host) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
 	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
 	choice := wish
 	switch wish {
-	case chat.LanguageEnglish, chat.LanguageChinese:
+	case machine.LanguageEnglish, machine.LanguageChinese:
 	case "auto":
 		choice = ""
 	default:
@@ -241,18 +241,18 @@ func (h *Host) chooseLanguage(cmd chat.Command, say speak) (string, bool) {
 }
 
 // compactAnswer says what became of the order to compact a chat.
-func compactAnswer(c chat.Compaction, say speak) (string, bool) {
+func compactAnswer(c machine.Compaction, say speak) (string, bool) {
 	switch c {
-	case chat.CompactionUnderWay:
+	case machine.CompactionUnderWay:
 		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话压缩成摘要，可以继续发消息。")
-	case chat.CompactionNothing:
+	case machine.CompactionNothing:
 		return say("This chat is still short, so there is nothing to sum up yet.", "对话还不长，暂时不需要压缩。")
-	case chat.CompactionOff:
+	case machine.CompactionOff:
 	}
 	return say("Summing up chats is turned off here.", "这里没有开启对话压缩。")
 }
 
-func (h *Host) chatStatus(cmd chat.Command, say speak) (string, bool) {
+func (h *Host) chatStatus(cmd machine.Command, say speak) (string, bool) {
 	doing, tut := "idle", "空闲"
 	if cmd.Running {
 		doing, tut = "working", "处理中"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -43,25 +43,25 @@ func TestContextsEnabled(t *testing.T) {
 func TestContextsAnswer(t *testing.T) {
 	h := &Host{zone: time.UTC}
 	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
-	for _, are := range []chat.ContextsAre{
-		chat.ContextsNew, chat.ContextsLoaded, chat.ContextsListed, chat.ContextsChoose, chat.ContextsEmpty, chat.ContextsBusy, chat.ContextsFailed,
+	for _, are := range []machine.ContextsAre{
+		machine.ContextsNew, machine.ContextsLoaded, machine.ContextsListed, machine.ContextsChoose, machine.ContextsEmpty, machine.ContextsBusy, machine.ContextsFailed,
 	} {
 		var en, zh string
-		_, ok := h.contextsAnswer(chat.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
+		_, ok := h.contextsAnswer(machine.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
 		if !ok || en == "" || zh == "" || en == zh {
 			t.Errorf("%s: %q, %q", are, en, zh)
 		}
 	}
 	say := func(en, _ string) (string, bool) { return en, true }
-	listed, _ := h.contextsAnswer(chat.ContextsAnswer{Are: chat.ContextsListed, Items: items}, say)
+	listed, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsListed, Items: items}, say)
 	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
 		t.Errorf("listed %q", listed)
 	}
-	choose, _ := h.contextsAnswer(chat.ContextsAnswer{Are: chat.ContextsChoose, Items: items}, say)
+	choose, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsChoose, Items: items}, say)
 	if !strings.Contains(choose, "`c_20260102_abcd` trip") {
 		t.Errorf("choose %q", choose)
 	}
-	if words, ok := h.contextsAnswer(chat.ContextsAnswer{}, say); ok {
+	if words, ok := h.contextsAnswer(machine.ContextsAnswer{}, say); ok {
 		t.Errorf("without contexts: %q", words)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -71,20 +71,20 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 }
 
 // mayManage: who made a task, and those who decide in its chat.
-func (h *Host) mayManage(cmd chat.Command, t persistence.Task) bool {
+func (h *Host) mayManage(cmd machine.Command, t persistence.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
 	if h.mayChange(cmd) {
 		return true
 	}
-	claim := chat.Claim{ChatKey: cmd.ChatKey, Platform: groupOf(cmd.ChatKey).platform, Person: cmd.By.ID, Group: true}
+	claim := machine.Claim{ChatKey: cmd.ChatKey, Platform: groupOf(cmd.ChatKey).platform, Person: cmd.By.ID, Group: true}
 	claim.Admin = h.admins.has(cmd.ChatKey, cmd.By.ID)
 	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, claim)
 }
 
 // tasksAnswer lists the tasks of a chat, or does with one what somebody wants.
-func (h *Host) tasksAnswer(cmd chat.Command, say speak) (string, bool) {
+func (h *Host) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
 		return say("I do not understand that order. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
@@ -110,7 +110,7 @@ func (h *Host) tasksAnswer(cmd chat.Command, say speak) (string, bool) {
 // taskList answers one person about the tasks of a chat.
 type taskList struct {
 	host    *Host
-	cmd     chat.Command
+	cmd     machine.Command
 	say     speak
 	numbers map[string]int
 }

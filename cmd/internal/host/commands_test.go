@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -127,7 +127,7 @@ func TestCommandsOnTelegram(t *testing.T) {
 func TestLanguageInAGroup(t *testing.T) {
 	h := &Host{}
 	say := func(en, _ string) (string, bool) { return en, true }
-	cmd := chat.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
+	cmd := machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
 	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
 		t.Errorf("got %q", got)
 	}
@@ -157,7 +157,7 @@ func TestWhy(t *testing.T) {
 // The table is what the service takes, and both languages say something.
 func TestOrdersAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	group := here(orders(true), chat.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
+	group := here(orders(true), machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
 	for _, o := range orders(true) {
 		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("the command %+v is not whole", o)
@@ -169,10 +169,10 @@ func TestOrdersAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(help(here(orders(true), chat.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
+	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
 		t.Error("a chat of one person is told of commands for groups")
 	}
-	if strings.Contains(help(here(orders(true), chat.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
+	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
 		t.Error("a group is told of a command that its platform does not have")
 	}
 }

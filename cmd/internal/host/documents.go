@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -97,12 +97,12 @@ func (d *documents) reload() {
 }
 
 // of is the documents of a chat as they are now.
-func (d *documents) of(key messages.ChatKey) chat.Documents {
+func (d *documents) of(key messages.ChatKey) machine.Documents {
 	if d.now().UnixNano()-d.looked.Load() > int64(lookAgain) {
 		d.reload()
 	}
 	set := d.set.Load()
-	out := chat.Documents{
+	out := machine.Documents{
 		Revision: set.stamp, Primary: set.primary, Other: set.other, ProjectMemory: set.projectMemory, Agent: set.agent,
 		UserMemory: d.userMemory,
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -53,8 +53,8 @@ func TestDocumentsOfAChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.of("web-chat-1")
-	want := chat.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(chat.Documents{}, "Revision", "UserMemory")); diff != "" {
+	want := machine.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(machine.Documents{}, "Revision", "UserMemory")); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 	for user, want := range map[string]string{"telegram-42": "likes tea", "telegram-43": "", "../project": "", "a/b": "", "..": ""} {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
@@ -247,7 +247,7 @@ func (h *Host) forgetChat(f journal.Forgetting) error {
 }
 
 // mayForget: people delete chats of their own; in a group those who decide there do.
-func (h *Host) mayForget(cmd chat.Command) bool {
+func (h *Host) mayForget(cmd machine.Command) bool {
 	return h.mayManage(cmd, persistence.Task{})
 }
 

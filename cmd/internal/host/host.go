@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -85,7 +85,7 @@ type port struct {
 	platform platform.Platform
 	port     *adapter.Port
 	pid      *actor.PID
-	adapter  chat.Adapter
+	adapter  machine.Adapter
 }
 
 // New makes a host. It touches nothing outside.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -64,7 +64,7 @@ func ReadOutbox(ctx context.Context, store *filestore.Store, key messages.ChatKe
 		if err != nil {
 			return nil, err
 		}
-		return linesOf(key, chat.Outbox(state)), nil
+		return linesOf(key, machine.Outbox(state)), nil
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -44,7 +44,7 @@ func (p *preferences) of(key messages.ChatKey) chatPreferences {
 // language is what people chose for a chat; empty: nothing.
 func (p *preferences) language(key messages.ChatKey) string {
 	switch l := p.of(key).Language; l {
-	case chat.LanguageEnglish, chat.LanguageChinese:
+	case machine.LanguageEnglish, machine.LanguageChinese:
 		return l
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -89,14 +90,23 @@ func (h *Host) startMetadata(runID string) json.RawMessage {
 }
 
 func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
-	s := h.opts.Settings.Settings
 	return chat.Options{
-		Store: h.store,
-		Run:   func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
-		Adapter: func(name string) (chat.Adapter, bool) {
+		Options: h.machineOptions(tools),
+		Store:   h.store,
+		Run:     func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
+		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
+		Forget: h.forgetChat, Files: h.files,
+	}
+}
+
+// machineOptions say how chats decide.
+func (h *Host) machineOptions(tools *toolbox) machine.Options {
+	s := h.opts.Settings.Settings
+	return machine.Options{
+		Adapter: func(name string) (machine.Adapter, bool) {
 			p := h.ports[name] // filled before the first message, never changed after it
 			if p == nil {
-				return chat.Adapter{}, false
+				return machine.Adapter{}, false
 			}
 			return p.adapter, true
 		},
@@ -105,8 +115,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
-		Logger: h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
-		Commands: h.command, Forget: h.forgetChat, MayForget: h.mayForget, Language: h.preferences.language, Files: h.files, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		Commands: h.command, MayForget: h.mayForget, Language: h.preferences.language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -32,32 +32,32 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		approvers []string
-		claim     chat.Claim
+		claim     machine.Claim
 		want      bool
 	}{
-		{"the owner", unset, chat.Claim{Platform: "telegram@work", Person: "1"}, true},
-		{"the owner, in a group", unset, chat.Claim{Platform: "telegram@work", Person: "1", Group: true}, true},
-		{"the owner of another bot", unset, chat.Claim{Platform: "telegram", Person: "1"}, false},
-		{"somebody who is paired", unset, chat.Claim{Platform: "telegram@work", Person: "2"}, false},
-		{"somebody who asked", unset, chat.Claim{Platform: "telegram@work", Person: "2", Asker: "2"}, false},
-		{"a stranger", unset, chat.Claim{Platform: "telegram@work", Person: "3"}, false},
-		{"an administrator", unset, chat.Claim{Platform: "telegram@work", Person: "3", Group: true, Admin: true}, false},
-		{"nobody", unset, chat.Claim{Platform: "telegram@work"}, false},
-		{"a person called owner", unset, chat.Claim{Platform: "telegram@work", Person: "owner"}, false},
-		{"the web chat", unset, chat.Claim{Platform: "web", Person: "owner"}, true},
-		{"the terminal", unset, chat.Claim{Platform: "cli", Person: "owner"}, true},
-		{"the control socket", unset, chat.Claim{Platform: nameControl, Person: "owner"}, true},
-		{"who asked", []string{"initiator"}, chat.Claim{Platform: "telegram", Person: "3", Asker: "3"}, true},
-		{"who did not ask", []string{"initiator"}, chat.Claim{Platform: "telegram", Person: "3", Asker: "4"}, false},
-		{"nobody asked", []string{"initiator"}, chat.Claim{Platform: "telegram"}, false},
-		{"an administrator of a group", []string{"platformAdmins"}, chat.Claim{Platform: "telegram", Person: "3", Group: true, Admin: true}, true},
-		{"an administrator of nothing", []string{"platformAdmins"}, chat.Claim{Platform: "telegram", Person: "3", Admin: true}, false},
-		{"an id", []string{"owner", "77"}, chat.Claim{Platform: "telegram", Person: "77", Group: true}, true},
-		{"an id of a platform", []string{"telegram-77"}, chat.Claim{Platform: "telegram@work", Person: "77"}, true},
-		{"an id of another platform", []string{"feishu-77"}, chat.Claim{Platform: "telegram", Person: "77"}, false},
-		{"another id", []string{"77"}, chat.Claim{Platform: "telegram", Person: "7"}, false},
-		{"only an id: not the web chat", []string{"77"}, chat.Claim{Platform: "web", Person: "owner"}, false},
-		{"an empty list", nil, chat.Claim{Platform: "telegram@work", Person: "1"}, false},
+		{"the owner", unset, machine.Claim{Platform: "telegram@work", Person: "1"}, true},
+		{"the owner, in a group", unset, machine.Claim{Platform: "telegram@work", Person: "1", Group: true}, true},
+		{"the owner of another bot", unset, machine.Claim{Platform: "telegram", Person: "1"}, false},
+		{"somebody who is paired", unset, machine.Claim{Platform: "telegram@work", Person: "2"}, false},
+		{"somebody who asked", unset, machine.Claim{Platform: "telegram@work", Person: "2", Asker: "2"}, false},
+		{"a stranger", unset, machine.Claim{Platform: "telegram@work", Person: "3"}, false},
+		{"an administrator", unset, machine.Claim{Platform: "telegram@work", Person: "3", Group: true, Admin: true}, false},
+		{"nobody", unset, machine.Claim{Platform: "telegram@work"}, false},
+		{"a person called owner", unset, machine.Claim{Platform: "telegram@work", Person: "owner"}, false},
+		{"the web chat", unset, machine.Claim{Platform: "web", Person: "owner"}, true},
+		{"the terminal", unset, machine.Claim{Platform: "cli", Person: "owner"}, true},
+		{"the control socket", unset, machine.Claim{Platform: nameControl, Person: "owner"}, true},
+		{"who asked", []string{"initiator"}, machine.Claim{Platform: "telegram", Person: "3", Asker: "3"}, true},
+		{"who did not ask", []string{"initiator"}, machine.Claim{Platform: "telegram", Person: "3", Asker: "4"}, false},
+		{"nobody asked", []string{"initiator"}, machine.Claim{Platform: "telegram"}, false},
+		{"an administrator of a group", []string{"platformAdmins"}, machine.Claim{Platform: "telegram", Person: "3", Group: true, Admin: true}, true},
+		{"an administrator of nothing", []string{"platformAdmins"}, machine.Claim{Platform: "telegram", Person: "3", Admin: true}, false},
+		{"an id", []string{"owner", "77"}, machine.Claim{Platform: "telegram", Person: "77", Group: true}, true},
+		{"an id of a platform", []string{"telegram-77"}, machine.Claim{Platform: "telegram@work", Person: "77"}, true},
+		{"an id of another platform", []string{"feishu-77"}, machine.Claim{Platform: "telegram", Person: "77"}, false},
+		{"another id", []string{"77"}, machine.Claim{Platform: "telegram", Person: "7"}, false},
+		{"only an id: not the web chat", []string{"77"}, machine.Claim{Platform: "web", Person: "owner"}, false},
+		{"an empty list", nil, machine.Claim{Platform: "telegram@work", Person: "1"}, false},
 	} {
 		if got := mayDecide(tt.approvers, role, tt.claim); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
@@ -76,12 +76,12 @@ func TestAP14NothingIsLeftOut(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() { // nobody empties the queue of the other log
 			for i := range each {
-				a.add(chat.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
+				a.add(machine.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
 			}
 		})
 	}
 	wg.Wait()
-	a.add(chat.AuditEntry{TS: at, Event: "tool", Name: "not here"})
+	a.add(machine.AuditEntry{TS: at, Event: "tool", Name: "not here"})
 	if err := a.approvals.close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
@@ -54,7 +55,7 @@ func (h *Host) makeMeaning() error {
 // wireMemory lets facts be taken from chats. The demo model takes none.
 func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings.Context.Memory
-	chats.MemoryGroups = chat.MemoryGroups(s.Groups)
+	chats.MemoryGroups = machine.MemoryGroups(s.Groups)
 	if !s.AutoExtractEnabled || h.demo() {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -36,7 +36,7 @@ func wholeOf(stored string) func(key messages.ChatKey, pointer string) (string, 
 			return "", 0, fmt.Errorf("find a result: %w", err)
 		case !info.Mode().IsRegular():
 			return "", 0, errors.New("it is no file")
-		case info.Size() > chat.MaxOutput:
+		case info.Size() > machine.MaxOutput:
 			return "", info.Size(), nil
 		}
 		f, err := root.Open(name)
@@ -44,7 +44,7 @@ func wholeOf(stored string) func(key messages.ChatKey, pointer string) (string, 
 			return "", 0, fmt.Errorf("open a result: %w", err)
 		}
 		defer func() { _ = f.Close() }() // only read from
-		raw, err := io.ReadAll(io.LimitReader(f, chat.MaxOutput+1))
+		raw, err := io.ReadAll(io.LimitReader(f, machine.MaxOutput+1))
 		if err != nil {
 			return "", 0, fmt.Errorf("read a result: %w", err)
 		}

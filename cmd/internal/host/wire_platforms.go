@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
@@ -141,11 +141,11 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 }
 
 // via is what chats know of their platform.
-func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) chat.Adapter {
+func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) machine.Adapter {
 	caps := made.Capabilities()
 	_, types := made.(platform.Typer)
-	return chat.Adapter{
-		PID: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
+	return machine.Adapter{
+		Ref: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
 		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument),
 	}
 }
@@ -240,7 +240,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: chat.FailureWords,
+		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: machine.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
 			_, err := h.forgetByOrder(ctx, ForgetOrder{ChatKey: key})
 			return err

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -21,7 +21,7 @@ const maxDeciders = 8
 
 // deciders are those who may decide about what somebody's turn led to, and who have a
 // private chat with the bot of that chat. The requests of a task are those of its chat.
-func (h *Host) deciders(c chat.Claim) []chat.Decider {
+func (h *Host) deciders(c machine.Claim) []machine.Decider {
 	a, ok := c.ChatKey.Address()
 	if ok && a.Platform == "task" {
 		if c, ok = h.taskClaim(c); !ok {
@@ -34,10 +34,10 @@ func (h *Host) deciders(c chat.Claim) []chat.Decider {
 		return nil
 	}
 	c.Platform = bot
-	var out []chat.Decider
+	var out []machine.Decider
 	for _, candidate := range h.candidates(bot, kind, c) {
-		c.Person, c.Admin = candidate.Person, candidate.Role == chat.DeciderAdmin
-		known := slices.ContainsFunc(out, func(d chat.Decider) bool { return d.Person == candidate.Person })
+		c.Person, c.Admin = candidate.Person, candidate.Role == machine.DeciderAdmin
+		known := slices.ContainsFunc(out, func(d machine.Decider) bool { return d.Person == candidate.Person })
 		where, name, reachable := h.privateChat(bot, kind, candidate.Person)
 		if known || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
 			continue
@@ -52,28 +52,28 @@ func (h *Host) deciders(c chat.Claim) []chat.Decider {
 }
 
 // candidates are those who might decide, who counts most first.
-func (h *Host) candidates(bot, kind string, c chat.Claim) []chat.Decider {
-	var out []chat.Decider
+func (h *Host) candidates(bot, kind string, c machine.Claim) []machine.Decider {
+	var out []machine.Decider
 	account := h.access.Account(bot)
 	for _, who := range h.opts.Settings.Settings.Permissions.Exec.Approvers {
 		switch who {
 		case approverOwner:
 			if account.Owner != nil {
-				out = append(out, chat.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: chat.DeciderOwner})
+				out = append(out, machine.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: machine.DeciderOwner})
 			}
 		case approverInitiator:
-			out = append(out, chat.Decider{Person: c.Asker, Role: chat.DeciderAsker})
+			out = append(out, machine.Decider{Person: c.Asker, Role: machine.DeciderAsker})
 		case approverAdmins:
 			for _, id := range h.admins.list(c.ChatKey) {
 				if c.Group {
-					out = append(out, chat.Decider{Person: id, Role: chat.DeciderAdmin})
+					out = append(out, machine.Decider{Person: id, Role: machine.DeciderAdmin})
 				}
 			}
 		default:
 			if named, id, ok := strings.Cut(who, "-"); ok && named == kind {
 				who = id
 			}
-			out = append(out, chat.Decider{Person: who, Role: chat.DeciderApprover})
+			out = append(out, machine.Decider{Person: who, Role: machine.DeciderApprover})
 		}
 	}
 	return out
@@ -104,7 +104,7 @@ func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
 }
 
 // taskClaim is a claim about the chat that a task belongs to.
-func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
+func (h *Host) taskClaim(c machine.Claim) (machine.Claim, bool) {
 	f, ok := h.fireOf(c.ChatKey)
 	if !ok {
 		return c, false
@@ -120,13 +120,13 @@ func (h *Host) taskClaim(c chat.Claim) (chat.Claim, bool) {
 }
 
 // taskPlace is what people call the task that runs in a chat, and where it was made.
-func (h *Host) taskPlace(key messages.ChatKey) chat.TaskPlace {
+func (h *Host) taskPlace(key messages.ChatKey) machine.TaskPlace {
 	f, ok := h.fireOf(key)
-	c, known := h.taskClaim(chat.Claim{ChatKey: key})
+	c, known := h.taskClaim(machine.Claim{ChatKey: key})
 	if !ok || !known || h.access == nil {
-		return chat.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
+		return machine.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
 	}
-	out := chat.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
+	out := machine.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
 	if c.Group {
 		out.ChatTitle = h.chatName(f.ChatKey)
 	} else {
@@ -162,7 +162,7 @@ func (h *Host) chatName(key messages.ChatKey) string {
 
 // askedAboutTask names those who are asked about what a task asks.
 func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
-	return chat.WhoIsAsked(h.deciders(chat.Claim{ChatKey: task}))
+	return machine.WhoIsAsked(h.deciders(machine.Claim{ChatKey: task}))
 }
 
 // acquainted keeps which private chats people have who may have to be asked something.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -52,7 +52,7 @@ func (h *Host) skillTools() []tool.Tool {
 }
 
 // documentsOf are the documents of a chat as they are now, with the skills.
-func (h *Host) documentsOf(key messages.ChatKey) chat.Documents {
+func (h *Host) documentsOf(key messages.ChatKey) machine.Documents {
 	d, set := h.docs.of(key), h.skills.Current()
 	d.Skill = set.Text
 	if len(set.Skills) == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
@@ -45,7 +45,7 @@ func (h *Host) taskTools() []tool.Tool {
 			return err
 		},
 		May: func(run tool.Run, t persistence.Task) bool {
-			order := chat.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
+			order := machine.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
 			if run.Group {
 				order.ChatType = "group"
 			}

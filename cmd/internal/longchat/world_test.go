@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -71,11 +72,14 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	}
 	adapterPID := system.NewLocalPID(adapter.Name("telegram"))
 	chats := chat.Options{
-		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }, Logger: log, Location: time.UTC,
-		Adapter:   func(string) (chat.Adapter, bool) { return chat.Adapter{PID: adapterPID, Outbox: true}, true },
-		Documents: func(messages.ChatKey) chat.Documents { return chat.Documents{Agent: "Be kind."} },
-		Tools:     func(messages.ChatKey, bool) []string { return nil },
-		Metrics:   chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
+		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }, Logger: log,
+		Options: machine.Options{
+			Location:  time.UTC,
+			Adapter:   func(string) (machine.Adapter, bool) { return machine.Adapter{Ref: adapterPID, Outbox: true}, true },
+			Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} },
+			Tools:     func(messages.ChatKey, bool) []string { return nil },
+		},
+		Metrics: chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}
 	if sums != nil {
 		folds := compaction.Options{

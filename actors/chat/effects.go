@@ -1,0 +1,176 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// fetchDeadline bounds how long a turn waits for its files.
+const fetchDeadline = 3 * time.Minute
+
+// Why a file is not there.
+const (
+	fileLate  = "it did not arrive in time"
+	fileFault = "a fault of the host"
+)
+
+func (s *shell) effects(ac actor.Context, list []machine.Effect) {
+	for _, e := range list {
+		s.effect(ac, e)
+	}
+}
+
+// effect does one thing that a plan asks for.
+func (s *shell) effect(ac actor.Context, e machine.Effect) {
+	switch e := e.(type) {
+	case machine.Send:
+		send(ac, pidOf(e.To), e.Msg, e.Asks)
+	case machine.Route:
+		send(ac, s.o.Router, e.Msg, e.Asks)
+	case machine.Report:
+		send(ac, ac.Parent(), e.Msg, false)
+	case machine.Resend:
+		resend(ac, e)
+	case machine.Start:
+		s.start(ac, e)
+	case machine.Tell:
+		send(ac, s.children[e.Name], e.Msg, false)
+	case machine.Stop:
+		if pid := s.children[e.Name]; pid != nil {
+			ac.Stop(pid)
+			delete(s.children, e.Name)
+		}
+	case machine.SetTimer:
+		s.setTimer(e.Name, e.After, e.Msg)
+	case machine.FetchFiles:
+		s.fetch(e)
+	case machine.CancelFetch:
+		if cancel := s.fetches[e.N]; cancel != nil {
+			cancel()
+			delete(s.fetches, e.N)
+		}
+	case machine.GatherRequests:
+		s.gather(e)
+	case machine.ForgetAll:
+		s.forgetAll(ac, e)
+	case machine.Audit, machine.PrefixBroken, machine.RunEnded, machine.Count, machine.Log:
+		s.observe(e)
+	}
+}
+
+// observe tells those who watch over the host what happened.
+func (s *shell) observe(e machine.Effect) {
+	switch e := e.(type) {
+	case machine.Audit:
+		s.o.Audit(e.Entry)
+	case machine.PrefixBroken:
+		if s.o.PrefixBroken != nil {
+			s.o.PrefixBroken(e.Cause)
+		}
+	case machine.RunEnded:
+		s.o.RunEnded(s.key, e.Entry)
+	case machine.Count:
+		s.o.Metrics.count(e)
+	case machine.Log:
+		s.log.Log(context.Background(), e.Level, e.Msg, e.Args...)
+	default: // the others are done by the chat itself
+	}
+}
+
+// send sends a message, unless its receiver is gone. Asks: the answer comes to the chat.
+func send(ac actor.Context, to *actor.PID, msg any, asks bool) {
+	switch {
+	case to == nil:
+	case asks:
+		ac.Request(to, msg)
+	default:
+		ac.Send(to, msg)
+	}
+}
+
+func resend(ac actor.Context, e machine.Resend) {
+	if e.Sender == nil {
+		ac.Send(ac.Self(), e.Msg)
+		return
+	}
+	ac.RequestWithCustomSender(ac.Self(), e.Msg, pidOf(e.Sender))
+}
+
+func (s *shell) start(ac actor.Context, e machine.Start) {
+	pid, err := ac.SpawnNamed(s.props(e.Child), e.Name)
+	if err != nil { // Unreachable: the name is new
+		s.log.Error("a child of the chat could not be started", "name", e.Name, "error", err)
+		return
+	}
+	s.children[e.Name] = pid
+	ac.Request(pid, e.Msg)
+}
+
+func (s *shell) props(child machine.Child) *actor.Props {
+	switch child {
+	case machine.CompactionChild:
+		return s.o.Compaction()
+	case machine.MemoryChild:
+		return s.o.Memory()
+	default:
+		return s.o.Run(s.memo)
+	}
+}
+
+func (s *shell) fetch(e machine.FetchFiles) {
+	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
+	s.fetches[e.N] = cancel
+	key, turn, n, fetch := s.key, e.Turn, e.N, s.o.Fetch
+	s.home.Go(func() any {
+		defer cancel()
+		return machine.Fetched{TurnID: turn.ID, N: n, Parts: missing(fetch(ctx, key, turn), fileLate)}
+	}, func(p pipe.Panicked) any {
+		s.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
+		return machine.Fetched{TurnID: turn.ID, N: n, Parts: missing(turn.Parts, fileFault)}
+	})
+}
+
+// missing are parts in which every file that could not be had says so.
+func missing(parts []uimessage.Part, why string) []uimessage.Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if f, ok := platform.FileOf(p); ok && f.Unfetched() {
+			f.Failed = why
+			parts[i] = f.Part()
+		}
+	}
+	return parts
+}
+
+func (s *shell) gather(e machine.GatherRequests) {
+	key, ask := s.key, s.o.Gather
+	s.home.Go(func() any {
+		ctx, cancel := context.WithTimeout(context.Background(), machine.GatherWait*3/4)
+		defer cancel()
+		return machine.Gathered{ID: e.ID, Others: ask(ctx, key, e.Person), Done: true}
+	}, func(pipe.Panicked) any { return machine.Gathered{ID: e.ID, Done: true} })
+}
+
+// forgetAll ends what is in progress, has everything deleted, and loads the chat anew: it then
+// holds the ids and numbers of before and nothing else.
+func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
+	s.release(ac)
+	s.chat = machine.New(&s.o.Options, s.key)
+	err := s.o.Forget(e.Intent)
+	if err != nil {
+		s.log.Error("not all that is kept of the chat could be deleted; the next start continues with it", "error", err)
+	}
+	if !s.ready(ac) {
+		s.refuse(ac, e.Of, e.Sender)
+		return
+	}
+	s.decide(ac, machine.Input{Msg: machine.Forgotten{Of: e.Of, Err: err}, Sender: e.Sender})
+}

@@ -1,0 +1,127 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// What the record of a run keeps, at most.
+const (
+	entryWords = 300 // characters of the request and of the answer
+	entryInput = 120 // characters of a call's input, and of an error
+	entryCalls = 12
+	entryTurns = 64 // turns of the history that are looked at
+)
+
+// recordRun tells the log of runs what a run came to. Its end is durable.
+func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string) {
+	if !c.RecordsRuns {
+		return
+	}
+	entry := persistence.RunEntry{Kind: persistence.RunEntryRun, TS: c.now().UnixMilli(), RunID: run.ID, Result: result}
+	if reason != "" && result != journal.ResultDone {
+		entry.Failures = append(entry.Failures, beginning(string(result)+": "+reason, entryInput))
+	}
+	var asked, said []string
+	for _, t := range c.turnsOf(run) {
+		if t.Role == uimessage.RoleUser {
+			asked = append(asked, journal.Text(t.Message))
+			continue
+		}
+		parts := t.Parts
+		if t.ID == run.MessageID {
+			parts = parts[min(run.Base, len(parts)):]
+		}
+		said = append(said, addParts(&entry, parts)...)
+	}
+	entry.Request, entry.Answer = beginning(strings.Join(asked, " / "), entryWords), beginning(strings.Join(said, " / "), entryWords)
+	c.effect(RunEnded{entry})
+}
+
+// turnsOf are the user turns that a run answered, and its own messages, in order.
+// Only the end of the history is looked at, however long that is.
+func (c *Chat) turnsOf(run *journal.Run) []journal.Turn {
+	var turns []journal.Turn
+	missing := cmp.Or(len(run.Visible), -1) // none: it went on in a message
+	for i := len(c.state.History) - 1; i >= max(0, len(c.state.History)-entryTurns) && missing != 0; i-- {
+		t := c.state.History[i]
+		switch {
+		case slices.ContainsFunc(run.Visible, func(v journal.Visible) bool { return v.TurnID == t.ID }):
+			turns = append(turns, t)
+			missing--
+		case t.ID == run.MessageID, t.Role == uimessage.RoleAssistant && t.Meta.RunID == run.ID:
+			turns = append(turns, t)
+		}
+	}
+	slices.Reverse(turns)
+	return turns
+}
+
+// addParts takes the calls of a message into the entry, and returns what was said,
+// be it as text or by a tool that sends words.
+func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []string) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case uimessage.Text:
+			said = append(said, p.Text)
+		case uimessage.Tool:
+			call := persistence.RunCall{Name: p.Name}
+			if words, ok := journal.SentWords(p); ok {
+				said = append(said, words)
+			} else {
+				call.Input = beginning(string(p.Input), entryInput)
+			}
+			switch p.State {
+			case uimessage.ToolOutputError:
+				call.Error = beginning(p.ErrorText.Or("failed"), entryInput)
+			case uimessage.ToolOutputDenied:
+				call.Error = "denied"
+			default:
+			}
+			if len(entry.Calls) == entryCalls {
+				entry.More++
+				continue
+			}
+			entry.Calls = append(entry.Calls, call)
+			if call.Error != "" {
+				entry.Failures = append(entry.Failures, p.Name+": "+call.Error)
+			}
+		default:
+		}
+	}
+	return said
+}
+
+// beginning is the beginning of a text in one line, at most n characters and a mark.
+// It never looks at more of the text than that may need.
+func beginning(text string, n int) string {
+	var b strings.Builder
+	blank, count := false, 0
+	for i, r := range text {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			blank = b.Len() > 0
+			if i > 16*n {
+				break
+			}
+			continue
+		}
+		if count >= n {
+			b.WriteString("…")
+			break
+		}
+		if blank {
+			b.WriteByte(' ')
+			count++
+		}
+		b.WriteRune(r)
+		blank = false
+		count++
+	}
+	return b.String()
+}

@@ -1,0 +1,242 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// approvalTime is how long a request waits for a person.
+const approvalTime = 30 * time.Minute
+
+// maxOpen is how many requests of a chat may wait.
+const maxOpen = 10
+
+// expiryDue: a request may have waited long enough.
+type expiryDue struct{}
+
+// digest binds an approval to the tool, the exact input that people were shown, and
+// what the tool says that would take effect beside it.
+func digest(name string, input json.RawMessage, bind string) string {
+	text := append([]byte(name+"\n"), loop.Canonical(input)...)
+	if bind != "" {
+		text = append(append(text, '\n'), bind...)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// bound reports whether a call is still the one that people were asked about.
+func bound(r journal.Request, call uimessage.Tool) bool {
+	return r.Digest == digest(call.Name, call.Input, r.Bind)
+}
+
+// decideApproval takes decisions by id.
+func (c *Chat) decideApproval(msg messages.DecideApproval) {
+	if c.waitToDecide(msg) || c.pressElsewhere(msg) {
+		return
+	}
+	answer := messages.ApprovalDecided{ChatKey: c.key}
+	var facts []journal.Fact
+	var agreed []journal.Request
+	taken := map[string]bool{}
+	for _, d := range msg.Say {
+		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
+		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
+			var fact journal.ApprovalDecided
+			fact, out = c.judge(d)
+			if out.Is == messages.DecisionDone && !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil {
+				out.Is = messages.DecisionUnseen
+			}
+			if taken[d.ApprovalID] && out.Is == messages.DecisionDone {
+				out.Is = messages.DecisionAlready
+			}
+			if out.Is == messages.DecisionDone {
+				taken[d.ApprovalID] = true
+				fact.By, fact.ByName, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.By.Name, msg.RequestID
+				facts = append(facts, fact)
+				agreed = append(agreed, c.approves(fact)...)
+			}
+		}
+		answer.Outcomes = append(answer.Outcomes, out)
+	}
+	c.give(c.standing(agreed)...)
+	if len(facts) > 0 {
+		c.wake()
+		c.offer(facts...)
+	}
+	c.answer(answer)
+	c.decided(facts)
+}
+
+// judge says what a decision is worth, and the fact that it makes.
+func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
+	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
+	fact := journal.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason}
+	if d.Approved {
+		fact.Answer = journal.AnswerApproved
+	}
+	found := c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
+	switch {
+	case len(found) > 0:
+		a := found[len(found)-1]
+		fact.MessageID = a.Turn.ID
+		out.Is, out.By, out.ByName, out.Answer = c.worth(a), a.Request.By, a.Request.ByName, string(a.Request.Answer)
+		if out.Is == messages.DecisionDone && !strings.HasPrefix(a.Request.Digest, d.Digest) {
+			out.Is = messages.DecisionUnknown // they saw something else
+		}
+	case d.Digest == "" && c.asking(d.ApprovalID): // by the run under way, which has not ended yet
+		fact.MessageID = c.state.Run.MessageID
+		out.Is = messages.DecisionDone
+	}
+	if run := c.state.Run; run != nil && slices.ContainsFunc(run.Answers, func(a journal.RunAnswer) bool { return a.ApprovalID == d.ApprovalID }) {
+		out.Is = messages.DecisionAlready
+	}
+	fact.Late = c.late(fact.MessageID)
+	out.MessageID, out.Late = fact.MessageID, fact.Late
+	return fact, out
+}
+
+// worth is what a decision on a known request is worth now.
+func (c *Chat) worth(a journal.Asked) messages.DecisionIs {
+	call, ok := a.Turn.Call(a.Request.CallID)
+	switch {
+	case a.Request.Answer == journal.AnswerExpired:
+		return messages.DecisionExpired
+	case a.Request.Answer != journal.AnswerOpen:
+		return messages.DecisionAlready
+	case c.expired(a.Request, c.now()):
+		return messages.DecisionExpired
+	case !ok || !bound(a.Request, call):
+		return messages.DecisionUnknown
+	}
+	return messages.DecisionDone
+}
+
+// approves is the request that a decision approves; none: it is denied, or not
+// durable yet.
+func (c *Chat) approves(d journal.ApprovalDecided) []journal.Request {
+	var out []journal.Request
+	if d.Answer == journal.AnswerApproved {
+		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
+			out = append(out, a.Request)
+		}
+	}
+	return out
+}
+
+// asking reports whether the run under way holds the request in a response that
+// is durable.
+func (c *Chat) asking(approvalID string) bool {
+	return c.state.Run != nil && slices.ContainsFunc(c.state.Run.Parts, func(p uimessage.Part) bool {
+		t, ok := p.(uimessage.Tool)
+		return ok && t.State == uimessage.ToolApprovalRequested && t.Approval != nil && t.Approval.ID == approvalID
+	})
+}
+
+// late reports whether an answer can no longer take effect in the message that
+// asked: another one follows it, or will.
+func (c *Chat) late(messageID string) bool {
+	if run := c.state.Run; run != nil {
+		return run.MessageID != messageID
+	}
+	return !c.state.IsLast(messageID)
+}
+
+// decided tells of decisions.
+func (c *Chat) decided(facts []journal.Fact) {
+	for _, f := range facts {
+		if d, ok := f.(journal.ApprovalDecided); ok {
+			c.tellDecided(d)
+		}
+	}
+}
+
+// tellDecided tells the audit log and readers.
+func (c *Chat) tellDecided(d journal.ApprovalDecided) {
+	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
+	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
+		call, _ := a.Turn.Call(a.Request.CallID)
+		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
+		if d.By != "" {
+			if waited := c.now().UnixMilli() - a.Request.Asked; waited > 0 {
+				c.measure(CountApprovalWait, float64(waited)/1000)
+			}
+		}
+	}
+	c.audit(e)
+	c.count(CountApproval, string(d.Answer))
+	c.eventFrame("approval", 0, string(d.Answer))
+}
+
+// expired reports whether a request has waited too long: by the time that passed
+// while the chat was up, and by the wall clock across restarts.
+func (c *Chat) expired(r journal.Request, now time.Time) bool {
+	d, ok := c.deadlines[r.ID]
+	return ok && !now.Before(d)
+}
+
+// armExpiry knows when each open request expires, and waits for the first.
+func (c *Chat) armExpiry() {
+	now, first := c.now(), time.Time{}
+	deadlines := map[string]time.Time{}
+	for _, a := range c.state.OpenRequests() {
+		d, ok := c.deadlines[a.Request.ID]
+		if !ok {
+			d = now.Add(min(time.UnixMilli(a.Request.Expires).Sub(now), approvalTime))
+		}
+		deadlines[a.Request.ID] = d
+		if first.IsZero() || d.Before(first) {
+			first = d
+		}
+	}
+	c.deadlines = deadlines
+	switch {
+	case first.Equal(c.expiry):
+	case first.IsZero():
+		c.endTimer("expiry")
+	default:
+		c.timer("expiry", first.Sub(now), expiryDue{})
+	}
+	c.expiry = first
+}
+
+// expire ends requests that nobody decided in time. No run follows.
+func (c *Chat) expire() {
+	now := c.now()
+	c.expiry, c.lookedAt = time.Time{}, 0 // its timer has fired; that of the next request is set again
+	list := slices.DeleteFunc(c.state.OpenRequests(), func(a journal.Asked) bool { return !c.expired(a.Request, now) })
+	c.endRequests(list, journal.AnswerExpired, reasonExpired, c.expiredWords)
+}
+
+// capOpen withdraws the oldest requests when too many wait.
+func (c *Chat) capOpen() {
+	if open := c.state.OpenRequests(); len(open) > maxOpen {
+		c.endRequests(open[:len(open)-maxOpen], journal.AnswerWithdrawn, reasonCrowded, c.crowdedWords)
+	}
+}
+
+// endRequests ends requests that no person decided, and says so to the chat; without words
+// only where the request is shown.
+func (c *Chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(journal.Asked) string) {
+	var facts []journal.Fact
+	var rows []journal.Row
+	for _, a := range list {
+		f := journal.ApprovalDecided{MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: answer, Reason: reason, Late: c.late(a.Turn.ID)}
+		if c.via.Outbox && words != nil {
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words(a)}}
+		}
+		facts, rows = append(facts, f), append(rows, f.Rows...)
+	}
+	c.append(facts...)
+	c.deliverRows(rows)
+	c.decided(facts)
+}

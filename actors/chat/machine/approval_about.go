@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// about is what a person's message is about, as far as its place and what it answers
+// tell.
+type about struct{ bind.Bound }
+
+// about finds what a message is about. It goes by what is durable: the receipts of the
+// rows that showed requests, and in a chat without an outbox what its readers saw last.
+func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
+	if !c.via.Outbox {
+		return c.read()
+	}
+	var rows []bind.Row
+	by := askerOf(turn)
+	for _, s := range c.state.Shown {
+		row := bind.Row{Next: s.Next, Doubt: s.Doubt}
+		for _, id := range s.Requests {
+			if c.mayAbout(by, id, msg.Admin) {
+				row.Requests = append(row.Requests, id)
+			}
+		}
+		for _, p := range s.Pieces {
+			row.Pieces = append(row.Pieces, bind.Piece(p))
+		}
+		rows = append(rows, row)
+	}
+	return about{bind.Of(rows, bind.Words{
+		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
+		// In a thread that is no chat of its own nothing tells what the bot said there last.
+		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
+	})}
+}
+
+// read is what words are about where people read the history itself, as it comes: the
+// newest message, if nothing is being said, and no answer of the host's came after it.
+// What the history holds was shown.
+func (c *Chat) read() about {
+	var b bind.Bound
+	b.Seen = idsOf(c.openHere())
+	if c.state.Run == nil {
+		b.List = slices.Clone(c.state.Read.Requests)
+	}
+	return about{b}
+}
+
+// single is the request that a message is about which answers a row that showed nothing
+// else; nil: it is not so, or nothing else is open.
+func (a about) single(open []journal.Asked) []journal.Asked {
+	if !a.Answers || len(a.List) != 1 || len(open) < 2 {
+		return nil
+	}
+	i := slices.IndexFunc(open, func(o journal.Asked) bool { return o.Request.ID == a.List[0] })
+	if i < 0 {
+		return nil
+	}
+	return open[i : i+1]
+}

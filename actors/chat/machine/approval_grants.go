@@ -1,0 +1,247 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	// maxGrant is how long a grant lasts at most.
+	maxGrant = time.Hour
+	// maxStanding is how much people may have agreed to under rules of the operator's;
+	// the oldest goes, and asks again.
+	maxStanding = 200
+)
+
+// grants are what people allowed in the chat for a time. They are read when they
+// are needed first.
+type grants struct {
+	read bool
+	list []persistence.Grant
+	ends map[string]time.Time // by id, on the clocks of this process
+}
+
+// readGrants reads what an earlier activation saved. What cannot be read allows
+// nothing.
+func (c *Chat) readGrants() {
+	if c.grants.read || c.Grants == nil {
+		return
+	}
+	list, err := c.Grants.Grants(context.Background(), c.key)
+	if err != nil {
+		c.log(slog.LevelError, "the timed grants of the chat cannot be read; everything asks", "error", err)
+		list = nil
+	}
+	persistence.NumberGrants(list)
+	c.grants = grants{read: true, list: list, ends: map[string]time.Time{}}
+	for _, g := range list {
+		c.grants.ends[g.ID] = c.ends(g, c.now())
+	}
+}
+
+// ends is when a grant of an earlier activation ends: by the wall clock, and by the
+// clock that nobody can set if that still runs. A clock that went back behind the
+// grant's begin ends it.
+func (c *Chat) ends(g persistence.Grant, now time.Time) time.Time {
+	length := min(time.Duration(g.Until-g.From)*time.Millisecond, maxGrant)
+	left := min(time.UnixMilli(g.Until).Sub(now), length)
+	if now.UnixMilli() < g.From {
+		return now
+	}
+	if boot, up := c.uptime(); boot != "" && boot == g.Boot {
+		left = min(left, length-(up-time.Duration(g.Up)*time.Millisecond))
+	}
+	return now.Add(left)
+}
+
+func (c *Chat) uptime() (boot string, up time.Duration) {
+	if c.Uptime == nil {
+		return "", 0
+	}
+	return c.Uptime()
+}
+
+// live are the grants that serve the run in its next step. A grant to a person serves it
+// only while everybody whose turns it answers is that person: otherwise somebody else's
+// words could use it. The word of somebody who may not decide any more counts for nothing.
+func (c *Chat) live() []messages.Grant {
+	var out []messages.Grant
+	a, _ := c.key.Address()
+	people := c.answered()
+	for _, g := range c.counting() {
+		if g.Until == 0 {
+			out = append(out, messages.Grant{ID: g.ID, Rule: g.Rule, Binds: g.Binds})
+			continue
+		}
+		person := messages.Asker{Platform: a.Platform, ID: strings.TrimPrefix(g.Person, a.Platform+"-")}
+		serves := messages.Asker{Platform: a.Platform, ID: cmp.Or(g.For, person.ID)}
+		if len(people) != 1 || !people[serves.ID] {
+			continue
+		}
+		if until := c.grants.ends[g.ID]; c.mayDecide(person, serves.ID, false) {
+			out = append(out, messages.Grant{ID: g.ID, Person: serves, Folder: g.Folder, Rule: g.Rule, FilesIn: g.FilesIn, Binds: g.Binds, Until: until})
+		}
+	}
+	return out
+}
+
+// answered are the people whose turns the run answers, and those whose calls it carries
+// out after a late decision, by their ids.
+func (c *Chat) answered() map[string]bool {
+	people := map[string]bool{}
+	run := c.state.Run
+	if run == nil {
+		return people
+	}
+	for _, v := range run.Visible {
+		if t, ok := c.state.Turn(v.TurnID); ok {
+			people[t.Meta.UserID] = true
+		}
+	}
+	if t, ok := c.state.Turn(run.MessageID); ok { // it goes on in a message of an earlier run
+		for _, f := range t.Meta.Fates {
+			if of, ok := c.state.Turn(f.ID); ok {
+				people[of.Meta.UserID] = true
+			}
+		}
+	}
+	for _, p := range run.Parts {
+		if call, ok := p.(uimessage.Tool); ok && call.Approval != nil {
+			people[c.requestOf(call).Asker] = true
+		}
+	}
+	return people
+}
+
+// give plans grants. One that was given before stays as it was. When they cannot be
+// written, the message that gave them is refused.
+func (c *Chat) give(list ...persistence.Grant) {
+	if len(list) == 0 {
+		return
+	}
+	c.readGrants()
+	now := c.now()
+	keep := slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool { return g.Until != 0 && !now.Before(c.grants.ends[g.ID]) })
+	for _, g := range list {
+		if !slices.ContainsFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID }) {
+			keep = append(keep, g)
+		}
+	}
+	standing := 0
+	for _, g := range slices.Backward(keep) {
+		if standing += bit(g.Until == 0); g.Until == 0 && standing > maxStanding {
+			keep = slices.DeleteFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID })
+		}
+	}
+	persistence.NumberGrants(keep)
+	c.saveGrants(keep)
+	for _, g := range list {
+		if _, known := c.grants.ends[g.ID]; !known {
+			c.grants.ends[g.ID] = now.Add(time.Duration(g.Until-g.From) * time.Millisecond)
+		}
+	}
+}
+
+func (c *Chat) saveGrants(list []persistence.Grant) {
+	c.p.MayRefuse = true
+	c.p.Grants = append(c.p.Grants, Granted{list})
+	c.grants.list = list
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// timed makes grants of rules that cover commands that wait, and says which those
+// are. None: a rule covers no command, or nothing that it could be bound to.
+func (c *Chat) timed(id, person string, rules []string, minutes int, open []journal.Asked) (given []persistence.Grant, covered []journal.Asked) {
+	policy, err := grant.Shipped()
+	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
+		return nil, nil
+	}
+	now := c.now()
+	boot, up := c.uptime()
+	for n, rule := range rules {
+		parsed, ok := grant.ParseRule(rule, policy)
+		folders := map[string]int{}
+		for _, a := range open {
+			if !ok || a.Request.Command == "" || grant.Decide(a.Request.Command, rule, policy) != grant.Auto || parsed.Runner && a.Request.Bind == "" {
+				continue
+			}
+			if !slices.ContainsFunc(covered, func(o journal.Asked) bool { return o.Request.ID == a.Request.ID }) {
+				covered = append(covered, a)
+			}
+			i, known := folders[a.Request.Folder]
+			if !known {
+				i = len(given)
+				folders[a.Request.Folder] = i
+				given = append(given, persistence.Grant{
+					ID: id + "." + a.Request.ID + nth(n), Person: person, Folder: a.Request.Folder, Rule: rule,
+					From: now.UnixMilli(), Until: now.Add(time.Duration(minutes) * time.Minute).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
+				})
+			}
+			if parsed.Runner {
+				given[i].Binds = append(given[i].Binds, a.Request.Bind)
+			}
+		}
+		if len(folders) == 0 {
+			return nil, nil
+		}
+	}
+	return given, covered
+}
+
+// folders makes grants of the folders whose files requests would send. None: one of the
+// requests is about nothing of the kind, or is another chat's.
+func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
+	var given []persistence.Grant
+	now := c.now()
+	boot, up := c.uptime()
+	for _, a := range open {
+		folder := a.Request.FilesIn
+		if folder == "" || a.Origin != "" || c.Grants == nil {
+			return nil
+		}
+		if slices.ContainsFunc(given, func(g persistence.Grant) bool { return g.FilesIn == folder }) {
+			continue
+		}
+		given = append(given, persistence.Grant{
+			ID: id + "." + a.Request.ID, Person: person, FilesIn: folder,
+			From: now.UnixMilli(), Until: now.Add(maxGrant).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
+		})
+	}
+	return given
+}
+
+// nth tells the grants of several rules in one reply apart.
+func nth(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "." + strconv.Itoa(n+1)
+}
+
+// standing are what people agreed to under the operator's rules.
+func (c *Chat) standing(list []journal.Request) []persistence.Grant {
+	var out []persistence.Grant
+	for _, r := range list {
+		if r.Rule != "" && r.Bind != "" && c.Grants != nil {
+			out = append(out, persistence.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: c.now().UnixMilli()})
+		}
+	}
+	return out
+}

@@ -1,0 +1,248 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Why grants are not taken back, as programs read it.
+const (
+	revokeUnknown   = "not_found"
+	revokeForbidden = "forbidden"
+)
+
+func noticeMayNotRevoke() notice {
+	return notice{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
+}
+
+// counting are the grants that nobody took back and that have not ended.
+func (c *Chat) counting() []persistence.Grant {
+	c.readGrants()
+	now := c.now()
+	return slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool {
+		return g.Revoked != 0 || g.Until != 0 && !now.Before(c.grants.ends[g.ID])
+	})
+}
+
+// aboutApprovals takes orders of people that come by other ways than words.
+func (c *Chat) aboutApprovals(msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.DecideApproval:
+		c.decideApproval(msg)
+	case messages.RevokeGrants:
+		c.revokeGrants(msg)
+	default: // only these are about approvals
+	}
+}
+
+// revokeGrants takes grants back for the host.
+func (c *Chat) revokeGrants(msg messages.RevokeGrants) {
+	gone, reason := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
+	c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
+}
+
+// revoke takes grants back by their numbers; none: all that the person may. It is
+// durable before anybody hears of it, and the run under way is told before its next
+// call begins. All of them are taken back, or none and there is a reason.
+func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {
+	counting := c.counting()
+	for _, n := range numbers {
+		if !slices.ContainsFunc(c.grants.list, func(g persistence.Grant) bool { return g.N == n }) {
+			return nil, revokeUnknown
+		}
+	}
+	list, now := slices.Clone(c.grants.list), c.now().UnixMilli()
+	var taken []persistence.Grant
+	for i, g := range list {
+		if len(numbers) > 0 && !slices.Contains(numbers, g.N) {
+			continue
+		}
+		counts := slices.ContainsFunc(counting, func(o persistence.Grant) bool { return o.ID == g.ID })
+		switch {
+		case !c.mayDecide(by, c.personOf(g), admin):
+			if len(numbers) > 0 {
+				return nil, revokeForbidden
+			}
+			if counts {
+				reason = revokeForbidden
+			}
+			continue
+		case counts:
+			list[i].Revoked = now
+			taken = append(taken, g)
+		case len(numbers) == 0:
+			continue
+		}
+		gone = append(gone, g.N)
+	}
+	switch {
+	case len(gone) == 0:
+		return nil, cmp.Or(reason, revokeUnknown)
+	case len(taken) == 0:
+		return gone, "" // said twice
+	}
+	c.saveGrants(list)
+	for _, g := range taken {
+		c.audit(AuditEntry{Event: "approval", RequestID: requestID, Result: "revoked", By: by.Platform + "-" + by.ID, Name: g.ID, Rule: g.Covers()})
+	}
+	if c.RunChild() != "" {
+		c.tellRun(messages.GrantsChanged{RunID: c.run.id, Grants: c.live()})
+	}
+	return gone, ""
+}
+
+// personOf is the platform's id of who gave a grant.
+func (c *Chat) personOf(g persistence.Grant) string {
+	a, _ := c.key.Address()
+	return strings.TrimPrefix(g.Person, a.Platform+"-")
+}
+
+// parseAboutGrants reads what follows /approvals: nothing, `revoke g1 g2`, `revoke all`.
+// A number needs no g here, since requests are not revoked.
+func parseAboutGrants(args string) order {
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(strings.ToLower(args)))
+	if len(words) == 0 || !slices.Contains([]string{"revoke", "撤销", "撤回", "收回"}, words[0]) {
+		return order{lists: true}
+	}
+	o := order{revokes: true, unclear: len(words) == 1}
+	for _, word := range words[1:] {
+		if len(words) == 2 && slices.Contains([]string{"all", "全部", "所有"}, word) {
+			o.all = true
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "g"), 10, 31)
+		o.unclear = o.unclear || err != nil || n == 0
+		o.numbers = append(o.numbers, int(n)) // 31 bits
+	}
+	return o
+}
+
+// obeyRevoke takes grants back at the word of a person.
+func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o order) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	if o.unclear {
+		return c.notRevoked(msg, turn, noticeRevokeUsage())
+	}
+	gone, reason := c.revoke(by, msg.Admin, msg.RequestID, o.numbers)
+	if reason == revokeUnknown {
+		return c.notRevoked(msg, turn, noticeNoGrant())
+	}
+	say := noticeMayNotRevoke()
+	if c.adminsUnknown() {
+		say = noticeAdminsUnknown()
+	}
+	if reason == "" {
+		names := strings.Join(grantNames(gone), ", ")
+		say = notice{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
+	}
+	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(say, turn))
+	return true
+}
+
+// notRevoked answers an order that takes nothing back: with what runs without asking, if
+// anything does.
+func (c *Chat) notRevoked(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+	words := c.text(n, turn)
+	if list := c.counting(); len(list) > 0 {
+		words += "\n\n" + c.countingWords(list, turn)
+	}
+	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", words)
+	return true
+}
+
+func noticeRevokeUsage() notice {
+	return notice{
+		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
+		"没有撤销任何授权。发送 /approvals 撤销 g1 可撤销授权 g1，发送 /approvals 撤销 全部 可全部撤销；发送 /approvals 查看列表。",
+	}
+}
+
+func noticeNoGrant() notice {
+	return notice{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
+}
+
+func grantNames(numbers []int) []string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, "g"+strconv.Itoa(n))
+	}
+	return out
+}
+
+// listAll answers with all that waits and all that need not ask; false: there is no
+// way to.
+func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	others, waits := c.gather(msg)
+	if waits {
+		return true
+	}
+	open := c.openHere()
+	words := c.listWords(open, msg, turn)
+	if others > 0 {
+		words += "\n\n" + c.text(noticeOthersWait(others), turn)
+	}
+	if list := c.counting(); len(list) > 0 {
+		words += "\n\n" + c.countingWords(list, turn)
+	}
+	c.settleShowing(msg, turn, words, open)
+	return true
+}
+
+func noticeOthersWait(n int) notice {
+	en := strconv.Itoa(n) + " more requests wait in other chats. You cannot decide them from here"
+	if n == 1 {
+		en = "One more request waits in another chat. You cannot decide it from here"
+	}
+	return notice{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
+}
+
+// countingWords show grants.
+func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string {
+	first := "g" + strconv.Itoa(list[0].N)
+	lines := []string{c.text(notice{
+		"These run without asking. /approvals revoke " + first + " revokes one, /approvals revoke all revokes all:",
+		"以下操作目前无需询问。/approvals 撤销 " + first + " 可撤销其中一条，/approvals 撤销 全部 可全部撤销：",
+	}, turn)}
+	for _, g := range list {
+		about := notice{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
+		if g.Until != 0 {
+			left := c.timeLeft(g)
+			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
+			about = notice{"for " + who + " in folder " + folder + ", " + left.en, who + " 在文件夹 " + folder + "，" + left.zh}
+		}
+		name, colon := "g"+strconv.Itoa(g.N), notice{": ", "："}
+		if g.FilesIn != "" {
+			left, who := c.timeLeft(g), visible.Sentence(g.Person)
+			lines = append(lines, name+c.text(colon, turn)+c.text(notice{
+				"files directly in this folder are sent, for " + who + ", " + left.en,
+				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left.zh,
+			}, turn)+"\n\n"+visible.Block("", visible.Text(g.FilesIn)))
+			continue
+		}
+		lines = append(lines, name+c.text(colon, turn)+c.text(about, turn)+"\n\n"+visible.Block("", visible.Text(g.Rule)))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// timeLeft says how long a grant still counts.
+func (c *Chat) timeLeft(g persistence.Grant) notice {
+	minutes := max(1, int(c.grants.ends[g.ID].Sub(c.now()).Round(time.Minute)/time.Minute))
+	n, unit := strconv.Itoa(minutes), " more minutes"
+	if minutes == 1 {
+		unit = " more minute"
+	}
+	return notice{n + unit, "还有 " + n + " 分钟"}
+}

@@ -1,0 +1,69 @@
+package machine
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// decideUnaddressed takes a message of a group that does not turn to the bot, while a
+// request waits there: a decision of somebody who may decide counts as addressed, and so
+// does a plain command. Anything else stays what it is to the gate, and no model reads it.
+func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
+		return false
+	}
+	if msg.Command != "" {
+		if slices.Contains([]string{"allow", "activation", "start"}, msg.Command) {
+			return false // the platform's own, which it obeys only when it is addressed
+		}
+		msg.Verdict = messages.VerdictCommand
+		if !c.decideInWords(msg, turn) {
+			c.hostCommand(msg, turn)
+		}
+		return true
+	}
+	switch v := c.understand(msg, turn); v.sense {
+	case senseDecide:
+		return c.decideThose(msg, turn, v)
+	case senseGrant:
+		return c.grantTimed(msg, turn, v)
+	case senseUnknown:
+		return c.sayToThem(msg, turn, noticeAdminsUnknown())
+	case senseNone:
+		return c.sayHowToDecide(msg, turn)
+	case senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
+	}
+	return false
+}
+
+// sayHowToDecide answers words that begin like a decision about an open request and are
+// none, for example "deny 1, too risky": they decide nothing, and their sender reads how
+// to write it. No model reads them.
+func (c *Chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) bool {
+	words, ok := onlyWords(msg)
+	if !ok {
+		return false
+	}
+	attempt, ok := reply.Attempted(words)
+	if !ok || !slices.ContainsFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
+		return false
+	}
+	return c.sayToThem(msg, turn, noticeHowToDecide(attempt))
+}
+
+func noticeHowToDecide(a reply.Attempt) notice {
+	n := strconv.Itoa(a.N)
+	if a.Approves {
+		return notice{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+	}
+	if a.Rest == "" {
+		return notice{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+	}
+	why := n + " " + visible.Sentence(cutReason(a.Rest))
+	return notice{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
+}

@@ -1,0 +1,102 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Claim is somebody who wants to decide about a request for approval.
+type Claim struct {
+	ChatKey  messages.ChatKey
+	Platform string // by its full name, for example telegram@work
+	Person   string // the platform's id; empty: not known
+	Group    bool   // several people may write in the chat
+	Asker    string // whose turn led to the request
+	Admin    bool   // the platform says that the person administers the chat
+}
+
+// mayDecide says whether a person may decide about what somebody's turn led to.
+// Without a rule of the host's it is the one person of a chat, and in groups who is listed.
+func (c *Chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
+	a, _ := c.key.Address()
+	if c.MayDecide == nil {
+		return !c.group() || by.ID != "" && slices.Contains(c.Approvers, a.Platform+"-"+by.ID)
+	}
+	name := a.Platform
+	if a.Account != "" {
+		name += "@" + a.Account
+	}
+	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != a.Platform && !isOwn(platform) {
+		return false // somebody with the same id elsewhere
+	}
+	if isOwn(by.Platform) {
+		name = by.Platform // who holds the keys of the host speaks for it everywhere
+	}
+	return c.MayDecide(Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
+}
+
+// isOwn: the places that only the host's own people reach.
+func isOwn(platform string) bool {
+	return platform == "web" || platform == "cli" || platform == "control"
+}
+
+// theirs are the open requests that a person may decide about.
+func (c *Chat) theirs(by messages.Asker, admin bool) []journal.Asked {
+	return slices.DeleteFunc(c.openHere(), func(a journal.Asked) bool {
+		if a.Origin != "" {
+			return !c.mayAbout(by, a.Request.ID, admin)
+		}
+		return !c.mayDecide(by, a.Request.Asker, admin)
+	})
+}
+
+// askerOf is whose turn led to a request.
+func (c *Chat) askerOf(approvalID string) string {
+	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == approvalID }) {
+		return a.Request.Asker
+	}
+	return c.asker().ID // of the run under way, if it is one at all
+}
+
+// noticeAdminsUnknown answers those who may be administrators. Nothing is decided.
+func noticeAdminsUnknown() notice {
+	return notice{
+		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
+		"暂时无法查询谁是本群的管理员，因此无法确认你是否有权审批。请求保持不变，请稍后再说一次。",
+	}
+}
+
+// adminsUnknown reports that somebody without a say here might have one as the
+// group's administrator.
+func (c *Chat) adminsUnknown() bool {
+	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
+}
+
+// noSay is what somebody reads who may not decide.
+func (c *Chat) noSay() notice {
+	if c.adminsUnknown() {
+		return noticeAdminsUnknown()
+	}
+	return noticeMayNotDecide()
+}
+
+// overOpenRequests reports whether a command would take open requests out of people's
+// sight, although its sender may not decide about all of them.
+func (c *Chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
+		return false
+	}
+	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
+	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
+	return len(theirs) < len(c.state.OpenRequests())
+}
+
+func noticeOverRequests() notice {
+	return notice{
+		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
+		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
+	}
+}

@@ -1,0 +1,303 @@
+package machine
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// What the model and people read of requests that nobody decided.
+const (
+	reasonExpired   = "expired: nobody decided within 30 minutes; not executed"
+	reasonWithdrawn = "withdrawn: the run ended before anybody decided; not executed"
+	reasonRewound   = "withdrawn: the conversation was changed; not executed"
+	reasonCrowded   = "denied: too many requests waited in this chat; not executed"
+)
+
+// maxHead is how much of a request that was shown before is shown again, in characters.
+const maxHead = 80
+
+// maxEvent is the longest text of an event, in characters.
+const maxEvent = 500
+
+func noticeMayNotDecide() notice {
+	return notice{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
+}
+
+// requestWords ask people: one plain sentence, what exactly would take effect, how to
+// answer. What waits beside it was shown whole before.
+func (c *Chat) requestWords(list []journal.Asked) string {
+	var out []string
+	for _, a := range list {
+		if a.Request.Answer != journal.AnswerOpen {
+			continue
+		}
+		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
+		out = append(out, c.inTheirWords(notice{
+			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how.en + folder.en + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how.zh + folder.zh + "30 分钟内没有答复就失效。",
+		}))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	var beside []string
+	for _, a := range c.openHere() {
+		if !slices.ContainsFunc(list, func(o journal.Asked) bool { return o.Request.ID == a.Request.ID }) {
+			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
+		}
+	}
+	if len(beside) > 0 {
+		out = append(out, c.inTheirWords(notice{"Also waiting (/approvals shows them whole):", "还在等待的请求（/approvals 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// listWords show all that is open to somebody. Only what they may decide about is theirs to
+// name; of the rest they read that somebody else decides.
+func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn journal.Turn) string {
+	if len(open) == 0 {
+		return c.text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
+	}
+	theirs := c.theirs(askerOf(turn), msg.Admin)
+	var lines []string
+	if len(theirs) > 0 {
+		lines = append(lines, c.text(noticeDecideThese(theirs), turn))
+		lines = append(lines, c.shownWhole(theirs, turn)...)
+	}
+	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(idsOf(theirs), a.Request.ID) })
+	if len(others) > 0 {
+		lines = append(lines, c.text(notice{
+			"These wait for the decision of somebody else. You cannot approve them yourself:",
+			"以下请求在等待其他人决定，你无权自行批准：",
+		}, turn))
+		lines = append(lines, c.shownWhole(others, turn)...)
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// noticeDecideThese asks for a decision about requests that are listed below it.
+func noticeDecideThese(list []journal.Asked) notice {
+	n := strconv.Itoa(list[0].Request.N)
+	if len(list) == 1 {
+		return notice{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
+	}
+	return notice{
+		"These requests wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
+		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
+	}
+}
+
+// shownWhole are requests as a list shows them.
+func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
+	var lines []string
+	for _, a := range list {
+		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
+		if g, ok := c.state.ReferredRequest(a.Request.ID); ok {
+			where = fromWhere(g, zh) + meansThere(g, zh) + "\n\n"
+		}
+		lines = append(lines, c.text(notice{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+whatOf(a, zh)+exactOf(a))
+		if n, ok := c.unseenNotice(a.Request.ID); ok {
+			lines = append(lines, c.text(n, turn))
+		}
+	}
+	return lines
+}
+
+// grantedWords say what people allowed.
+func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
+	minutes, unit := strconv.Itoa(said.Minutes), " minutes"
+	if said.Minutes == 1 {
+		unit = " minute"
+	}
+	var rules []string
+	for _, r := range said.Targets {
+		rules = append(rules, visible.Block("", visible.Text(r)))
+	}
+	return c.text(notice{
+		"For " + minutes + unit + ", what fits this runs without asking, in this chat, when you ask for it:",
+		minutes + " 分钟内，在这个聊天里由你发起的、符合以下规则的命令不再询问：",
+	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
+}
+
+// foldersWords say which folders people allowed.
+func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string {
+	var folders []string
+	for _, g := range given {
+		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
+	}
+	return c.text(notice{
+		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
+		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
+	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
+}
+
+// howToAllowFolder says how to agree to a folder at once; empty: it cannot be agreed to
+// here, or not by who asked.
+func (c *Chat) howToAllowFolder(a journal.Asked) notice {
+	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
+		return notice{}
+	}
+	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
+	return notice{
+		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",
+		"发送 " + order + " 则在 60 分钟内同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
+	}
+}
+
+// expiredWords tell people that a request is over.
+func (c *Chat) expiredWords(a journal.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
+}
+
+// crowdedWords tell people that a request was taken back.
+func (c *Chat) crowdedWords(a journal.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{
+		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
+		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
+	})
+}
+
+// wordsOf are the words of a request in a language.
+func wordsOf(a journal.Asked, zh bool) messages.Words {
+	if zh && a.Request.Chinese.What != "" {
+		return a.Request.Chinese
+	}
+	return a.Request.Words
+}
+
+// whatOf is a request in plain sentences.
+func whatOf(a journal.Asked, zh bool) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	said := wordsOf(a, zh)
+	switch {
+	case said.What == "" && exactOf(a) == "" && zh:
+		return "可以不带参数使用 " + toolTitle(call) + " 吗？"
+	case said.What == "" && exactOf(a) == "":
+		return "May I use " + toolTitle(call) + ", without any values?"
+	case said.What == "" && zh:
+		return "可以用下面的参数使用 " + toolTitle(call) + " 吗？"
+	case said.What == "":
+		return "May I use " + toolTitle(call) + " with these values?"
+	case said.Risk == "":
+		return visible.Sentence(said.What)
+	}
+	return visible.Sentence(said.What) + "\n\n" + visible.Sentence(said.Risk)
+}
+
+// exactOf is what exactly would take effect, whole, below the sentences; it is empty where
+// those say it all.
+func exactOf(a journal.Asked) string {
+	exact := a.Request.Exact
+	if exact == "" && a.Request.What == "" { // a request of an older version
+		call, _ := a.Turn.Call(a.Request.CallID)
+		exact = visible.Text(tool.Lines(call.Input))
+	}
+	if exact == "" {
+		return ""
+	}
+	return "\n\n" + visible.Block("", exact)
+}
+
+// headOf is a request in a few words.
+func headOf(a journal.Asked, zh bool) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	said := wordsOf(a, zh)
+	words := a.Request.Exact
+	switch {
+	case words == "" && said.What == "":
+		words = tool.Lines(call.Input)
+	case words == "":
+		words = said.What
+	}
+	r := []rune(words)
+	words = visible.Sentence(string(r[:min(len(r), maxHead)]))
+	if len(r) > maxHead {
+		words += "…"
+	}
+	if said.Title == "" {
+		return toolTitle(call) + " " + words
+	}
+	return "**" + visible.Sentence(said.Title) + "** " + words
+}
+
+// toolTitle is what people know a tool by.
+func toolTitle(call uimessage.Tool) string {
+	name := visible.Block("", visible.Text(call.Name))
+	if !strings.ContainsAny(call.Name, "`\n") {
+		name = "`" + visible.Text(call.Name) + "`"
+	}
+	if title := call.Title.Or(""); title != "" {
+		return "**" + visible.Sentence(title) + "** (" + name + ")"
+	}
+	return name
+}
+
+// pathOf is the file that a call names.
+func pathOf(input json.RawMessage) string {
+	var in struct {
+		Path string `json:"path"`
+	}
+	_ = json.Unmarshal(input, &in) // anything else names none
+	return in.Path
+}
+
+// tellGranted tells the audit log what people allowed for a time.
+func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
+	for _, g := range given {
+		c.audit(AuditEntry{
+			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Covers(),
+			Reason: "until " + time.UnixMilli(g.Until).UTC().Format(time.RFC3339),
+		})
+	}
+}
+
+// inChinese reports whether people of the chat are asked in Chinese.
+func (c *Chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" }
+
+// withAsks puts buttons below what asks people; the last of the rows is that. Who may not
+// decide gets none.
+func (c *Chat) withAsks(rows []journal.Row, list []journal.Asked) {
+	if len(rows) == 0 {
+		return
+	}
+	for _, a := range list {
+		if a.Request.Answer == journal.AnswerOpen {
+			row := &rows[len(rows)-1]
+			// In a group where nobody could be asked in private, the buttons are for those of
+			// its members who may decide.
+			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
+				row.Asks = append(row.Asks, journal.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
+			}
+			row.Shows = append(row.Shows, a.Request.ID)
+		}
+	}
+}
+
+// showAsked tells readers of a chat without an outbox what a request is about; its
+// input came with the call.
+func (c *Chat) showAsked(list []journal.Asked, step int) {
+	for _, a := range list {
+		if a.Request.Answer != journal.AnswerOpen || c.via.Outbox {
+			continue
+		}
+		said := wordsOf(a, c.inChinese())
+		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(said.What+" "+said.Risk)
+		if r := []rune(words); len(r) > maxEvent {
+			words = string(r[:maxEvent-1]) + "…"
+		}
+		c.eventFrame("asked", step, words)
+	}
+}

@@ -1,0 +1,331 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// restAfter is how long a chat rests before its journal is checkpointed.
+const restAfter = time.Second
+
+// Chat is a chat between two messages: its state, which its facts made, and its session,
+// which a crash may lose. [Chat.Decide] says what follows a message and changes neither.
+type Chat struct {
+	*Options
+	key   messages.ChatKey
+	via   Adapter // how the chat's people are reached
+	store Archive
+	state *journal.State
+
+	session
+
+	in   Input // what is decided about
+	p    *Plan // what is planned for it
+	owns bool  // the state is a copy that may be changed
+}
+
+// Archive is what a chat reads of its store beside its state.
+type Archive interface {
+	Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
+	ReadArchive(ctx context.Context, id string) (journal.Archive, error)
+	Contexts(ctx context.Context) ([]journal.ContextItem, error)
+	ReadContext(ctx context.Context, id string) (journal.Context, error)
+}
+
+// session is what a chat knows beyond its facts.
+type session struct {
+	cache        *prompt.Cache
+	picturesAged int // times that the cache has reported
+	trim         messages.Trim
+	size         size
+	// compaction is the child that compacts the history, and what is known of its length.
+	compaction compacting
+	memory     remembering
+	begins     fingerprints
+	run        *runner // nil if no run is in progress
+
+	chatType, title string // as last seen
+	lastSystem      string // text of the last request; empty: there was none
+
+	watchers map[string]Ref
+	asks     map[journal.RowKey][]ask
+	handed   map[journal.RowKey]bool               // rows that the adapter has
+	receipts map[journal.RowKey][]messages.Receipt // of rows that were sent, until they are kept
+	delayed  map[journal.RowKey]messages.EgressDelayed
+	first    firstWord
+	since    time.Time // the first ingress arrived that no run has seen; zero if there is none
+	flooded  time.Time // a message was declined because the lane was full
+	holding  time.Time // the chat waits for more messages; zero if it does not
+	files    fetching  // the files of turns that are on their way
+	// deadlines of the open requests, by approval id, on the clock of this process, and when
+	// the first of them is.
+	deadlines map[string]time.Time
+	expiry    time.Time
+	pages     paging
+	quoted    quoting
+	waits     heldBack
+	refers    referring
+	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*deciding   // messages and presses that other chats have to answer
+	gathering map[string]Gathered    // messages that ask for a list of all chats
+	grants    grants
+	allowed   map[string]AuditEntry // calls in progress that a person or a rule let run
+	marked    map[string]string     // messages of people that have a mark, by their turn
+	moved     []journal.Settled     // fates of the run that went on in another context
+	closing   bool                  // the host stops
+	forgets   time.Time             // somebody was asked whether all is to be deleted; zero: nobody was
+	drainer   Ref
+
+	rests    bool  // nothing is left to decide
+	restsAt  int64 // number of the last record when the timer of the checkpoint was set
+	lookedAt int64 // number of the last record when requests were looked at
+	ended    bool  // a run has ended, and nothing has followed yet
+	grew     bool  // the history may be too long now
+}
+
+// checkpointDue: the chat has rested long enough.
+type checkpointDue struct{}
+
+// New is a chat that has not been loaded.
+func New(o *Options, key messages.ChatKey) *Chat {
+	c := &Chat{Options: o, key: key}
+	c.receipts = map[journal.RowKey][]messages.Receipt{}
+	c.delayed = map[journal.RowKey]messages.EgressDelayed{}
+	c.watchers, c.asks = map[string]Ref{}, map[journal.RowKey][]ask{}
+	if addr, ok := key.Address(); ok {
+		name := addr.Platform
+		if addr.Account != "" {
+			name += "@" + addr.Account
+		}
+		c.via, _ = o.Adapter(name)
+	}
+	return c
+}
+
+// Decide says what follows a message. It changes nothing: the plan has the chat as it is after
+// the plan's writes.
+func (c *Chat) Decide(in Input) Plan {
+	w := *c
+	w.in, w.p, w.owns = in, &Plan{}, false
+	w.session = c.copy()
+	w.decide()
+	p := *w.p
+	w.in, w.p, w.owns = Input{}, nil, false
+	p.next = &w
+	return p
+}
+
+// copy is a session that can be changed without changing this one.
+func (s session) copy() session {
+	if s.run != nil {
+		r := *s.run
+		r.lastSent = maps.Clone(r.lastSent)
+		s.run = &r
+	}
+	s.watchers, s.asks = maps.Clone(s.watchers), maps.Clone(s.asks)
+	s.handed, s.receipts, s.delayed = maps.Clone(s.handed), maps.Clone(s.receipts), maps.Clone(s.delayed)
+	s.deadlines, s.shownEnds, s.elsewhere = maps.Clone(s.deadlines), maps.Clone(s.shownEnds), maps.Clone(s.elsewhere)
+	s.gathering, s.allowed, s.marked = maps.Clone(s.gathering), maps.Clone(s.allowed), maps.Clone(s.marked)
+	s.waits.until, s.refers, s.grants.ends = maps.Clone(s.waits.until), s.refers.copy(), maps.Clone(s.grants.ends)
+	for id, d := range s.elsewhere {
+		s.elsewhere[id] = d.copy()
+	}
+	s.files.turns = maps.Clone(s.files.turns)
+	return s
+}
+
+func (c *Chat) decide() {
+	c.rests = false
+	if c.in.Err != nil { // what is on the disk counts, whatever of the plan was written
+		c.pages, c.grants = paging{}, grants{}
+	}
+	c.mayChange()
+	switch msg := c.in.Msg.(type) {
+	case Idle:
+		c.goOn()
+		return
+	case Loaded:
+		c.recover()
+	case Refused:
+		c.refuse(msg.Of, ReasonUnreadable)
+	case compactionRefused:
+		c.compaction.ready, c.compaction.aged = nil, nil
+		c.notCompacted(resultUnwritten, 0)
+	case agingRefused:
+		c.compaction.aged = nil
+	case switchRefused:
+		c.notSwitched(refusedSwitch(c.in.Err))
+	case commandRefused:
+		if msg, ok := msg.of.(messages.AcceptIngress); ok {
+			c.accept(msg)
+		}
+	case rewindRefused:
+		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: fmt.Sprintf("the history could not be rewritten: %v", c.in.Err)})
+	case ChildGone:
+		c.runGone(msg.Name)
+		c.compactionGone(msg.Name)
+		c.memoryGone(msg.Name)
+	case Forgotten:
+		c.onForgotten(msg)
+	case checkpointDue:
+		c.checkpoint()
+	case askDue:
+		c.onAskDue(msg)
+	case expiryDue:
+		c.expire()
+	case runTick:
+		c.onRunTick(msg)
+	case debounceDue:
+		c.holding = time.Time{}
+	case Fetched:
+		c.onFetched(msg)
+	case Gathered:
+		c.onGathered(msg)
+	case heldDue:
+		c.letGo()
+	case again: // what has to be sent once more is sent below
+	case messages.ToChat:
+		c.command(msg)
+	}
+}
+
+// mayChange makes the state of the working copy one that may be changed, unless the message is
+// a question.
+func (c *Chat) mayChange() {
+	switch c.in.Msg.(type) {
+	case Idle, messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery, messages.EgressDelayed:
+	default:
+		c.copyState()
+	}
+}
+
+// command takes what other actors say.
+func (c *Chat) command(msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.AcceptIngress:
+		c.accept(msg)
+	case messages.StopRun:
+		c.stopRun(msg)
+	case messages.WatchChat:
+		c.watch(msg)
+	case messages.UnwatchChat:
+		delete(c.watchers, msg.WatchID)
+	case messages.ViewQuery:
+		c.view()
+	case messages.RewindChat, messages.ForgetChat:
+		c.takeAway(msg)
+	case messages.DecideApproval, messages.RevokeGrants:
+		c.aboutApprovals(msg)
+	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
+		messages.ReferRequests, messages.OutcomesShown:
+		c.aboutReferrals(msg)
+	case messages.WakeChat:
+	case messages.AskPassivate:
+		c.askPassivate(msg)
+	case messages.Drain:
+		c.drain()
+	case messages.EgressProgressed:
+		c.onEgressProgressed(msg)
+	case messages.EgressDelivered:
+		c.onEgressDelivered(msg)
+	case messages.EgressFailed:
+		c.onEgressFailed(msg)
+	case messages.QueueEgress:
+		c.queueEgress(msg)
+	case messages.EgressDelayed:
+		c.onEgressDelayed(msg)
+	case messages.OutboxQuery, messages.RetryParked, messages.DropParked:
+		c.aboutOutbox(msg)
+	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
+		c.fromRun(msg)
+	case messages.PostWords:
+		c.postWords(msg)
+	case messages.CompactionFinished:
+		c.onCompacted(msg)
+	case messages.MemoryExtracted:
+		c.onExtracted(msg)
+	}
+}
+
+// ReasonUnreadable is why a chat refuses messages whose store cannot be read or written.
+const ReasonUnreadable = "the chat's data cannot be read or written now"
+
+// refuse answers a message whose facts were refused.
+func (c *Chat) refuse(msg any, reason string) {
+	switch msg := msg.(type) {
+	case messages.AskPassivate:
+		c.remind()
+		c.answer(messages.PassivateBusy{ChatKey: c.key})
+	case messages.ToChat:
+		if answer := Refusal(c.key, msg, reason); answer != nil {
+			c.answer(answer)
+		}
+	}
+}
+
+// Refusal is the answer to a message that a chat cannot take; nil if it needs none.
+func Refusal(key messages.ChatKey, msg messages.ToChat, reason string) any {
+	switch msg := msg.(type) {
+	case messages.AcceptIngress:
+		return messages.IngressRejected{ChatKey: key, RequestID: msg.RequestID, Reason: reason}
+	case messages.StopRun:
+		return messages.RunStopped{ChatKey: key, Err: reason}
+	case messages.ViewQuery:
+		return messages.ViewReply{ChatKey: key, Err: reason}
+	case messages.RewindChat:
+		return messages.ChatRewound{ChatKey: key, Reason: reason}
+	case messages.ForgetChat:
+		return messages.ChatForgotten{ChatKey: key, Err: reason}
+	case messages.DecideApproval:
+		return messages.ApprovalDecided{ChatKey: key, Err: reason}
+	case messages.DecideReferred:
+		return messages.ReferredDecided{ChatKey: msg.From, From: key, ID: msg.ID, Err: reason}
+	case messages.ReferRequests:
+		return messages.RequestsReferred{ChatKey: key, Err: reason}
+	case messages.RevokeGrants:
+		return messages.GrantsRevoked{ChatKey: key, Err: reason}
+	case messages.QueueEgress:
+		return messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"}
+	case messages.PostWords:
+		return messages.WordsPosted{ChatKey: key, PostID: msg.PostID, Reason: reason}
+	case messages.OutboxQuery:
+		return messages.OutboxReply{ChatKey: key, Err: reason}
+	case messages.RetryParked, messages.DropParked:
+		return messages.ParkedSettled{ChatKey: key, Err: reason}
+	case messages.WatchChat:
+		return messages.WatchEnded{ChatKey: key, WatchID: msg.WatchID}
+	default:
+		return nil
+	}
+}
+
+// Chunks are the pieces of the answer in progress that come with a run's message.
+func Chunks(msg any) (chunks []uistream.Chunk, ok bool) {
+	switch msg := msg.(type) {
+	case messages.RunProgressed:
+		return msg.Chunks, true
+	case messages.StepDone:
+		return msg.Chunks, true
+	case messages.ToolDone:
+		return msg.Chunks, true
+	case messages.StepEnded:
+		return msg.Chunks, true
+	}
+	return nil, false
+}
+
+// RunChild is the name of the run's actor; empty if there is none.
+func (c *Chat) RunChild() string {
+	if c.run == nil {
+		return ""
+	}
+	return c.run.child
+}

@@ -1,0 +1,46 @@
+package machine
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// ageOutputs leaves large outputs of tools out of turns that stay and are too large. Each
+// turn goes to an archive as it is, which the turn names from then on. It may be
+// called only between runs.
+func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
+	changed := false
+	for _, a := range aged {
+		i := slices.IndexFunc(c.state.History, func(t journal.Turn) bool { return t.ID == a.ID })
+		if i < 0 || c.NoArchive {
+			continue
+		}
+		was := c.state.History[i]
+		now := c.now()
+		archive := fmt.Sprintf("%s-%d-aged", now.UTC().Format("20060102T150405.000Z"), was.Meta.Seq)
+		m, ok := prompt.Aged(was.Message, archive)
+		if !ok {
+			continue
+		}
+		c.checkpoint()
+		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.state.Meta()}
+		rewrite.Insert = append(rewrite.Insert, m)
+		c.compaction.size.aged(i, a.Tokens)
+		rewrite.Meta.Tokens = c.compaction.size.kept(c.state.History)
+		c.p.IfRefused = agingRefused{}
+		c.rewrite(rewrite)
+		changed = true
+	}
+	if !changed {
+		return
+	}
+	c.trim = messages.Trim{}
+	c.size.turns, c.size.bytes = 0, 0
+	c.prefixBroken("aged_output")
+	c.log(slog.LevelInfo, "large outputs of tools were archived", "turns", len(aged))
+}

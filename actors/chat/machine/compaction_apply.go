@@ -1,0 +1,154 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// applyCompaction puts a summary that is ready in the place of the turns it stands for:
+// they go to the archive, and then one rewrite. It may be called only between runs, and reports
+// whether there was anything to do.
+func (c *Chat) applyCompaction() bool {
+	f := &c.compaction
+	switch {
+	case f.ready != nil:
+		c.copyState()
+		ready := f.ready
+		f.ready = nil
+		c.putSummary(ready)
+	case f.aged != nil:
+		c.copyState()
+		aged := f.aged
+		f.aged = nil
+		c.ageOutputs(aged)
+	default:
+		return false
+	}
+	return true
+}
+
+// compactionRefused and agingRefused: the store refused the shorter history.
+type (
+	compactionRefused struct{}
+	agingRefused      struct{}
+)
+
+// putSummary is the rewrite.
+func (c *Chat) putSummary(ready *readyFold) {
+	if !c.fits(ready) {
+		c.notCompacted(resultChanged, 0)
+		return
+	}
+	c.checkpoint()
+	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
+	now := c.now()
+	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
+	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
+	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[ready.to:]))
+	if !c.NoArchive {
+		first, last := c.state.History[0].Meta.Seq, c.state.History[ready.to-1].Meta.Seq
+		rewrite.ArchiveID = fmt.Sprintf("%s-%d-%d", now.UTC().Format("20060102T150405.000Z"), first, last)
+		rewrite.Meta.Cursor = rewrite.ArchiveID
+		ready.summary = named(ready.summary, rewrite.ArchiveID)
+	}
+	rewrite.Insert = []uimessage.Message{ready.summary}
+	rewrite.Meta.Tokens = size.kept(append([]journal.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
+	c.p.IfRefused = compactionRefused{}
+	c.rewrite(rewrite)
+	c.compaction.size = size
+	c.compacted(ready)
+}
+
+// named is a summary that says where the turns it stands for are.
+func named(summary uimessage.Message, archive string) uimessage.Message {
+	meta := journal.NewTurn(summary).Meta
+	if value, err := json.Marshal(archive); err == nil {
+		meta.Extra = append(meta.Extra, uimessage.Member{Name: "archive", Value: value})
+	}
+	summary.Metadata = meta.Append(nil)
+	return summary
+}
+
+// fits reports whether the turns that the summary stands for are still there as
+// they were.
+func (c *Chat) fits(ready *readyFold) bool {
+	if ready.to > len(c.state.History) {
+		return false
+	}
+	turns := make([]uimessage.Message, ready.to)
+	for i := range turns {
+		turns[i] = c.state.History[i].Message
+	}
+	return messages.PrefixHash(turns) == ready.hash
+}
+
+// compacted is what follows from the summary.
+func (c *Chat) compacted(ready *readyFold) {
+	f := &c.compaction
+	if !ready.shown {
+		// What requests leave out is named by places that are others now.
+		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
+		c.prefixBroken("compaction")
+	}
+	f.stale, f.tries = 0, nil
+	c.size.turns, c.size.bytes = 0, 0
+	c.countCompaction(ready.done.Result)
+	c.measure(CountTokensBefore, float64(ready.done.Before))
+	c.measure(CountTokensAfter, float64(ready.done.After))
+	c.log(slog.LevelInfo, "the chat was compacted", "cause", string(f.cause), "result", ready.done.Result, "turns", ready.to,
+		"tokens_before", ready.done.Before, "tokens_after", ready.done.After)
+}
+
+// prefixBroken counts a next request that does not begin with the one before.
+func (c *Chat) prefixBroken(cause string) {
+	c.effect(PrefixBroken{cause})
+}
+
+// shown is the history as the run sees it: with a summary that the run could not
+// go on without, before that is on the disk.
+func (c *Chat) shown() prompt.History {
+	turns := c.state.History
+	if r := c.compaction.ready; r != nil && r.shown {
+		return prompt.History{Len: len(turns) - r.to + 1, At: func(i int) *uimessage.Message {
+			if i == 0 {
+				return &r.summary
+			}
+			return &turns[r.to+i-1].Message
+		}}
+	}
+	return prompt.History{Len: len(turns), At: func(i int) *uimessage.Message { return &turns[i].Message }}
+}
+
+// shorten folds the history for a run whose request is too long.
+func (c *Chat) shorten(msg messages.ShortenInput) {
+	f := &c.compaction
+	if f.child == "" && f.ready == nil {
+		c.compact(messages.CauseOverflow)
+	}
+	if f.child != "" {
+		f.asked, f.cause = msg, messages.CauseOverflow
+		return
+	}
+	c.answerShorten(msg)
+}
+
+// answerShorten lets a run go on that waited for a compaction, whatever came of it.
+func (c *Chat) answerShorten(msg messages.ShortenInput) {
+	if msg == (messages.ShortenInput{}) || c.RunChild() == "" || !c.ours(msg.RunID) {
+		return
+	}
+	answer := messages.InputShortened{RunID: msg.RunID}
+	if r := c.compaction.ready; r != nil && !r.shown && c.fits(r) {
+		r.shown, answer.Shorter = true, true
+		c.trim = messages.Trim{}
+		c.prefixBroken("compaction")
+	}
+	answer.Input = c.input(msg.Step)
+	c.tellRun(answer)
+}

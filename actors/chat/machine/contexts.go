@@ -1,0 +1,206 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// maxSwitches is how often one answer may switch the context.
+const maxSwitches = 4
+
+const reasonSwitched = "withdrawn: the conversation went on in another context; not executed"
+
+// unswitched is why an order was refused; the history is as it was.
+type unswitched string
+
+// Error implements error.
+func (e unswitched) Error() string { return string(e) }
+
+// ordered is an order with its time in unix milliseconds, so that obeying it again
+// after a crash makes the same context.
+type ordered struct {
+	messages.ContextSwitch
+	at int64
+}
+
+// orderSwitch keeps the order of a tool in the message that ends the run.
+func (c *Chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
+	run := c.state.Run
+	if run.Switch.Kind == "" {
+		return meta
+	}
+	base, _ := c.state.Turn(run.MessageID)
+	return journal.WithSwitch(meta, journal.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
+}
+
+// handOver ends a run that goes on in another context. Who follows it sees one run:
+// what it settled is told at its end, unless turns that waited come first.
+func (c *Chat) handOver(messageID string, fates []journal.Settled) {
+	c.moved = slices.Concat(c.moved, fates)
+	if !c.state.IsLast(messageID) {
+		moved := c.takeMoved(nil)
+		c.endFrame(messageID, "", moved, false)
+		c.unmark(moved)
+	}
+}
+
+// takeMoved are fates with those that were not told yet.
+func (c *Chat) takeMoved(fates []journal.Settled) []journal.Settled {
+	all := slices.Concat(c.moved, fates)
+	c.moved = nil
+	return all
+}
+
+// obeySwitch makes the context that a run asked for, and reports whether there is such an
+// order. Answers that wait for their outcome go first: they belong to the old context.
+func (c *Chat) obeySwitch() bool {
+	turn, at, from, ok := c.state.Switching()
+	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
+		return false
+	}
+	err := error(unswitched("the context was switched too often in one answer"))
+	if turn.Switch.N <= maxSwitches {
+		err = c.switchContext(ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, c.resultOf(turn, at))
+	}
+	if err != nil {
+		c.notSwitched(err)
+	}
+	c.p.IfRefused = switchRefused{}
+	return true
+}
+
+// switchRefused: the store refused another history.
+type switchRefused struct{}
+
+// resultOf is the result of the run whose order to switch the context is obeyed.
+func (c *Chat) resultOf(turn journal.Turn, at int) journal.Result {
+	result := journal.Result(turn.Meta.Result)
+	if result != journal.ResultSwitching {
+		return result
+	}
+	if at == len(c.state.History)-1 {
+		return journal.ResultSwitched
+	}
+	return journal.ResultDone
+}
+
+// notSwitched has the run hear that its order came to nothing.
+func (c *Chat) notSwitched(why error) {
+	turn, at, _, ok := c.state.Switching()
+	if !ok {
+		return // Unreachable: the order is still there
+	}
+	c.log(slog.LevelWarn, "the context was not switched", "reason", why)
+	c.append(journal.TurnReplaced{Turn: withoutSwitch(turn, why.Error()).Obeyed(c.resultOf(turn, at)).Message})
+}
+
+// refusedSwitch words why the store refused another history.
+func refusedSwitch(err error) error {
+	if errors.Is(err, persistence.ErrDamaged) {
+		return unswitched("the history is damaged and has to be repaired first")
+	}
+	return unswitched("it could not be written")
+}
+
+// withoutSwitch is a turn whose last call came to nothing after all. No model has read
+// its outcome yet.
+func withoutSwitch(turn journal.Turn, why string) journal.Turn {
+	for _, p := range slices.Backward(turn.Parts) {
+		if call, ok := p.(uimessage.Tool); ok {
+			turn.Parts = journal.ReplaceCall(turn.Parts, call.ToolCallID, func(t uimessage.Tool) uimessage.Tool {
+				t.State, t.Output, t.ErrorText = uimessage.ToolOutputError, nil, uimessage.Some("the context was not switched: "+why)
+				return t
+			})
+			break
+		}
+	}
+	return turn
+}
+
+// switchContext archives the turns before from and puts those of another context in
+// their place, or none, in one rewrite. The turns up to to go over, the last of them
+// without its order; what follows them stays as it is.
+func (c *Chat) switchContext(order ordered, from, to int, result journal.Result) error {
+	loaded, err := c.loadedTurns(order.Load)
+	if err != nil {
+		return err
+	}
+	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, c.switchedWords)
+	c.checkpoint()
+	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.state.Meta()}
+	var over []journal.Turn
+	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
+		over[len(over)-1] = over[len(over)-1].Obeyed(result)
+	}
+	rewrite.Insert = c.newHistory(loaded, over, from)
+	rewrite.Meta.Cursor = journal.ArchiveOf(rewrite.Insert)
+	rewrite.Meta.Pinned = c.needed(rewrite.Insert, contentsOf(c.state.History[to:]))
+	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
+		left := journal.NewContext(order.ContextSwitch, order.at, left)
+		rewrite.Context = &left
+	}
+	rewrite.Meta.Tokens = journal.TokenCounts{}
+	c.rewrite(rewrite)
+	c.newBegin("context")
+	c.dropCompaction()
+	c.compaction.ready, c.compaction.aged = nil, nil
+	c.log(slog.LevelInfo, "the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.state.History))
+	return nil
+}
+
+// sameTurns reports whether turns are those of a context, and nothing more.
+func sameTurns(loaded []uimessage.Message, turns []journal.Turn) bool {
+	return slices.EqualFunc(loaded, turns, func(m uimessage.Message, t journal.Turn) bool { return m.ID == t.ID })
+}
+
+// loadedTurns are those of the context that comes back.
+func (c *Chat) loadedTurns(id string) ([]uimessage.Message, error) {
+	if id == "" {
+		return nil, nil
+	}
+	loaded, err := c.store.ReadContext(context.Background(), id)
+	if err != nil {
+		c.log(slog.LevelWarn, "a context could not be read", "context_id", id, "error", err)
+		return nil, unswitched("the context " + id + " cannot be read")
+	}
+	return loaded.Messages, nil
+}
+
+// newHistory is the head of the new history. A user turn of a loaded context that
+// would be open had its answer elsewhere: it is closed, so that it has none again.
+func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from int) []uimessage.Message {
+	var out []uimessage.Message
+	for _, m := range loaded {
+		if !slices.ContainsFunc(c.state.History[from:], func(t journal.Turn) bool { return t.ID == m.ID }) {
+			out = append(out, m)
+		}
+	}
+	if n := len(out); n > 0 && !journal.NewTurn(out[n-1]).Ends() {
+		meta := c.plainMeta()
+		meta.Result, meta.Model, meta.Demo = string(journal.ResultRewound), "", false
+		out = append(out, uimessage.Message{
+			ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
+		})
+	}
+	for _, t := range over {
+		out = append(out, t.Message)
+	}
+	return out
+}
+
+// switchedWords say that a request ended because the conversation went on elsewhere.
+func (c *Chat) switchedWords(a journal.Asked) string {
+	n := strconv.Itoa(a.Request.N)
+	return c.inTheirWords(notice{
+		"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
+		"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
+	})
+}

@@ -1,0 +1,119 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	// floodRest is how long nothing must have been declined for a flood to be over.
+	// People are told once in a flood.
+	floodRest = time.Minute
+	// maxDepth is how many bots may answer each other before nobody answers any
+	// more; a person's word begins anew.
+	maxDepth = 8
+	// chainRest ends a chain of bots by itself: what comes later answers nobody.
+	chainRest = time.Hour
+	// maxDebounce is how many debounce times a run waits at most.
+	maxDebounce = 5
+)
+
+// debounceDue: nobody has said more for a while.
+type debounceDue struct{}
+
+// laneFull makes room for a turn, or declines it. Fair is that whoever has most
+// turns waiting loses one: their newest, or the one that just came.
+func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
+	victim, ok := c.crowding(turn)
+	if !ok {
+		c.settleAtOnce(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
+		return
+	}
+	settled := journal.TurnsSettled{
+		Fates: []journal.Settled{{TurnID: victim.ID, Fate: journal.FateDeclined, Reason: "lane_full"}},
+		Rows:  c.hostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
+	}
+	turn.Metadata = turn.Meta.Append(nil)
+	c.offer(settled, journal.TurnAccepted{Turn: turn.Message})
+	c.unfetch(victim.ID)
+	c.settledFrame(victim.ID)
+	c.deliverRows(settled.Rows)
+	c.accepted(msg, turn)
+}
+
+// crowding is the newest waiting turn of whoever has most of them, if that are
+// more than the sender of the new turn would have.
+func (c *Chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
+	if !c.FairToSenders {
+		return victim, false
+	}
+	waiting := map[string]int{}
+	for _, t := range c.state.Lane {
+		waiting[t.Meta.UserID]++
+	}
+	most := waiting[turn.Meta.UserID] + 1
+	for _, t := range c.state.Lane {
+		if n := waiting[t.Meta.UserID]; n > most || ok && n == most && t.Meta.UserID == victim.Meta.UserID {
+			most, victim, ok = n, t, true
+		}
+	}
+	return victim, ok
+}
+
+// tellFlood are the words for somebody whose message was declined, once in a flood.
+func (c *Chat) tellFlood(turn journal.Turn) string {
+	now := c.now()
+	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
+	c.flooded = now
+	if told {
+		return ""
+	}
+	return c.text(noticeLaneFull(), turn)
+}
+
+// hostRow are words of the host about an ingress; none where nobody reads an outbox.
+func (c *Chat) hostRow(msg messages.AcceptIngress, turn journal.Turn, say string) []journal.Row {
+	if say == "" || !c.via.Outbox {
+		return nil
+	}
+	row := journal.Row{
+		Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+	}
+	for _, a := range msg.Asks {
+		row.Asks = append(row.Asks, journal.Ask(a))
+	}
+	return []journal.Row{row}
+}
+
+// depth counts the bots behind a turn: a bot answers what was said here last.
+func (c *Chat) depth(bot bool) int64 {
+	switch {
+	case !bot:
+		return 0
+	case c.state.DepthAt > 0 && c.ago(time.UnixMilli(c.state.DepthAt)) > chainRest:
+		return 1
+	}
+	return c.state.Depth + 1
+}
+
+// declineBot ends a talk of bots, with one notice. The declined ingress keeps its
+// depth, so that the next one is declined in silence, after a restart too.
+func (c *Chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
+	say := ""
+	if c.state.Depth <= maxDepth {
+		say = c.text(noticeBots(), turn)
+	}
+	c.settleAtOnce(msg, turn, journal.FateDeclined, "bot_loop", say)
+}
+
+// hold lets an idle chat wait for more messages before it begins, not for ever.
+func (c *Chat) hold() {
+	now := c.now()
+	if c.holding.IsZero() {
+		c.holding = now
+	}
+	wait := min(c.Debounce, max(c.holding.Add(maxDebounce*c.Debounce).Sub(now), 0))
+	c.timer("debounce", wait, debounceDue{})
+}

@@ -1,0 +1,317 @@
+package machine
+
+import (
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// accept makes one ingress durable and answers; only then does anything follow.
+func (c *Chat) accept(msg messages.AcceptIngress) {
+	turn := journal.NewTurn(msg.Turn)
+	if c.state.Known(msg.IngressID) {
+		c.answer(messages.IngressAccepted{
+			ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true, Answer: c.directly(msg, c.text(noticeObeyed(), turn)),
+		})
+		return
+	}
+	if c.decidedElsewhere(msg, turn) || c.waitForReceipts(msg, turn) {
+		return
+	}
+	c.wake()
+	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
+	if c.state.Has(turn.ID) { // given twice: what is there was read, and stays as it is
+		turn.ID += "~" + c.newID()
+	}
+	if c.state.IngressStumbles(msg.IngressID) >= maxStumbles {
+		c.park(msg, turn)
+		return
+	}
+	c.seen([]journal.Turn{turn})
+	c.audit(AuditEntry{Event: "ingress", RequestID: msg.RequestID, Result: string(msg.Verdict), Reason: msg.Reason})
+	switch msg.Verdict {
+	case messages.VerdictOpen:
+		switch {
+		case c.state.Known(messages.TakenBackID(msg.IngressID)):
+			c.settleAtOnce(msg, turn, journal.FateStopped, reasonTakenBack, "") // that came first
+		case turn.Meta.Depth > maxDepth:
+			c.declineBot(msg, turn)
+		case !c.decideInWords(msg, turn) && !c.turnPage(msg, turn):
+			c.acceptTurn(msg, turn)
+		}
+	case messages.VerdictIgnored:
+		if c.decideUnaddressed(msg, turn) || c.joinAlbum(msg, turn) {
+			return
+		}
+		c.settleAtOnce(msg, turn, journal.FateIgnored, msg.Reason, "")
+	case messages.VerdictRefused:
+		c.settleAtOnce(msg, turn, journal.FateDeclined, msg.Reason, msg.Notice)
+	case messages.VerdictTakenBack:
+		c.takeBack(msg, turn)
+	case messages.VerdictCommand:
+		if !c.decideInWords(msg, turn) {
+			c.hostCommand(msg, turn)
+		}
+	}
+}
+
+// settleAtOnce ends an ingress that becomes no turn, perhaps with words to the chat.
+func (c *Chat) settleAtOnce(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason, say string) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
+	fact.Rows = c.hostRow(msg, turn, say)
+	c.settleBy(msg, turn, fact, say)
+}
+
+// settleShowing answers an ingress with words that show requests whole.
+func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say string, shown []journal.Asked) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
+	fact.Rows = c.hostRow(msg, turn, say)
+	for i := range fact.Rows {
+		fact.Rows[i].Shows = idsOf(shown)
+	}
+	if len(fact.Rows) == 0 && len(shown) > 0 {
+		fact.Shows = idsOf(shown)
+	}
+	c.settleBy(msg, turn, fact, say)
+}
+
+// settleBy ends an ingress with a fact, and words to people.
+func (c *Chat) settleBy(msg messages.AcceptIngress, turn journal.Turn, fact journal.IngressSettled, say string) {
+	c.offer(fact)
+	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
+	if fact.Fate == journal.FateDeclined {
+		accepted.Declined = fact.Reason
+	}
+	c.answer(accepted)
+	c.overhear(fact.Ingress, turn, fact.Fate)
+	c.deliverRows(fact.Rows)
+	c.settledFrame(turn.ID)
+}
+
+// ingressOf is what the ledger keeps; the words of people who did not speak to
+// us are not ours to keep.
+func (c *Chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.Ingress {
+	in := journal.Ingress{
+		ID: msg.IngressID, Seq: turn.Meta.Seq, MessageID: turn.Meta.MessageID,
+		UserID: turn.Meta.UserID, Username: turn.Meta.Username, RequestID: msg.RequestID, Depth: turn.Meta.Depth,
+	}
+	if msg.Verdict == messages.VerdictCommand {
+		in.Text = "/" + msg.Command
+	} else {
+		in.Text = c.quotable(msg)
+	}
+	return in
+}
+
+// inThread: a turn is in a thread that is no chat of its own, where only what answers
+// it comes.
+func (c *Chat) inThread(turn journal.Turn) bool {
+	addr, ok := c.key.Address()
+	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
+}
+
+// replyTo: in groups an answer points at what it answers.
+func (c *Chat) replyTo(turn journal.Turn) string {
+	if (turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p") && !c.inThread(turn) {
+		return ""
+	}
+	return turn.Meta.MessageID
+}
+
+// acceptTurn makes a user turn durable: in the history when nothing else is
+// pending, otherwise in the journal.
+func (c *Chat) acceptTurn(msg messages.AcceptIngress, turn journal.Turn) {
+	if msg.EditOf != "" && c.replaceWaiting(msg, turn) || c.joinAlbum(msg, turn) {
+		return
+	}
+	turn.Meta, turn.Parts = c.withQuotes(turn.Meta), c.shownOnce(turn.Parts)
+	if len(c.unseen()) >= c.MaxQueued {
+		c.laneFull(msg, turn)
+		return
+	}
+	turn.Metadata = turn.Meta.Append(nil)
+	if c.state.Clean() {
+		c.open(turn)
+	} else {
+		c.offer(journal.TurnAccepted{Turn: turn.Message})
+	}
+	c.accepted(msg, turn)
+}
+
+// accepted says that a turn is durable and goes on with it.
+func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
+	c.quoted.list = nil // it quotes them
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
+	c.mark(turn, messages.MarkSeen)
+	if c.since.IsZero() {
+		c.since = c.now()
+	}
+	if c.state.Run == nil && c.Debounce > 0 && !c.closing {
+		c.hold()
+		return
+	}
+	if c.run != nil && c.Mode == ModeInterrupt {
+		c.interrupt("interrupted by a newer message", msg.RequestID)
+		return
+	}
+}
+
+// replaceWaiting replaces a turn that no model has seen yet by its edit.
+func (c *Chat) replaceWaiting(msg messages.AcceptIngress, turn journal.Turn) bool {
+	for _, old := range c.unseen() {
+		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID || old.Meta.Album != "" {
+			continue
+		}
+		in := c.ingressOf(msg, turn)
+		meta := old.Meta
+		meta.EditOf, meta.TS = msg.EditOf, turn.Meta.TS
+		edited := uimessage.Message{ID: old.ID, Role: uimessage.RoleUser, Parts: turn.Parts, Metadata: meta.Append(nil)}
+		c.offer(journal.TurnReplaced{Turn: edited, Ingress: &in})
+		c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: old.ID})
+		c.unfetch(old.ID)
+		return true
+	}
+	return false
+}
+
+// hostCommand obeys a person's order to the host. The command itself is answered
+// by the host and never reaches the model.
+func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
+	if msg.Command == "stop" {
+		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
+		notice := noticeNothingToStop()
+		if was {
+			notice = noticeStopped()
+		}
+		turn.Meta.Seq = c.state.Seq + 1
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "stop", c.text(notice, turn))
+		return
+	}
+	if c.sendOutput(msg, turn) || c.forgetCommand(msg, turn) {
+		return
+	}
+	if c.overOpenRequests(msg, turn) {
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", c.text(noticeOverRequests(), turn))
+		return
+	}
+	say := c.text(noticeUnknownCommand(), turn)
+	var folding Compaction
+	if msg.Command == "compact" {
+		folding = c.compactNow()
+	}
+	chinese := c.writtenInChinese(c.newestTurn()) // before the words are archived
+	contexts := c.contextCommand(msg, turn)
+	if msg.Notice != "" {
+		say = msg.Notice // the platform has obeyed already, for example a pairing code
+	} else if c.Commands != nil {
+		cmd := c.commandOf(msg, turn)
+		cmd.Compaction, cmd.Contexts, cmd.Chinese = folding, contexts, chinese
+		cmd.Offer = func(asks ...messages.Ask) { msg.Asks = append(msg.Asks, asks...) }
+		if words, ok := c.Commands(cmd); ok {
+			say = words
+		}
+	}
+	c.settleAtOnce(msg, turn, journal.FateAnswered, "command", say)
+}
+
+func (c *Chat) counts() journal.Counts { return c.state.Counts() }
+
+// stopRun is the order to stop that web, CLI and API give.
+func (c *Chat) stopRun(msg messages.StopRun) {
+	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
+	c.answer(messages.RunStopped{ChatKey: c.key, Was: was})
+}
+
+// stop obeys an order to stop, and reports whether there was something to. Nothing may
+// run, and turns wait all the same: for their files, or for people to say all.
+func (c *Chat) stop(by, requestID string, all bool) bool {
+	switch {
+	case c.run != nil:
+		c.stopWith(by, requestID, all)
+	case all && c.state.OpenTurns() > 0:
+		c.stopOpen(requestID)
+	default:
+		return false
+	}
+	return true
+}
+
+// interrupt stops the run under way, durably; waiting turns start the next.
+func (c *Chat) interrupt(by, requestID string) {
+	c.stopWith(by, requestID, false)
+}
+
+func (c *Chat) stopWith(by, requestID string, all bool) {
+	run := c.state.Run
+	c.append(journal.StopRequested{RunID: run.ID, By: by, RequestID: requestID})
+	c.audit(AuditEntry{Event: "stop", RequestID: requestID, RunID: run.ID})
+	if all && len(c.state.Lane) > 0 {
+		var fates []journal.Settled
+		for _, t := range c.state.Lane {
+			fates = append(fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
+		}
+		c.append(journal.TurnsSettled{Fates: fates})
+		c.dropped(fates)
+	}
+	c.finish(journal.ResultStopped, "stopped")
+}
+
+// view answers with the chat as a reader sees it.
+func (c *Chat) view() {
+	counts := c.counts()
+	v := messages.ViewReply{
+		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
+		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending()) + c.owed()), Fates: map[string]int64{},
+	}
+	for fate, n := range counts.Fates {
+		v.Fates[string(fate)] = n
+	}
+	for _, t := range c.state.Lane {
+		v.Waiting = append(v.Waiting, t.Message)
+	}
+	if c.run != nil && c.run.reducer != nil {
+		if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
+			v.Messages = append(c.settled(v.Messages), m)
+		}
+	}
+	c.answer(v)
+}
+
+// rewind cuts the history behind a message, into an archive.
+func (c *Chat) rewind(msg messages.RewindChat) {
+	if !c.settledAll() { // what waits has no fate yet, and would lose its place to get one
+		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: "busy"})
+		return
+	}
+	cut := 0
+	for i, t := range c.state.History {
+		if t.ID == msg.Keep {
+			cut = i + 1
+		}
+	}
+	if msg.Keep != "" && cut == 0 {
+		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: "not_found"})
+		return
+	}
+	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonRewound, nil)
+	c.cut(cut)
+	c.p.IfRefused = rewindRefused{}
+	c.answer(messages.ChatRewound{ChatKey: c.key})
+}
+
+// rewindRefused: the store refused the shorter history.
+type rewindRefused struct{}
+
+// cut archives the history from a place on. What it leaves without an answer is not
+// answered again; who asks it again hands it over as a new ingress.
+func (c *Chat) cut(from int) {
+	if from == len(c.state.History) {
+		return
+	}
+	c.checkpoint()
+	rewrite := c.state.Rewound(c.key, from, c.now(), "a:"+string(c.key)+":"+c.newID())
+	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[:from]))
+	rewrite.Meta.Tokens = journal.TokenCounts{}
+	c.rewrite(rewrite)
+	c.newBegin("rewind")
+}

@@ -1,0 +1,120 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// system is the system text of a run. It varies with the documents only, never
+// with the time or the turn, so that requests of a chat share their beginning.
+func (c *Chat) system() string {
+	facts, docs, _ := c.documents()
+	return prompt.System(facts, docs)
+}
+
+// systemSoFar is the system text of the last request: documents are read once a run,
+// at its begin.
+func (c *Chat) systemSoFar() string {
+	if c.lastSystem == "" {
+		return c.system()
+	}
+	return c.lastSystem
+}
+
+// documents are what the system text is made of, and the tools that the loaded
+// skills leave; nil: all.
+func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
+	d := c.Documents(c.key)
+	facts := prompt.Facts{
+		Project: c.Project, ChatKey: string(c.key), ChatType: c.chatType, ChatTitle: c.title,
+		Group: c.group(), TimeZone: c.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
+	}
+	if a, ok := c.key.Address(); ok {
+		facts.Channel, facts.ChatID = a.Platform, a.Chat
+	}
+	if c.via.ToolEgress {
+		facts.Egress = prompt.EgressTool
+	}
+	known, said := persistence.SplitStatements(d.ChatMemory)
+	if c.MemoryGroups == MemoryOff {
+		said = ""
+	}
+	docs := prompt.Documents{
+		ProfilePrimary: d.Primary, ProfileOther: d.Other, ChatMemory: known, ChatStatements: said, ProjectMemory: d.ProjectMemory, Agent: d.Agent,
+	}
+	if asker := c.asker(); d.UserMemory != nil && c.onePerson(asker.ID) {
+		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
+	}
+	c.began(&c.begins.agent, "agent", docs.Agent)
+	c.began(&c.begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
+	c.began(&c.begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
+	s := c.skills(d)
+	docs.Skills, docs.Loaded = s.overview, s.loaded
+	return facts, docs, s.only
+}
+
+// group reports that several people may write here.
+func (c *Chat) group() bool {
+	if c.chatType == "" {
+		a, _ := c.key.Address()
+		return strings.HasPrefix(a.Chat, "-")
+	}
+	return messages.IsGroup(c.chatType)
+}
+
+// input is what a step sees: the history with the message under way.
+func (c *Chat) input(step int) messages.StepInput {
+	history := c.shown()
+	if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
+		// One that it continues stands at the end as it was.
+		n, at := history.Len, history.At
+		if n > 0 && at(n-1).ID == c.state.Run.MessageID {
+			n--
+		}
+		history = prompt.History{Len: n + 1, At: func(i int) *uimessage.Message {
+			if i == n {
+				return &m
+			}
+			return at(i)
+		}}
+	}
+	converted := prompt.MessagesOf(history, prompt.Options{ChatKey: c.key, Group: c.group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	if n := c.cache.Aged(); n != c.picturesAged {
+		if n > c.picturesAged {
+			c.prefixBroken("aged_picture")
+		}
+		c.picturesAged = n
+	}
+	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth, MayBeSilent: c.mayBeSilent()}
+}
+
+// mayBeSilent reports whether the next step may say nothing: people have read
+// something of the message under way, or it answers none of them.
+func (c *Chat) mayBeSilent() bool {
+	if strings.TrimSpace(journal.Text(c.own(c.run.reducer.Snapshot()))) != "" {
+		return true
+	}
+	if len(c.run.lastSent) > 0 || c.state.Run.Spoke && c.gotThrough() {
+		return true
+	}
+	visible := c.state.Run.Visible
+	return len(visible) > 0 && !slices.ContainsFunc(visible, func(v journal.Visible) bool {
+		t, ok := c.state.Turn(v.TurnID)
+		return !ok || t.Meta.Source != uimessage.SourceTask
+	})
+}
+
+// settled is a history without the message that the run works on: one that it
+// continues stands there as it was.
+func (c *Chat) settled(history []uimessage.Message) []uimessage.Message {
+	if n := len(history); n > 0 && history[n-1].ID == c.state.Run.MessageID {
+		return history[:n-1]
+	}
+	return history
+}

@@ -1,0 +1,164 @@
+package machine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+func (c *Chat) audit(e AuditEntry) {
+	if !c.Audits {
+		return
+	}
+	e.TS, e.ChatKey = c.now(), c.key
+	c.effect(Audit{e})
+}
+
+// watch begins to tell a reader what happens, with the message under way first.
+func (c *Chat) watch(msg messages.WatchChat) {
+	c.watchers[msg.WatchID] = c.in.Sender
+	if c.run == nil || c.state.Run == nil {
+		return
+	}
+	c.send(c.in.Sender, messages.ChatProgressed{
+		ChatKey: c.key, WatchID: msg.WatchID, Kind: "start", RunID: c.run.id, MessageID: c.state.Run.MessageID,
+		Sees: c.visible(), Chunks: c.run.reducer.Replay(), Replay: true,
+	})
+}
+
+// frame sends one frame to every watcher.
+func (c *Chat) frame(f messages.ChatProgressed) {
+	f.ChatKey = c.key
+	if c.run != nil {
+		f.RunID = c.run.id
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.watchers)) {
+		f.WatchID = id
+		c.send(c.watchers[id], f)
+	}
+}
+
+func (c *Chat) startFrame(sees []string) {
+	if len(c.watchers) > 0 {
+		f := messages.ChatProgressed{Kind: "start", MessageID: c.state.Run.MessageID, Sees: sees}
+		if len(c.run.before.Parts) > 0 {
+			f.Chunks, f.Replay = uistream.Replay(c.run.before), true
+		}
+		c.frame(f)
+	}
+}
+
+// replayFrame repeats the message after a part of it became void.
+func (c *Chat) replayFrame() {
+	if len(c.watchers) > 0 {
+		c.frame(messages.ChatProgressed{
+			Kind: "start", MessageID: c.state.Run.MessageID, Sees: c.visible(), Chunks: uistream.Replay(c.run.before), Replay: true,
+		})
+	}
+}
+
+func (c *Chat) chunkFrame(messageID string, chunks []uistream.Chunk) {
+	if len(c.watchers) > 0 && len(chunks) > 0 {
+		c.frame(messages.ChatProgressed{Kind: "chunks", MessageID: messageID, Chunks: chunks})
+	}
+}
+
+func (c *Chat) eventFrame(name string, step int, words string) {
+	if len(c.watchers) > 0 {
+		c.frame(messages.ChatProgressed{Kind: "event", Event: name, Step: step, Text: words})
+	}
+}
+
+func (c *Chat) endFrame(messageID, result string, fates []journal.Settled, last bool) {
+	if len(c.watchers) == 0 {
+		return
+	}
+	f := messages.ChatProgressed{Kind: "end", MessageID: messageID, Last: last, Result: result}
+	for _, s := range fates {
+		f.Settled = append(f.Settled, s.TurnID)
+	}
+	c.frame(f)
+}
+
+func (c *Chat) settledFrame(turnID string) {
+	c.unmarkTurn(turnID)
+	if len(c.watchers) > 0 {
+		c.frame(messages.ChatProgressed{Kind: "settled", Settled: []string{turnID}})
+	}
+}
+
+func (c *Chat) tick(after time.Duration) {
+	c.timer("tick", after, runTick{c.run.id})
+}
+
+// onRunTick shows people that an answer is being made: its text so far, or
+// typing while there is none.
+func (c *Chat) onRunTick(msg runTick) {
+	if !c.ours(msg.runID) || c.state.Run == nil || c.via.Ref == nil {
+		return
+	}
+	words := c.inProgress()
+	switch {
+	case words != "" && words != c.run.draft && c.via.Drafts:
+		key := c.draftRow()
+		c.run.draft = words
+		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.replyAnchor()}
+		if row := c.state.Row(key); row != nil {
+			draft.Draft = row.Draft
+		}
+		c.send(c.via.Ref, draft)
+	case words == "" && c.via.Typing:
+		c.send(c.via.Ref, messages.ShowTyping{ChatKey: c.key, ChatType: c.chatType})
+		c.tick(typingEvery)
+		return
+	}
+	c.tick(tickEvery)
+}
+
+// typingEvery is how often typing is renewed until text appears.
+const typingEvery = 5 * time.Second
+
+// inProgress is the text that people will read, as far as it has come: the words
+// of the message, or those of a chat_send that is being written.
+func (c *Chat) inProgress() string {
+	m := c.own(c.run.reducer.Message())
+	if !c.via.ToolEgress {
+		return journal.Text(m)
+	}
+	for _, p := range slices.Backward(m.Parts) {
+		t, ok := p.(uimessage.Tool)
+		if !ok {
+			continue
+		}
+		if t.Name != "chat_send" || t.State != uimessage.ToolInputStreaming {
+			return ""
+		}
+		var in struct {
+			Text string `json:"text"`
+		}
+		_ = json.Unmarshal(t.Input, &in) // half an input shows what it can
+		return in.Text
+	}
+	return ""
+}
+
+// firstWord is the run whose first words people have not seen yet.
+type firstWord struct {
+	runID string
+	since time.Time
+}
+
+// firstEgress notes that people see something of a run.
+func (c *Chat) firstEgress(runID string) {
+	if runID == "" || runID != c.first.runID {
+		return
+	}
+	c.measure(CountFirstWords, c.ago(c.first.since).Seconds())
+	c.first = firstWord{}
+}

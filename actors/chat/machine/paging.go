@@ -1,0 +1,192 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	pagesFile = "pages.json"
+	// wholeFile is the text of a long answer, as it is sent to those who want all of it.
+	wholeFile = "full-output.md"
+	// maxWhole is how many messages the rest of an answer may take; above it comes as a file.
+	maxWhole = 16
+)
+
+// pages are what is still to come of a long text. They are in a file beside the
+// chat, so that they outlive the process; whatever is sent of them goes through the
+// outbox like everything else.
+type pages struct {
+	V   int            `json:"v"`
+	Row journal.RowKey `json:"row"` // of the first page
+	// Text is all of it, and At how much of it is sent.
+	Text string `json:"text"`
+	At   int    `json:"at"`
+	// By is the ingress that asked last, and From where it began: the same ingress,
+	// come again after a crash, gets the same page.
+	By   string `json:"by,omitempty"`
+	From int    `json:"from,omitempty"`
+}
+
+// paging is what the chat knows of its file.
+type paging struct {
+	read bool
+	open *pages // nil: there are none
+}
+
+func (c *Chat) canPage() bool {
+	return c.Files != nil && !c.in.NoFiles && c.via.Outbox && c.via.MaxText > 0 && c.via.Parts != nil
+}
+
+func (c *Chat) splitter() splitter { return splitter{c.via.MaxText, c.via.Parts} }
+
+// openPages are the pages that people can ask for, read once an activation.
+func (c *Chat) openPages() *pages {
+	if c.pages.read {
+		return c.pages.open
+	}
+	data, err := c.Files.ReadFile(context.Background(), c.key, pagesFile)
+	if err != nil {
+		c.log(slog.LevelWarn, "the pages of a long answer cannot be read", "error", err)
+		return nil
+	}
+	c.pages = paging{read: true}
+	if len(data) == 0 {
+		return nil
+	}
+	var p pages
+	if err := json.Unmarshal(data, &p); err != nil || !p.valid() {
+		c.log(slog.LevelWarn, "the pages of a long answer are damaged and not used", "error", err)
+		return nil
+	}
+	c.pages.open = &p
+	return &p
+}
+
+func (p *pages) valid() bool {
+	return p.V == 1 && p.From >= 0 && p.From <= p.At && p.At <= len(p.Text)
+}
+
+// keepPages plans the file of the pages; nil: there are none any more.
+func (c *Chat) keepPages(p *pages) {
+	var data []byte
+	if p != nil {
+		data, _ = json.Marshal(p) // it has numbers and strings only
+	}
+	c.file(pagesFile, data)
+	c.pages = paging{read: true, open: p}
+}
+
+// paged is what is sent of a text at once. The pages of an earlier one are over with
+// it. If files cannot be written, all of it is sent.
+func (c *Chat) paged(key journal.RowKey, text string) string {
+	if !c.canPage() || strings.TrimSpace(text) == "" {
+		return text
+	}
+	s := c.splitter()
+	if !s.long(text) {
+		if c.openPages() != nil {
+			c.keepPages(nil)
+		}
+		return text
+	}
+	body, end := s.page(text, 0, c.pageHint(text, 0))
+	c.keepPages(&pages{V: 1, Row: key, Text: text, At: end})
+	return body + c.pageHint(text, end)
+}
+
+// pageHint tells people how to read on.
+func (c *Chat) pageHint(text string, at int) string {
+	percent := strconv.Itoa(at * 100 / max(len(text), 1))
+	return "\n\n" + c.inTheirWords(notice{
+		"(" + percent + " % shown. Reply \"continue\" for more, \"full output\" for the rest.)",
+		"（已显示 " + percent + "%。回复“继续”查看下一页，“发完整输出”查看全部。）",
+	})
+}
+
+// turnPage answers somebody who wants to read on; false: the message is for the model.
+func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
+	words, ok := onlyWords(msg)
+	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !c.canPage() {
+		return false
+	}
+	want := wishOf(words)
+	if want == wishNone {
+		return false
+	}
+	p := c.openPages()
+	if p == nil || !c.begun(p) {
+		return false
+	}
+	from := p.At
+	if p.By == msg.IngressID {
+		from = p.From
+	}
+	if from == len(p.Text) {
+		return false
+	}
+	row, end := c.nextPage(p, from, want)
+	c.keepPages(&pages{V: 1, Row: p.Row, Text: p.Text, At: end, By: msg.IngressID, From: from})
+	c.settleWith(msg, turn, journal.FateAnswered, "page", row)
+	return true
+}
+
+// begun: the first page is owed or sent. A crash can leave pages of a message that is
+// being made anew.
+func (c *Chat) begun(p *pages) bool {
+	run := c.state.Run
+	if run == nil || run.MessageID != p.Row.MessageID || c.state.Row(p.Row) != nil && !c.state.Row(p.Row).Open {
+		return true
+	}
+	for _, key := range run.Rows {
+		if key == p.Row {
+			return true
+		}
+	}
+	return false
+}
+
+// nextPage is what is sent of pages, and where the next one begins.
+func (c *Chat) nextPage(p *pages, from int, want wish) (row journal.Row, end int) {
+	s := c.splitter()
+	if want == wishNext {
+		row.Text, end = s.page(p.Text, from, c.pageHint(p.Text, from))
+		if end < len(p.Text) {
+			row.Text += c.pageHint(p.Text, end)
+		}
+		return row, end
+	}
+	row.Text = fenceAt(p.Text, from) + p.Text[from:]
+	if !c.via.Documents || units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
+		return row, len(p.Text)
+	}
+	path, err := c.Files.FilePath(c.key, wholeFile)
+	if err != nil {
+		c.log(slog.LevelWarn, "a long answer cannot be made a file; it is sent as text", "error", err)
+		return row, len(p.Text)
+	}
+	c.file(wholeFile, []byte(p.Text))
+	row.Text = c.inTheirWords(notice{"This is the whole answer.", "这是完整的回答。"})
+	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
+	return row, len(p.Text)
+}
+
+// settleWith ends an ingress with a row of the host's.
+func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
+	rows := c.hostRow(msg, turn, row.Text)
+	for i := range rows {
+		rows[i].Attachments = slices.Clone(row.Attachments)
+	}
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
+	c.offer(fact)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
+	c.deliverRows(rows)
+	c.settledFrame(turn.ID)
+}

@@ -1,0 +1,293 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	// outputCommand sends the whole of what a tool said.
+	outputCommand = "output"
+	// MaxOutput is the longest output that people are sent, in bytes.
+	MaxOutput = 4 << 20
+	// outputFiles is how many outputs can be on their way to people at once.
+	outputFiles = 8
+	// outputPage is what readers without an outbox get of an output at once, in
+	// UTF-16 units.
+	outputPage = 8000
+	// maxBack is how far back an output can be asked for.
+	maxBack = 1000
+)
+
+// sendOutput obeys /output: it sends the whole of what a tool said, as a file where
+// the platform can, else in pages. Of a group's outputs people get those that came of
+// their own messages. False: the message is no such order.
+func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if msg.Command != outputCommand || msg.Notice != "" || !c.canSay(msg) {
+		return false
+	}
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
+	back, page, ok := outputArgs(msg.Args)
+	if !ok {
+		row.Text = c.inTheirWords(noticeOutputUsage())
+	} else {
+		c.outputRow(&row, back, page, turn.Meta.UserID)
+	}
+	c.settleWith(msg, turn, journal.FateAnswered, "command", row)
+	return true
+}
+
+// outputArgs reads how far back, and which page.
+func outputArgs(args string) (back, page int, ok bool) {
+	back, page = 1, 1
+	fields := strings.Fields(args)
+	if len(fields) > 2 {
+		return 0, 0, false
+	}
+	for i, n := range []*int{&back, &page} {
+		if i >= len(fields) {
+			break
+		}
+		v, err := strconv.Atoi(strings.TrimPrefix(fields[i], "#"))
+		if err != nil || v < 1 || v > maxBack {
+			return 0, 0, false
+		}
+		*n = v
+	}
+	return back, page, true
+}
+
+// outputRow fills in what is sent.
+func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
+	turnID, call, ok := c.outputOf(back, who)
+	if !ok {
+		row.Text = c.inTheirWords(noticeNoOutput())
+		return
+	}
+	text, size, err := c.wholeOutput(turnID, call)
+	tool := toolTitle(call)
+	switch {
+	case err != nil:
+		c.log(slog.LevelWarn, "the whole of a tool's output cannot be read", "tool", call.Name, "error", err)
+		row.Text = c.inTheirWords(noticeOutputGone(tool))
+	case size > MaxOutput:
+		row.Text = c.inTheirWords(noticeOutputLong(tool, size))
+	case strings.TrimSpace(text) == "":
+		row.Text = c.inTheirWords(noticeOutputEmpty(tool))
+	case !c.via.Outbox:
+		row.Text = c.outputPage(tool, text, back, page)
+	default:
+		c.outputParts(row, tool, text)
+	}
+}
+
+// outputParts sends a text at once if it is short, else as a file, else in pages.
+func (c *Chat) outputParts(row *journal.Row, tool, text string) {
+	title := c.inTheirWords(noticeOutput(tool, len(text)))
+	whole := title + "\n" + fenced(text)
+	if !c.via.Documents || c.Files == nil || c.in.NoFiles || units(whole, c.via.MaxText) <= c.via.MaxText {
+		row.Text = c.paged(row.Key, whole)
+		return
+	}
+	name := c.outputFile()
+	if name == "" {
+		row.Text = c.inTheirWords(noticeOutputBusy())
+		return
+	}
+	file, err := c.Files.FilePath(c.key, name)
+	if err != nil {
+		c.log(slog.LevelWarn, "the output of a tool cannot be made a file; it is sent as text", "error", err)
+		row.Text = c.paged(row.Key, whole)
+		return
+	}
+	c.file(name, []byte(text))
+	row.Text, row.Attachments = title, []journal.Attachment{{Path: file, Kind: "document"}}
+}
+
+// outputFile is the name of a file that is not on its way to people; empty: all are.
+func (c *Chat) outputFile() string {
+	busy := map[string]bool{}
+	for _, row := range c.state.Pending() {
+		for _, a := range row.Attachments {
+			busy[path.Base(a.Path)] = true
+		}
+	}
+	for n := range outputFiles {
+		if name := fmt.Sprintf("output-%d.txt", n+1); !busy[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// outputPage is one page of a text, for readers who ask for each.
+func (c *Chat) outputPage(tool, text string, back, page int) string {
+	var at, n, pages int
+	from, to := 0, 0
+	for at < len(text) {
+		end := at + cut(text[at:], outputPage)
+		if pages++; pages == page {
+			from, to, n = at, end, page
+		}
+		at = end
+	}
+	if n == 0 {
+		return c.inTheirWords(noticeOutputPages(tool, pages))
+	}
+	out := c.inTheirWords(noticeOutput(tool, len(text))) + "\n" + fenced(text[from:to])
+	if pages > 1 {
+		out += "\n" + c.inTheirWords(noticeOutputPage(back, page, pages))
+	}
+	return out
+}
+
+// fenced is a text as a block of code, which nothing in it can end.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// outputOf is the n-th newest call with a result, and the message that it is in. What
+// tools said that only send words is no output. In a group people get what came of
+// their own messages.
+func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
+	group := c.group()
+	for i, t := range slices.Backward(c.state.History) {
+		if t.Role != uimessage.RoleAssistant || group && (who == "" || c.askedBefore(i) != who) {
+			continue
+		}
+		for _, p := range slices.Backward(t.Parts) {
+			call, ok := p.(uimessage.Tool)
+			if !ok || !call.State.Settled() || call.Preliminary.Value || len(call.Output) == 0 && call.ErrorText.Value == "" || slices.Contains(silentTools(), call.Name) {
+				continue
+			}
+			if back--; back == 0 {
+				return t.ID, call, true
+			}
+		}
+	}
+	return "", uimessage.Tool{}, false
+}
+
+// silentTools send words, and have nothing to say themselves.
+func silentTools() []string { return []string{"chat_send", "chat_contact_send"} }
+
+// askedBefore is who wrote the newest message before a place of the history.
+func (c *Chat) askedBefore(i int) string {
+	for _, t := range slices.Backward(c.state.History[:i]) {
+		if t.Role == uimessage.RoleUser {
+			return t.Meta.UserID
+		}
+	}
+	return ""
+}
+
+// wholeOutput is all that a tool said, without secrets, and how long it is.
+func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, size int64, err error) {
+	what := saidBy(call.Output)
+	if len(call.Output) == 0 {
+		what = said{text: call.ErrorText.Value}
+	}
+	if what.archive != "" && what.whole == "" {
+		if what, err = c.archivedOutput(what.archive, turnID, call.ToolCallID); err != nil {
+			return "", 0, err
+		}
+	}
+	text, size = what.text, int64(len(what.text))
+	if what.whole != "" && c.Whole != nil {
+		if text, size, err = c.Whole(c.key, what.whole); err != nil {
+			return "", 0, err
+		}
+		if raw := json.RawMessage(text); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Valid(raw) {
+			text = saidBy(raw).text
+		}
+	}
+	if size > MaxOutput {
+		return "", size, nil
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if c.Mask != nil {
+		text = c.Mask(text)
+	}
+	return text, size, nil
+}
+
+// archivedOutput is what a tool said before that was left out of the history.
+func (c *Chat) archivedOutput(archive, turnID, callID string) (said, error) {
+	a, err := c.store.ReadArchive(context.Background(), archive)
+	if err != nil {
+		return said{}, err
+	}
+	for _, line := range a.Lines {
+		m, err := uimessage.Decode([]byte(line))
+		if err != nil || m.ID != turnID {
+			continue
+		}
+		for _, p := range m.Parts {
+			if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == callID {
+				return saidBy(t.Output), nil
+			}
+		}
+	}
+	return said{}, fmt.Errorf("the archive %s does not have it: %w", archive, persistence.ErrNotFound)
+}
+
+func noticeOutputUsage() notice {
+	return notice{
+		"Send /output for the whole output of the last tool that I used, or /output 2 for the one before it.",
+		"发送 /output 查看最近一次使用工具的完整输出，发送 /output 2 查看再前一次的。",
+	}
+}
+
+func noticeNoOutput() notice {
+	return notice{"This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it.", "这段对话里没有这样的工具输出。/output 发送最近一次使用工具的输出，/output 2 发送再前一次的。"}
+}
+
+func noticeOutputGone(tool string) notice {
+	return notice{"The output of " + tool + " cannot be read any more. Ask me to do it again.", tool + " 的输出已经读不到了，可以让我重新执行一次。"}
+}
+
+func noticeOutputEmpty(tool string) notice {
+	return notice{tool + " printed nothing.", tool + " 没有输出。"}
+}
+
+func noticeOutputLong(tool string, size int64) notice {
+	return notice{
+		fmt.Sprintf("The output of %s has %d bytes; at most %d can be sent. Ask me for the part that you need.", tool, size, MaxOutput),
+		fmt.Sprintf("%s 的输出有 %d 字节，最多只能发送 %d 字节。请告诉我需要哪一部分。", tool, size, MaxOutput),
+	}
+}
+
+func noticeOutputBusy() notice {
+	return notice{"Earlier outputs are still being sent. Ask again when they have arrived.", "之前的输出还在发送中，请稍后再试。"}
+}
+
+func noticeOutput(tool string, size int) notice {
+	return notice{fmt.Sprintf("Output of %s, %d bytes:", tool, size), fmt.Sprintf("%s 的输出，共 %d 字节：", tool, size)}
+}
+
+func noticeOutputPage(back, page, pages int) notice {
+	if page == pages {
+		return notice{fmt.Sprintf("(page %d of %d)", page, pages), fmt.Sprintf("（第 %d 页，共 %d 页）", page, pages)}
+	}
+	next := fmt.Sprintf("/output %d %d", back, page+1)
+	return notice{fmt.Sprintf("(page %d of %d; %s shows the next one)", page, pages, next), fmt.Sprintf("（第 %d 页，共 %d 页；发送 %s 查看下一页）", page, pages, next)}
+}
+
+func noticeOutputPages(tool string, pages int) notice {
+	return notice{fmt.Sprintf("The output of %s has %d pages.", tool, pages), fmt.Sprintf("%s 的输出共有 %d 页。", tool, pages)}
+}

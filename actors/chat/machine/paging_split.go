@@ -1,0 +1,161 @@
+package machine
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxParts is how many messages one answer may take before it is paged.
+const maxParts = 4
+
+// splitter cuts texts into pages. It is pure.
+type splitter struct {
+	maxText int // UTF-16 units of a message
+	parts   func(text string) int
+}
+
+// long reports whether a text takes more messages than a page may.
+func (s splitter) long(text string) bool {
+	switch n := units(text, (maxParts+2)*s.maxText); {
+	case n <= s.maxText:
+		return false
+	case n > (maxParts+2)*s.maxText:
+		return true // markup that is not shown is no sixth of a text that people read
+	}
+	return s.parts(text) > maxParts
+}
+
+// page is the text of the page that begins at a place, and where the next one
+// begins: at the end of the text, if this is the last. tail goes with the page when
+// it is not the last one.
+func (s splitter) page(text string, at int, tail string) (body string, end int) {
+	open := fenceAt(text, at)
+	rest := open + text[at:]
+	if !s.long(rest) {
+		return rest, len(text)
+	}
+	room := maxParts*s.maxText - units(open+tail, 1<<20) - 16
+	for tries := 0; ; tries++ {
+		end = at + cut(text[at:], max(room, 1))
+		body = open + text[at:end]
+		if fence := fenceAt(text, end); fence != "" {
+			body = strings.TrimRight(body, "\n") + "\n" + closing(fence)
+		}
+		if tries == maxCuts || s.parts(body+tail) <= maxParts {
+			return body, end
+		}
+		room = room * 9 / 10
+	}
+}
+
+// maxCuts bounds how often a page is made shorter.
+const maxCuts = 20
+
+// cut is where the text is best cut so that at most so many units come before: behind
+// a paragraph, a line, a word, and at least behind its first character.
+func cut(text string, room int) int {
+	end := len(prefix(text, room))
+	if end == len(text) {
+		return end
+	}
+	for _, mark := range []string{"\n\n", "\n", " "} {
+		if i := strings.LastIndex(text[:end], mark); i > end/2 {
+			return i + len(mark)
+		}
+	}
+	if end == 0 {
+		_, end = utf8.DecodeRuneInString(text)
+	}
+	return end
+}
+
+// prefix is the longest beginning of a text of at most so many UTF-16 units.
+func prefix(text string, room int) string {
+	n := 0
+	for i, r := range text {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+		if n > room {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// units are the UTF-16 units of a text, counted a little beyond most.
+func units(text string, most int) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+		if n > most {
+			break
+		}
+	}
+	return n
+}
+
+// fenceAt is the line that opened the block of code that a place is in; empty: none.
+func fenceAt(text string, at int) string {
+	open := ""
+	for line := range strings.Lines(text[:at]) {
+		trimmed := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")
+		mark := closing(trimmed)
+		switch {
+		case mark == "" || len(line)-len(strings.TrimLeft(line, " ")) > 3:
+		case open == "":
+			open = trimmed
+		case strings.HasPrefix(mark, closing(open)) && strings.TrimSpace(trimmed) == mark:
+			open = ""
+		}
+	}
+	if open == "" {
+		return ""
+	}
+	return open + "\n"
+}
+
+// closing is the fence that a line begins with; empty: it begins with none.
+func closing(line string) string {
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// wish is what people say about pages.
+type wish string
+
+const (
+	wishNone wish = ""
+	wishNext wish = "next"
+	wishAll  wish = "all"
+)
+
+// wishOf reads a whole message; what is more than a phrase is none.
+func wishOf(text string) wish {
+	text = strings.TrimSpace(text)
+	if len(text) > 128 {
+		return wishNone
+	}
+	if strings.HasPrefix(text, "@") { // in a group the bot is named
+		if _, rest, ok := strings.Cut(text, " "); ok {
+			text = rest
+		}
+	} else if i := strings.LastIndex(text, " @"); i > 0 && !strings.Contains(text[i+2:], " ") {
+		text = text[:i]
+	}
+	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(text), ".。!！")) {
+	case "继续", "下一页", "展开", "continue", "next":
+		return wishNext
+	case "发完整输出", "full output":
+		return wishAll
+	}
+	return wishNone
+}

@@ -1,0 +1,76 @@
+package machine
+
+import (
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// reasonTask is why a message of a chat is there, of which no run speaks.
+const reasonTask = "task"
+
+// postWords owes words of the host to the chat. At rest they become an assistant
+// message; while something is under way they only go out, and where people read the
+// history they wait until it has ended.
+func (c *Chat) postWords(msg messages.PostWords) {
+	id := reasonTask + ":" + msg.PostID
+	done := messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID}
+	if c.state.Known(id) {
+		done.Duplicate = true
+		c.answer(done)
+		return
+	}
+	rest := c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Due()) == 0
+	if _, continues := c.state.Continues(); continues || c.closing {
+		rest = false
+	}
+	if !rest && !c.via.Outbox {
+		done.Reason = "busy"
+		c.answer(done)
+		return
+	}
+	settled := journal.IngressSettled{
+		Ingress: journal.Ingress{ID: id, Seq: c.state.Seq + 1, RequestID: msg.RequestID}, Fate: journal.FateAnswered, Reason: reasonTask,
+	}
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + id, N: 1}, RequestID: msg.RequestID, Text: msg.Text}
+	turn := uimessage.Message{ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: msg.Text}}}
+	if !rest {
+		settled.Rows = c.postRows(row)
+	}
+	facts := []journal.Fact{settled}
+	if rest {
+		row.Key.MessageID = turn.ID
+		meta := c.plainMeta()
+		meta.Source, meta.RequestID, meta.Seq, meta.Result = uimessage.SourceTask, msg.RequestID, settled.Ingress.Seq, string(journal.ResultDone)
+		meta.RunID, meta.Model, meta.Demo = "r_"+c.newID(), "", false
+		turn.Metadata = meta.Append(nil)
+		facts = append(facts, journal.RunFinished{
+			RunID: meta.RunID, Message: turn, Result: journal.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
+		})
+	}
+	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
+		facts = facts[:1]
+	}
+	c.wake()
+	c.offer(facts...)
+	c.answer(done)
+	c.audit(AuditEntry{Event: "egress", RequestID: msg.RequestID, Reason: reasonTask})
+	if c.state.Row(row.Key) != nil {
+		c.deliverRows([]journal.Row{row})
+	}
+	if rest {
+		c.frame(messages.ChatProgressed{Kind: "start", MessageID: turn.ID, Chunks: uistream.Replay(turn), Replay: true})
+		c.endFrame(turn.ID, string(journal.ResultDone), nil, true)
+	}
+}
+
+// postRows are the rows of words to people; none where nobody reads an outbox.
+func (c *Chat) postRows(row journal.Row) []journal.Row {
+	if !c.via.Outbox || strings.TrimSpace(row.Text) == "" {
+		return nil
+	}
+	return []journal.Row{row}
+}

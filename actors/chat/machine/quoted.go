@@ -1,0 +1,124 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+const (
+	// maxQuote is the longest that is kept of an ignored message, in characters.
+	maxQuote = 500
+	// maxQuotes is the longest that a turn quotes altogether, in bytes.
+	maxQuotes = 16 << 10
+)
+
+// quoting is what was said in a group since its last turn.
+type quoting struct {
+	read bool // the ledger was looked at
+	list []uimessage.Quoted
+}
+
+// quotes is how many ignored messages a turn of the chat quotes.
+func (c *Chat) quotes() int {
+	if c.GroupContext == nil {
+		return 0
+	}
+	return c.GroupContext(c.key)
+}
+
+// quotable is what is kept of an ignored message; empty: nothing. The words of people
+// who are not let in are never kept.
+func (c *Chat) quotable(msg messages.AcceptIngress) string {
+	if msg.Verdict != messages.VerdictIgnored || !msg.Quote || msg.Bot || c.quotes() <= 0 {
+		return ""
+	}
+	for _, p := range msg.Turn.Parts {
+		if t, ok := p.(uimessage.Text); ok {
+			r := []rune(strings.TrimSpace(t.Text))
+			return string(r[:min(len(r), maxQuote)])
+		}
+	}
+	return ""
+}
+
+// overhear remembers an ignored message that became durable.
+func (c *Chat) overhear(in journal.Ingress, turn journal.Turn, fate journal.Fate) {
+	if fate != journal.FateIgnored || in.Text == "" || !c.quoted.read {
+		return // it is in the ledger
+	}
+	c.quoted.list = append(c.quoted.list, uimessage.Quoted{
+		TS: turn.Meta.TS, From: in.Username, User: in.UserID, MessageID: in.MessageID, Text: in.Text,
+	})
+	c.quoted.list = c.quoted.list[max(0, len(c.quoted.list)-c.quotes()):]
+}
+
+// withQuotes copies what was said since the last turn into a turn's metadata, from
+// where it reads the same in every request.
+func (c *Chat) withQuotes(meta uimessage.Metadata) uimessage.Metadata {
+	n := c.quotes()
+	if n <= 0 {
+		return meta
+	}
+	if !c.quoted.read {
+		c.quoted = quoting{read: true, list: c.overheard(n)}
+	}
+	list, size := c.quoted.list, 0
+	for i, q := range slices.Backward(list) {
+		if size += len(q.Text); size > maxQuotes {
+			list = list[i+1:]
+			break
+		}
+	}
+	if len(list) == 0 {
+		return meta
+	}
+	value, err := json.Marshal(list)
+	if err != nil {
+		return meta // Unreachable: it encodes
+	}
+	meta.Extra = append(slices.Clone(meta.Extra), uimessage.Member{Name: uimessage.QuotedMember, Value: value})
+	return meta
+}
+
+// overheard are the last ignored messages since the last turn, from the ledger.
+func (c *Chat) overheard(n int) []uimessage.Quoted {
+	since := int64(0)
+	for _, t := range slices.Backward(c.state.History) {
+		if t.Role == uimessage.RoleUser {
+			since = t.Meta.TS
+			break
+		}
+	}
+	for _, t := range c.state.Lane {
+		since = max(since, t.Meta.TS)
+	}
+	var list []uimessage.Quoted
+	add := func(e journal.LedgerEntry) {
+		if e.Reason == reasonTakenBack {
+			list = slices.DeleteFunc(list, func(q uimessage.Quoted) bool { return q.MessageID == e.MessageID })
+		}
+		if e.Dir != journal.DirIn || e.Fate != journal.FateIgnored || e.Text == "" || e.TS <= since {
+			return
+		}
+		list = append(list, uimessage.Quoted{TS: e.TS, From: e.Username, User: e.UserID, MessageID: e.MessageID, Text: e.Text})
+		list = list[max(0, len(list)-n):]
+	}
+	for e, err := range c.store.Ledger(context.Background()) {
+		if err != nil {
+			c.log(slog.LevelWarn, "the ledger cannot be read", "error", err)
+			break
+		}
+		add(e)
+	}
+	for _, e := range c.state.UnfoldedLedger() {
+		add(e)
+	}
+	return list
+}

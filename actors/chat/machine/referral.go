@@ -1,0 +1,488 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Requests of a chat whose asker may not decide are shown in the private chats of those
+// who may. This file is the chat where they arise; referred.go is the private chat.
+//
+// What holds at any moment, also after a crash:
+//
+//   - This chat alone decides what becomes of its requests, and the first decision counts.
+//     A private chat only passes on what its person said, with the digest of what it showed.
+//   - The word of a person counts if the request was referred to that very private chat,
+//     and if they may decide at the moment when it comes.
+//   - A referral is kept until the private chat knows how the request ended, and is sent
+//     again until then.
+
+const (
+	// referAgain is how long a chat waits for another one's answer before it asks again,
+	// twice as long after each time, and referAtMost the longest that it waits.
+	referAgain  = 5 * time.Second
+	referAtMost = 2 * time.Minute
+	// adminsWait is how long the word of somebody who may be an administrator waits until the
+	// platform has said so, and adminsLook the pause between two looks.
+	adminsWait = 4 * time.Second
+	adminsLook = 100 * time.Millisecond
+	adminsWord = "administrators "
+	// maxName is how much of a name people are shown, in characters.
+	maxName = 40
+)
+
+// Decider is somebody who may decide and has a private chat with the bot.
+type Decider struct {
+	ChatKey  messages.ChatKey // the private chat
+	ChatType string
+	Person   string // the platform's id
+	Name     string // as last known; empty: not known
+	Role     DeciderRole
+}
+
+// DeciderRole says why somebody may decide.
+type DeciderRole string
+
+// The roles of deciders.
+const (
+	DeciderOwner    DeciderRole = "owner"
+	DeciderApprover DeciderRole = "approver"
+	DeciderAdmin    DeciderRole = "admin"
+	DeciderAsker    DeciderRole = "asker" // whose chat a task belongs to
+)
+
+// TaskPlace is a task, and the chat where it was made.
+type TaskPlace struct {
+	Title     string
+	ChatKey   messages.ChatKey
+	ChatTitle string // of a group; empty if it is not known
+	Person    string // the name of the person whose private chat it is; empty if it is not known
+	Group     bool
+}
+
+// words are what somebody in a private chat is told of the task. Their own is not named to be.
+func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, group bool) {
+	if t.ChatKey == to {
+		return t.Title, "", "", false
+	}
+	return t.Title, t.ChatTitle, t.Person, t.Group
+}
+
+// referring is what a chat has under way about its referrals. It is no state: what counts
+// is durable, and everything is sent again.
+type referring struct {
+	tries map[string]try
+	armed time.Time // when the timer is set for; zero: it is not
+	// quiet are requests that a list shows in a private chat, and gatherers those who wait
+	// for it.
+	quiet     map[string]bool
+	gatherers []gatherer
+}
+
+type try struct {
+	at   time.Time // not again before this
+	wait time.Duration
+}
+
+// again: something may have to be sent once more.
+type again struct{}
+
+// due reports whether something should be sent now, and notes that it is.
+func (r *referring) due(what string, now time.Time) bool {
+	t, known := r.tries[what]
+	if known && now.Before(t.at) {
+		return false
+	}
+	t.wait = min(max(2*t.wait, referAgain), referAtMost)
+	t.at = now.Add(t.wait)
+	if r.tries == nil {
+		r.tries = map[string]try{}
+	}
+	r.tries[what] = t
+	return true
+}
+
+// after has something sent for the first time at a moment.
+func (r *referring) after(what string, at time.Time) {
+	if _, known := r.tries[what]; known {
+		return
+	}
+	if r.tries == nil {
+		r.tries = map[string]try{}
+	}
+	r.tries[what] = try{at: at}
+}
+
+func (r *referring) done(what string) { delete(r.tries, what) }
+
+// arm has the chat look again when the first of what it waits for is due.
+func (c *Chat) armAgain() {
+	var first time.Time
+	for _, t := range c.refers.tries {
+		if first.IsZero() || t.at.Before(first) {
+			first = t.at
+		}
+	}
+	switch {
+	case first.Equal(c.refers.armed):
+	case first.IsZero():
+		c.endTimer("again")
+	default:
+		c.timer("again", first.Sub(c.now()), again{})
+	}
+	c.refers.armed = first
+}
+
+func (r referring) copy() referring {
+	r.tries, r.quiet, r.gatherers = maps.Clone(r.tries), maps.Clone(r.quiet), slices.Clone(r.gatherers)
+	return r
+}
+
+// follow sends what other chats and messages with buttons still have to show. It is
+// called after everything that may change it.
+func (c *Chat) follow() {
+	if len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
+		return
+	}
+	now, wanted := c.now(), map[string]bool{}
+	open := map[string]journal.Asked{}
+	for _, a := range c.state.OpenRequests() {
+		open[a.Request.ID] = a
+	}
+	for _, r := range c.state.Referrals {
+		a, waits := open[r.ApprovalID]
+		what := "end " + r.ApprovalID + " " + string(r.To)
+		if waits {
+			what = "show " + r.ApprovalID + " " + string(r.To)
+		}
+		if waits && r.Taken {
+			continue
+		}
+		wanted[what] = true
+		if !c.Refers || !c.refers.due(what, now) {
+			continue
+		}
+		if waits {
+			c.route(messages.ShowRequest{
+				ChatKey: r.To, Request: c.referredRequest(a, r), Quiet: c.refers.quiet[r.ApprovalID+" "+string(r.To)],
+			})
+		} else {
+			c.route(c.endOf(r))
+		}
+	}
+	c.showOutcomes(now, wanted)
+	for what := range c.refers.tries {
+		if !wanted[what] {
+			c.refers.done(what)
+		}
+	}
+	c.armAgain()
+}
+
+// endOf tells a private chat how a request ended.
+func (c *Chat) endOf(r journal.Referral) messages.EndRequest {
+	end := messages.EndRequest{ChatKey: r.To, From: c.key, ApprovalID: r.ApprovalID}
+	answer, by, name := c.state.HowEnded(r.ApprovalID)
+	end.Answer, end.By, end.ByName = string(answer), by, name
+	for _, a := range c.state.Requests(func(q journal.Request) bool { return q.ID == r.ApprovalID }) {
+		end.Via = a.Request.Via
+	}
+	if run := c.state.Run; run != nil {
+		for _, a := range run.Answers {
+			if a.ApprovalID == r.ApprovalID {
+				end.Via = a.Via
+			}
+		}
+	}
+	if end.Via != "" {
+		via, ok := strings.CutPrefix(end.Via, string(r.To)+"/")
+		if end.Via = ""; ok {
+			end.Via = via
+		}
+	}
+	return end
+}
+
+// referredRequest is a request as somebody is shown it in their private chat.
+func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.ReferredRequest {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	out := messages.ReferredRequest{
+		From: c.key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
+		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
+		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind,
+		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
+	}
+	addr, _ := c.key.Address()
+	if out.Task = addr.Platform == "task"; out.Task {
+		out.TaskTitle, out.Asker = addr.Chat, ""
+		if c.TaskPlace != nil {
+			out.TaskTitle, out.ChatTitle, out.AskerName, out.Group = c.TaskPlace(c.key).words(r.To)
+		}
+	}
+	if addr.Platform == "feishu" {
+		out.ChatType = "p2p"
+	}
+	return out
+}
+
+// nameOf is what people call somebody who wrote here; empty: nobody knows.
+func (c *Chat) nameOf(person string) string {
+	for _, t := range slices.Backward(c.state.History) {
+		if person != "" && t.Meta.UserID == person && t.Meta.Username != "" {
+			return t.Meta.Username
+		}
+	}
+	return ""
+}
+
+// deciders are those who may decide about what somebody's turn led to, and can be asked
+// in private.
+func (c *Chat) deciders(asker string) []Decider {
+	if c.Deciders == nil || !c.Refers {
+		return nil
+	}
+	return slices.DeleteFunc(c.Deciders(c.claim(asker)), func(d Decider) bool { return d.ChatKey == c.key || d.ChatKey == "" || d.Person == "" })
+}
+
+// claim is what is known of the chat to those who say who may decide.
+func (c *Chat) claim(asker string) Claim {
+	a, _ := c.key.Address()
+	name := a.Platform
+	if a.Account != "" {
+		name += "@" + a.Account
+	}
+	return Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
+}
+
+// asksOthers reports that who asked may not decide, so that other people are asked.
+func (c *Chat) asksOthers(asker string) bool {
+	a, _ := c.key.Address()
+	if a.Platform == "task" {
+		return true
+	}
+	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: a.Platform, ID: asker}, asker, false)
+}
+
+// refer is the fact by which people are asked in private about requests that were just
+// made; none: nobody is.
+func (c *Chat) refer(list []journal.Asked) []journal.Fact {
+	var f journal.RequestReferred
+	for _, a := range list {
+		if a.Request.Answer != journal.AnswerOpen || !c.asksOthers(a.Request.Asker) {
+			continue
+		}
+		for _, d := range c.deciders(a.Request.Asker) {
+			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: d.ChatKey, Person: d.Person})
+		}
+	}
+	if len(f.Referrals) == 0 {
+		return nil
+	}
+	return []journal.Fact{f}
+}
+
+// aboutReferrals takes what other chats say of requests.
+func (c *Chat) aboutReferrals(msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.ShowRequest:
+		if r := msg.Request; r.From != "" && r.ApprovalID != "" && r.Digest != "" && r.Person != "" {
+			c.showRequest(msg)
+		}
+	case messages.RequestShown:
+		c.settleReferral(msg.ApprovalID, msg.From, false)
+	case messages.EndRequest:
+		if msg.From != "" && msg.Answer != "" {
+			c.endRequest(msg)
+		}
+	case messages.RequestEnded:
+		c.settleReferral(msg.ApprovalID, msg.From, true)
+	case messages.DecideReferred:
+		c.decideReferred(msg)
+	case messages.ReferredDecided:
+		c.referredDecided(msg)
+	case messages.ReferRequests:
+		c.referRequests(msg)
+	case messages.OutcomesShown:
+		c.outcomesShown(msg)
+	default: // only these are about referrals
+	}
+}
+
+// settleReferral notes what a private chat knows.
+func (c *Chat) settleReferral(approvalID string, to messages.ChatKey, ended bool) {
+	i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
+	if i < 0 || !ended && c.state.Referrals[i].Taken {
+		return
+	}
+	c.offer(journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
+	c.answerGatherers()
+}
+
+// gatherer is somebody who wants to see all that waits, until their chat has it.
+type gatherer struct {
+	who Ref
+	of  messages.ReferRequests
+}
+
+// referRequests has the open requests shown to somebody who wants to see all that waits.
+func (c *Chat) referRequests(msg messages.ReferRequests) {
+	var f journal.RequestReferred
+	for _, a := range c.state.OpenRequests() {
+		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
+			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
+			if c.refers.quiet == nil {
+				c.refers.quiet = map[string]bool{}
+			}
+			c.refers.quiet[a.Request.ID+" "+string(msg.To)] = true
+		}
+	}
+	if len(f.Referrals) > 0 {
+		c.offer(f)
+	}
+	if c.in.Sender != nil {
+		c.refers.gatherers = append(c.refers.gatherers, gatherer{c.in.Sender, msg})
+	}
+	c.answerGatherers()
+}
+
+// answerGatherers answers those whose chats have all that they may decide about.
+func (c *Chat) answerGatherers() {
+	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
+		answer := messages.RequestsReferred{ChatKey: c.key}
+		for _, a := range c.state.OpenRequests() {
+			i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == a.Request.ID && r.To == g.of.To })
+			switch {
+			case i < 0:
+				answer.Others++
+			case !c.state.Referrals[i].Taken:
+				return false
+			}
+		}
+		c.send(g.who, answer)
+		return true
+	})
+}
+
+// referredTo reports that a request was referred to a person in their private chat.
+func (c *Chat) referredTo(to messages.ChatKey, person, approvalID string) bool {
+	return slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person, Taken: true}) ||
+		slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person})
+}
+
+// mayFrom reports that a person may decide from their private chat, as of now.
+func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
+	return slices.ContainsFunc(c.deciders(asker), func(d Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
+}
+
+// withGrant has decisions name the grant that came with them.
+func withGrant(facts []journal.Fact, given []persistence.Grant) {
+	for i := range facts {
+		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
+			d.Grant = given[0].ID
+			facts[i] = d
+		}
+	}
+}
+
+// decideReferred takes what somebody said in their private chat.
+func (c *Chat) decideReferred(msg messages.DecideReferred) {
+	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
+	var facts []journal.Fact
+	var agreed []journal.Request
+	var those []journal.Asked
+	person := msg.By.Platform + "-" + msg.By.ID
+	for _, d := range msg.Say {
+		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
+		asker := c.askerOf(d.ApprovalID)
+		found := c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
+		open := len(found) > 0 && found[0].Request.Answer == journal.AnswerOpen
+		switch {
+		case len(found) == 0 || d.Digest == "":
+			out.Is = messages.DecisionUnknown
+		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || c.referredTo(msg.From, msg.By.ID, d.ApprovalID)):
+			var fact journal.ApprovalDecided
+			fact, out = c.judge(d)
+			if out.Is != messages.DecisionDone {
+				break
+			}
+			fact.By, fact.ByName, fact.RequestID, fact.Reason = person, msg.By.Name, msg.RequestID, cutReason(d.Reason)
+			if msg.Via != "" {
+				fact.Via = string(msg.From) + "/" + msg.Via
+			}
+			facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
+			for _, a := range c.state.OpenRequests() {
+				if a.Request.ID == d.ApprovalID {
+					those = append(those, a)
+				}
+			}
+		default:
+			answer.Unknown = answer.Unknown || c.adminsUnknown()
+		}
+		answer.Outcomes = append(answer.Outcomes, out)
+	}
+	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(msg) {
+		return
+	}
+	delete(c.waits.until, adminsWord+msg.ID)
+	given, failed := c.grantsFrom(msg, person, those)
+	if failed {
+		for i := range answer.Outcomes {
+			answer.Outcomes[i].Is = messages.DecisionUnknown // they saw something else
+		}
+		c.answer(answer)
+		return
+	}
+	withGrant(facts, given)
+	given = append(given, c.standing(agreed)...)
+	c.give(given...)
+	if len(facts) > 0 {
+		c.wake()
+		c.offer(facts...)
+	}
+	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g persistence.Grant) bool { return g.Until == 0 }))
+	c.answer(answer)
+	c.decided(facts)
+}
+
+// waitForAdmins keeps what somebody said in their private chat while the platform is asked
+// who administers the group; false: it has waited. To have looked whether they may decide
+// has it asked.
+func (c *Chat) waitForAdmins(msg messages.DecideReferred) bool {
+	if !c.holdBack(adminsWord+msg.ID, msg, adminsWait) {
+		return false
+	}
+	c.timer("look "+msg.ID, adminsLook, heldDue{})
+	return true
+}
+
+// grantsFrom are the grants that somebody gives with their decisions. They count for the
+// person who asked, since nobody else asks here for what was granted. True: the rules do
+// not cover all of the requests.
+func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]persistence.Grant, bool) {
+	if len(msg.Rules) == 0 {
+		return nil, false
+	}
+	if len(those) != len(msg.Say) {
+		return nil, true
+	}
+	given, covered := c.timed(string(msg.From)+"/"+msg.ID, person, msg.Rules, msg.Minutes, those)
+	if len(given) == 0 || len(covered) != len(those) {
+		return nil, true
+	}
+	asker := those[0].Request.Asker
+	for _, a := range those {
+		if a.Request.Asker != asker || asker == "" {
+			return nil, true // nobody could tell for whom the rules count
+		}
+	}
+	for i := range given {
+		given[i].For = asker
+	}
+	return given, false
+}

@@ -1,0 +1,516 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// A private chat shows requests of other chats to its person, under numbers of its own,
+// and passes on what the person says. Words and presses are read here with all the rules
+// that hold for the chat's own requests; what they are worth, the other chat says.
+
+const (
+	// maxReferred is how many open requests of other chats a private chat shows. More wait
+	// until one has ended.
+	maxReferred = 100
+	// originWait is how long a message waits for the answers of other chats.
+	originWait = 8 * time.Second
+)
+
+// deciding is a message that decides requests of other chats, until those have answered.
+type deciding struct {
+	verdict  verdict
+	left     map[messages.ChatKey]bool // who has not answered
+	outcomes map[string]messages.DecisionOutcome
+	unknown  bool
+	failed   bool
+}
+
+func (d *deciding) copy() *deciding {
+	w := *d
+	w.left, w.outcomes = maps.Clone(d.left), maps.Clone(d.outcomes)
+	return &w
+}
+
+// openHere are the requests that wait in this chat: its own and those of other chats, by
+// their numbers.
+func (c *Chat) openHere() []journal.Asked {
+	own, referred := c.state.OpenRequests(), c.state.OpenReferred()
+	if len(referred) == 0 {
+		return own
+	}
+	all := slices.Concat(own, referred)
+	slices.SortStableFunc(all, func(a, b journal.Asked) int { return a.Request.N - b.Request.N })
+	return all
+}
+
+// mayAbout reports whether a person may decide about a request that waits here. What
+// another chat asks is for one person, who is known by their id alone.
+func (c *Chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
+	g, ok := c.state.ReferredRequest(approvalID)
+	if !ok {
+		return c.mayDecide(by, c.askerOf(approvalID), admin)
+	}
+	a, _ := c.key.Address()
+	platform, _, _ := strings.Cut(by.Platform, "@")
+	return by.ID != "" && by.ID == g.Person && platform == a.Platform
+}
+
+// showRequest shows a request of another chat, once.
+func (c *Chat) showRequest(msg messages.ShowRequest) {
+	r := msg.Request
+	shown := messages.RequestShown{ChatKey: r.From, From: c.key, ApprovalID: r.ApprovalID}
+	if g, known := c.state.ReferredRequest(r.ApprovalID); known {
+		if g.Origin == r.From {
+			c.route(shown)
+		}
+		return
+	}
+	if !c.via.Outbox || !c.Refers || len(c.state.OpenReferred()) >= maxReferred || c.state.HasRequest(r.ApprovalID) {
+		return // it comes again
+	}
+	if c.chatType == "" {
+		c.chatType = r.ChatType
+	}
+	g := journal.ReferredRequest{
+		Request: journal.Request{
+			ID: r.ApprovalID, CallID: r.CallID, N: c.state.NextRequest(), Digest: r.Digest, Asker: r.Asker, Asked: r.Asked, Expires: r.Expires,
+			Explained: journal.Explained{Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Command: r.Command, Folder: r.Folder, Bind: r.Bind},
+		},
+		Origin: r.From, Person: r.Person, Tool: r.Tool, Name: r.Title, Input: r.Input,
+		AskerName: r.AskerName, ChatTitle: r.ChatTitle, Group: r.Group, Task: r.Task, TaskTitle: r.TaskTitle,
+	}
+	f := journal.ReferredRequestShown{Request: g}
+	if !msg.Quiet {
+		zh := c.readsChinese(r)
+		f.Rows = []journal.Row{{
+			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: referredWords(g, zh),
+			Asks: []journal.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
+		}}
+	}
+	c.wake()
+	c.offer(f)
+	c.deliverRows(f.Rows)
+	c.route(shown)
+}
+
+// readsChinese reports whether the person of a private chat is asked in Chinese. Where they
+// have not written yet, it is the language of the chat where the request arose.
+func (c *Chat) readsChinese(r messages.ReferredRequest) bool {
+	wrote := slices.ContainsFunc(c.state.History, func(t journal.Turn) bool { return t.Role == uimessage.RoleUser })
+	if !wrote && c.language() != LanguageEnglish && r.InChinese {
+		return true
+	}
+	return c.inChinese()
+}
+
+// referredWords ask the person of a private chat about a request of another one.
+func referredWords(g journal.ReferredRequest, zh bool) string {
+	n, a := strconv.Itoa(g.N), g.Asked()
+	if zh {
+		return "#" + n + "：" + fromWhere(g, true) + meansThere(g, true) + "\n\n" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。"
+	}
+	return "#" + n + ": " + fromWhere(g, false) + meansThere(g, false) + "\n\n" + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes."
+}
+
+// fromWhere says whose request it is. Names are people's own words: they are quoted, cut
+// and free of anything that is not plain text.
+func fromWhere(g journal.ReferredRequest, zh bool) string {
+	who, where := quoted(g.AskerName, g.Asker), quoted(g.ChatTitle, "")
+	task := quoted(g.TaskTitle, "")
+	switch {
+	case g.Task && zh && where != "":
+		return "群" + where + "的定时任务" + task + "需要你的审批。"
+	case g.Task && zh && who != "":
+		return who + "的定时任务" + task + "需要你的审批。"
+	case g.Task && zh:
+		return "定时任务" + task + "需要你的审批。"
+	case g.Task && where != "":
+		return strings.TrimSpace("The scheduled task "+task) + " of the group " + where + " needs your approval."
+	case g.Task && who != "":
+		return strings.TrimSpace("The scheduled task "+task) + " of " + who + " needs your approval."
+	case g.Task:
+		return strings.TrimSpace("The scheduled task "+task) + " needs your approval."
+	case g.Group && where == "" && zh:
+		return "成员" + who + "在一个群里的请求需要你的审批。"
+	case g.Group && where == "":
+		return who + " asked for this in a group, and it needs your approval."
+	case g.Group && zh:
+		return "成员" + who + "在群" + where + "里的请求需要你的审批。"
+	case g.Group:
+		return who + " asked for this in the group " + where + ", and it needs your approval."
+	case zh:
+		return "用户" + who + "在与我的私聊中提出的请求需要你的审批。"
+	}
+	return who + " asked for this in their private chat with me, and it needs your approval."
+}
+
+// meansThere says what the words of a request mean that was made in another chat, where they
+// would mean this chat and its person; empty: there are none.
+func meansThere(g journal.ReferredRequest, zh bool) string {
+	said := wordsOf(g.Asked(), zh)
+	text := said.What + " " + said.Risk
+	var chats, out []string
+	note := func(words, shown string) {
+		if strings.Contains(text, words) && !slices.Contains(chats, shown) {
+			chats = append(chats, shown)
+		}
+	}
+	if zh {
+		note("这个聊天", "“这个聊天”")
+		note("在这里", "“这里”")
+		if len(chats) > 0 {
+			out = append(out, "下文的"+strings.Join(chats, "和")+"指提出请求的那个聊天。")
+		}
+		if strings.Contains(text, "关于你") {
+			out = append(out, "下文的“你”指提出请求的人。")
+		}
+		return strings.Join(out, "")
+	}
+	note("this chat", "“this chat”")
+	note("conversations here", "“here”")
+	note("message here", "“here”")
+	switch len(chats) {
+	case 0:
+	case 1:
+		out = append(out, " Below, "+chats[0]+" means the chat where it was asked.")
+	default:
+		out = append(out, " Below, "+strings.Join(chats, " and ")+" mean the chat where it was asked.")
+	}
+	if strings.Contains(text, "about you?") {
+		out = append(out, " Below, “you” means who asked.")
+	}
+	return strings.Join(out, "")
+}
+
+// quoted is a name as people are shown it; empty: there is none.
+func quoted(name, otherwise string) string {
+	if strings.TrimSpace(name) == "" {
+		name = otherwise
+	}
+	if strings.TrimSpace(name) == "" {
+		return ""
+	}
+	return "“" + shortName(name) + "”"
+}
+
+func shortName(name string) string {
+	r := []rune(strings.Join(strings.Fields(name), " "))
+	cut := len(r) > maxName
+	words := visible.Sentence(string(r[:min(len(r), maxName)]))
+	if cut {
+		words += "…"
+	}
+	return words
+}
+
+// endRequest notes how a request of another chat ended.
+func (c *Chat) endRequest(msg messages.EndRequest) {
+	g, known := c.state.ReferredRequest(msg.ApprovalID)
+	if msg.Via != "" && c.elsewhere[msg.Via] != nil {
+		return // the message that decided it ends it; it comes again
+	}
+	if known && g.Origin == msg.From && g.Answer == journal.AnswerOpen {
+		f := journal.ReferredRequestEnded{
+			Origin: msg.From, ApprovalID: msg.ApprovalID, Answer: journal.Answer(msg.Answer), By: msg.By, ByName: msg.ByName,
+		}
+		if msg.Via != "" && !c.state.Known(msg.Via) {
+			f.Ingress = &journal.Ingress{ID: msg.Via, Seq: c.state.Seq + 1, UserID: g.Person} // a crash came before it was settled
+		}
+		c.wake()
+		c.offer(f)
+	}
+	if c.Refers {
+		c.route(messages.RequestEnded{ChatKey: msg.From, From: c.key, ApprovalID: msg.ApprovalID})
+	}
+}
+
+// referredAmong are the requests of other chats among some.
+func referredAmong(list []journal.Asked) []journal.Asked {
+	return slices.DeleteFunc(slices.Clone(list), func(a journal.Asked) bool { return a.Origin == "" })
+}
+
+// askOrigins passes a decision on to the chats where the requests arose, and keeps the
+// message until they have answered; false: none of the requests is another chat's.
+func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+	referred := referredAmong(v.those)
+	if len(referred) == 0 {
+		return false
+	}
+	order := messages.DecideReferred{ID: msg.IngressID, Via: msg.IngressID, RequestID: msg.RequestID, By: askerOf(turn)}
+	if v.sense == senseGrant {
+		order.Rules, order.Minutes = v.said.Targets, v.said.Minutes
+		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
+			return c.listAgain(msg, turn) // rules count in one chat only
+		}
+	}
+	say := map[messages.ChatKey][]messages.Decision{}
+	for _, a := range referred {
+		say[a.Origin] = append(say[a.Origin], messages.Decision{ApprovalID: a.Request.ID, Digest: a.Request.Digest, Approved: v.approves, Reason: v.reason})
+	}
+	c.sendOrders(order, say, v)
+	c.holdBack(msg.IngressID, msg, originWait)
+	return true
+}
+
+// sendOrders asks the chats where requests arose.
+func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
+	d := &deciding{verdict: v, left: map[messages.ChatKey]bool{}, outcomes: map[string]messages.DecisionOutcome{}}
+	for _, origin := range slices.Sorted(maps.Keys(say)) {
+		d.left[origin] = true
+		order.ChatKey, order.From, order.Say = origin, c.key, say[origin]
+		c.effect(Route{Msg: order, Asks: true})
+	}
+	if c.elsewhere == nil {
+		c.elsewhere = map[string]*deciding{}
+	}
+	c.elsewhere[order.ID] = d
+}
+
+// referredDecided takes the answer of a chat where requests arose.
+func (c *Chat) referredDecided(msg messages.ReferredDecided) {
+	d := c.elsewhere[msg.ID]
+	if d == nil || !d.left[msg.From] {
+		return
+	}
+	delete(d.left, msg.From)
+	for _, out := range msg.Outcomes {
+		if g, ok := c.state.ReferredRequest(out.ApprovalID); ok && g.Origin == msg.From {
+			d.outcomes[out.ApprovalID] = out
+		}
+	}
+	d.unknown, d.failed = d.unknown || msg.Unknown, d.failed || msg.Err != ""
+	if len(d.left) == 0 {
+		c.letGo()
+	}
+}
+
+// decidedElsewhere goes on with a message that was held back until other chats have
+// answered; false: it is none.
+func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) bool {
+	d := c.elsewhere[msg.IngressID]
+	switch {
+	case d == nil:
+		return false
+	case len(d.left) > 0 && c.holdBack(msg.IngressID, msg, originWait):
+		return true
+	}
+	delete(c.elsewhere, msg.IngressID)
+	delete(c.waits.until, msg.IngressID)
+	if len(d.left) > 0 || d.failed {
+		c.refuse(msg, ReasonUnreadable) // it comes again, and what was decided already is known then
+		return true
+	}
+	turn.Meta.Seq = c.state.Seq + 1
+	by := askerOf(turn)
+	settled := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
+	settled.Ingress.Text, _ = onlyWords(msg)
+	own, agreed := c.ownDecisions(d.verdict, by, msg.RequestID)
+	ended := c.endedBy(d, by)
+	say := c.elsewhereWords(d, turn)
+	settled.Rows = c.hostRow(msg, turn, say)
+	c.give(c.standing(agreed)...)
+	c.wake()
+	c.offer(slices.Concat([]journal.Fact{settled}, own, ended)...)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
+	c.deliverRows(settled.Rows)
+	c.tellEnds(ended)
+	c.decided(own)
+	c.settledFrame(turn.ID)
+	return true
+}
+
+// ownDecisions are those of the chat's own requests that the same message decides.
+func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
+	for _, a := range v.those {
+		if a.Origin != "" {
+			continue
+		}
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves, Digest: a.Request.Digest})
+		if out.Is != messages.DecisionDone {
+			continue
+		}
+		fact.By, fact.ByName, fact.RequestID, fact.Reason = by.Platform+"-"+by.ID, by.Name, requestID, cutReason(v.reason)
+		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
+	}
+	return facts, agreed
+}
+
+// endedBy are the facts that requests of other chats have ended, as those have said.
+func (c *Chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
+	var facts []journal.Fact
+	for _, id := range slices.Sorted(maps.Keys(d.outcomes)) {
+		out := d.outcomes[id]
+		g, ok := c.state.ReferredRequest(id)
+		if !ok || g.Answer != journal.AnswerOpen {
+			continue
+		}
+		f := journal.ReferredRequestEnded{Origin: g.Origin, ApprovalID: id, By: out.By}
+		switch out.Is {
+		case messages.DecisionDone:
+			f.By, f.ByName, f.Answer = by.Platform+"-"+by.ID, by.Name, journal.AnswerDenied
+			if d.verdict.approves {
+				f.Answer = journal.AnswerApproved
+			}
+		case messages.DecisionExpired:
+			f.Answer = journal.AnswerExpired
+		case messages.DecisionAlready, messages.DecisionForbidden, messages.DecisionUnknown, messages.DecisionUnseen:
+			continue // the other chat says how it ended, if it has
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// tellEnds tells the chats where requests arose that this one knows of their end.
+func (c *Chat) tellEnds(ended []journal.Fact) {
+	for _, f := range ended {
+		if e, ok := f.(journal.ReferredRequestEnded); ok {
+			c.route(messages.RequestEnded{ChatKey: e.Origin, From: c.key, ApprovalID: e.ApprovalID})
+		}
+	}
+}
+
+// elsewhereWords say what became of decisions about requests of other chats.
+func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
+	if d.unknown {
+		return c.text(noticeAdminsUnknown(), turn)
+	}
+	var lines []string
+	for _, a := range referredAmong(d.verdict.those) {
+		out, n := d.outcomes[a.Request.ID], strconv.Itoa(a.Request.N)
+		lines = append(lines, c.text(c.elsewhereNotice(d.verdict, out, n), turn))
+	}
+	if d.verdict.sense == senseGrant && len(d.outcomes) > 0 && !slices.ContainsFunc(referredAmong(d.verdict.those), func(a journal.Asked) bool {
+		return d.outcomes[a.Request.ID].Is != messages.DecisionDone
+	}) {
+		lines = append(lines, c.grantedElsewhere(d.verdict, turn))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notice {
+	g, _ := c.state.ReferredRequest(out.ApprovalID)
+	who := quoted(g.AskerName, g.Asker)
+	switch out.Is {
+	case messages.DecisionDone:
+		if v.approves {
+			return notice{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已批准。"}
+		}
+		return notice{"Request #" + n + forWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已拒绝。"}
+	case messages.DecisionAlready:
+		switch out.Answer {
+		case string(journal.AnswerApproved):
+			return notice{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被批准。"}
+		case string(journal.AnswerDenied):
+			return notice{"Request #" + n + " was denied before.", "请求 #" + n + " 之前已被拒绝。"}
+		}
+		return notice{"Request #" + n + " was withdrawn. Nothing was done.", "请求 #" + n + " 已撤回，没有执行任何操作。"}
+	case messages.DecisionExpired:
+		return notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
+	case messages.DecisionForbidden:
+		return notice{"You may not decide about request #" + n + " any more. It stays as it is.", "你已无权决定请求 #" + n + "，请求保持不变。"}
+	case messages.DecisionUnknown, messages.DecisionUnseen:
+	}
+	return notice{"I could not decide request #" + n + " that way. It stays as it is.", "无法这样决定请求 #" + n + "，请求保持不变。"}
+}
+
+func forWhom(task bool, who string) string {
+	if task || who == "" {
+		return ""
+	}
+	return " of " + who
+}
+
+func fromZh(task bool, who string) string {
+	if task || who == "" {
+		return "来自另一个聊天"
+	}
+	return "来自" + who
+}
+
+// grantedElsewhere says what a person allowed for a time in another chat.
+func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
+	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
+	minutes, who := strconv.Itoa(v.said.Minutes), quoted(g.AskerName, g.Asker)
+	var rules []string
+	for _, r := range v.said.Targets {
+		rules = append(rules, visible.Block("", visible.Text(r)))
+	}
+	return c.text(notice{
+		"For " + minutes + " minutes, what fits this runs without asking in that chat, when " + who + " asks for it:",
+		minutes + " 分钟内，在那个聊天里由" + who + "发起的、符合以下规则的命令不再询问：",
+	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
+}
+
+// pressElsewhere takes a button below a request of another chat; false: it is below none.
+func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
+	say, v := map[messages.ChatKey][]messages.Decision{}, verdict{sense: senseDecide}
+	answer := messages.ApprovalDecided{ChatKey: c.key}
+	for _, d := range msg.Say {
+		g, ok := c.state.ReferredRequest(d.ApprovalID)
+		if !ok {
+			continue
+		}
+		out := messages.DecisionOutcome{ApprovalID: g.ID, Is: messages.DecisionDone}
+		switch {
+		case !c.mayAbout(msg.By, g.ID, msg.Admin):
+			out.Is = messages.DecisionForbidden
+		case d.Digest == "" || !strings.HasPrefix(g.Digest, d.Digest):
+			out.Is = messages.DecisionUnknown
+		case g.Answer == journal.AnswerExpired:
+			out.Is = messages.DecisionExpired
+		case g.Answer != journal.AnswerOpen:
+			out.Is, out.By, out.ByName, out.Answer = messages.DecisionAlready, g.By, g.ByName, string(g.Answer)
+		case c.unseenIn(g.ID) != nil:
+			out.Is = messages.DecisionUnseen
+		default:
+			d.Digest, v.approves = g.Digest, d.Approved
+			say[g.Origin] = append(say[g.Origin], d)
+		}
+		answer.Outcomes = append(answer.Outcomes, out)
+	}
+	switch d := c.elsewhere[msg.RequestID]; {
+	case len(answer.Outcomes) == 0:
+		return false
+	case d != nil:
+		c.pressDecided(msg, d)
+	case len(msg.Say) != 1 || !c.Refers:
+		c.refuse(msg, ReasonUnreadable) // Unreachable: a button decides one request
+	case len(say) == 0:
+		c.answer(answer)
+	default:
+		c.sendOrders(messages.DecideReferred{ID: msg.RequestID, RequestID: msg.RequestID, By: msg.By}, say, v)
+		c.holdBack(msg.RequestID, msg, pressWait)
+	}
+	return true
+}
+
+// pressDecided answers a button whose request another chat has decided about.
+func (c *Chat) pressDecided(msg messages.DecideApproval, d *deciding) {
+	if len(d.left) > 0 && c.holdBack(msg.RequestID, msg, pressWait) {
+		return
+	}
+	delete(c.elsewhere, msg.RequestID)
+	delete(c.waits.until, msg.RequestID)
+	out, ok := d.outcomes[msg.Say[0].ApprovalID]
+	ended := c.endedBy(d, msg.By)
+	if len(d.left) > 0 || d.failed || d.unknown || !ok {
+		c.refuse(msg, ReasonUnreadable)
+		return
+	}
+	if len(ended) > 0 {
+		c.wake()
+		c.offer(ended...)
+	}
+	c.answer(messages.ApprovalDecided{ChatKey: c.key, Outcomes: []messages.DecisionOutcome{out}})
+	c.tellEnds(ended)
+}

@@ -1,0 +1,427 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// maxReason is what is kept of a person's reason, in characters.
+const maxReason = 300
+
+// takesWords: people are here, so words decide, also where there are buttons. Programs
+// and tasks have no words of their own.
+func (c *Chat) takesWords() bool {
+	a, ok := c.key.Address()
+	return ok && a.Platform != "api" && a.Platform != "task"
+}
+
+// sense is what to do about a message that may be about requests.
+type sense int
+
+const (
+	senseNone     sense = iota // it is about something else
+	senseUnbound               // it would decide something, but not what it answers: see package bind
+	senseUnknown               // it may be an administrator's, which cannot be found out
+	senseForbid                // its sender has no say
+	senseList                  // it wants to see what is open
+	senseRevoke                // it takes grants back
+	senseDecide                // it decides those
+	senseGrant                 // it lets rules count for a time, and decides those
+	senseNotClear              // an order that names what is not open
+)
+
+// verdict is what a message about requests comes to.
+type verdict struct {
+	sense
+	approves bool
+	toBot    bool // the words themselves turn to the bot
+	those    []journal.Asked
+	said     reply.Reply
+	reason   string
+	order    order
+}
+
+// decideInWords takes a message that decides requests; false: it is none, and goes
+// its ordinary way. What others wrote, forwarded or changed later decides nothing.
+func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool {
+	v := c.understand(msg, turn)
+	switch v.sense {
+	case senseRevoke:
+		return c.obeyRevoke(msg, turn, askerOf(turn), v.order)
+	case senseList:
+		return c.listAll(msg, turn)
+	case senseNotClear:
+		return c.listAgain(msg, turn)
+	case senseUnbound:
+		// Where nobody turned to the bot the words are an ordinary turn.
+		return (v.toBot || !msg.Overheard) && c.listAgain(msg, turn)
+	case senseForbid:
+		return c.sayToThem(msg, turn, c.noSay())
+	case senseUnknown:
+		return c.sayToThem(msg, turn, noticeAdminsUnknown())
+	case senseDecide:
+		return c.decideThose(msg, turn, v)
+	case senseGrant:
+		return c.grantTimed(msg, turn, v)
+	case senseNone:
+	}
+	return false
+}
+
+// sayToThem answers a message of the host's own; false: there is no way to.
+func (c *Chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+	if c.canSay(msg) {
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
+	}
+	return c.canSay(msg)
+}
+
+// askerOf is who wrote a turn.
+func askerOf(turn journal.Turn) messages.Asker {
+	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
+}
+
+// understand reads a message. It changes nothing, so that a message can be read again
+// when it is known what the bot said before it.
+func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict {
+	words, ok := onlyWords(msg)
+	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
+		return verdict{}
+	}
+	by := askerOf(turn)
+	if o, ok := parseOrder(words, msg.Self); ok {
+		return c.understandOrder(msg, turn, o)
+	}
+	if !c.takesWords() {
+		return verdict{}
+	}
+	open := c.theirs(by, msg.Admin)
+	if len(open) == 0 {
+		return c.understandUnknown(msg, words)
+	}
+	about := c.about(msg, turn)
+	meant, ambiguous := c.meaning(words, msg.Self, open)
+	if single := about.single(open); meant.Kind == reply.Unclear && single != nil {
+		open = single
+		meant, ambiguous = c.meaning(words, msg.Self, open)
+	}
+	if meant.Kind == reply.Unclear {
+		return verdict{}
+	}
+	v := verdict{sense: senseDecide, approves: meant.Kind != reply.DenyAll, said: meant.Reply}
+	said := bind.Said{Approves: v.approves, Bare: meant.Bare, Only: meant.Only, ToBot: c.turnsToBot(msg), All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
+	switch meant.Kind {
+	case reply.ApproveSome:
+		for _, i := range meant.Places {
+			said.Names = append(said.Names, open[i].Request.ID)
+		}
+	case reply.GrantTimed:
+		given, covered := c.timed(msg.IngressID, by.Platform+"-"+by.ID, meant.Targets, meant.Minutes, open)
+		if len(given) == 0 {
+			return verdict{}
+		}
+		v.sense, v.approves, said.Names = senseGrant, true, idsOf(covered)
+	case reply.DenyAll:
+		v.reason = words
+	case reply.ApproveAll, reply.Unclear:
+	}
+	return c.decides(v, about, open, said, ambiguous)
+}
+
+// understandUnknown reads words that would decide something if their sender were an
+// administrator of the group, which cannot be found out now.
+func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdict {
+	if !c.adminsUnknown() || !c.canSay(msg) {
+		return verdict{}
+	}
+	if meant, ambiguous := c.meaning(words, msg.Self, c.openHere()); meant.Kind == reply.Unclear && !ambiguous {
+		return verdict{}
+	}
+	return verdict{sense: senseUnknown}
+}
+
+// decides looks what words decide, given what they are about.
+func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
+	ids := bind.Decide(about.Bound, idsOf(open), said)
+	if ambiguous || len(ids) == 0 {
+		return verdict{sense: senseUnbound}
+	}
+	for _, a := range open {
+		if slices.Contains(ids, a.Request.ID) {
+			v.those = append(v.those, a)
+		}
+	}
+	return v
+}
+
+func idsOf(list []journal.Asked) []string {
+	ids := []string{}
+	for _, a := range list {
+		ids = append(ids, a.Request.ID)
+	}
+	return ids
+}
+
+// meaning is what words say about the requests that a person may decide. Ambiguous: a
+// number in them is one request's number and another one's place. A place depends on the
+// list that people saw, so words that name one are bare.
+func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
+	var shown []reply.Shown
+	for _, a := range open {
+		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
+	}
+	byNumber, byPlace := reply.ParseNumbered(words, shown, self)
+	switch {
+	case byNumber.Kind == reply.Unclear:
+		byPlace.Bare = true
+		return byPlace, false
+	case byPlace.Kind == reply.Unclear:
+		return byNumber, false // a number that is no place
+	}
+	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
+}
+
+// nameOf is what people may call a request by beside its number.
+func nameOf(a journal.Asked) string {
+	call, _ := a.Turn.Call(a.Request.CallID)
+	switch {
+	case a.Request.Command != "":
+		return a.Request.Command
+	case pathOf(call.Input) != "":
+		return pathOf(call.Input)
+	}
+	return call.Name
+}
+
+// listAgain answers with the list; false: there is no way to.
+func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	open := c.openHere()
+	c.settleShowing(msg, turn, c.listWords(open, msg, turn), open)
+	return true
+}
+
+// understandOrder reads a command. It never goes to the model.
+func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o order) verdict {
+	open := c.openHere()
+	theirs := c.theirs(askerOf(turn), msg.Admin)
+	switch {
+	case o.revokes:
+		return verdict{sense: senseRevoke, order: o}
+	case o.lists:
+		return verdict{sense: senseList}
+	case len(open) == 0:
+		return verdict{sense: senseNotClear}
+	case len(theirs) == 0:
+		return verdict{sense: senseForbid}
+	}
+	about := c.about(msg, turn)
+	if single := about.single(theirs); single != nil && !o.all && len(o.numbers) == 0 {
+		theirs = single
+	}
+	those, isClear := o.pick(theirs)
+	if !isClear {
+		return verdict{sense: senseNotClear}
+	}
+	if o.folder && len(c.folders(msg.IngressID, "", those)) == 0 {
+		return verdict{sense: senseNotClear}
+	}
+	said := bind.Said{Approves: o.approves, ToBot: true, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
+	meant := verdict{sense: senseDecide, approves: o.approves, reason: o.reason}
+	if o.folder {
+		meant.sense, meant.order = senseGrant, o
+	}
+	v := c.decides(meant, about, theirs, said, false)
+	v.toBot = true // a command is, wherever it is
+	return v
+}
+
+// decideThose decides requests by a message.
+func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+	if c.askOrigins(msg, turn, v) {
+		return true
+	}
+	var facts []journal.ApprovalDecided
+	var agreed []journal.Request
+	for _, a := range v.those {
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
+		if out.Is != messages.DecisionDone {
+			return c.listAgain(msg, turn)
+		}
+		fact.Reason = cutReason(v.reason)
+		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
+	}
+	c.give(c.standing(agreed)...)
+	c.decideByIngress(msg, turn, facts, "")
+	return true
+}
+
+// grantTimed lets rules or folders count for a time, and runs what they cover of what waits.
+func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+	if c.askOrigins(msg, turn, v) {
+		return true
+	}
+	person := turn.Meta.Channel + "-" + turn.Meta.UserID
+	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
+	say := ""
+	if v.order.folder {
+		given = c.folders(msg.IngressID, person, v.those)
+		say = c.foldersWords(given, turn)
+	} else {
+		say = c.grantedWords(v.said, turn)
+	}
+	var facts []journal.ApprovalDecided
+	for _, a := range v.those {
+		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
+		if out.Is != messages.DecisionDone || len(given) == 0 {
+			return c.listAgain(msg, turn)
+		}
+		fact.Grant = given[0].ID
+		facts = append(facts, fact)
+	}
+	c.give(given...)
+	c.tellGranted(msg, person, given)
+	c.decideByIngress(msg, turn, facts, say)
+	return true
+}
+
+// turnsToBot: the message is for the bot, by where it is or what it says. While a request
+// waits, so are whole-message decisions in a group where the bot hears only what turns to it.
+func (c *Chat) turnsToBot(msg messages.AcceptIngress) bool {
+	return !msg.Overheard && (msg.Verdict != messages.VerdictIgnored || msg.Decides)
+}
+
+func cutReason(s string) string {
+	r := []rune(s)
+	return string(r[:min(len(r), maxReason)])
+}
+
+// onlyWords is the text of a message that is nothing but words.
+func onlyWords(msg messages.AcceptIngress) (string, bool) {
+	if msg.Verdict == messages.VerdictCommand {
+		return strings.TrimSpace("/" + msg.Command + " " + msg.Args), true
+	}
+	if msg.EditOf != "" || len(msg.Turn.Parts) != 1 {
+		return "", false
+	}
+	t, ok := msg.Turn.Parts[0].(uimessage.Text)
+	return t.Text, ok
+}
+
+// decideByIngress makes decisions and message durable in one write, and says what
+// there is to say.
+func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
+	in := c.ingressOf(msg, turn)
+	in.Text, _ = onlyWords(msg)
+	var facts []journal.Fact
+	var rows []journal.Row
+	for i, fact := range decided {
+		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
+		if i == 0 {
+			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
+			rows = fact.Rows
+		}
+		facts = append(facts, fact)
+	}
+	c.offer(facts...)
+	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
+	c.deliverRows(rows)
+	c.decided(facts)
+	c.settledFrame(turn.ID) // readers see what follows before they may leave
+}
+
+// order is a command about requests.
+type order struct {
+	approves, lists, revokes, all bool
+	folder                        bool // approves, and the folder of the files for a time
+
+	numbers []int
+	reason  string
+	unclear bool
+}
+
+// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder`, `/deny 2 reason`,
+// to a bot of the name self. Without a number it is about the only request that is open.
+func parseOrder(text, self string) (o order, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok {
+		return o, false
+	}
+	name, args, _ := strings.Cut(rest, " ")
+	name, bot, to := strings.Cut(strings.ToLower(name), "@") // /approve@bot
+	if to && (self == "" || !strings.EqualFold(bot, self)) {
+		return o, false // it is another bot's
+	}
+	switch name {
+	case "approvals":
+		return parseAboutGrants(args), true
+	case "approve":
+		o.approves = true
+	case "deny":
+	default:
+		return o, false
+	}
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(args))
+	for i, word := range words {
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 31)
+		switch {
+		case err == nil && n > 0 && !o.all:
+			o.numbers = append(o.numbers, int(n)) // 31 bits
+			continue
+		case i == 0 && strings.EqualFold(word, "all"):
+			o.all = true
+			continue
+		case o.approves && !o.all && i == len(words)-1 && slices.Contains([]string{"folder", "文件夹"}, strings.ToLower(word)):
+			o.folder = true
+			continue
+		}
+		if o.unclear = o.approves || i == 0; !o.unclear {
+			o.reason = behind(args, i)
+		}
+		break
+	}
+	return o, true
+}
+
+// behind is what follows the first n words of the arguments of an order.
+func behind(args string, n int) string {
+	const between = " ,，、\t\n"
+	for range n {
+		args = strings.TrimLeft(args, between)
+		args = args[max(0, strings.IndexAny(args+" ", between)):]
+	}
+	return strings.Trim(args, between)
+}
+
+// pick finds the requests that a command is about; false: they are not clear.
+func (o order) pick(open []journal.Asked) ([]journal.Asked, bool) {
+	switch {
+	case o.unclear:
+		return nil, false
+	case o.all:
+		return open, len(open) > 0
+	case len(o.numbers) == 0:
+		return open, len(open) == 1
+	}
+	var those []journal.Asked
+	for _, n := range o.numbers {
+		i := slices.IndexFunc(open, func(a journal.Asked) bool { return a.Request.N == n })
+		if i < 0 {
+			return nil, false
+		}
+		if !slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.N == n }) {
+			those = append(those, open[i])
+		}
+	}
+	return those, true
+}

@@ -1,0 +1,29 @@
+package machine
+
+import (
+	"slices"
+	"testing"
+)
+
+// A refusal keeps the reason as it was written, whatever the numbers before it are.
+func TestOrdersKeepTheReason(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text    string
+		numbers []int
+		reason  string
+	}{
+		{"/deny 12 2 no thanks", []int{12, 2}, "no thanks"},
+		{"/deny 12 no thanks", []int{12}, "no thanks"},
+		{"/deny 1, too risky", []int{1}, "too risky"},
+		{"/deny #22 #2 2nd thoughts, not now", []int{22, 2}, "2nd thoughts, not now"},
+		{"/deny 1、2，太危险", []int{1, 2}, "太危险"},
+		{"/deny 1 太危险，1 点也不行", []int{1}, "太危险，1 点也不行"},
+		{"/deny 3", []int{3}, ""},
+	} {
+		o, ok := parseOrder(tt.text, "")
+		if !ok || o.approves || !slices.Equal(o.numbers, tt.numbers) || o.reason != tt.reason {
+			t.Errorf("%s means %v because of %q, want %v because of %q", tt.text, o.numbers, o.reason, tt.numbers, tt.reason)
+		}
+	}
+}

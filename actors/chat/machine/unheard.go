@@ -1,0 +1,102 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// reasonUnheard is why the host answered a voice message that nobody understood.
+const reasonUnheard = "unheard"
+
+// unheard are the facts by which the sender of a voice message hears that nobody
+// understood it; none if there is no such thing in the turn. A turn that was nothing
+// else when it came, and that nothing waits with, is answered by that: no model is asked
+// about it. Otherwise the model reads of it, too, in the turn.
+func (c *Chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
+	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
+		f, ok := platform.FileOf(p)
+		return ok && f.Unheard != ""
+	})
+	if i < 0 {
+		return nil, nil
+	}
+	f, _ := platform.FileOf(turn.Parts[i])
+	say := c.spokenTo(noticeUnheard(f.Unheard), turn)
+	if !alone || c.state.Run != nil || saysMore(was, turn) {
+		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
+		var facts []journal.Fact
+		for _, row := range rows {
+			facts = append(facts, journal.EgressQueued{Row: row})
+		}
+		return facts, rows
+	}
+	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonUnheard}
+	meta, runID := c.plainMeta(), "r_"+c.newID()
+	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonUnheard, "", false
+	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
+	answer := uimessage.Message{
+		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
+	}
+	fate.RunID = runID
+	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonUnheard, Fates: []journal.Settled{fate}}
+	if c.via.Outbox {
+		fact.Rows = []journal.Row{{
+			Key: journal.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+		}}
+	}
+	c.audit(AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonUnheard})
+	return []journal.Fact{fact}, fact.Rows
+}
+
+// saysMore reports whether somebody wrote something beside what was spoken, or sent
+// something else with it. What a turn said is known from how it came: what was fetched
+// since then adds words of the host's.
+func saysMore(was, turn journal.Turn) bool {
+	for i, p := range was.Parts {
+		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !standsForFile(was.Parts, i) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(turn.Parts, func(p uimessage.Part) bool {
+		switch p.(type) {
+		case uimessage.Text:
+			return false
+		case uimessage.Data:
+			f, ok := platform.FileOf(p)
+			return ok && f.Unheard == ""
+		default:
+			return true
+		}
+	})
+}
+
+// standsForFile reports whether a text is the placeholder of a file: platforms put it
+// right before the file's part, in brackets. A caption may have brackets, but not that
+// place.
+func standsForFile(parts []uimessage.Part, i int) bool {
+	if i+1 == len(parts) {
+		return false
+	}
+	t, _ := parts[i].(uimessage.Text)
+	_, file := platform.FileOf(parts[i+1])
+	return file && strings.HasPrefix(t.Text, "[") && strings.HasSuffix(t.Text, "]")
+}
+
+// spokenTo is a notice to somebody who spoke: in the language that was chosen for the
+// chat, else that of the caption, else that of what was written here before.
+func (c *Chat) spokenTo(n notice, turn journal.Turn) string {
+	if said := c.text(n, turn); said != n.en || c.language() != "" {
+		return said
+	}
+	for _, t := range slices.Backward(c.state.History) {
+		if t.Role == uimessage.RoleUser && t.ID != turn.ID {
+			return c.text(n, t)
+		}
+	}
+	return n.en
+}
