@@ -138,6 +138,10 @@ func (s session) copy() session {
 	for id, d := range s.elsewhere {
 		s.elsewhere[id] = d.copy()
 	}
+	if s.compaction.ready != nil {
+		r := *s.compaction.ready
+		s.compaction.ready = &r
+	}
 	s.files.turns = maps.Clone(s.files.turns)
 	return s
 }

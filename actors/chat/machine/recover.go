@@ -46,6 +46,7 @@ func (c *Chat) Left() *Chat {
 	s.grants, s.allowed = grants{}, nil
 	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referring{}, nil, nil, nil
 	s.rests, s.restsAt, s.lookedAt, s.ended, s.grew = false, 0, 0, false, false
+	s.holding = time.Time{} // its timer has ended with the state
 	return &w
 }
 

@@ -1,0 +1,424 @@
+package machine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+)
+
+const testChat = messages.ChatKey("telegram-chat-7")
+
+// world is everything around one chat: its store, its children, its platform and its people.
+// What happens next is drawn at random; the same seed plays the same world.
+type world struct {
+	rnd   *rand.Rand
+	now   time.Time
+	ids   int
+	words int
+
+	disk  *memstore.Disk
+	store *memstore.Store
+	chat  persistence.Chat
+	opts  *machine.Options
+
+	m      *machine.Chat
+	timers map[string]timer
+	child  map[string]any // the first message of each child that is running
+	run    *fakeRun
+	rows   []messages.Deliver
+	order  int64
+	calm   bool // the model only answers, and the disk does what it is told
+	failed []string
+	steps  int
+	shadow int // recoveries from a prefix of a plan
+}
+
+type timer struct {
+	at  time.Time
+	msg any
+}
+
+// errUnknown is a write whose result nobody knows.
+var errUnknown = errors.New("the disk did not answer")
+
+func newWorld(seed uint64) *world {
+	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: memstore.NewDisk()}
+	group := w.rnd.IntN(4) == 0
+	adapter := machine.Adapter{Ref: "adapter", Outbox: w.rnd.IntN(5) > 0, ToolEgress: w.rnd.IntN(2) == 0, Drafts: w.rnd.IntN(2) == 0, Typing: true, Reactions: w.rnd.IntN(3) == 0}
+	o := machine.Options{
+		Adapter:   func(string) (machine.Adapter, bool) { return adapter, true },
+		Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} },
+		Tools:     func(messages.ChatKey, bool) []string { return []string{"look", "act", "ask"} },
+		Mode:      []string{machine.ModeMerge, machine.ModeFollowup, machine.ModeInterrupt}[w.rnd.IntN(3)],
+		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
+		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Location: time.UTC,
+		MayDecide: func(c machine.Claim) bool { return c.Person == "alice" },
+	}
+	if w.rnd.IntN(3) == 0 {
+		o.Debounce = time.Second
+	}
+	if group {
+		o.GroupContext = func(messages.ChatKey) int { return 3 }
+	}
+	o = o.WithDefaults()
+	w.opts = &o
+	w.start(memstore.New)
+	return w
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.failed = append(w.failed, fmt.Sprintf(format, args...))
+}
+
+// archive is what the chat reads of its store.
+type archive struct {
+	persistence.Chat
+	all persistence.Store
+}
+
+func (a archive) Contexts(ctx context.Context) ([]journal.ContextItem, error) {
+	return a.all.Contexts(ctx, testChat)
+}
+
+func (a archive) ReadContext(ctx context.Context, id string) (journal.Context, error) {
+	return a.all.ReadContext(ctx, testChat, id)
+}
+
+// start begins another life of the chat, on what the disk holds.
+func (w *world) start(func() *memstore.Store) {
+	w.store = memstore.Crash(w.disk)
+	w.m = machine.New(w.opts, testChat)
+	w.load()
+}
+
+// load reads the chat and lets it go on.
+func (w *world) load() {
+	w.timers, w.child, w.run, w.rows = map[string]timer{}, map[string]any{}, nil, nil
+	if w.chat != nil {
+		_ = w.chat.Close() // it may be another life's
+	}
+	chat, err := w.store.OpenChat(context.Background(), testChat)
+	if err != nil {
+		w.fail("open: %v", err)
+		return
+	}
+	w.chat = chat
+	state, err := w.replayed()
+	if err != nil {
+		w.fail("load: %v", err)
+		return
+	}
+	w.m.Load(state, archive{w.chat, w.store}, w.now)
+	w.decide(machine.Loaded{}, nil, "")
+}
+
+func (w *world) replayed() (*journal.State, error) {
+	snap, err := w.chat.Load(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return journal.Replay(snap)
+}
+
+// newID gives the same ids whenever the same thing is decided again.
+func newID(first int) func(time.Time) string {
+	n := first
+	return func(time.Time) string {
+		n++
+		return fmt.Sprintf("%08d", n)
+	}
+}
+
+// decide does what the shell of a chat does: decides, writes, lets the chat become what it is
+// after that, runs the effects, and asks what follows when nothing else does.
+func (w *world) decide(msg any, sender machine.Ref, child string) {
+	if !w.perform(machine.Input{Msg: msg, Sender: sender, Child: child}) {
+		return
+	}
+	for range 16 {
+		if !w.perform(machine.Input{Msg: machine.Idle{}}) || w.m.Rests() {
+			return
+		}
+	}
+	w.fail("after %T the chat does not come to rest", msg)
+}
+
+func (w *world) perform(in machine.Input) bool {
+	if len(w.failed) > 0 {
+		return false
+	}
+	w.steps++
+	in.Now, in.NewID = w.now, newID(w.ids)
+	p := w.m.Decide(in)
+	in.NewID = newID(w.ids)
+	if again := w.m.Decide(in); !samePlan(p, again) {
+		w.fail("%T is decided in two ways:\n%+v\n%+v", in.Msg, p, again)
+	}
+	w.ids += 32
+	if first, err := w.write(p); err != nil {
+		return w.notWritten(in, p, first, err)
+	}
+	w.m = p.Next()
+	w.m.State().Commit()
+	w.check(in)
+	for _, e := range p.Effects {
+		w.effect(e)
+	}
+	return true
+}
+
+func samePlan(a, b machine.Plan) bool {
+	return a.Wake == b.Wake && a.Rest == b.Rest && a.MayRefuse == b.MayRefuse && reflect.DeepEqual(a.IfRefused, b.IfRefused) &&
+		reflect.DeepEqual(a.Files, b.Files) && reflect.DeepEqual(a.Grants, b.Grants) && reflect.DeepEqual(a.Writes, b.Writes) && reflect.DeepEqual(a.Effects, b.Effects)
+}
+
+// write makes a plan durable. Now and then the disk refuses a write, or does not say whether
+// it was made. After each write the chat is recovered from what the disk holds by then.
+func (w *world) write(p machine.Plan) (first bool, err error) {
+	ctx := context.Background()
+	for i, one := range p.Writes {
+		fault := w.rnd.IntN(200)
+		switch {
+		case w.calm:
+			fault = 200
+		case fault == 0:
+			return i == 0, &persistence.Error{Op: "test", Cause: errUnknown, Retryable: true}
+		case fault == 1:
+			return i == 0, errUnknown
+		}
+		switch {
+		case one.Turn != nil:
+			err = w.chat.AppendHistory(ctx, *one.Turn)
+		case one.Fold != nil:
+			err = w.chat.Fold(ctx, *one.Fold)
+		case one.Rewrite != nil:
+			err = w.chat.Rewrite(ctx, *one.Rewrite)
+		case one.Durable:
+			err = w.chat.Append(ctx, one.Records...)
+		default:
+			err = w.chat.Note(ctx, one.Records...)
+		}
+		if err == nil && fault == 2 {
+			err = errUnknown
+		}
+		if err != nil {
+			return i == 0, err
+		}
+		if len(p.Writes) > 1 || w.rnd.IntN(8) == 0 {
+			w.recovers()
+		}
+	}
+	return true, nil
+}
+
+func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err error) bool {
+	e, ok := errors.AsType[*persistence.Error](err)
+	clean := ok && e.Retryable
+	switch {
+	case first && clean && (p.MayRefuse || p.IfRefused != nil):
+	case clean && p.IfRefused != nil:
+		state, err := w.replayed()
+		if err != nil {
+			w.fail("reload: %v", err)
+			return false
+		}
+		w.m.Reload(state)
+	default:
+		w.m = w.m.Left()
+		w.load()
+		return false
+	}
+	if p.IfRefused != nil {
+		return w.perform(machine.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
+	}
+	w.perform(machine.Input{Msg: machine.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
+	return false
+}
+
+// recovers lets a chat begin from what the disk holds now, as after a crash, until it rests.
+// What it plans is not carried out.
+func (w *world) recovers() {
+	w.shadow++
+	state, err := w.replayed()
+	if err != nil {
+		w.fail("replay after a crash: %v", err)
+		return
+	}
+	if !state.Balanced() {
+		w.fail("after a crash the counts do not add up: %+v, %d open", state.Counts(), state.OpenTurns())
+	}
+	m := machine.New(w.opts, testChat)
+	m.Load(state, archive{w.chat, w.store}, w.now)
+	var msg any = machine.Loaded{}
+	for range 18 {
+		p := m.Decide(machine.Input{Now: w.now, NewID: newID(w.ids + 1000), Msg: msg})
+		m, msg = p.Next(), machine.Idle{}
+		m.State().Commit()
+		if m.Rests() {
+			return
+		}
+	}
+	w.fail("a chat that was recovered does not come to rest")
+}
+
+// check compares the chat with what its facts make of it.
+func (w *world) check(in machine.Input) {
+	state := w.m.State()
+	if !state.Balanced() {
+		w.fail("after %T the counts do not add up: %+v, %d open", in.Msg, state.Counts(), state.OpenTurns())
+	}
+	if w.steps%4 > 0 {
+		return
+	}
+	replayed, err := w.replayed()
+	if err != nil {
+		w.fail("replay after %T: %v", in.Msg, err)
+		return
+	}
+	if live, kept := digest(state), digest(replayed); live != kept {
+		w.fail("after %T the disk holds another chat:\nlive %s\nkept %s", in.Msg, live, kept)
+	}
+}
+
+// digest is what of a state has to be the same after a crash.
+func digest(s *journal.State) string {
+	var b strings.Builder
+	turn := func(name string, t journal.Turn) { fmt.Fprintf(&b, "%s %s %s %d\n", name, t.ID, t.Metadata, len(t.Parts)) }
+	for _, t := range s.History {
+		turn("turn", t)
+	}
+	for _, t := range s.Lane {
+		turn("waits", t)
+	}
+	for _, t := range s.Said {
+		turn("said", t)
+	}
+	if r := s.Run; r != nil {
+		fmt.Fprintf(&b, "run %s %s %d %d %v %v\n", r.ID, r.MessageID, r.Step, len(r.Parts), r.Visible, slices.Sorted(maps.Keys(r.Begun)))
+	}
+	for _, row := range s.Outbox {
+		fmt.Fprintf(&b, "row %v %q %v %v\n", row.Key, row.Text, row.Parked, row.Sent)
+	}
+	for _, a := range s.OpenRequests() {
+		fmt.Fprintf(&b, "asks %s #%d\n", a.Request.ID, a.Request.N)
+	}
+	counts := s.Counts()
+	fmt.Fprintf(&b, "%d parked, %d accepted, %d open, %v", len(s.Parked), counts.Accepted, s.OpenTurns(), fates(s.Fates()))
+	return b.String()
+}
+
+func fates(all iter.Seq2[journal.Fate, int64]) []string {
+	var out []string
+	for fate, n := range all {
+		out = append(out, fmt.Sprint(fate, n))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// effect does what a plan asks for, as far as this world has it.
+func (w *world) effect(e machine.Effect) {
+	switch e := e.(type) {
+	case machine.Start:
+		w.child[e.Name] = e.Msg
+		if start, ok := e.Msg.(messages.StartRun); ok {
+			if w.run != nil {
+				w.fail("two runs at once")
+			}
+			w.strict(start.Input)
+			w.run = newRun(e.Name, start)
+		}
+	case machine.Stop:
+		delete(w.child, e.Name)
+		if w.run != nil && w.run.name == e.Name {
+			w.run = nil
+		}
+	case machine.Tell:
+		if w.run != nil && w.run.name == e.Name {
+			w.tellRun(e.Msg)
+		}
+	case machine.SetTimer:
+		delete(w.timers, e.Name)
+		if e.Msg != nil {
+			w.timers[e.Name] = timer{w.now.Add(e.After), e.Msg}
+		}
+	case machine.Send:
+		switch msg := e.Msg.(type) {
+		case messages.Deliver:
+			w.rows = append(w.rows, msg)
+		case messages.IngressAccepted, messages.IngressRejected:
+		default: // people, readers and the platform take it
+		}
+	case machine.Resend:
+		w.decide(e.Msg, e.Sender, "")
+	default: // nothing in this world follows from it
+	}
+}
+
+func (w *world) tellRun(msg any) {
+	switch msg := msg.(type) {
+	case messages.ContinueRun:
+		w.strict(msg.Input)
+		w.run.goOn(msg)
+	case messages.ExecuteCalls:
+		w.run.running = true
+	case messages.InputShortened:
+		w.run.asked = false
+	default: // it changes nothing here
+	}
+}
+
+// strict judges a request as the strictest provider does.
+func (w *world) strict(in messages.StepInput) {
+	req := model.Request{System: "s", Messages: in.Messages}
+	for _, name := range []string{"look", "act", "ask"} {
+		req.Tools = append(req.Tools, model.ToolSpec{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)})
+	}
+	if err := modeltest.Strict(req); err != nil {
+		w.fail("a request is refused: %v\n%s", err, roles(in.Messages))
+	}
+}
+
+func roles(list []modelmessage.Message) string {
+	var out []string
+	for _, m := range list {
+		out = append(out, fmt.Sprintf("%s %q %+v", m.Role, m.Text, m.Parts))
+	}
+	return strings.Join(out, "\n")
+}
+
+// user is a message of a person.
+func (w *world) user(who, text string) messages.AcceptIngress {
+	w.words++
+	id := fmt.Sprint(w.words)
+	w.order++
+	meta := uimessage.Metadata{
+		TS: w.now.UnixMilli(), ChatKey: string(testChat), Channel: "telegram", ChatID: "7", ChatType: "private", UserID: who, Username: who,
+		MessageID: id, IngressID: "telegram:7:" + id, RequestID: "q" + id, Kind: uimessage.KindNormal, Source: uimessage.SourceIngress,
+	}
+	if w.opts.GroupContext != nil {
+		meta.ChatType = "group"
+	}
+	return messages.AcceptIngress{
+		ChatKey: testChat, RequestID: meta.RequestID, IngressID: meta.IngressID, Verdict: messages.VerdictOpen, Order: w.order,
+		Turn: uimessage.Message{ID: "u:" + string(testChat) + ":" + id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: text}}, Metadata: meta.Append(nil)},
+	}
+}
