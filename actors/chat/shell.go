@@ -403,39 +403,39 @@ func (s *shell) load() (err error) {
 	for _, d := range snap.Damage {
 		s.log.Error("a part of the chat could not be read and is kept in quarantine", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Why)
 	}
-	state, err := s.replay(ctx, snap)
+	state, meta, err := s.replay(ctx, snap)
 	if err != nil {
 		return err
 	}
 	s.memo = &model.Memo{}
-	s.chat.Load(state, archive{s.store, s.o.Store, s.key}, time.Now())
+	s.chat.Load(state, meta, archive{s.store, s.o.Store, s.key}, time.Now())
 	s.counted = s.o.Metrics.loaded(state)
 	return nil
 }
 
 // replay makes the state. Counts that do not add up belong to a meta file that was
 // lost: they are made anew from the ledger.
-func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.State, error) {
+func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.State, journal.Meta, error) {
 	state, err := journal.Replay(snap)
 	if err != nil || state.Balanced() {
-		return state, err
+		return state, snap.Meta, err
 	}
 	var ledger []journal.Tally
 	for e, err := range s.store.Ledger(ctx) {
 		if err != nil {
-			return nil, err
+			return nil, snap.Meta, err
 		}
 		ledger = append(ledger, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
 	}
 	given := state.N // also to facts that left nothing in the ledger
 	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
-		return nil, err
+		return nil, snap.Meta, err
 	}
 	s.log.Warn("the chat's counts were made anew from its ledger")
 	if state, err = journal.Replay(snap); err == nil {
-		state.N = max(state.N, given) // no number is given twice
+		state.Reserve(given)
 	}
-	return state, err
+	return state, snap.Meta, err
 }
 
 // abandon lets the state and everything that runs for it go; the disk has what counts.

@@ -96,7 +96,7 @@ func (s *State) Rewritten(r Rewrite) {
 		}
 	}
 	s.stored, s.shared = len(s.History), false
-	s.Cursor, s.Pinned, s.Tries, s.Tokens = r.Meta.Cursor, r.Meta.Pinned, r.Meta.Tries, r.Meta.Tokens
+	s.Cursor, s.Pinned = r.Meta.Cursor, r.Meta.Pinned
 }
 
 func turnsOf(list []uimessage.Message) []Turn {

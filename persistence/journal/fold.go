@@ -12,8 +12,9 @@ const (
 	DirOut = "out"
 )
 
-// Fold is what can leave the journal now. It may be called only while no run is
-// under way. After the store took it, call [State.Folded].
+// Fold is what can leave the journal now. It may be called only while no run is in
+// progress. After the store took it, call [State.Folded]. See [State.Meta] for what the
+// caller adds.
 func (s *State) Fold(ts int64) Fold {
 	f := Fold{Ledger: s.ledger}
 	f.History = append(f.History, s.dirty...)
@@ -44,10 +45,11 @@ func (s *State) Folded() {
 	s.counted = s.N
 }
 
-// Meta is the meta file's content for the state as it is.
+// Meta is the meta file's content for the state as it is. What is known of compactions is
+// not part of the state: whoever writes the file adds it.
 func (s *State) Meta() Meta {
 	return Meta{
-		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Tries: s.Tries, Tokens: s.Tokens,
+		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor,
 		Shown: s.showings(), Read: s.Read, Referrals: slices.Clone(s.Referrals), Referred: s.referredRequests(), Buttons: slices.Clone(s.Buttons),
 		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt, Requests: s.requests,
 	}
@@ -69,6 +71,9 @@ func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
 	}
 	return records
 }
+
+// Reserve keeps the numbers up to n from being given again.
+func (s *State) Reserve(n int64) { s.N = max(s.N, n) }
 
 // Next numbers facts for the journal.
 func (s *State) Next(ts int64, facts ...Fact) []Record {

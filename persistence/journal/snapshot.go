@@ -43,7 +43,8 @@ type Meta struct {
 	Pinned []string `json:"pinned,omitempty"`
 	// Cursor is the archive that the history's summary names. Not rebuildable.
 	Cursor string `json:"cursor,omitempty"`
-	// Tries are those of the state. Not rebuildable.
+	// Tries are the compactions of late that changed nothing, in Unix milliseconds. Not
+	// rebuildable.
 	Tries []int64 `json:"compactionTries,omitempty"`
 	// Shown and Read are those of the state. Not rebuildable: requests count as not
 	// shown without them.
@@ -54,7 +55,7 @@ type Meta struct {
 	Referrals []Referral        `json:"referrals,omitempty"`
 	Referred  []ReferredRequest `json:"guests,omitempty"`
 	Buttons   []ButtonRow       `json:"buttons,omitempty"`
-	// Tokens are those of the state.
+	// Tokens are what the turns were counted as.
 	Tokens TokenCounts `json:"turnTokens,omitzero"`
 	// N and Seq are the highest record and turn numbers ever given.
 	N   int64 `json:"n,omitempty"`

@@ -57,10 +57,6 @@ type State struct {
 	// Pinned and Cursor are kept for the meta file.
 	Pinned []string
 	Cursor string
-	// Tries are the compactions of late that changed nothing, in Unix milliseconds.
-	Tries []int64
-	// Tokens are kept for the meta file.
-	Tokens TokenCounts
 	// Shown are the rows that showed requests which are open, in the order of their
 	// delivery, and Read is what readers of a chat without an outbox saw last.
 	Shown []Showing
@@ -151,8 +147,6 @@ func Replay(snap Snapshot) (*State, error) {
 		Seq:      snap.Meta.Seq,
 		Pinned:   snap.Meta.Pinned,
 		Cursor:   snap.Meta.Cursor,
-		Tries:    snap.Meta.Tries,
-		Tokens:   snap.Meta.Tokens,
 		Shown:    slices.Clone(snap.Meta.Shown),
 		Read:     snap.Meta.Read,
 		Referred: slices.Clone(snap.Meta.Referred),

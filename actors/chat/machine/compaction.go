@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -35,8 +36,11 @@ type compacting struct {
 	tries []int64
 	ready *readyFold          // nil: there is none to apply
 	aged  []messages.AgedTurn // whose large outputs are to be left out
-	size  estimate
-	stale int // turns of the history in which there was nothing to fold
+	// keptTries and keptTokens are what the meta file says of tries and size.
+	keptTries  []int64
+	keptTokens journal.TokenCounts
+	size       estimate
+	stale      int // turns of the history in which there was nothing to fold
 }
 
 // readyFold is a summary that waits for the end of the run.
@@ -130,7 +134,7 @@ func (c *Chat) onCompacted(msg messages.CompactionFinished) {
 	f.child, f.asked = "", messages.ShortenInput{}
 	if n := len(msg.Tokens); n > 0 && n <= len(c.state.History) && c.state.History[n-1].ID == f.last {
 		f.size.counted(msg.System, msg.Tokens)
-		c.state.Tokens = f.size.kept(c.state.History)
+		f.keptTokens = f.size.kept(c.state.History)
 	}
 	f.aged = msg.Aged
 	if msg.Summary == "" {
@@ -157,7 +161,7 @@ func (c *Chat) notCompacted(result string, turns int) {
 		f.tries = append(f.tries, c.now().UnixMilli())
 	default:
 		f.tries = append(f.tries, c.now().UnixMilli())
-		c.state.Tries = slices.Clone(f.tries)
+		f.keptTries = slices.Clone(f.tries)
 		c.keepMeta()
 	}
 }

@@ -28,7 +28,7 @@ func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
 			continue
 		}
 		c.checkpoint()
-		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.state.Meta()}
+		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.meta()}
 		rewrite.Insert = append(rewrite.Insert, m)
 		c.compaction.size.aged(i, a.Tokens)
 		rewrite.Meta.Tokens = c.compaction.size.kept(c.state.History)

@@ -48,7 +48,7 @@ func (c *Chat) putSummary(ready *readyFold) {
 	c.checkpoint()
 	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
 	now := c.now()
-	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.state.Meta()}
+	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
 	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[ready.to:]))
 	if !c.NoArchive {

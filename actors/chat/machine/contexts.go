@@ -135,7 +135,7 @@ func (c *Chat) switchContext(order ordered, from, to int, result journal.Result)
 	}
 	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, c.switchedWords)
 	c.checkpoint()
-	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.state.Meta()}
+	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.meta()}
 	var over []journal.Turn
 	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
 		over[len(over)-1] = over[len(over)-1].Obeyed(result)

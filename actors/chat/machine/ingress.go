@@ -311,7 +311,7 @@ func (c *Chat) cut(from int) {
 	c.checkpoint()
 	rewrite := c.state.Rewound(c.key, from, c.now(), "a:"+string(c.key)+":"+c.newID())
 	rewrite.Meta.Pinned = c.needed(contentsOf(c.state.History[:from]))
-	rewrite.Meta.Tokens = journal.TokenCounts{}
+	rewrite.Meta.Tries = c.compaction.keptTries
 	c.rewrite(rewrite)
 	c.newBegin("rewind")
 }

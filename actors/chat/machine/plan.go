@@ -298,8 +298,16 @@ func (c *Chat) checkpoint() {
 func (c *Chat) saveMeta() {
 	c.copyState()
 	f := c.state.Fold(c.now().UnixMilli())
+	f.Meta.Tries, f.Meta.Tokens = c.compaction.keptTries, c.compaction.keptTokens
 	c.p.Writes = append(c.p.Writes, Write{Fold: &f})
 	c.state.Folded()
+}
+
+// meta is the meta file's content for the chat as it is.
+func (c *Chat) meta() journal.Meta {
+	m := c.state.Meta()
+	m.Tries, m.Tokens = c.compaction.keptTries, c.compaction.keptTokens
+	return m
 }
 
 // rewrite plans another history, after a checkpoint.
@@ -307,6 +315,7 @@ func (c *Chat) rewrite(r journal.Rewrite) {
 	c.copyState()
 	c.p.Writes = append(c.p.Writes, Write{Rewrite: &r})
 	c.state.Rewritten(r)
+	c.compaction.keptTries, c.compaction.keptTokens = r.Meta.Tries, r.Meta.Tokens
 }
 
 // newBegin forgets what was known of the beginning of the history, which is another one now.

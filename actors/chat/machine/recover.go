@@ -18,13 +18,16 @@ const (
 	maxAttempts = 3
 )
 
-// Load gives the chat a state that was read from its store.
-func (c *Chat) Load(state *journal.State, store Archive, now time.Time) {
+// Load gives the chat a state that was read from its store, with the meta file that it was
+// made from.
+func (c *Chat) Load(state *journal.State, meta journal.Meta, store Archive, now time.Time) {
 	c.state, c.store = state, store
-	if len(state.Tries) > len(c.compaction.tries) {
-		c.compaction.tries = state.Tries
+	f := &c.compaction
+	f.keptTries, f.keptTokens = meta.Tries, meta.Tokens
+	if len(meta.Tries) > len(f.tries) {
+		f.tries = meta.Tries
 	}
-	c.compaction.size = restored(state.Tokens, state.History)
+	f.size = restored(meta.Tokens, state.History)
 	c.cache, c.trim, c.handed = &prompt.Cache{}, messages.Trim{}, map[journal.RowKey]bool{}
 	c.seen(state.History)
 	if slices.ContainsFunc(c.unseen(), func(t journal.Turn) bool { return t.Meta.Album != "" }) {

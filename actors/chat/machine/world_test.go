@@ -121,21 +121,22 @@ func (w *world) load() {
 		return
 	}
 	w.chat = chat
-	state, err := w.replayed()
+	state, meta, err := w.replayed()
 	if err != nil {
 		w.fail("load: %v", err)
 		return
 	}
-	w.m.Load(state, archive{w.chat, w.store}, w.now)
+	w.m.Load(state, meta, archive{w.chat, w.store}, w.now)
 	w.decide(machine.Loaded{}, nil, "")
 }
 
-func (w *world) replayed() (*journal.State, error) {
+func (w *world) replayed() (*journal.State, journal.Meta, error) {
 	snap, err := w.chat.Load(context.Background())
 	if err != nil {
-		return nil, err
+		return nil, journal.Meta{}, err
 	}
-	return journal.Replay(snap)
+	state, err := journal.Replay(snap)
+	return state, snap.Meta, err
 }
 
 // newID gives the same ids whenever the same thing is decided again.
@@ -235,7 +236,7 @@ func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err err
 	switch {
 	case first && clean && (p.MayRefuse || p.IfRefused != nil):
 	case clean && p.IfRefused != nil:
-		state, err := w.replayed()
+		state, _, err := w.replayed()
 		if err != nil {
 			w.fail("reload: %v", err)
 			return false
@@ -257,7 +258,7 @@ func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err err
 // What it plans is not carried out.
 func (w *world) recovers() {
 	w.shadow++
-	state, err := w.replayed()
+	state, meta, err := w.replayed()
 	if err != nil {
 		w.fail("replay after a crash: %v", err)
 		return
@@ -266,7 +267,7 @@ func (w *world) recovers() {
 		w.fail("after a crash the counts do not add up: %+v, %d open", state.Counts(), state.OpenTurns())
 	}
 	m := machine.New(w.opts, testChat)
-	m.Load(state, archive{w.chat, w.store}, w.now)
+	m.Load(state, meta, archive{w.chat, w.store}, w.now)
 	var msg any = machine.Loaded{}
 	for range 18 {
 		p := m.Decide(machine.Input{Now: w.now, NewID: newID(w.ids + 1000), Msg: msg})
@@ -288,7 +289,7 @@ func (w *world) check(in machine.Input) {
 	if w.steps%4 > 0 {
 		return
 	}
-	replayed, err := w.replayed()
+	replayed, _, err := w.replayed()
 	if err != nil {
 		w.fail("replay after %T: %v", in.Msg, err)
 		return
@@ -301,7 +302,9 @@ func (w *world) check(in machine.Input) {
 // digest is what of a state has to be the same after a crash.
 func digest(s *journal.State) string {
 	var b strings.Builder
-	turn := func(name string, t journal.Turn) { fmt.Fprintf(&b, "%s %s %s %d\n", name, t.ID, t.Metadata, len(t.Parts)) }
+	turn := func(name string, t journal.Turn) {
+		fmt.Fprintf(&b, "%s %s %s %d\n", name, t.ID, t.Metadata, len(t.Parts))
+	}
 	for _, t := range s.History {
 		turn("turn", t)
 	}
