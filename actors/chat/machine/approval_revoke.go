@@ -221,14 +221,14 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 		if g.Until != 0 {
 			left := c.timeLeft(g)
 			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
-			about = notice{"for " + who + " in folder " + folder + ", " + left.en, who + " 在文件夹 " + folder + "，" + left.zh}
+			about = notice{"for " + who + " in folder " + folder + ", " + left[0], who + " 在文件夹 " + folder + "，" + left[1]}
 		}
 		name, colon := "g"+strconv.Itoa(g.N), notice{": ", "："}
 		if g.FilesIn != "" {
 			left, who := c.timeLeft(g), visible.Sentence(g.Person)
 			lines = append(lines, name+c.text(colon, turn)+c.text(notice{
-				"files directly in this folder are sent, for " + who + ", " + left.en,
-				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left.zh,
+				"files directly in this folder are sent, for " + who + ", " + left[0],
+				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left[1],
 			}, turn)+"\n\n"+visible.Block("", visible.Text(g.FilesIn)))
 			continue
 		}

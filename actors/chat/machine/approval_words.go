@@ -44,8 +44,8 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 		}
 		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
 		out = append(out, c.inTheirWords(notice{
-			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how.en + folder.en + " Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how.zh + folder.zh + "30 分钟内没有答复就失效。",
+			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
 		}))
 	}
 	if len(out) == 0 {

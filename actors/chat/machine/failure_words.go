@@ -14,5 +14,5 @@ func FailureWords(reason string) (english, chinese string) {
 		return "The message was not taken.", "这条消息没有被接收。"
 	}
 	n := failure(reason)
-	return n.en, n.zh
+	return n[0], n[1]
 }

@@ -70,7 +70,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 		c.forgets = c.now()
 		button := func(order string, label notice) messages.Ask {
 			text := c.text(label, turn)
-			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label.zh}
+			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label[1]}
 		}
 		msg.Asks = append(msg.Asks, button("forget yes", notice{"🗑 Delete everything", "🗑 全部删除"}), button("forget no", notice{"Keep", "保留"}))
 		answer(noticeForgetAsk())

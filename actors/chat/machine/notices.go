@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// notice is what the host says to people by itself, in English and Chinese.
-type notice struct{ en, zh string }
+// notice is what the host says to people by itself, in English and in Chinese.
+type notice [2]string
 
 // The notices about commands and the lane.
 func noticeUnknownCommand() notice {
@@ -163,8 +163,8 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 		return ""
 	}
 	if slices.Contains(endings(), reason) && leftCalls(m) {
-		words.en += " What it was about to do has not been done."
-		words.zh += "它准备执行的操作没有执行。"
+		words[0] += " What it was about to do has not been done."
+		words[1] += "它准备执行的操作没有执行。"
 	}
 	return c.inTheirWords(words)
 }
@@ -218,14 +218,14 @@ func (c *Chat) newestTurn() journal.Turn {
 func (c *Chat) text(n notice, t journal.Turn) string {
 	switch c.language() {
 	case LanguageChinese:
-		return n.zh
+		return n[1]
 	case LanguageEnglish:
-		return n.en
+		return n[0]
 	}
 	if c.writtenInChinese(t) {
-		return n.zh
+		return n[1]
 	}
-	return n.en
+	return n[0]
 }
 
 // writtenInChinese reports whether a turn is, or for an order, what was said before it.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -45,7 +46,9 @@ func (c *Chat) canPage() bool {
 	return c.Files != nil && !c.in.NoFiles && c.via.Outbox && c.via.MaxText > 0 && c.via.Parts != nil
 }
 
-func (c *Chat) splitter() splitter { return splitter{c.via.MaxText, c.via.Parts} }
+func (c *Chat) splitter() longtext.Splitter {
+	return longtext.Splitter{MaxText: c.via.MaxText, Parts: c.via.Parts}
+}
 
 // openPages are the pages that people can ask for, read once an activation.
 func (c *Chat) openPages() *pages {
@@ -91,13 +94,13 @@ func (c *Chat) paged(key journal.RowKey, text string) string {
 		return text
 	}
 	s := c.splitter()
-	if !s.long(text) {
+	if !s.Long(text) {
 		if c.openPages() != nil {
 			c.keepPages(nil)
 		}
 		return text
 	}
-	body, end := s.page(text, 0, c.pageHint(text, 0))
+	body, end := s.Page(text, 0, c.pageHint(text, 0))
 	c.keepPages(&pages{V: 1, Row: key, Text: text, At: end})
 	return body + c.pageHint(text, end)
 }
@@ -117,8 +120,8 @@ func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !c.canPage() {
 		return false
 	}
-	want := wishOf(words)
-	if want == wishNone {
+	want := longtext.WishOf(words)
+	if want == longtext.None {
 		return false
 	}
 	p := c.openPages()
@@ -154,17 +157,17 @@ func (c *Chat) begun(p *pages) bool {
 }
 
 // nextPage is what is sent of pages, and where the next one begins.
-func (c *Chat) nextPage(p *pages, from int, want wish) (row journal.Row, end int) {
+func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row, end int) {
 	s := c.splitter()
-	if want == wishNext {
-		row.Text, end = s.page(p.Text, from, c.pageHint(p.Text, from))
+	if want == longtext.Next {
+		row.Text, end = s.Page(p.Text, from, c.pageHint(p.Text, from))
 		if end < len(p.Text) {
 			row.Text += c.pageHint(p.Text, end)
 		}
 		return row, end
 	}
-	row.Text = fenceAt(p.Text, from) + p.Text[from:]
-	if !c.via.Documents || units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
+	row.Text = longtext.FenceAt(p.Text, from) + p.Text[from:]
+	if !c.via.Documents || longtext.Units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
 		return row, len(p.Text)
 	}
 	path, err := c.Files.FilePath(c.key, wholeFile)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -95,8 +96,8 @@ func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 // outputParts sends a text at once if it is short, else as a file, else in pages.
 func (c *Chat) outputParts(row *journal.Row, tool, text string) {
 	title := c.inTheirWords(noticeOutput(tool, len(text)))
-	whole := title + "\n" + fenced(text)
-	if !c.via.Documents || c.Files == nil || c.in.NoFiles || units(whole, c.via.MaxText) <= c.via.MaxText {
+	whole := title + "\n" + longtext.Fenced(text)
+	if !c.via.Documents || c.Files == nil || c.in.NoFiles || longtext.Units(whole, c.via.MaxText) <= c.via.MaxText {
 		row.Text = c.paged(row.Key, whole)
 		return
 	}
@@ -136,7 +137,7 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 	var at, n, pages int
 	from, to := 0, 0
 	for at < len(text) {
-		end := at + cut(text[at:], outputPage)
+		end := at + longtext.Cut(text[at:], outputPage)
 		if pages++; pages == page {
 			from, to, n = at, end, page
 		}
@@ -145,20 +146,11 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 	if n == 0 {
 		return c.inTheirWords(noticeOutputPages(tool, pages))
 	}
-	out := c.inTheirWords(noticeOutput(tool, len(text))) + "\n" + fenced(text[from:to])
+	out := c.inTheirWords(noticeOutput(tool, len(text))) + "\n" + longtext.Fenced(text[from:to])
 	if pages > 1 {
 		out += "\n" + c.inTheirWords(noticeOutputPage(back, page, pages))
 	}
 	return out
-}
-
-// fenced is a text as a block of code, which nothing in it can end.
-func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // outputOf is the n-th newest call with a result, and the message that it is in. What
@@ -198,22 +190,22 @@ func (c *Chat) askedBefore(i int) string {
 
 // wholeOutput is all that a tool said, without secrets, and how long it is.
 func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, size int64, err error) {
-	what := saidBy(call.Output)
+	what := longtext.SaidBy(call.Output)
 	if len(call.Output) == 0 {
-		what = said{text: call.ErrorText.Value}
+		what = longtext.Said{Text: call.ErrorText.Value}
 	}
-	if what.archive != "" && what.whole == "" {
-		if what, err = c.archivedOutput(what.archive, turnID, call.ToolCallID); err != nil {
+	if what.Archive != "" && what.Whole == "" {
+		if what, err = c.archivedOutput(what.Archive, turnID, call.ToolCallID); err != nil {
 			return "", 0, err
 		}
 	}
-	text, size = what.text, int64(len(what.text))
-	if what.whole != "" && c.Whole != nil {
-		if text, size, err = c.Whole(c.key, what.whole); err != nil {
+	text, size = what.Text, int64(len(what.Text))
+	if what.Whole != "" && c.Whole != nil {
+		if text, size, err = c.Whole(c.key, what.Whole); err != nil {
 			return "", 0, err
 		}
 		if raw := json.RawMessage(text); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Valid(raw) {
-			text = saidBy(raw).text
+			text = longtext.SaidBy(raw).Text
 		}
 	}
 	if size > MaxOutput {
@@ -227,10 +219,10 @@ func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, siz
 }
 
 // archivedOutput is what a tool said before that was left out of the history.
-func (c *Chat) archivedOutput(archive, turnID, callID string) (said, error) {
+func (c *Chat) archivedOutput(archive, turnID, callID string) (longtext.Said, error) {
 	a, err := c.store.ReadArchive(context.Background(), archive)
 	if err != nil {
-		return said{}, err
+		return longtext.Said{}, err
 	}
 	for _, line := range a.Lines {
 		m, err := uimessage.Decode([]byte(line))
@@ -239,11 +231,11 @@ func (c *Chat) archivedOutput(archive, turnID, callID string) (said, error) {
 		}
 		for _, p := range m.Parts {
 			if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == callID {
-				return saidBy(t.Output), nil
+				return longtext.SaidBy(t.Output), nil
 			}
 		}
 	}
-	return said{}, fmt.Errorf("the archive %s does not have it: %w", archive, persistence.ErrNotFound)
+	return longtext.Said{}, fmt.Errorf("the archive %s does not have it: %w", archive, persistence.ErrNotFound)
 }
 
 func noticeOutputUsage() notice {

@@ -1,39 +1,6 @@
 package machine
 
-import (
-	"encoding/json"
-	"strings"
-	"testing"
-	"unicode/utf8"
-)
-
-// What tools say is shown as they said it, or line by line; JSON is shown to nobody.
-func TestSaidBy(t *testing.T) {
-	for _, tt := range []struct {
-		name, output string
-		want         said
-	}{
-		{"nothing", ``, said{}},
-		{"null", ` null `, said{}},
-		{"a text", `"a\nb {\"c\": 1}"`, said{text: "a\nb {\"c\": 1}"}},
-		{"what a command printed", `{"exitCode":1,"output":"no such file\n","durationMs":3}`, said{text: "no such file\n"}},
-		{"a long text", `{"truncated":true,"bytes":900,"head":"a","tail":"z","whole":"results/c/r.txt","note":"n"}`, said{text: "a\n… 900 bytes …\nz", whole: "results/c/r.txt"}},
-		{"a long text of a command", `{"exitCode":0,"output":{"truncated":true,"bytes":9,"head":"a","tail":"z","note":"n"}}`, said{text: "a\n… 9 bytes …\nz"}},
-		{"left out", `{"truncated":true,"bytes":9,"archive":"x-aged","note":"n"}`, said{archive: "x-aged"}},
-		{"left out, and kept by the tool", `{"truncated":true,"bytes":9,"archive":"x-aged","whole":"w","note":"n"}`, said{archive: "x-aged", whole: "w"}},
-		{"a number", `42`, said{text: "42\n"}},
-		{"members", `{"path":"a.go","lines":2,"text":"x\n  y\n","ok":true,"next":null}`, said{text: "path: a.go\nlines: 2\ntext:\nx\n  y\nok: true\nnext: -\n"}},
-		{"lists", `{"files":[{"name":"a","size":1},"b",[]]}`, said{text: "files:\n  -\n    name: a\n    size: 1\n  - b\n  -\n"}},
-		{"a key of two lines", `{"a\nb: c":"d"}`, said{text: "a b: c: d\n"}},
-		{"own members of these names", `{"truncated":false,"head":"h"}`, said{text: "truncated: false\nhead: h\n"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := saidBy(json.RawMessage(tt.output)); got != tt.want {
-				t.Errorf("got %+v, want %+v", got, tt.want)
-			}
-		})
-	}
-}
+import "testing"
 
 func TestOutputArgs(t *testing.T) {
 	for _, tt := range []struct {
@@ -55,37 +22,4 @@ func TestOutputArgs(t *testing.T) {
 			t.Errorf("%q: %d, %d, %v; want %d, %d, %v", tt.args, back, page, ok, tt.back, tt.page, tt.ok)
 		}
 	}
-}
-
-func TestFenced(t *testing.T) {
-	for _, text := range []string{"x", "```\nx\n```", "a ````` b", ""} {
-		lines := strings.Split(fenced(text), "\n")
-		fence := lines[0]
-		if last := lines[len(lines)-1]; last != fence || strings.Contains(text, fence) {
-			t.Errorf("%q is fenced as %q", text, lines)
-		}
-	}
-}
-
-func FuzzSaidBy(f *testing.F) {
-	for _, s := range []string{`{"a":[{"b":"c\nd"}]}`, `{"output":{"output":{"output":"x"}}}`, strings.Repeat(`{"a":`, 80) + "1" + strings.Repeat("}", 80), `"\ud800"`, `{"a"`, `[1,2`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, output []byte) {
-		got := saidBy(output)
-		if !json.Valid(output) {
-			return
-		}
-		if utf8.Valid(output) && !utf8.ValidString(got.text) {
-			t.Errorf("%q is shown as %q", output, got.text)
-		}
-		var members map[string]string
-		if json.Unmarshal(output, &members) == nil && members["output"] == "" {
-			for key, value := range members {
-				if value != "" && !strings.Contains(value, "\n") && !strings.Contains(got.text, value) {
-					t.Errorf("%q of %q is not in %q", key, output, got.text)
-				}
-			}
-		}
-	})
 }

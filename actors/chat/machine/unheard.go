@@ -90,7 +90,7 @@ func standsForFile(parts []uimessage.Part, i int) bool {
 // spokenTo is a notice to somebody who spoke: in the language that was chosen for the
 // chat, else that of the caption, else that of what was written here before.
 func (c *Chat) spokenTo(n notice, turn journal.Turn) string {
-	if said := c.text(n, turn); said != n.en || c.language() != "" {
+	if said := c.text(n, turn); said != n[0] || c.language() != "" {
 		return said
 	}
 	for _, t := range slices.Backward(c.state.History) {
@@ -98,5 +98,5 @@ func (c *Chat) spokenTo(n notice, turn journal.Turn) string {
 			return c.text(n, t)
 		}
 	}
-	return n.en
+	return n[0]
 }

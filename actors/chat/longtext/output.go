@@ -1,4 +1,4 @@
-package machine
+package longtext
 
 import (
 	"bytes"
@@ -11,23 +11,23 @@ import (
 const maxNested = 32
 
 // said is what a tool said, for people.
-type said struct {
-	text  string
-	whole string // where all of it is kept; empty: nowhere else
+type Said struct {
+	Text  string
+	Whole string // where all of it is kept; empty: nowhere else
 	// archive has the message as it was before large outputs were left out.
-	archive string
+	Archive string
 }
 
 // saidBy reads a result: a text is taken as it is, as is the member output of a
 // result that has one; the rest is written line by line. Nobody is shown JSON.
-func saidBy(output json.RawMessage) said {
+func SaidBy(output json.RawMessage) Said {
 	output = bytes.TrimSpace(output)
 	if len(output) == 0 || bytes.Equal(output, []byte("null")) {
-		return said{}
+		return Said{}
 	}
 	var text string
 	if json.Unmarshal(output, &text) == nil {
-		return said{text: text}
+		return Said{Text: text}
 	}
 	var short struct {
 		Truncated bool            `json:"truncated"`
@@ -42,18 +42,18 @@ func saidBy(output json.RawMessage) said {
 	if json.Unmarshal(output, &short) == nil {
 		switch {
 		case short.Truncated && short.Head != nil:
-			return said{text: fmt.Sprintf("%s\n… %d bytes …\n%s", *short.Head, short.Bytes, short.Tail), whole: short.Whole}
+			return Said{Text: fmt.Sprintf("%s\n… %d bytes …\n%s", *short.Head, short.Bytes, short.Tail), Whole: short.Whole}
 		case short.Truncated && short.Note != nil && short.Archive != "":
-			return said{whole: short.Whole, archive: short.Archive}
+			return Said{Whole: short.Whole, Archive: short.Archive}
 		case len(short.Output) > 0:
-			return saidBy(short.Output)
+			return SaidBy(short.Output)
 		}
 	}
 	var b strings.Builder
 	dec := json.NewDecoder(bytes.NewReader(output))
 	dec.UseNumber()
 	written(&b, dec, "", 0)
-	return said{text: b.String()}
+	return Said{Text: b.String()}
 }
 
 // written writes the next value of a JSON text as lines. What breaks off ends there.
@@ -106,4 +106,13 @@ func sep(key string) string {
 		return ""
 	}
 	return " "
+}
+
+// fenced is a text as a block of code, which nothing in it can end.
+func Fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }

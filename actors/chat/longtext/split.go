@@ -1,4 +1,4 @@
-package machine
+package longtext
 
 import (
 	"strings"
@@ -6,42 +6,42 @@ import (
 )
 
 // maxParts is how many messages one answer may take before it is paged.
-const maxParts = 4
+const MaxParts = 4
 
 // splitter cuts texts into pages. It is pure.
-type splitter struct {
-	maxText int // UTF-16 units of a message
-	parts   func(text string) int
+type Splitter struct {
+	MaxText int // UTF-16 units of a message
+	Parts   func(text string) int
 }
 
 // long reports whether a text takes more messages than a page may.
-func (s splitter) long(text string) bool {
-	switch n := units(text, (maxParts+2)*s.maxText); {
-	case n <= s.maxText:
+func (s Splitter) Long(text string) bool {
+	switch n := Units(text, (MaxParts+2)*s.MaxText); {
+	case n <= s.MaxText:
 		return false
-	case n > (maxParts+2)*s.maxText:
+	case n > (MaxParts+2)*s.MaxText:
 		return true // markup that is not shown is no sixth of a text that people read
 	}
-	return s.parts(text) > maxParts
+	return s.Parts(text) > MaxParts
 }
 
 // page is the text of the page that begins at a place, and where the next one
 // begins: at the end of the text, if this is the last. tail goes with the page when
 // it is not the last one.
-func (s splitter) page(text string, at int, tail string) (body string, end int) {
-	open := fenceAt(text, at)
+func (s Splitter) Page(text string, at int, tail string) (body string, end int) {
+	open := FenceAt(text, at)
 	rest := open + text[at:]
-	if !s.long(rest) {
+	if !s.Long(rest) {
 		return rest, len(text)
 	}
-	room := maxParts*s.maxText - units(open+tail, 1<<20) - 16
+	room := MaxParts*s.MaxText - Units(open+tail, 1<<20) - 16
 	for tries := 0; ; tries++ {
-		end = at + cut(text[at:], max(room, 1))
+		end = at + Cut(text[at:], max(room, 1))
 		body = open + text[at:end]
-		if fence := fenceAt(text, end); fence != "" {
+		if fence := FenceAt(text, end); fence != "" {
 			body = strings.TrimRight(body, "\n") + "\n" + closing(fence)
 		}
-		if tries == maxCuts || s.parts(body+tail) <= maxParts {
+		if tries == maxCuts || s.Parts(body+tail) <= MaxParts {
 			return body, end
 		}
 		room = room * 9 / 10
@@ -53,7 +53,7 @@ const maxCuts = 20
 
 // cut is where the text is best cut so that at most so many units come before: behind
 // a paragraph, a line, a word, and at least behind its first character.
-func cut(text string, room int) int {
+func Cut(text string, room int) int {
 	end := len(prefix(text, room))
 	if end == len(text) {
 		return end
@@ -85,7 +85,7 @@ func prefix(text string, room int) string {
 }
 
 // units are the UTF-16 units of a text, counted a little beyond most.
-func units(text string, most int) int {
+func Units(text string, most int) int {
 	n := 0
 	for _, r := range text {
 		n++
@@ -100,7 +100,7 @@ func units(text string, most int) int {
 }
 
 // fenceAt is the line that opened the block of code that a place is in; empty: none.
-func fenceAt(text string, at int) string {
+func FenceAt(text string, at int) string {
 	open := ""
 	for line := range strings.Lines(text[:at]) {
 		trimmed := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")
@@ -127,35 +127,4 @@ func closing(line string) string {
 		}
 	}
 	return ""
-}
-
-// wish is what people say about pages.
-type wish string
-
-const (
-	wishNone wish = ""
-	wishNext wish = "next"
-	wishAll  wish = "all"
-)
-
-// wishOf reads a whole message; what is more than a phrase is none.
-func wishOf(text string) wish {
-	text = strings.TrimSpace(text)
-	if len(text) > 128 {
-		return wishNone
-	}
-	if strings.HasPrefix(text, "@") { // in a group the bot is named
-		if _, rest, ok := strings.Cut(text, " "); ok {
-			text = rest
-		}
-	} else if i := strings.LastIndex(text, " @"); i > 0 && !strings.Contains(text[i+2:], " ") {
-		text = text[:i]
-	}
-	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(text), ".。!！")) {
-	case "继续", "下一页", "展开", "continue", "next":
-		return wishNext
-	case "发完整输出", "full output":
-		return wishAll
-	}
-	return wishNone
 }
