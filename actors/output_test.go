@@ -160,7 +160,7 @@ func TestOutputKeptElsewhere(t *testing.T) {
 				case "json":
 					return `{"lines":[1,2]}`, 15, nil
 				case "huge":
-					return "", machine.MaxOutput + 1, nil
+					return "", notices.MaxOutput + 1, nil
 				}
 				return "", 0, fmt.Errorf("%s has no %q", key, pointer)
 			}

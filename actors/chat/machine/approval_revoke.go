@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -18,10 +19,6 @@ const (
 	revokeUnknown   = "not_found"
 	revokeForbidden = "forbidden"
 )
-
-func noticeMayNotRevoke() notice {
-	return notice{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
-}
 
 // counting are the grants that nobody took back and that have not ended.
 func (c *Chat) counting() []persistence.Grant {
@@ -131,19 +128,19 @@ func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by mess
 		return false
 	}
 	if o.unclear {
-		return c.notRevoked(msg, turn, noticeRevokeUsage())
+		return c.notRevoked(msg, turn, notices.RevokeUsage())
 	}
 	gone, reason := c.revoke(by, msg.Admin, msg.RequestID, o.numbers)
 	if reason == revokeUnknown {
-		return c.notRevoked(msg, turn, noticeNoGrant())
+		return c.notRevoked(msg, turn, notices.NoGrant())
 	}
-	say := noticeMayNotRevoke()
+	say := notices.MayNotRevoke()
 	if c.adminsUnknown() {
-		say = noticeAdminsUnknown()
+		say = notices.AdminsUnknown()
 	}
 	if reason == "" {
 		names := strings.Join(grantNames(gone), ", ")
-		say = notice{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
+		say = notices.Text{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
 	}
 	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(say, turn))
 	return true
@@ -151,24 +148,13 @@ func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by mess
 
 // notRevoked answers an order that takes nothing back: with what runs without asking, if
 // anything does.
-func (c *Chat) notRevoked(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+func (c *Chat) notRevoked(msg messages.AcceptIngress, turn journal.Turn, n notices.Text) bool {
 	words := c.text(n, turn)
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
 	}
 	c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", words)
 	return true
-}
-
-func noticeRevokeUsage() notice {
-	return notice{
-		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
-		"没有撤销任何授权。发送 /approvals 撤销 g1 可撤销授权 g1，发送 /approvals 撤销 全部 可全部撤销；发送 /approvals 查看列表。",
-	}
-}
-
-func noticeNoGrant() notice {
-	return notice{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
 }
 
 func grantNames(numbers []int) []string {
@@ -192,7 +178,7 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	open := c.openHere()
 	words := c.listWords(open, msg, turn)
 	if others > 0 {
-		words += "\n\n" + c.text(noticeOthersWait(others), turn)
+		words += "\n\n" + c.text(notices.OthersWait(others), turn)
 	}
 	if list := c.counting(); len(list) > 0 {
 		words += "\n\n" + c.countingWords(list, turn)
@@ -201,32 +187,24 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-func noticeOthersWait(n int) notice {
-	en := strconv.Itoa(n) + " more requests wait in other chats. You cannot decide them from here"
-	if n == 1 {
-		en = "One more request waits in another chat. You cannot decide it from here"
-	}
-	return notice{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
-}
-
 // countingWords show grants.
 func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string {
 	first := "g" + strconv.Itoa(list[0].N)
-	lines := []string{c.text(notice{
+	lines := []string{c.text(notices.Text{
 		"These run without asking. /approvals revoke " + first + " revokes one, /approvals revoke all revokes all:",
 		"以下操作目前无需询问。/approvals 撤销 " + first + " 可撤销其中一条，/approvals 撤销 全部 可全部撤销：",
 	}, turn)}
 	for _, g := range list {
-		about := notice{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
+		about := notices.Text{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
 		if g.Until != 0 {
 			left := c.timeLeft(g)
 			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
-			about = notice{"for " + who + " in folder " + folder + ", " + left[0], who + " 在文件夹 " + folder + "，" + left[1]}
+			about = notices.Text{"for " + who + " in folder " + folder + ", " + left[0], who + " 在文件夹 " + folder + "，" + left[1]}
 		}
-		name, colon := "g"+strconv.Itoa(g.N), notice{": ", "："}
+		name, colon := "g"+strconv.Itoa(g.N), notices.Text{": ", "："}
 		if g.FilesIn != "" {
 			left, who := c.timeLeft(g), visible.Sentence(g.Person)
-			lines = append(lines, name+c.text(colon, turn)+c.text(notice{
+			lines = append(lines, name+c.text(colon, turn)+c.text(notices.Text{
 				"files directly in this folder are sent, for " + who + ", " + left[0],
 				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left[1],
 			}, turn)+"\n\n"+visible.Block("", visible.Text(g.FilesIn)))
@@ -238,11 +216,11 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 }
 
 // timeLeft says how long a grant still counts.
-func (c *Chat) timeLeft(g persistence.Grant) notice {
+func (c *Chat) timeLeft(g persistence.Grant) notices.Text {
 	minutes := max(1, int(c.grants.ends[g.ID].Sub(c.now()).Round(time.Minute)/time.Minute))
 	n, unit := strconv.Itoa(minutes), " more minutes"
 	if minutes == 1 {
 		unit = " more minute"
 	}
-	return notice{n + unit, "还有 " + n + " 分钟"}
+	return notices.Text{n + unit, "还有 " + n + " 分钟"}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -33,7 +34,7 @@ func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) 
 	case senseGrant:
 		return c.grantTimed(msg, turn, v)
 	case senseUnknown:
-		return c.sayToThem(msg, turn, noticeAdminsUnknown())
+		return c.sayToThem(msg, turn, notices.AdminsUnknown())
 	case senseNone:
 		return c.sayHowToDecide(msg, turn)
 	case senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
@@ -56,14 +57,14 @@ func (c *Chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) boo
 	return c.sayToThem(msg, turn, noticeHowToDecide(attempt))
 }
 
-func noticeHowToDecide(a reply.Attempt) notice {
+func noticeHowToDecide(a reply.Attempt) notices.Text {
 	n := strconv.Itoa(a.N)
 	if a.Approves {
-		return notice{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+		return notices.Text{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
 	}
 	if a.Rest == "" {
-		return notice{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+		return notices.Text{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
 	}
 	why := n + " " + visible.Sentence(cutReason(a.Rest))
-	return notice{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
+	return notices.Text{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
 }

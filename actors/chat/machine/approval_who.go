@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -61,14 +62,6 @@ func (c *Chat) askerOf(approvalID string) string {
 	return c.asker().ID // of the run under way, if it is one at all
 }
 
-// noticeAdminsUnknown answers those who may be administrators. Nothing is decided.
-func noticeAdminsUnknown() notice {
-	return notice{
-		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
-		"暂时无法查询谁是本群的管理员，因此无法确认你是否有权审批。请求保持不变，请稍后再说一次。",
-	}
-}
-
 // adminsUnknown reports that somebody without a say here might have one as the
 // group's administrator.
 func (c *Chat) adminsUnknown() bool {
@@ -76,11 +69,11 @@ func (c *Chat) adminsUnknown() bool {
 }
 
 // noSay is what somebody reads who may not decide.
-func (c *Chat) noSay() notice {
+func (c *Chat) noSay() notices.Text {
 	if c.adminsUnknown() {
-		return noticeAdminsUnknown()
+		return notices.AdminsUnknown()
 	}
-	return noticeMayNotDecide()
+	return notices.MayNotDecide()
 }
 
 // overOpenRequests reports whether a command would take open requests out of people's
@@ -92,11 +85,4 @@ func (c *Chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) b
 	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
 	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(c.state.OpenRequests())
-}
-
-func noticeOverRequests() notice {
-	return notice{
-		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
-		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -30,10 +31,6 @@ const maxHead = 80
 // maxEvent is the longest text of an event, in characters.
 const maxEvent = 500
 
-func noticeMayNotDecide() notice {
-	return notice{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
-}
-
 // requestWords ask people: one plain sentence, what exactly would take effect, how to
 // answer. What waits beside it was shown whole before.
 func (c *Chat) requestWords(list []journal.Asked) string {
@@ -43,7 +40,7 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 			continue
 		}
 		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
-		out = append(out, c.inTheirWords(notice{
+		out = append(out, c.inTheirWords(notices.Text{
 			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
 			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
 		}))
@@ -58,7 +55,7 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 		}
 	}
 	if len(beside) > 0 {
-		out = append(out, c.inTheirWords(notice{"Also waiting (/approvals shows them whole):", "还在等待的请求（/approvals 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
+		out = append(out, c.inTheirWords(notices.Text{"Also waiting (/approvals shows them whole):", "还在等待的请求（/approvals 可查看全文）："})+"\n\n"+strings.Join(beside, "\n\n"))
 	}
 	return strings.Join(out, "\n\n")
 }
@@ -67,7 +64,7 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 // name; of the rest they read that somebody else decides.
 func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn journal.Turn) string {
 	if len(open) == 0 {
-		return c.text(notice{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
+		return c.text(notices.Text{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
 	}
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	var lines []string
@@ -77,7 +74,7 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	}
 	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(idsOf(theirs), a.Request.ID) })
 	if len(others) > 0 {
-		lines = append(lines, c.text(notice{
+		lines = append(lines, c.text(notices.Text{
 			"These wait for the decision of somebody else. You cannot approve them yourself:",
 			"以下请求在等待其他人决定，你无权自行批准：",
 		}, turn))
@@ -87,12 +84,12 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 }
 
 // noticeDecideThese asks for a decision about requests that are listed below it.
-func noticeDecideThese(list []journal.Asked) notice {
+func noticeDecideThese(list []journal.Asked) notices.Text {
 	n := strconv.Itoa(list[0].Request.N)
 	if len(list) == 1 {
-		return notice{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
+		return notices.Text{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
 	}
-	return notice{
+	return notices.Text{
 		"These requests wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
 		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
 	}
@@ -102,11 +99,11 @@ func noticeDecideThese(list []journal.Asked) notice {
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
 	for _, a := range list {
-		zh, where := c.text(notice{"", "zh"}, turn) != "", ""
+		zh, where := c.text(notices.Text{"", "zh"}, turn) != "", ""
 		if g, ok := c.state.ReferredRequest(a.Request.ID); ok {
 			where = fromWhere(g, zh) + meansThere(g, zh) + "\n\n"
 		}
-		lines = append(lines, c.text(notice{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+whatOf(a, zh)+exactOf(a))
+		lines = append(lines, c.text(notices.Text{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+whatOf(a, zh)+exactOf(a))
 		if n, ok := c.unseenNotice(a.Request.ID); ok {
 			lines = append(lines, c.text(n, turn))
 		}
@@ -124,7 +121,7 @@ func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
 	for _, r := range said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))
 	}
-	return c.text(notice{
+	return c.text(notices.Text{
 		"For " + minutes + unit + ", what fits this runs without asking, in this chat, when you ask for it:",
 		minutes + " 分钟内，在这个聊天里由你发起的、符合以下规则的命令不再询问：",
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
@@ -136,7 +133,7 @@ func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string
 	for _, g := range given {
 		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
 	}
-	return c.text(notice{
+	return c.text(notices.Text{
 		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
 		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
 	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
@@ -144,12 +141,12 @@ func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string
 
 // howToAllowFolder says how to agree to a folder at once; empty: it cannot be agreed to
 // here, or not by who asked.
-func (c *Chat) howToAllowFolder(a journal.Asked) notice {
+func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
-		return notice{}
+		return notices.Text{}
 	}
 	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
-	return notice{
+	return notices.Text{
 		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",
 		"发送 " + order + " 则在 60 分钟内同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
 	}
@@ -158,13 +155,13 @@ func (c *Chat) howToAllowFolder(a journal.Asked) notice {
 // expiredWords tell people that a request is over.
 func (c *Chat) expiredWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
+	return c.inTheirWords(notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
 }
 
 // crowdedWords tell people that a request was taken back.
 func (c *Chat) crowdedWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notice{
+	return c.inTheirWords(notices.Text{
 		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
 		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
 	})
@@ -265,7 +262,7 @@ func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 }
 
 // inChinese reports whether people of the chat are asked in Chinese.
-func (c *Chat) inChinese() bool { return c.inTheirWords(notice{"", "zh"}) != "" }
+func (c *Chat) inChinese() bool { return c.inTheirWords(notices.Text{"", "zh"}) != "" }
 
 // withAsks puts buttons below what asks people; the last of the rows is that. Who may not
 // decide gets none.

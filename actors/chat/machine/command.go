@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -41,10 +42,10 @@ func (c *Chat) directly(msg messages.AcceptIngress, say string) string {
 func (c *Chat) decidedWords(decided []journal.ApprovalDecided, turn journal.Turn) string {
 	for _, d := range decided {
 		if d.Answer == journal.AnswerApproved {
-			return c.text(noticeApproved(), turn)
+			return c.text(notices.Approved(), turn)
 		}
 	}
-	return c.text(noticeDenied(), turn)
+	return c.text(notices.Denied(), turn)
 }
 
 // commandOf is a person's order with what an answer may need.

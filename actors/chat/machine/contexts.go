@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -199,7 +200,7 @@ func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 // switchedWords say that a request ended because the conversation went on elsewhere.
 func (c *Chat) switchedWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notice{
+	return c.inTheirWords(notices.Text{
 		"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
 		"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
 	})

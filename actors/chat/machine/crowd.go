@@ -3,6 +3,7 @@ package machine
 import (
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -70,7 +71,7 @@ func (c *Chat) tellFlood(turn journal.Turn) string {
 	if told {
 		return ""
 	}
-	return c.text(noticeLaneFull(), turn)
+	return c.text(notices.LaneFull(), turn)
 }
 
 // hostRow are words of the host about an ingress; none where nobody reads an outbox.
@@ -103,7 +104,7 @@ func (c *Chat) depth(bot bool) int64 {
 func (c *Chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
 	say := ""
 	if c.state.Depth <= maxDepth {
-		say = c.text(noticeBots(), turn)
+		say = c.text(notices.Bots(), turn)
 	}
 	c.settleAtOnce(msg, turn, journal.FateDeclined, "bot_loop", say)
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -11,7 +12,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	turn := journal.NewTurn(msg.Turn)
 	if c.state.Known(msg.IngressID) {
 		c.answer(messages.IngressAccepted{
-			ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true, Answer: c.directly(msg, c.text(noticeObeyed(), turn)),
+			ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID, Duplicate: true, Answer: c.directly(msg, c.text(notices.Obeyed(), turn)),
 		})
 		return
 	}
@@ -179,9 +180,9 @@ func (c *Chat) replaceWaiting(msg messages.AcceptIngress, turn journal.Turn) boo
 func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "stop" {
 		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
-		notice := noticeNothingToStop()
+		notice := notices.NothingToStop()
 		if was {
-			notice = noticeStopped()
+			notice = notices.Stopped()
 		}
 		turn.Meta.Seq = c.state.Seq + 1
 		c.settleAtOnce(msg, turn, journal.FateAnswered, "stop", c.text(notice, turn))
@@ -191,10 +192,10 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if c.overOpenRequests(msg, turn) {
-		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", c.text(noticeOverRequests(), turn))
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", c.text(notices.OverRequests(), turn))
 		return
 	}
-	say := c.text(noticeUnknownCommand(), turn)
+	say := c.text(notices.UnknownCommand(), turn)
 	var folding Compaction
 	if msg.Command == "compact" {
 		folding = c.compactNow()

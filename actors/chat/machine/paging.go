@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -108,7 +109,7 @@ func (c *Chat) paged(key journal.RowKey, text string) string {
 // pageHint tells people how to read on.
 func (c *Chat) pageHint(text string, at int) string {
 	percent := strconv.Itoa(at * 100 / max(len(text), 1))
-	return "\n\n" + c.inTheirWords(notice{
+	return "\n\n" + c.inTheirWords(notices.Text{
 		"(" + percent + " % shown. Reply \"continue\" for more, \"full output\" for the rest.)",
 		"（已显示 " + percent + "%。回复“继续”查看下一页，“发完整输出”查看全部。）",
 	})
@@ -176,7 +177,7 @@ func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row
 		return row, len(p.Text)
 	}
 	c.file(wholeFile, []byte(p.Text))
-	row.Text = c.inTheirWords(notice{"This is the whole answer.", "这是完整的回答。"})
+	row.Text = c.inTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
 	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
 	return row, len(p.Text)
 }

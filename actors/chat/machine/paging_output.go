@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -20,8 +21,6 @@ import (
 const (
 	// outputCommand sends the whole of what a tool said.
 	outputCommand = "output"
-	// MaxOutput is the longest output that people are sent, in bytes.
-	MaxOutput = 4 << 20
 	// outputFiles is how many outputs can be on their way to people at once.
 	outputFiles = 8
 	// outputPage is what readers without an outbox get of an output at once, in
@@ -41,7 +40,7 @@ func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
 	back, page, ok := outputArgs(msg.Args)
 	if !ok {
-		row.Text = c.inTheirWords(noticeOutputUsage())
+		row.Text = c.inTheirWords(notices.OutputUsage())
 	} else {
 		c.outputRow(&row, back, page, turn.Meta.UserID)
 	}
@@ -73,7 +72,7 @@ func outputArgs(args string) (back, page int, ok bool) {
 func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 	turnID, call, ok := c.outputOf(back, who)
 	if !ok {
-		row.Text = c.inTheirWords(noticeNoOutput())
+		row.Text = c.inTheirWords(notices.NoOutput())
 		return
 	}
 	text, size, err := c.wholeOutput(turnID, call)
@@ -81,11 +80,11 @@ func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 	switch {
 	case err != nil:
 		c.log(slog.LevelWarn, "the whole of a tool's output cannot be read", "tool", call.Name, "error", err)
-		row.Text = c.inTheirWords(noticeOutputGone(tool))
-	case size > MaxOutput:
-		row.Text = c.inTheirWords(noticeOutputLong(tool, size))
+		row.Text = c.inTheirWords(notices.OutputGone(tool))
+	case size > notices.MaxOutput:
+		row.Text = c.inTheirWords(notices.OutputLong(tool, size))
 	case strings.TrimSpace(text) == "":
-		row.Text = c.inTheirWords(noticeOutputEmpty(tool))
+		row.Text = c.inTheirWords(notices.OutputEmpty(tool))
 	case !c.via.Outbox:
 		row.Text = c.outputPage(tool, text, back, page)
 	default:
@@ -95,7 +94,7 @@ func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 
 // outputParts sends a text at once if it is short, else as a file, else in pages.
 func (c *Chat) outputParts(row *journal.Row, tool, text string) {
-	title := c.inTheirWords(noticeOutput(tool, len(text)))
+	title := c.inTheirWords(notices.Output(tool, len(text)))
 	whole := title + "\n" + longtext.Fenced(text)
 	if !c.via.Documents || c.Files == nil || c.in.NoFiles || longtext.Units(whole, c.via.MaxText) <= c.via.MaxText {
 		row.Text = c.paged(row.Key, whole)
@@ -103,7 +102,7 @@ func (c *Chat) outputParts(row *journal.Row, tool, text string) {
 	}
 	name := c.outputFile()
 	if name == "" {
-		row.Text = c.inTheirWords(noticeOutputBusy())
+		row.Text = c.inTheirWords(notices.OutputBusy())
 		return
 	}
 	file, err := c.Files.FilePath(c.key, name)
@@ -144,11 +143,11 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 		at = end
 	}
 	if n == 0 {
-		return c.inTheirWords(noticeOutputPages(tool, pages))
+		return c.inTheirWords(notices.OutputPages(tool, pages))
 	}
-	out := c.inTheirWords(noticeOutput(tool, len(text))) + "\n" + longtext.Fenced(text[from:to])
+	out := c.inTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(text[from:to])
 	if pages > 1 {
-		out += "\n" + c.inTheirWords(noticeOutputPage(back, page, pages))
+		out += "\n" + c.inTheirWords(notices.OutputPage(back, page, pages))
 	}
 	return out
 }
@@ -208,7 +207,7 @@ func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, siz
 			text = longtext.SaidBy(raw).Text
 		}
 	}
-	if size > MaxOutput {
+	if size > notices.MaxOutput {
 		return "", size, nil
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -236,50 +235,4 @@ func (c *Chat) archivedOutput(archive, turnID, callID string) (longtext.Said, er
 		}
 	}
 	return longtext.Said{}, fmt.Errorf("the archive %s does not have it: %w", archive, persistence.ErrNotFound)
-}
-
-func noticeOutputUsage() notice {
-	return notice{
-		"Send /output for the whole output of the last tool that I used, or /output 2 for the one before it.",
-		"发送 /output 查看最近一次使用工具的完整输出，发送 /output 2 查看再前一次的。",
-	}
-}
-
-func noticeNoOutput() notice {
-	return notice{"This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it.", "这段对话里没有这样的工具输出。/output 发送最近一次使用工具的输出，/output 2 发送再前一次的。"}
-}
-
-func noticeOutputGone(tool string) notice {
-	return notice{"The output of " + tool + " cannot be read any more. Ask me to do it again.", tool + " 的输出已经读不到了，可以让我重新执行一次。"}
-}
-
-func noticeOutputEmpty(tool string) notice {
-	return notice{tool + " printed nothing.", tool + " 没有输出。"}
-}
-
-func noticeOutputLong(tool string, size int64) notice {
-	return notice{
-		fmt.Sprintf("The output of %s has %d bytes; at most %d can be sent. Ask me for the part that you need.", tool, size, MaxOutput),
-		fmt.Sprintf("%s 的输出有 %d 字节，最多只能发送 %d 字节。请告诉我需要哪一部分。", tool, size, MaxOutput),
-	}
-}
-
-func noticeOutputBusy() notice {
-	return notice{"Earlier outputs are still being sent. Ask again when they have arrived.", "之前的输出还在发送中，请稍后再试。"}
-}
-
-func noticeOutput(tool string, size int) notice {
-	return notice{fmt.Sprintf("Output of %s, %d bytes:", tool, size), fmt.Sprintf("%s 的输出，共 %d 字节：", tool, size)}
-}
-
-func noticeOutputPage(back, page, pages int) notice {
-	if page == pages {
-		return notice{fmt.Sprintf("(page %d of %d)", page, pages), fmt.Sprintf("（第 %d 页，共 %d 页）", page, pages)}
-	}
-	next := fmt.Sprintf("/output %d %d", back, page+1)
-	return notice{fmt.Sprintf("(page %d of %d; %s shows the next one)", page, pages, next), fmt.Sprintf("（第 %d 页，共 %d 页；发送 %s 查看下一页）", page, pages, next)}
-}
-
-func noticeOutputPages(tool string, pages int) notice {
-	return notice{fmt.Sprintf("The output of %s has %d pages.", tool, pages), fmt.Sprintf("%s 的输出共有 %d 页。", tool, pages)}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -382,7 +383,7 @@ func (c *Chat) tellEnds(ended []journal.Fact) {
 // elsewhereWords say what became of decisions about requests of other chats.
 func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 	if d.unknown {
-		return c.text(noticeAdminsUnknown(), turn)
+		return c.text(notices.AdminsUnknown(), turn)
 	}
 	var lines []string
 	for _, a := range referredAmong(d.verdict.those) {
@@ -397,30 +398,30 @@ func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 	return strings.Join(lines, "\n")
 }
 
-func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notice {
+func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notices.Text {
 	g, _ := c.state.ReferredRequest(out.ApprovalID)
 	who := quoted(g.AskerName, g.Asker)
 	switch out.Is {
 	case messages.DecisionDone:
 		if v.approves {
-			return notice{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已批准。"}
+			return notices.Text{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已批准。"}
 		}
-		return notice{"Request #" + n + forWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已拒绝。"}
+		return notices.Text{"Request #" + n + forWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已拒绝。"}
 	case messages.DecisionAlready:
 		switch out.Answer {
 		case string(journal.AnswerApproved):
-			return notice{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被批准。"}
+			return notices.Text{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被批准。"}
 		case string(journal.AnswerDenied):
-			return notice{"Request #" + n + " was denied before.", "请求 #" + n + " 之前已被拒绝。"}
+			return notices.Text{"Request #" + n + " was denied before.", "请求 #" + n + " 之前已被拒绝。"}
 		}
-		return notice{"Request #" + n + " was withdrawn. Nothing was done.", "请求 #" + n + " 已撤回，没有执行任何操作。"}
+		return notices.Text{"Request #" + n + " was withdrawn. Nothing was done.", "请求 #" + n + " 已撤回，没有执行任何操作。"}
 	case messages.DecisionExpired:
-		return notice{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
+		return notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
 	case messages.DecisionForbidden:
-		return notice{"You may not decide about request #" + n + " any more. It stays as it is.", "你已无权决定请求 #" + n + "，请求保持不变。"}
+		return notices.Text{"You may not decide about request #" + n + " any more. It stays as it is.", "你已无权决定请求 #" + n + "，请求保持不变。"}
 	case messages.DecisionUnknown, messages.DecisionUnseen:
 	}
-	return notice{"I could not decide request #" + n + " that way. It stays as it is.", "无法这样决定请求 #" + n + "，请求保持不变。"}
+	return notices.Text{"I could not decide request #" + n + " that way. It stays as it is.", "无法这样决定请求 #" + n + "，请求保持不变。"}
 }
 
 func forWhom(task bool, who string) string {
@@ -445,7 +446,7 @@ func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 	for _, r := range v.said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))
 	}
-	return c.text(notice{
+	return c.text(notices.Text{
 		"For " + minutes + " minutes, what fits this runs without asking in that chat, when " + who + " asks for it:",
 		minutes + " 分钟内，在那个聊天里由" + who + "发起的、符合以下规则的命令不再询问：",
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")

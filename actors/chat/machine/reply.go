@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -66,7 +67,7 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 	case senseForbid:
 		return c.sayToThem(msg, turn, c.noSay())
 	case senseUnknown:
-		return c.sayToThem(msg, turn, noticeAdminsUnknown())
+		return c.sayToThem(msg, turn, notices.AdminsUnknown())
 	case senseDecide:
 		return c.decideThose(msg, turn, v)
 	case senseGrant:
@@ -77,7 +78,7 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 }
 
 // sayToThem answers a message of the host's own; false: there is no way to.
-func (c *Chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notice) bool {
+func (c *Chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notices.Text) bool {
 	if c.canSay(msg) {
 		c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
 	}

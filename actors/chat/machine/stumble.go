@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -38,7 +39,7 @@ func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	in := c.ingressOf(msg, turn)
 	turn.Metadata = turn.Meta.Append(nil)
-	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(failure(journal.ReasonParked), turn))}
+	fact := journal.TurnParked{Turn: turn.Message, Ingress: &in, Rows: c.hostRow(msg, turn, c.text(notices.Failure(journal.ReasonParked), turn))}
 	c.offer(fact)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Declined: journal.ReasonParked})
 	c.deliverRows(fact.Rows)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -26,7 +27,7 @@ func (c *Chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []jo
 		return nil, nil
 	}
 	f, _ := platform.FileOf(turn.Parts[i])
-	say := c.spokenTo(noticeUnheard(f.Unheard), turn)
+	say := c.spokenTo(notices.Unheard(f.Unheard), turn)
 	if !alone || c.state.Run != nil || saysMore(was, turn) {
 		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
 		var facts []journal.Fact
@@ -89,7 +90,7 @@ func standsForFile(parts []uimessage.Part, i int) bool {
 
 // spokenTo is a notice to somebody who spoke: in the language that was chosen for the
 // chat, else that of the caption, else that of what was written here before.
-func (c *Chat) spokenTo(n notice, turn journal.Turn) string {
+func (c *Chat) spokenTo(n notices.Text, turn journal.Turn) string {
 	if said := c.text(n, turn); said != n[0] || c.language() != "" {
 		return said
 	}

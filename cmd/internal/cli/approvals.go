@@ -175,7 +175,7 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 func (w approvalWords) unseen(u host.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
-		why = machine.UnsentReason(u.Reason)
+		why = notices.UnsentReason(u.Reason)
 	}
 	form, words := w.unsent, why[0]
 	if w.zh {

@@ -59,7 +59,7 @@ func TestPI6WholeResultsAreTheChats(t *testing.T) {
 		}
 		return pointer
 	}
-	own, other, long := keep(mine, "a", 10), keep(theirs, "b", 10), keep(mine, "c", machine.MaxOutput+1)
+	own, other, long := keep(mine, "a", 10), keep(theirs, "b", 10), keep(mine, "c", notices.MaxOutput+1)
 	dir := filepath.Join(stored, filepath.Dir(own))
 	if err := os.Symlink(filepath.Join(stored, other), filepath.Join(dir, "link.txt")); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestPI6WholeResultsAreTheChats(t *testing.T) {
 		ok            bool
 	}{
 		{"its own", own, 10, true},
-		{"one that is too long", long, machine.MaxOutput + 1, true},
+		{"one that is too long", long, notices.MaxOutput + 1, true},
 		{"of another chat", other, 0, false},
 		{"a way to another chat", folder + "/../telegram-chat-2/b.txt", 0, false},
 		{"a link", folder + "/link.txt", 0, false},

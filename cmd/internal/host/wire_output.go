@@ -36,7 +36,7 @@ func wholeOf(stored string) func(key messages.ChatKey, pointer string) (string, 
 			return "", 0, fmt.Errorf("find a result: %w", err)
 		case !info.Mode().IsRegular():
 			return "", 0, errors.New("it is no file")
-		case info.Size() > machine.MaxOutput:
+		case info.Size() > notices.MaxOutput:
 			return "", info.Size(), nil
 		}
 		f, err := root.Open(name)
@@ -44,7 +44,7 @@ func wholeOf(stored string) func(key messages.ChatKey, pointer string) (string, 
 			return "", 0, fmt.Errorf("open a result: %w", err)
 		}
 		defer func() { _ = f.Close() }() // only read from
-		raw, err := io.ReadAll(io.LimitReader(f, machine.MaxOutput+1))
+		raw, err := io.ReadAll(io.LimitReader(f, notices.MaxOutput+1))
 		if err != nil {
 			return "", 0, fmt.Errorf("read a result: %w", err)
 		}

@@ -116,7 +116,7 @@ func TestSentences(t *testing.T) {
 		"length", "empty", "reasoning_only", "unfinished", "steps", "equal_calls", "schema_failures", "parked", "too_old", "recovery",
 		"expired", "withdrawn", "stopped", "interrupted", "declined", "ignored", "anything else",
 	} {
-		en, zh := machine.FailureWords(reason)
+		en, zh := notices.FailureWords(reason)
 		row("failed: "+reason, en, zh)
 	}
 	for _, reason := range []model.Reason{
@@ -145,7 +145,7 @@ func TestSentences(t *testing.T) {
 		row("why: "+strings.TrimSpace(string(e.Fate)+" "+e.Reason), en, zh)
 	}
 	for _, reason := range []string{"rate", "network", "server", "auth", "forbidden", "not_found", "anything else"} {
-		words := machine.UnsentReason(reason)
+		words := notices.UnsentReason(reason)
 		row("not sent: "+reason, words[0], words[1])
 	}
 	const file = "testdata/words/sentences.golden"

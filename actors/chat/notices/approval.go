@@ -1,0 +1,51 @@
+package notices
+
+import "strconv"
+
+// MayNotRevoke answers somebody who takes back what others allowed.
+func MayNotRevoke() Text {
+	return Text{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
+}
+
+// RevokeUsage says how permissions are taken back.
+func RevokeUsage() Text {
+	return Text{
+		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
+		"没有撤销任何授权。发送 /approvals 撤销 g1 可撤销授权 g1，发送 /approvals 撤销 全部 可全部撤销；发送 /approvals 查看列表。",
+	}
+}
+
+// NoGrant answers an order to take back a permission that does not exist.
+func NoGrant() Text {
+	return Text{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
+}
+
+// OthersWait says that n requests wait in chats that the reader cannot decide about from here.
+func OthersWait(n int) Text {
+	en := strconv.Itoa(n) + " more requests wait in other chats. You cannot decide them from here"
+	if n == 1 {
+		en = "One more request waits in another chat. You cannot decide it from here"
+	}
+	return Text{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
+}
+
+// AdminsUnknown answers those who may be administrators. Nothing is decided.
+func AdminsUnknown() Text {
+	return Text{
+		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
+		"暂时无法查询谁是本群的管理员，因此无法确认你是否有权审批。请求保持不变，请稍后再说一次。",
+	}
+}
+
+// OverRequests refuses a command that would put open requests away.
+func OverRequests() Text {
+	return Text{
+		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
+		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
+	}
+}
+
+// MayNotDecide answers somebody who has no say about requests.
+func MayNotDecide() Text {
+	return Text{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
+}
