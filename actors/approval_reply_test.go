@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -175,7 +175,7 @@ func TestInitiators(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	synctest.Test(t, func(t *testing.T) {
 		w := newShellWorld(t, func(o *actortest.Options) {
-			o.Chat.MayDecide = func(c machine.Claim) bool { return c.Group && c.Person == c.Asker }
+			o.Chat.MayDecide = func(c approval.Claim) bool { return c.Group && c.Person == c.Asker }
 		}, modeltest.CallTools(sh("c1", "git status")), modeltest.CallTools(sh("c2", "git log")))
 		well := modeltest.Say("Well.")
 		w.script.Otherwise = &well
@@ -238,7 +238,7 @@ func TestAP10MentionsApproveNothing(t *testing.T) {
 			t.Run(p.name+"/"+phrase, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newShellWorld(t, func(o *actortest.Options) {
-						o.Chat.MayDecide = func(c machine.Claim) bool { return c.Person == "alice" }
+						o.Chat.MayDecide = func(c approval.Claim) bool { return c.Person == "alice" }
 						o.Rules = newRules("git log")
 					}, modeltest.CallTools(sh("c1", "git push")))
 					well := modeltest.Say("Well.")

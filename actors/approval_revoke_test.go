@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -51,7 +51,7 @@ func TestAP8RevokedGrants(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newShellWorld(t, func(o *actortest.Options) {
-					o.Chat.MayDecide = func(c machine.Claim) bool { return c.Person == "alice" }
+					o.Chat.MayDecide = func(c approval.Claim) bool { return c.Person == "alice" }
 				}, look(1), modeltest.Say("Clean."), look(2), modeltest.Say("Well."))
 				w.says("alice", "look")
 				w.says("alice", "allow git status for 30 minutes")
@@ -88,7 +88,7 @@ func TestAP5RevokingIsForPeopleOnly(t *testing.T) {
 	for _, what := range []string{"forwarded", "bot"} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(machine.Claim) bool { return true } },
+				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(approval.Claim) bool { return true } },
 					look(1), modeltest.Say("Clean."), modeltest.Say("Hm."), look(2), modeltest.Say("Well."))
 				w.says("alice", "look")
 				w.says("alice", "allow git status for 30 minutes")
@@ -129,7 +129,7 @@ func TestAP8RevokedWhileACommandIsJudged(t *testing.T) {
 		h := &held{shell: newShell(), judging: make(chan struct{}), on: make(chan struct{})}
 		w := newShellWorld(t, func(o *actortest.Options) {
 			o.Model, o.Tools = script, actortest.Tools(h)
-			o.Chat.MayDecide = func(machine.Claim) bool { return true }
+			o.Chat.MayDecide = func(approval.Claim) bool { return true }
 		})
 		w.script, w.shell = script, h.shell
 		w.says("alice", "look")
@@ -156,7 +156,7 @@ func TestRevokedByTheHost(t *testing.T) {
 		var may string
 		w := newShellWorld(t, func(o *actortest.Options) {
 			o.Rules = run.NewRules([]string{"bash build.sh"}, nil)
-			o.Chat.MayDecide = func(c machine.Claim) bool { return c.Person == "alice" || c.Person == may }
+			o.Chat.MayDecide = func(c approval.Claim) bool { return c.Person == "alice" || c.Person == may }
 		}, modeltest.CallTools(sh("c1", "git status"), sh("c2", "ls src")), modeltest.Say("Clean."), modeltest.CallTools(sh("c3", "bash build.sh")), modeltest.Say("Built."))
 		w.says("alice", "look")
 		w.says("alice", "allow `git status` and `ls *` for 30 minutes")

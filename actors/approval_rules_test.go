@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -312,7 +313,7 @@ func TestAP8TimedGrants(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(machine.Claim) bool { return true } },
+				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(approval.Claim) bool { return true } },
 					call(1, "git status"), modeltest.Say("Clean."), tt.step, modeltest.Say("Well."))
 				w.says("alice", "look")
 				w.wantOpen(1)
@@ -358,7 +359,7 @@ func TestAP8GrantsServeTheirPersonAlone(t *testing.T) {
 				gate := make(chan struct{})
 				held := modeltest.Step{Text: []string{"One moment."}, Calls: []modeltest.Call{sh("c2", "git status")}, WaitAfterText: gate}
 				well := modeltest.Say("Well.")
-				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(machine.Claim) bool { return true } }, status("c1"), modeltest.Say("Clean."), held, status("c3"))
+				w := newShellWorld(t, func(o *actortest.Options) { o.Chat.MayDecide = func(approval.Claim) bool { return true } }, status("c1"), modeltest.Say("Clean."), held, status("c3"))
 				w.script.Otherwise = &well
 				w.Say(group, "alice", "look")
 				w.Wait()
@@ -404,7 +405,7 @@ func TestGrantOfSomebodyWhoLostTheRight(t *testing.T) {
 		w.says("alice", "look")
 		w.says("alice", "allow git status for 30 minutes")
 		w.executed(1)
-		w.World = w.Again(func(o *actortest.Options) { o.Chat.MayDecide = func(machine.Claim) bool { return false } })
+		w.World = w.Again(func(o *actortest.Options) { o.Chat.MayDecide = func(approval.Claim) bool { return false } })
 		w.says("alice", "again")
 		w.executed(1)
 		w.wantOpen(1)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -42,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 		o.Commands = []string{"stop", "approve", "deny", "approvals"}
 	})
 	d.tools = actortest.Tools(d.shell)
-	d.approver = func(c machine.Claim) bool { return c.Person == strconv.Itoa(owner) }
+	d.approver = func(c approval.Claim) bool { return c.Person == strconv.Itoa(owner) }
 	d.start()
 	return d
 }

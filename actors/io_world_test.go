@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -33,8 +33,8 @@ type wire struct {
 	sends bool // there is a chat_send
 	tools []tool.Tool
 	// approver says who may decide about what tools ask; nil: as chats do.
-	approver func(machine.Claim) bool
-	deciders func(machine.Claim) []machine.Decider
+	approver func(approval.Claim) bool
+	deciders func(approval.Claim) []approval.Decider
 	grants   persistence.GrantStore // nil: nothing is allowed for a time
 	end      func()
 }

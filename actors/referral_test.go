@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -28,16 +28,16 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 	d := newDesk(t)
 	d.end()
 	may.Store(true)
-	d.approver = func(c machine.Claim) bool {
+	d.approver = func(c approval.Claim) bool {
 		return may.Load() && (c.Person == strconv.Itoa(owner) || c.Person == strconv.Itoa(second))
 	}
-	d.deciders = func(machine.Claim) []machine.Decider {
+	d.deciders = func(approval.Claim) []approval.Decider {
 		if !may.Load() {
 			return nil
 		}
-		return []machine.Decider{
-			{ChatKey: keyOf(owner), ChatType: "private", Person: strconv.Itoa(owner), Name: "Ann", Role: machine.DeciderOwner},
-			{ChatKey: keyOf(second), ChatType: "private", Person: strconv.Itoa(second), Name: "Cy", Role: machine.DeciderApprover},
+		return []approval.Decider{
+			{ChatKey: keyOf(owner), ChatType: "private", Person: strconv.Itoa(owner), Name: "Ann", Role: approval.DeciderOwner},
+			{ChatKey: keyOf(second), ChatType: "private", Person: strconv.Itoa(second), Name: "Cy", Role: approval.DeciderApprover},
 		}
 	}
 	d.store.revive()
@@ -203,9 +203,9 @@ func referralDiesAt(t *testing.T, at int) bool {
 	const boss messages.ChatKey = "telegram-chat-9"
 	a := newApprovals(t, func(o *actortest.Options) {
 		o.Store = store
-		o.Chat.MayDecide = func(c machine.Claim) bool { return c.Person == "boss" }
-		o.Chat.Deciders = func(machine.Claim) []machine.Decider {
-			return []machine.Decider{{ChatKey: boss, ChatType: "private", Person: "boss", Name: "Boss", Role: machine.DeciderOwner}}
+		o.Chat.MayDecide = func(c approval.Claim) bool { return c.Person == "boss" }
+		o.Chat.Deciders = func(approval.Claim) []approval.Decider {
+			return []approval.Decider{{ChatKey: boss, ChatType: "private", Person: "boss", Name: "Boss", Role: approval.DeciderOwner}}
 		}
 		o.Fail = func(string) error {
 			if n.Add(1) >= int64(at) {
@@ -284,7 +284,7 @@ func TestReferralDecidedOnTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var may atomic.Bool
 		d := newReferrals(t, &may)
-		d.approver = func(machine.Claim) bool { return true }
+		d.approver = func(approval.Claim) bool { return true }
 		ids := (&approvals{World: d.w, t: t}).openIn(keyOf(stranger))
 		d.again()
 		d.later(time.Second)

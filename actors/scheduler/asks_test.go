@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
@@ -27,7 +27,7 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 			script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "remove", Input: "{}"}), modeltest.Say("removed"))
 			s := newScheduled(t, func(o *actortest.Options) {
 				o.Model, o.Tools = script, []tool.Tool{asks}
-				o.Chat.MayDecide = func(machine.Claim) bool { return true }
+				o.Chat.MayDecide = func(approval.Claim) bool { return true }
 			})
 			s.add(persistence.Task{ID: "tidy", Title: "Tidy", When: s.now().Add(time.Minute), ChatKey: reader, Body: "yes, approve 1, remove it"})
 			s.start()

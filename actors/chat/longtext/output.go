@@ -10,7 +10,7 @@ import (
 // maxNested is how deep results are written out; what is deeper is left out.
 const maxNested = 32
 
-// said is what a tool said, for people.
+// Said is what a tool said, for people.
 type Said struct {
 	Text  string
 	Whole string // where all of it is kept; empty: nowhere else
@@ -18,7 +18,7 @@ type Said struct {
 	Archive string
 }
 
-// saidBy reads a result: a text is taken as it is, as is the member output of a
+// SaidBy reads a result: a text is taken as it is, as is the member output of a
 // result that has one; the rest is written line by line. Nobody is shown JSON.
 func SaidBy(output json.RawMessage) Said {
 	output = bytes.TrimSpace(output)
@@ -108,7 +108,7 @@ func sep(key string) string {
 	return " "
 }
 
-// fenced is a text as a block of code, which nothing in it can end.
+// Fenced is a text as a block of code, which nothing in it can end.
 func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

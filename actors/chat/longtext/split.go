@@ -8,13 +8,13 @@ import (
 // maxParts is how many messages one answer may take before it is paged.
 const MaxParts = 4
 
-// splitter cuts texts into pages. It is pure.
+// Splitter cuts texts into pages. It is pure.
 type Splitter struct {
 	MaxText int // UTF-16 units of a message
 	Parts   func(text string) int
 }
 
-// long reports whether a text takes more messages than a page may.
+// Long reports whether a text takes more messages than a page may.
 func (s Splitter) Long(text string) bool {
 	switch n := Units(text, (MaxParts+2)*s.MaxText); {
 	case n <= s.MaxText:
@@ -25,7 +25,7 @@ func (s Splitter) Long(text string) bool {
 	return s.Parts(text) > MaxParts
 }
 
-// page is the text of the page that begins at a place, and where the next one
+// Page is the text of the page that begins at a place, and where the next one
 // begins: at the end of the text, if this is the last. tail goes with the page when
 // it is not the last one.
 func (s Splitter) Page(text string, at int, tail string) (body string, end int) {
@@ -51,7 +51,7 @@ func (s Splitter) Page(text string, at int, tail string) (body string, end int) 
 // maxCuts bounds how often a page is made shorter.
 const maxCuts = 20
 
-// cut is where the text is best cut so that at most so many units come before: behind
+// Cut is where the text is best cut so that at most so many units come before: behind
 // a paragraph, a line, a word, and at least behind its first character.
 func Cut(text string, room int) int {
 	end := len(prefix(text, room))
@@ -84,7 +84,7 @@ func prefix(text string, room int) string {
 	return text
 }
 
-// units are the UTF-16 units of a text, counted a little beyond most.
+// Units are the UTF-16 units of a text, counted a little beyond most.
 func Units(text string, most int) int {
 	n := 0
 	for _, r := range text {
@@ -99,7 +99,7 @@ func Units(text string, most int) int {
 	return n
 }
 
-// fenceAt is the line that opened the block of code that a place is in; empty: none.
+// FenceAt is the line that opened the block of code that a place is in; empty: none.
 func FenceAt(text string, at int) string {
 	open := ""
 	for line := range strings.Lines(text[:at]) {

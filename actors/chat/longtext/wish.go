@@ -2,7 +2,7 @@ package longtext
 
 import "strings"
 
-// wish is what people say about pages.
+// Wish is what people say about pages.
 type Wish string
 
 const (
@@ -11,7 +11,7 @@ const (
 	All  Wish = "all"
 )
 
-// wishOf reads a whole message; what is more than a phrase is none.
+// WishOf reads a whole message; what is more than a phrase is none.
 func WishOf(text string) Wish {
 	text = strings.TrimSpace(text)
 	if len(text) > 128 {

@@ -1,14 +1,11 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -22,22 +19,6 @@ const maxOpen = 10
 
 // expiryDue: a request may have waited long enough.
 type expiryDue struct{}
-
-// digest binds an approval to the tool, the exact input that people were shown, and
-// what the tool says that would take effect beside it.
-func digest(name string, input json.RawMessage, bind string) string {
-	text := append([]byte(name+"\n"), loop.Canonical(input)...)
-	if bind != "" {
-		text = append(append(text, '\n'), bind...)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// bound reports whether a call is still the one that people were asked about.
-func bound(r journal.Request, call uimessage.Tool) bool {
-	return r.Digest == digest(call.Name, call.Input, r.Bind)
-}
 
 // decideApproval takes decisions by id.
 func (c *Chat) decideApproval(msg messages.DecideApproval) {
@@ -115,7 +96,7 @@ func (c *Chat) worth(a journal.Asked) messages.DecisionIs {
 		return messages.DecisionAlready
 	case c.expired(a.Request, c.now()):
 		return messages.DecisionExpired
-	case !ok || !bound(a.Request, call):
+	case !ok || !approval.Bound(a.Request, call):
 		return messages.DecisionUnknown
 	}
 	return messages.DecisionDone

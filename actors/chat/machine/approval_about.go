@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -44,7 +45,7 @@ func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 // What the history holds was shown.
 func (c *Chat) read() about {
 	var b bind.Bound
-	b.Seen = idsOf(c.openHere())
+	b.Seen = approval.IdsOf(c.openHere())
 	if c.state.Run == nil {
 		b.List = slices.Clone(c.state.Read.Requests)
 	}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -17,7 +18,7 @@ func (c *Chat) tellRuled(calls []messages.CallIntent, m uimessage.Message) {
 			continue
 		}
 		c.tellBegun(AuditEntry{
-			Name: call.Name, Call: call.CallID, Rule: call.Rule, Digest: digest(part.Name, part.Input, call.Bind), By: c.asker().ID,
+			Name: call.Name, Call: call.CallID, Rule: call.Rule, Digest: approval.Digest(part.Name, part.Input, call.Bind), By: c.asker().ID,
 		})
 	}
 }
@@ -69,7 +70,7 @@ func (c *Chat) tellUnknown(parts []uimessage.Part) {
 func (c *Chat) tellInterrupted(t uimessage.Tool, r journal.Request) {
 	e := AuditEntry{Event: "execution", Name: t.Name, Call: t.ToolCallID, Digest: r.Digest, By: r.By, Result: "unknown"}
 	if e.Digest == "" {
-		e.Digest = digest(t.Name, t.Input, "")
+		e.Digest = approval.Digest(t.Name, t.Input, "")
 	}
 	if r.ID != "" {
 		e.Rule = byPerson

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -102,35 +103,15 @@ func (c *Chat) personOf(g persistence.Grant) string {
 	return strings.TrimPrefix(g.Person, a.Platform+"-")
 }
 
-// parseAboutGrants reads what follows /approvals: nothing, `revoke g1 g2`, `revoke all`.
-// A number needs no g here, since requests are not revoked.
-func parseAboutGrants(args string) order {
-	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(strings.ToLower(args)))
-	if len(words) == 0 || !slices.Contains([]string{"revoke", "撤销", "撤回", "收回"}, words[0]) {
-		return order{lists: true}
-	}
-	o := order{revokes: true, unclear: len(words) == 1}
-	for _, word := range words[1:] {
-		if len(words) == 2 && slices.Contains([]string{"all", "全部", "所有"}, word) {
-			o.all = true
-			continue
-		}
-		n, err := strconv.ParseUint(strings.TrimPrefix(word, "g"), 10, 31)
-		o.unclear = o.unclear || err != nil || n == 0
-		o.numbers = append(o.numbers, int(n)) // 31 bits
-	}
-	return o
-}
-
 // obeyRevoke takes grants back at the word of a person.
-func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o order) bool {
+func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o approval.Order) bool {
 	if !c.canSay(msg) {
 		return false
 	}
-	if o.unclear {
+	if o.Unclear {
 		return c.notRevoked(msg, turn, notices.RevokeUsage())
 	}
-	gone, reason := c.revoke(by, msg.Admin, msg.RequestID, o.numbers)
+	gone, reason := c.revoke(by, msg.Admin, msg.RequestID, o.Numbers)
 	if reason == revokeUnknown {
 		return c.notRevoked(msg, turn, notices.NoGrant())
 	}

@@ -4,20 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
-
-// Claim is somebody who wants to decide about a request for approval.
-type Claim struct {
-	ChatKey  messages.ChatKey
-	Platform string // by its full name, for example telegram@work
-	Person   string // the platform's id; empty: not known
-	Group    bool   // several people may write in the chat
-	Asker    string // whose turn led to the request
-	Admin    bool   // the platform says that the person administers the chat
-}
 
 // mayDecide says whether a person may decide about what somebody's turn led to.
 // Without a rule of the host's it is the one person of a chat, and in groups who is listed.
@@ -36,7 +27,7 @@ func (c *Chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
 	if isOwn(by.Platform) {
 		name = by.Platform // who holds the keys of the host speaks for it everywhere
 	}
-	return c.MayDecide(Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
+	return c.MayDecide(approval.Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
 }
 
 // isOwn: the places that only the host's own people reach.

@@ -1,18 +1,16 @@
 package machine
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
-	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -24,9 +22,6 @@ const (
 	reasonRewound   = "withdrawn: the conversation was changed; not executed"
 	reasonCrowded   = "denied: too many requests waited in this chat; not executed"
 )
-
-// maxHead is how much of a request that was shown before is shown again, in characters.
-const maxHead = 80
 
 // maxEvent is the longest text of an event, in characters.
 const maxEvent = 500
@@ -41,8 +36,8 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 		}
 		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
 		out = append(out, c.inTheirWords(notices.Text{
-			"#" + n + ": " + whatOf(a, false) + exactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + whatOf(a, true) + exactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
+			"#" + n + ": " + approval.WhatOf(a, false) + approval.ExactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
+			"#" + n + "：" + approval.WhatOf(a, true) + approval.ExactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
 		}))
 	}
 	if len(out) == 0 {
@@ -51,7 +46,7 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 	var beside []string
 	for _, a := range c.openHere() {
 		if !slices.ContainsFunc(list, func(o journal.Asked) bool { return o.Request.ID == a.Request.ID }) {
-			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+headOf(a, c.inChinese()))
+			beside = append(beside, "#"+strconv.Itoa(a.Request.N)+" "+approval.HeadOf(a, c.inChinese()))
 		}
 	}
 	if len(beside) > 0 {
@@ -69,10 +64,10 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	var lines []string
 	if len(theirs) > 0 {
-		lines = append(lines, c.text(noticeDecideThese(theirs), turn))
+		lines = append(lines, c.text(approval.DecideThese(theirs), turn))
 		lines = append(lines, c.shownWhole(theirs, turn)...)
 	}
-	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(idsOf(theirs), a.Request.ID) })
+	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(approval.IdsOf(theirs), a.Request.ID) })
 	if len(others) > 0 {
 		lines = append(lines, c.text(notices.Text{
 			"These wait for the decision of somebody else. You cannot approve them yourself:",
@@ -83,27 +78,15 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	return strings.Join(lines, "\n\n")
 }
 
-// noticeDecideThese asks for a decision about requests that are listed below it.
-func noticeDecideThese(list []journal.Asked) notices.Text {
-	n := strconv.Itoa(list[0].Request.N)
-	if len(list) == 1 {
-		return notices.Text{"This request waits for a decision. Send /approve " + n + " or /deny " + n + ":", "以下请求在等待决定，请发送 /approve " + n + " 或 /deny " + n + "："}
-	}
-	return notices.Text{
-		"These requests wait for a decision. Please name them by number, for example /approve " + n + " or /deny " + n + ":",
-		"以下请求在等待决定，请用编号指明，例如 /approve " + n + " 或 /deny " + n + "：",
-	}
-}
-
 // shownWhole are requests as a list shows them.
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
 	for _, a := range list {
 		zh, where := c.text(notices.Text{"", "zh"}, turn) != "", ""
 		if g, ok := c.state.ReferredRequest(a.Request.ID); ok {
-			where = fromWhere(g, zh) + meansThere(g, zh) + "\n\n"
+			where = approval.FromWhere(g, zh) + approval.MeansThere(g, zh) + "\n\n"
 		}
-		lines = append(lines, c.text(notices.Text{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+whatOf(a, zh)+exactOf(a))
+		lines = append(lines, c.text(notices.Text{"#" + strconv.Itoa(a.Request.N) + ": ", "#" + strconv.Itoa(a.Request.N) + "："}, turn)+where+approval.WhatOf(a, zh)+approval.ExactOf(a))
 		if n, ok := c.unseenNotice(a.Request.ID); ok {
 			lines = append(lines, c.text(n, turn))
 		}
@@ -167,90 +150,6 @@ func (c *Chat) crowdedWords(a journal.Asked) string {
 	})
 }
 
-// wordsOf are the words of a request in a language.
-func wordsOf(a journal.Asked, zh bool) messages.Words {
-	if zh && a.Request.Chinese.What != "" {
-		return a.Request.Chinese
-	}
-	return a.Request.Words
-}
-
-// whatOf is a request in plain sentences.
-func whatOf(a journal.Asked, zh bool) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
-	said := wordsOf(a, zh)
-	switch {
-	case said.What == "" && exactOf(a) == "" && zh:
-		return "可以不带参数使用 " + toolTitle(call) + " 吗？"
-	case said.What == "" && exactOf(a) == "":
-		return "May I use " + toolTitle(call) + ", without any values?"
-	case said.What == "" && zh:
-		return "可以用下面的参数使用 " + toolTitle(call) + " 吗？"
-	case said.What == "":
-		return "May I use " + toolTitle(call) + " with these values?"
-	case said.Risk == "":
-		return visible.Sentence(said.What)
-	}
-	return visible.Sentence(said.What) + "\n\n" + visible.Sentence(said.Risk)
-}
-
-// exactOf is what exactly would take effect, whole, below the sentences; it is empty where
-// those say it all.
-func exactOf(a journal.Asked) string {
-	exact := a.Request.Exact
-	if exact == "" && a.Request.What == "" { // a request of an older version
-		call, _ := a.Turn.Call(a.Request.CallID)
-		exact = visible.Text(tool.Lines(call.Input))
-	}
-	if exact == "" {
-		return ""
-	}
-	return "\n\n" + visible.Block("", exact)
-}
-
-// headOf is a request in a few words.
-func headOf(a journal.Asked, zh bool) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
-	said := wordsOf(a, zh)
-	words := a.Request.Exact
-	switch {
-	case words == "" && said.What == "":
-		words = tool.Lines(call.Input)
-	case words == "":
-		words = said.What
-	}
-	r := []rune(words)
-	words = visible.Sentence(string(r[:min(len(r), maxHead)]))
-	if len(r) > maxHead {
-		words += "…"
-	}
-	if said.Title == "" {
-		return toolTitle(call) + " " + words
-	}
-	return "**" + visible.Sentence(said.Title) + "** " + words
-}
-
-// toolTitle is what people know a tool by.
-func toolTitle(call uimessage.Tool) string {
-	name := visible.Block("", visible.Text(call.Name))
-	if !strings.ContainsAny(call.Name, "`\n") {
-		name = "`" + visible.Text(call.Name) + "`"
-	}
-	if title := call.Title.Or(""); title != "" {
-		return "**" + visible.Sentence(title) + "** (" + name + ")"
-	}
-	return name
-}
-
-// pathOf is the file that a call names.
-func pathOf(input json.RawMessage) string {
-	var in struct {
-		Path string `json:"path"`
-	}
-	_ = json.Unmarshal(input, &in) // anything else names none
-	return in.Path
-}
-
 // tellGranted tells the audit log what people allowed for a time.
 func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
 	for _, g := range given {
@@ -290,7 +189,7 @@ func (c *Chat) showAsked(list []journal.Asked, step int) {
 		if a.Request.Answer != journal.AnswerOpen || c.via.Outbox {
 			continue
 		}
-		said := wordsOf(a, c.inChinese())
+		said := approval.WordsOf(a, c.inChinese())
 		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(said.What+" "+said.Risk)
 		if r := []rune(words); len(r) > maxEvent {
 			words = string(r[:maxEvent-1]) + "…"

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -68,10 +69,10 @@ func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say 
 	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	fact.Rows = c.hostRow(msg, turn, say)
 	for i := range fact.Rows {
-		fact.Rows[i].Shows = idsOf(shown)
+		fact.Rows[i].Shows = approval.IdsOf(shown)
 	}
 	if len(fact.Rows) == 0 && len(shown) > 0 {
-		fact.Shows = idsOf(shown)
+		fact.Shows = approval.IdsOf(shown)
 	}
 	c.settleBy(msg, turn, fact, say)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -57,14 +58,14 @@ type Options struct {
 	MaxSends     int // chat_send calls a run; 0: [DefaultMaxSends]
 	// MayDecide says who may decide requests for approval. Nil: in a chat of one person
 	// that person, in groups the Approvers, as <platform>-<userId>.
-	MayDecide func(Claim) bool
+	MayDecide func(approval.Claim) bool
 	Approvers []string
 	// AdminsUnknown reports that the administrators of a group might decide, if only its
 	// platform said who they are; nil: they never do.
 	AdminsUnknown func(key messages.ChatKey) bool
 	// Deciders are those who may decide about what somebody's turn led to, with their
 	// private chats; nil: only people of the chat itself are asked.
-	Deciders func(Claim) []Decider
+	Deciders func(approval.Claim) []approval.Decider
 	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
 	TaskPlace func(messages.ChatKey) TaskPlace
 	// Gathers: the requests of all other chats can be shown in a person's private chat.

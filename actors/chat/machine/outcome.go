@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -38,7 +39,7 @@ func (c *Chat) settleAnswered(turn journal.Turn, runID string, begun map[string]
 		case begun[call.ToolCallID]:
 			c.tellInterrupted(call, c.requestOf(call))
 			facts = append(facts, journal.ToolFinished{RunID: runID, MessageID: turn.ID, Part: interrupted(call)})
-		case call.Approval.Approved.Value && (i < 0 || bound(turn.Requests[i], call)):
+		case call.Approval.Approved.Value && (i < 0 || approval.Bound(turn.Requests[i], call)):
 			facts = append(facts, journal.ToolStarted{RunID: runID, CallID: call.ToolCallID})
 		default:
 			call.State = uimessage.ToolOutputDenied
@@ -70,15 +71,15 @@ func (c *Chat) copies(due []journal.Asked) journal.OutcomeBegun {
 		if !ok { // Unreachable: what is due has its call
 			continue
 		}
-		approval := uimessage.Approval{ID: a.Request.ID}
+		asked := uimessage.Approval{ID: a.Request.ID}
 		if call.Approval != nil {
-			approval = *call.Approval
+			asked = *call.Approval
 		}
-		approval.Approved = uimessage.Some(a.Request.Answer == journal.AnswerApproved && bound(a.Request, call))
+		asked.Approved = uimessage.Some(a.Request.Answer == journal.AnswerApproved && approval.Bound(a.Request, call))
 		if a.Request.Reason != "" {
-			approval.Reason = uimessage.Some(a.Request.Reason)
+			asked.Reason = uimessage.Some(a.Request.Reason)
 		}
-		call.ToolCallID, call.State, call.Approval = "late_"+c.newID(), uimessage.ToolApprovalResponded, &approval
+		call.ToolCallID, call.State, call.Approval = "late_"+c.newID(), uimessage.ToolApprovalResponded, &asked
 		out.Message.Parts = append(out.Message.Parts, call)
 		out.Of = append(out.Of, journal.RequestKey{MessageID: a.Turn.ID, ApprovalID: a.Request.ID})
 		meta.RequestID = a.Request.RequestID
@@ -168,7 +169,7 @@ func (c *Chat) newRequests(m uimessage.Message, base journal.Turn) []journal.Req
 		}
 		shown := c.explained(t)
 		list = append(list, journal.Request{
-			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: digest(t.Name, t.Input, shown.Bind),
+			ID: t.Approval.ID, CallID: t.ToolCallID, N: c.state.NextRequest() + len(list), Digest: approval.Digest(t.Name, t.Input, shown.Bind),
 			Asker: c.asker().ID, Asked: now.UnixMilli(), Expires: now.Add(approvalTime).UnixMilli(), Explained: shown,
 		})
 	}

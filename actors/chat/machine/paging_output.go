@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -76,7 +77,7 @@ func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 		return
 	}
 	text, size, err := c.wholeOutput(turnID, call)
-	tool := toolTitle(call)
+	tool := approval.ToolTitle(call)
 	switch {
 	case err != nil:
 		c.log(slog.LevelWarn, "the whole of a tool's output cannot be read", "tool", call.Name, "error", err)

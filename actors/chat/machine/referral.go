@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -33,28 +34,6 @@ const (
 	adminsWait = 4 * time.Second
 	adminsLook = 100 * time.Millisecond
 	adminsWord = "administrators "
-	// maxName is how much of a name people are shown, in characters.
-	maxName = 40
-)
-
-// Decider is somebody who may decide and has a private chat with the bot.
-type Decider struct {
-	ChatKey  messages.ChatKey // the private chat
-	ChatType string
-	Person   string // the platform's id
-	Name     string // as last known; empty: not known
-	Role     DeciderRole
-}
-
-// DeciderRole says why somebody may decide.
-type DeciderRole string
-
-// The roles of deciders.
-const (
-	DeciderOwner    DeciderRole = "owner"
-	DeciderApprover DeciderRole = "approver"
-	DeciderAdmin    DeciderRole = "admin"
-	DeciderAsker    DeciderRole = "asker" // whose chat a task belongs to
 )
 
 // TaskPlace is a task, and the chat where it was made.
@@ -243,21 +222,21 @@ func (c *Chat) nameOf(person string) string {
 
 // deciders are those who may decide about what somebody's turn led to, and can be asked
 // in private.
-func (c *Chat) deciders(asker string) []Decider {
+func (c *Chat) deciders(asker string) []approval.Decider {
 	if c.Deciders == nil || !c.Refers {
 		return nil
 	}
-	return slices.DeleteFunc(c.Deciders(c.claim(asker)), func(d Decider) bool { return d.ChatKey == c.key || d.ChatKey == "" || d.Person == "" })
+	return slices.DeleteFunc(c.Deciders(c.claim(asker)), func(d approval.Decider) bool { return d.ChatKey == c.key || d.ChatKey == "" || d.Person == "" })
 }
 
 // claim is what is known of the chat to those who say who may decide.
-func (c *Chat) claim(asker string) Claim {
+func (c *Chat) claim(asker string) approval.Claim {
 	a, _ := c.key.Address()
 	name := a.Platform
 	if a.Account != "" {
 		name += "@" + a.Account
 	}
-	return Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
+	return approval.Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
 }
 
 // asksOthers reports that who asked may not decide, so that other people are asked.
@@ -377,7 +356,7 @@ func (c *Chat) referredTo(to messages.ChatKey, person, approvalID string) bool {
 
 // mayFrom reports that a person may decide from their private chat, as of now.
 func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
-	return slices.ContainsFunc(c.deciders(asker), func(d Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
+	return slices.ContainsFunc(c.deciders(asker), func(d approval.Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
 }
 
 // withGrant has decisions name the grant that came with them.

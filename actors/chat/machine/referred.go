@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -93,7 +94,7 @@ func (c *Chat) showRequest(msg messages.ShowRequest) {
 	if !msg.Quiet {
 		zh := c.readsChinese(r)
 		f.Rows = []journal.Row{{
-			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: referredWords(g, zh),
+			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: approval.ReferredWords(g, zh),
 			Asks: []journal.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
 		}}
 	}
@@ -111,106 +112,6 @@ func (c *Chat) readsChinese(r messages.ReferredRequest) bool {
 		return true
 	}
 	return c.inChinese()
-}
-
-// referredWords ask the person of a private chat about a request of another one.
-func referredWords(g journal.ReferredRequest, zh bool) string {
-	n, a := strconv.Itoa(g.N), g.Asked()
-	if zh {
-		return "#" + n + "：" + fromWhere(g, true) + meansThere(g, true) + "\n\n" + whatOf(a, true) + exactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。30 分钟内没有答复就失效。"
-	}
-	return "#" + n + ": " + fromWhere(g, false) + meansThere(g, false) + "\n\n" + whatOf(a, false) + exactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes."
-}
-
-// fromWhere says whose request it is. Names are people's own words: they are quoted, cut
-// and free of anything that is not plain text.
-func fromWhere(g journal.ReferredRequest, zh bool) string {
-	who, where := quoted(g.AskerName, g.Asker), quoted(g.ChatTitle, "")
-	task := quoted(g.TaskTitle, "")
-	switch {
-	case g.Task && zh && where != "":
-		return "群" + where + "的定时任务" + task + "需要你的审批。"
-	case g.Task && zh && who != "":
-		return who + "的定时任务" + task + "需要你的审批。"
-	case g.Task && zh:
-		return "定时任务" + task + "需要你的审批。"
-	case g.Task && where != "":
-		return strings.TrimSpace("The scheduled task "+task) + " of the group " + where + " needs your approval."
-	case g.Task && who != "":
-		return strings.TrimSpace("The scheduled task "+task) + " of " + who + " needs your approval."
-	case g.Task:
-		return strings.TrimSpace("The scheduled task "+task) + " needs your approval."
-	case g.Group && where == "" && zh:
-		return "成员" + who + "在一个群里的请求需要你的审批。"
-	case g.Group && where == "":
-		return who + " asked for this in a group, and it needs your approval."
-	case g.Group && zh:
-		return "成员" + who + "在群" + where + "里的请求需要你的审批。"
-	case g.Group:
-		return who + " asked for this in the group " + where + ", and it needs your approval."
-	case zh:
-		return "用户" + who + "在与我的私聊中提出的请求需要你的审批。"
-	}
-	return who + " asked for this in their private chat with me, and it needs your approval."
-}
-
-// meansThere says what the words of a request mean that was made in another chat, where they
-// would mean this chat and its person; empty: there are none.
-func meansThere(g journal.ReferredRequest, zh bool) string {
-	said := wordsOf(g.Asked(), zh)
-	text := said.What + " " + said.Risk
-	var chats, out []string
-	note := func(words, shown string) {
-		if strings.Contains(text, words) && !slices.Contains(chats, shown) {
-			chats = append(chats, shown)
-		}
-	}
-	if zh {
-		note("这个聊天", "“这个聊天”")
-		note("在这里", "“这里”")
-		if len(chats) > 0 {
-			out = append(out, "下文的"+strings.Join(chats, "和")+"指提出请求的那个聊天。")
-		}
-		if strings.Contains(text, "关于你") {
-			out = append(out, "下文的“你”指提出请求的人。")
-		}
-		return strings.Join(out, "")
-	}
-	note("this chat", "“this chat”")
-	note("conversations here", "“here”")
-	note("message here", "“here”")
-	switch len(chats) {
-	case 0:
-	case 1:
-		out = append(out, " Below, "+chats[0]+" means the chat where it was asked.")
-	default:
-		out = append(out, " Below, "+strings.Join(chats, " and ")+" mean the chat where it was asked.")
-	}
-	if strings.Contains(text, "about you?") {
-		out = append(out, " Below, “you” means who asked.")
-	}
-	return strings.Join(out, "")
-}
-
-// quoted is a name as people are shown it; empty: there is none.
-func quoted(name, otherwise string) string {
-	if strings.TrimSpace(name) == "" {
-		name = otherwise
-	}
-	if strings.TrimSpace(name) == "" {
-		return ""
-	}
-	return "“" + shortName(name) + "”"
-}
-
-func shortName(name string) string {
-	r := []rune(strings.Join(strings.Fields(name), " "))
-	cut := len(r) > maxName
-	words := visible.Sentence(string(r[:min(len(r), maxName)]))
-	if cut {
-		words += "…"
-	}
-	return words
 }
 
 // endRequest notes how a request of another chat ended.
@@ -400,13 +301,13 @@ func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 
 func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notices.Text {
 	g, _ := c.state.ReferredRequest(out.ApprovalID)
-	who := quoted(g.AskerName, g.Asker)
+	who := approval.Quoted(g.AskerName, g.Asker)
 	switch out.Is {
 	case messages.DecisionDone:
 		if v.approves {
-			return notices.Text{"Request #" + n + forWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已批准。"}
+			return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已批准。"}
 		}
-		return notices.Text{"Request #" + n + forWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + fromZh(g.Task, who) + "）已拒绝。"}
+		return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已拒绝。"}
 	case messages.DecisionAlready:
 		switch out.Answer {
 		case string(journal.AnswerApproved):
@@ -424,24 +325,10 @@ func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string
 	return notices.Text{"I could not decide request #" + n + " that way. It stays as it is.", "无法这样决定请求 #" + n + "，请求保持不变。"}
 }
 
-func forWhom(task bool, who string) string {
-	if task || who == "" {
-		return ""
-	}
-	return " of " + who
-}
-
-func fromZh(task bool, who string) string {
-	if task || who == "" {
-		return "来自另一个聊天"
-	}
-	return "来自" + who
-}
-
 // grantedElsewhere says what a person allowed for a time in another chat.
 func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
-	minutes, who := strconv.Itoa(v.said.Minutes), quoted(g.AskerName, g.Asker)
+	minutes, who := strconv.Itoa(v.said.Minutes), approval.Quoted(g.AskerName, g.Asker)
 	var rules []string
 	for _, r := range v.said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))

@@ -3,9 +3,9 @@ package machine
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
@@ -47,7 +47,7 @@ type verdict struct {
 	those    []journal.Asked
 	said     reply.Reply
 	reason   string
-	order    order
+	order    approval.Order
 }
 
 // decideInWords takes a message that decides requests; false: it is none, and goes
@@ -98,7 +98,7 @@ func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict
 		return verdict{}
 	}
 	by := askerOf(turn)
-	if o, ok := parseOrder(words, msg.Self); ok {
+	if o, ok := approval.ParseOrder(words, msg.Self); ok {
 		return c.understandOrder(msg, turn, o)
 	}
 	if !c.takesWords() {
@@ -129,7 +129,7 @@ func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict
 		if len(given) == 0 {
 			return verdict{}
 		}
-		v.sense, v.approves, said.Names = senseGrant, true, idsOf(covered)
+		v.sense, v.approves, said.Names = senseGrant, true, approval.IdsOf(covered)
 	case reply.DenyAll:
 		v.reason = words
 	case reply.ApproveAll, reply.Unclear:
@@ -151,7 +151,7 @@ func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 
 // decides looks what words decide, given what they are about.
 func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
-	ids := bind.Decide(about.Bound, idsOf(open), said)
+	ids := bind.Decide(about.Bound, approval.IdsOf(open), said)
 	if ambiguous || len(ids) == 0 {
 		return verdict{sense: senseUnbound}
 	}
@@ -163,21 +163,13 @@ func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Sai
 	return v
 }
 
-func idsOf(list []journal.Asked) []string {
-	ids := []string{}
-	for _, a := range list {
-		ids = append(ids, a.Request.ID)
-	}
-	return ids
-}
-
 // meaning is what words say about the requests that a person may decide. Ambiguous: a
 // number in them is one request's number and another one's place. A place depends on the
 // list that people saw, so words that name one are bare.
 func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for _, a := range open {
-		shown = append(shown, reply.Shown{N: a.Request.N, Command: nameOf(a)})
+		shown = append(shown, reply.Shown{N: a.Request.N, Command: approval.NameOf(a)})
 	}
 	byNumber, byPlace := reply.ParseNumbered(words, shown, self)
 	switch {
@@ -188,18 +180,6 @@ func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Me
 		return byNumber, false // a number that is no place
 	}
 	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
-}
-
-// nameOf is what people may call a request by beside its number.
-func nameOf(a journal.Asked) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
-	switch {
-	case a.Request.Command != "":
-		return a.Request.Command
-	case pathOf(call.Input) != "":
-		return pathOf(call.Input)
-	}
-	return call.Name
 }
 
 // listAgain answers with the list; false: there is no way to.
@@ -213,13 +193,13 @@ func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 }
 
 // understandOrder reads a command. It never goes to the model.
-func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o order) verdict {
+func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o approval.Order) verdict {
 	open := c.openHere()
 	theirs := c.theirs(askerOf(turn), msg.Admin)
 	switch {
-	case o.revokes:
+	case o.Revokes:
 		return verdict{sense: senseRevoke, order: o}
-	case o.lists:
+	case o.Lists:
 		return verdict{sense: senseList}
 	case len(open) == 0:
 		return verdict{sense: senseNotClear}
@@ -227,19 +207,19 @@ func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 		return verdict{sense: senseForbid}
 	}
 	about := c.about(msg, turn)
-	if single := about.single(theirs); single != nil && !o.all && len(o.numbers) == 0 {
+	if single := about.single(theirs); single != nil && !o.All && len(o.Numbers) == 0 {
 		theirs = single
 	}
-	those, isClear := o.pick(theirs)
+	those, isClear := o.Pick(theirs)
 	if !isClear {
 		return verdict{sense: senseNotClear}
 	}
-	if o.folder && len(c.folders(msg.IngressID, "", those)) == 0 {
+	if o.Folder && len(c.folders(msg.IngressID, "", those)) == 0 {
 		return verdict{sense: senseNotClear}
 	}
-	said := bind.Said{Approves: o.approves, ToBot: true, All: len(o.numbers) == 0, Bare: !o.all && len(o.numbers) == 0, Names: idsOf(those)}
-	meant := verdict{sense: senseDecide, approves: o.approves, reason: o.reason}
-	if o.folder {
+	said := bind.Said{Approves: o.Approves, ToBot: true, All: len(o.Numbers) == 0, Bare: !o.All && len(o.Numbers) == 0, Names: approval.IdsOf(those)}
+	meant := verdict{sense: senseDecide, approves: o.Approves, reason: o.Reason}
+	if o.Folder {
 		meant.sense, meant.order = senseGrant, o
 	}
 	v := c.decides(meant, about, theirs, said, false)
@@ -275,7 +255,7 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
 	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
 	say := ""
-	if v.order.folder {
+	if v.order.Folder {
 		given = c.folders(msg.IngressID, person, v.those)
 		say = c.foldersWords(given, turn)
 	} else {
@@ -339,90 +319,4 @@ func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, de
 	c.deliverRows(rows)
 	c.decided(facts)
 	c.settledFrame(turn.ID) // readers see what follows before they may leave
-}
-
-// order is a command about requests.
-type order struct {
-	approves, lists, revokes, all bool
-	folder                        bool // approves, and the folder of the files for a time
-
-	numbers []int
-	reason  string
-	unclear bool
-}
-
-// parseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder`, `/deny 2 reason`,
-// to a bot of the name self. Without a number it is about the only request that is open.
-func parseOrder(text, self string) (o order, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
-	if !ok {
-		return o, false
-	}
-	name, args, _ := strings.Cut(rest, " ")
-	name, bot, to := strings.Cut(strings.ToLower(name), "@") // /approve@bot
-	if to && (self == "" || !strings.EqualFold(bot, self)) {
-		return o, false // it is another bot's
-	}
-	switch name {
-	case "approvals":
-		return parseAboutGrants(args), true
-	case "approve":
-		o.approves = true
-	case "deny":
-	default:
-		return o, false
-	}
-	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(args))
-	for i, word := range words {
-		n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 31)
-		switch {
-		case err == nil && n > 0 && !o.all:
-			o.numbers = append(o.numbers, int(n)) // 31 bits
-			continue
-		case i == 0 && strings.EqualFold(word, "all"):
-			o.all = true
-			continue
-		case o.approves && !o.all && i == len(words)-1 && slices.Contains([]string{"folder", "文件夹"}, strings.ToLower(word)):
-			o.folder = true
-			continue
-		}
-		if o.unclear = o.approves || i == 0; !o.unclear {
-			o.reason = behind(args, i)
-		}
-		break
-	}
-	return o, true
-}
-
-// behind is what follows the first n words of the arguments of an order.
-func behind(args string, n int) string {
-	const between = " ,，、\t\n"
-	for range n {
-		args = strings.TrimLeft(args, between)
-		args = args[max(0, strings.IndexAny(args+" ", between)):]
-	}
-	return strings.Trim(args, between)
-}
-
-// pick finds the requests that a command is about; false: they are not clear.
-func (o order) pick(open []journal.Asked) ([]journal.Asked, bool) {
-	switch {
-	case o.unclear:
-		return nil, false
-	case o.all:
-		return open, len(open) > 0
-	case len(o.numbers) == 0:
-		return open, len(open) == 1
-	}
-	var those []journal.Asked
-	for _, n := range o.numbers {
-		i := slices.IndexFunc(open, func(a journal.Asked) bool { return a.Request.N == n })
-		if i < 0 {
-			return nil, false
-		}
-		if !slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.N == n }) {
-			those = append(those, open[i])
-		}
-	}
-	return those, true
 }

@@ -3,6 +3,8 @@ package machine
 import (
 	"slices"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 )
 
 // A refusal keeps the reason as it was written, whatever the numbers before it are.
@@ -21,9 +23,9 @@ func TestOrdersKeepTheReason(t *testing.T) {
 		{"/deny 1 太危险，1 点也不行", []int{1}, "太危险，1 点也不行"},
 		{"/deny 3", []int{3}, ""},
 	} {
-		o, ok := parseOrder(tt.text, "")
-		if !ok || o.approves || !slices.Equal(o.numbers, tt.numbers) || o.reason != tt.reason {
-			t.Errorf("%s means %v because of %q, want %v because of %q", tt.text, o.numbers, o.reason, tt.numbers, tt.reason)
+		o, ok := approval.ParseOrder(tt.text, "")
+		if !ok || o.Approves || !slices.Equal(o.Numbers, tt.numbers) || o.Reason != tt.reason {
+			t.Errorf("%s means %v because of %q, want %v because of %q", tt.text, o.Numbers, o.Reason, tt.numbers, tt.reason)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -70,7 +71,7 @@ func newWorld(seed uint64) *world {
 		Mode:      []string{machine.ModeMerge, machine.ModeFollowup, machine.ModeInterrupt}[w.rnd.IntN(3)],
 		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
 		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Location: time.UTC,
-		MayDecide: func(c machine.Claim) bool { return c.Person == "alice" },
+		MayDecide: func(c approval.Claim) bool { return c.Person == "alice" },
 	}
 	if w.rnd.IntN(3) == 0 {
 		o.Debounce = time.Second

@@ -32,6 +32,9 @@ func importFaults(p pkg) []string {
 		if slices.Contains(pure, from) && slices.Contains([]string{"context", "crypto/rand", "io", "io/fs", "log/slog", "math/rand/v2", "net", "os", "sync", "sync/atomic"}, path) {
 			fault("imports %s: what follows from facts follows from them alone", path)
 		}
+		if under(from, "actors/chat/machine") && (strings.HasPrefix(path, "github.com/asynkron/protoactor-go") || slices.Contains(impure, path)) {
+			fault("imports %s: a chat decides by what it is given", path)
+		}
 		if top(from) == "actors" && !strings.HasSuffix(from, "test") && (path == "sync" || path == "sync/atomic") {
 			fault("imports %s: an actor's state has one owner", path)
 		}
@@ -63,6 +66,10 @@ func importFaults(p pkg) []string {
 // pure are packages without a clock, a store, chance or actors: whatever they decide follows
 // from what they are given.
 var pure = []string{"persistence/journal"}
+
+// impure are packages of the standard library through which a decision could depend on
+// anything but its input.
+var impure = []string{"crypto/rand", "hash/maphash", "io", "io/fs", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic"}
 
 // isImplementation: one level below a contract, tests' packages and what is pure aside.
 func isImplementation(rel string) bool {

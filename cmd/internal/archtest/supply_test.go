@@ -40,6 +40,7 @@ func command(t *testing.T, env []string, args ...string) []byte {
 func TestSU4DirectDependenciesAreListed(t *testing.T) {
 	want := []string{
 		"github.com/asynkron/protoactor-go",
+		"github.com/cespare/xxhash/v2",
 		"github.com/fsnotify/fsnotify",
 		"github.com/go-telegram/bot",
 		"github.com/gofrs/flock",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -78,7 +79,7 @@ func (h *Host) mayManage(cmd machine.Command, t persistence.Task) bool {
 	if h.mayChange(cmd) {
 		return true
 	}
-	claim := machine.Claim{ChatKey: cmd.ChatKey, Platform: groupOf(cmd.ChatKey).platform, Person: cmd.By.ID, Group: true}
+	claim := approval.Claim{ChatKey: cmd.ChatKey, Platform: groupOf(cmd.ChatKey).platform, Person: cmd.By.ID, Group: true}
 	claim.Admin = h.admins.has(cmd.ChatKey, cmd.By.ID)
 	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, claim)
 }

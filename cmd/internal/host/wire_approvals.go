@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 )
 
@@ -27,7 +27,7 @@ const (
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
 	h.wireAdmins(approvers)
-	chats.MayDecide = func(c machine.Claim) bool {
+	chats.MayDecide = func(c approval.Claim) bool {
 		c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
 		return mayDecide(approvers, h.role, c)
 	}
@@ -49,7 +49,7 @@ func (h *Host) role(bot, person string) string {
 // mayDecide says whether somebody is among the approvers. Who holds the keys of this
 // machine, at its terminal or in its web chat, is the owner; elsewhere that is who
 // was paired as such. Names of people say nothing: anybody can take them.
-func mayDecide(approvers []string, role func(bot, person string) string, c machine.Claim) bool {
+func mayDecide(approvers []string, role func(bot, person string) string, c approval.Claim) bool {
 	if c.Platform == nameControl {
 		return true // the user of the process, who could change the settings as well
 	}

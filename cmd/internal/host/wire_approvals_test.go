@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -32,32 +33,32 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		approvers []string
-		claim     machine.Claim
+		claim     approval.Claim
 		want      bool
 	}{
-		{"the owner", unset, machine.Claim{Platform: "telegram@work", Person: "1"}, true},
-		{"the owner, in a group", unset, machine.Claim{Platform: "telegram@work", Person: "1", Group: true}, true},
-		{"the owner of another bot", unset, machine.Claim{Platform: "telegram", Person: "1"}, false},
-		{"somebody who is paired", unset, machine.Claim{Platform: "telegram@work", Person: "2"}, false},
-		{"somebody who asked", unset, machine.Claim{Platform: "telegram@work", Person: "2", Asker: "2"}, false},
-		{"a stranger", unset, machine.Claim{Platform: "telegram@work", Person: "3"}, false},
-		{"an administrator", unset, machine.Claim{Platform: "telegram@work", Person: "3", Group: true, Admin: true}, false},
-		{"nobody", unset, machine.Claim{Platform: "telegram@work"}, false},
-		{"a person called owner", unset, machine.Claim{Platform: "telegram@work", Person: "owner"}, false},
-		{"the web chat", unset, machine.Claim{Platform: "web", Person: "owner"}, true},
-		{"the terminal", unset, machine.Claim{Platform: "cli", Person: "owner"}, true},
-		{"the control socket", unset, machine.Claim{Platform: nameControl, Person: "owner"}, true},
-		{"who asked", []string{"initiator"}, machine.Claim{Platform: "telegram", Person: "3", Asker: "3"}, true},
-		{"who did not ask", []string{"initiator"}, machine.Claim{Platform: "telegram", Person: "3", Asker: "4"}, false},
-		{"nobody asked", []string{"initiator"}, machine.Claim{Platform: "telegram"}, false},
-		{"an administrator of a group", []string{"platformAdmins"}, machine.Claim{Platform: "telegram", Person: "3", Group: true, Admin: true}, true},
-		{"an administrator of nothing", []string{"platformAdmins"}, machine.Claim{Platform: "telegram", Person: "3", Admin: true}, false},
-		{"an id", []string{"owner", "77"}, machine.Claim{Platform: "telegram", Person: "77", Group: true}, true},
-		{"an id of a platform", []string{"telegram-77"}, machine.Claim{Platform: "telegram@work", Person: "77"}, true},
-		{"an id of another platform", []string{"feishu-77"}, machine.Claim{Platform: "telegram", Person: "77"}, false},
-		{"another id", []string{"77"}, machine.Claim{Platform: "telegram", Person: "7"}, false},
-		{"only an id: not the web chat", []string{"77"}, machine.Claim{Platform: "web", Person: "owner"}, false},
-		{"an empty list", nil, machine.Claim{Platform: "telegram@work", Person: "1"}, false},
+		{"the owner", unset, approval.Claim{Platform: "telegram@work", Person: "1"}, true},
+		{"the owner, in a group", unset, approval.Claim{Platform: "telegram@work", Person: "1", Group: true}, true},
+		{"the owner of another bot", unset, approval.Claim{Platform: "telegram", Person: "1"}, false},
+		{"somebody who is paired", unset, approval.Claim{Platform: "telegram@work", Person: "2"}, false},
+		{"somebody who asked", unset, approval.Claim{Platform: "telegram@work", Person: "2", Asker: "2"}, false},
+		{"a stranger", unset, approval.Claim{Platform: "telegram@work", Person: "3"}, false},
+		{"an administrator", unset, approval.Claim{Platform: "telegram@work", Person: "3", Group: true, Admin: true}, false},
+		{"nobody", unset, approval.Claim{Platform: "telegram@work"}, false},
+		{"a person called owner", unset, approval.Claim{Platform: "telegram@work", Person: "owner"}, false},
+		{"the web chat", unset, approval.Claim{Platform: "web", Person: "owner"}, true},
+		{"the terminal", unset, approval.Claim{Platform: "cli", Person: "owner"}, true},
+		{"the control socket", unset, approval.Claim{Platform: nameControl, Person: "owner"}, true},
+		{"who asked", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "3", Asker: "3"}, true},
+		{"who did not ask", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "3", Asker: "4"}, false},
+		{"nobody asked", []string{"initiator"}, approval.Claim{Platform: "telegram"}, false},
+		{"an administrator of a group", []string{"platformAdmins"}, approval.Claim{Platform: "telegram", Person: "3", Group: true, Admin: true}, true},
+		{"an administrator of nothing", []string{"platformAdmins"}, approval.Claim{Platform: "telegram", Person: "3", Admin: true}, false},
+		{"an id", []string{"owner", "77"}, approval.Claim{Platform: "telegram", Person: "77", Group: true}, true},
+		{"an id of a platform", []string{"telegram-77"}, approval.Claim{Platform: "telegram@work", Person: "77"}, true},
+		{"an id of another platform", []string{"feishu-77"}, approval.Claim{Platform: "telegram", Person: "77"}, false},
+		{"another id", []string{"77"}, approval.Claim{Platform: "telegram", Person: "7"}, false},
+		{"only an id: not the web chat", []string{"77"}, approval.Claim{Platform: "web", Person: "owner"}, false},
+		{"an empty list", nil, approval.Claim{Platform: "telegram@work", Person: "1"}, false},
 	} {
 		if got := mayDecide(tt.approvers, role, tt.claim); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
@@ -21,7 +22,7 @@ const maxDeciders = 8
 
 // deciders are those who may decide about what somebody's turn led to, and who have a
 // private chat with the bot of that chat. The requests of a task are those of its chat.
-func (h *Host) deciders(c machine.Claim) []machine.Decider {
+func (h *Host) deciders(c approval.Claim) []approval.Decider {
 	a, ok := c.ChatKey.Address()
 	if ok && a.Platform == "task" {
 		if c, ok = h.taskClaim(c); !ok {
@@ -34,10 +35,10 @@ func (h *Host) deciders(c machine.Claim) []machine.Decider {
 		return nil
 	}
 	c.Platform = bot
-	var out []machine.Decider
+	var out []approval.Decider
 	for _, candidate := range h.candidates(bot, kind, c) {
-		c.Person, c.Admin = candidate.Person, candidate.Role == machine.DeciderAdmin
-		known := slices.ContainsFunc(out, func(d machine.Decider) bool { return d.Person == candidate.Person })
+		c.Person, c.Admin = candidate.Person, candidate.Role == approval.DeciderAdmin
+		known := slices.ContainsFunc(out, func(d approval.Decider) bool { return d.Person == candidate.Person })
 		where, name, reachable := h.privateChat(bot, kind, candidate.Person)
 		if known || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
 			continue
@@ -52,28 +53,28 @@ func (h *Host) deciders(c machine.Claim) []machine.Decider {
 }
 
 // candidates are those who might decide, who counts most first.
-func (h *Host) candidates(bot, kind string, c machine.Claim) []machine.Decider {
-	var out []machine.Decider
+func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider {
+	var out []approval.Decider
 	account := h.access.Account(bot)
 	for _, who := range h.opts.Settings.Settings.Permissions.Exec.Approvers {
 		switch who {
 		case approverOwner:
 			if account.Owner != nil {
-				out = append(out, machine.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: machine.DeciderOwner})
+				out = append(out, approval.Decider{Person: account.Owner.ID, Name: account.Owner.Name, Role: approval.DeciderOwner})
 			}
 		case approverInitiator:
-			out = append(out, machine.Decider{Person: c.Asker, Role: machine.DeciderAsker})
+			out = append(out, approval.Decider{Person: c.Asker, Role: approval.DeciderAsker})
 		case approverAdmins:
 			for _, id := range h.admins.list(c.ChatKey) {
 				if c.Group {
-					out = append(out, machine.Decider{Person: id, Role: machine.DeciderAdmin})
+					out = append(out, approval.Decider{Person: id, Role: approval.DeciderAdmin})
 				}
 			}
 		default:
 			if named, id, ok := strings.Cut(who, "-"); ok && named == kind {
 				who = id
 			}
-			out = append(out, machine.Decider{Person: who, Role: machine.DeciderApprover})
+			out = append(out, approval.Decider{Person: who, Role: approval.DeciderApprover})
 		}
 	}
 	return out
@@ -104,7 +105,7 @@ func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
 }
 
 // taskClaim is a claim about the chat that a task belongs to.
-func (h *Host) taskClaim(c machine.Claim) (machine.Claim, bool) {
+func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	f, ok := h.fireOf(c.ChatKey)
 	if !ok {
 		return c, false
@@ -122,7 +123,7 @@ func (h *Host) taskClaim(c machine.Claim) (machine.Claim, bool) {
 // taskPlace is what people call the task that runs in a chat, and where it was made.
 func (h *Host) taskPlace(key messages.ChatKey) machine.TaskPlace {
 	f, ok := h.fireOf(key)
-	c, known := h.taskClaim(machine.Claim{ChatKey: key})
+	c, known := h.taskClaim(approval.Claim{ChatKey: key})
 	if !ok || !known || h.access == nil {
 		return machine.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
 	}
@@ -162,7 +163,7 @@ func (h *Host) chatName(key messages.ChatKey) string {
 
 // askedAboutTask names those who are asked about what a task asks.
 func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
-	return machine.WhoIsAsked(h.deciders(machine.Claim{ChatKey: task}))
+	return approval.WhoIsAsked(h.deciders(approval.Claim{ChatKey: task}))
 }
 
 // acquainted keeps which private chats people have who may have to be asked something.

@@ -1,0 +1,115 @@
+package approval
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// parseAboutGrants reads what follows /approvals: nothing, `revoke g1 g2`, `revoke all`.
+// A number needs no g here, since requests are not revoked.
+func parseAboutGrants(args string) Order {
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(strings.ToLower(args)))
+	if len(words) == 0 || !slices.Contains([]string{"revoke", "撤销", "撤回", "收回"}, words[0]) {
+		return Order{Lists: true}
+	}
+	o := Order{Revokes: true, Unclear: len(words) == 1}
+	for _, word := range words[1:] {
+		if len(words) == 2 && slices.Contains([]string{"all", "全部", "所有"}, word) {
+			o.All = true
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "g"), 10, 31)
+		o.Unclear = o.Unclear || err != nil || n == 0
+		o.Numbers = append(o.Numbers, int(n)) // 31 bits
+	}
+	return o
+}
+
+// Order is a command about requests.
+type Order struct {
+	Approves, Lists, Revokes, All bool
+	Folder                        bool // approves, and the folder of the files for a time
+
+	Numbers []int
+	Reason  string
+	Unclear bool
+}
+
+// ParseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder`, `/deny 2 reason`,
+// to a bot of the name self. Without a number it is about the only request that is open.
+func ParseOrder(text, self string) (o Order, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok {
+		return o, false
+	}
+	name, args, _ := strings.Cut(rest, " ")
+	name, bot, to := strings.Cut(strings.ToLower(name), "@") // /approve@bot
+	if to && (self == "" || !strings.EqualFold(bot, self)) {
+		return o, false // it is another bot's
+	}
+	switch name {
+	case "approvals":
+		return parseAboutGrants(args), true
+	case "approve":
+		o.Approves = true
+	case "deny":
+	default:
+		return o, false
+	}
+	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(args))
+	for i, word := range words {
+		n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 31)
+		switch {
+		case err == nil && n > 0 && !o.All:
+			o.Numbers = append(o.Numbers, int(n)) // 31 bits
+			continue
+		case i == 0 && strings.EqualFold(word, "all"):
+			o.All = true
+			continue
+		case o.Approves && !o.All && i == len(words)-1 && slices.Contains([]string{"folder", "文件夹"}, strings.ToLower(word)):
+			o.Folder = true
+			continue
+		}
+		if o.Unclear = o.Approves || i == 0; !o.Unclear {
+			o.Reason = behind(args, i)
+		}
+		break
+	}
+	return o, true
+}
+
+// behind is what follows the first n words of the arguments of an order.
+func behind(args string, n int) string {
+	const between = " ,，、\t\n"
+	for range n {
+		args = strings.TrimLeft(args, between)
+		args = args[max(0, strings.IndexAny(args+" ", between)):]
+	}
+	return strings.Trim(args, between)
+}
+
+// Pick finds the requests that a command is about; false: they are not clear.
+func (o Order) Pick(open []journal.Asked) ([]journal.Asked, bool) {
+	switch {
+	case o.Unclear:
+		return nil, false
+	case o.All:
+		return open, len(open) > 0
+	case len(o.Numbers) == 0:
+		return open, len(open) == 1
+	}
+	var those []journal.Asked
+	for _, n := range o.Numbers {
+		i := slices.IndexFunc(open, func(a journal.Asked) bool { return a.Request.N == n })
+		if i < 0 {
+			return nil, false
+		}
+		if !slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.N == n }) {
+			those = append(those, open[i])
+		}
+	}
+	return those, true
+}
