@@ -208,6 +208,7 @@ func TestResume(t *testing.T) {
 	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half"})
 	stream.want(`data: {"type":"start-step"}`)
 	res.close()
+	s.awaitCut(t)
 	if len(s.live.stops) != 0 {
 		t.Error("closing the connection stopped the run")
 	}
@@ -219,6 +220,25 @@ func TestResume(t *testing.T) {
 	resumed.want(`data: {"type":"text-delta","id":"t","delta":" more"}`, `data: {"type":"text-end","id":"t"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 	if res := s.do(t, "GET", "/api/chat/c1/stream", ""); res.StatusCode != 204 {
 		t.Errorf("after the run: got %d, want 204", res.StatusCode)
+	}
+}
+
+// awaitCut waits until the server has noticed that a reader is gone.
+func (s *server) awaitCut(t *testing.T) {
+	t.Helper()
+	noticed := func() bool {
+		s.p.cuts.mu.Lock()
+		defer s.p.cuts.mu.Unlock()
+		return len(s.p.cuts.chats[key]) > 0
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !noticed() {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("the server did not notice that the reader is gone")
+		}
 	}
 }
 
