@@ -258,8 +258,7 @@ func (s *shell) perform(ac actor.Context, in machine.Input) bool {
 	if err != nil {
 		return s.notWritten(ac, in, p, first, err)
 	}
-	s.chat = p.Next()
-	s.chat.State().Commit()
+	s.chat = p.Commit()
 	if p.Rest {
 		if err := s.store.Rest(context.Background()); err != nil {
 			s.log.Warn("the chat could not be marked as resting", "error", err)

@@ -41,10 +41,7 @@ func (c *Chat) tellBegun(e AuditEntry) {
 	if run := c.state.Run; run != nil {
 		e.RequestID, e.RunID = run.RequestID, run.ID
 	}
-	if c.allowed == nil {
-		c.allowed = map[string]AuditEntry{}
-	}
-	c.allowed[e.Call] = e
+	put(&c.allowed, e.Call, e)
 	c.audit(e)
 }
 

@@ -77,10 +77,7 @@ func (c *Chat) outcomesShown(msg messages.OutcomesShown) {
 		if b.Key != rowKey(msg.Row) {
 			continue
 		}
-		if c.shownEnds == nil {
-			c.shownEnds = map[journal.RowKey]int{}
-		}
-		c.shownEnds[b.Key] = msg.Ended
+		put(&c.shownEnds, b.Key, msg.Ended)
 		if msg.Ended >= len(b.Asks) {
 			delete(c.shownEnds, b.Key)
 			c.offer(journal.ButtonsSettled{Key: b.Key}) // else it is shown once more

@@ -44,9 +44,9 @@ func (c *Chat) readGrants() {
 		list = nil
 	}
 	persistence.NumberGrants(list)
-	c.grants = grants{read: true, list: list, ends: map[string]time.Time{}}
+	c.grants = grants{read: true, list: list}
 	for _, g := range list {
-		c.grants.ends[g.ID] = c.ends(g, c.now())
+		put(&c.grants.ends, g.ID, c.ends(g, c.now()))
 	}
 }
 
@@ -148,7 +148,7 @@ func (c *Chat) give(list ...persistence.Grant) {
 	c.saveGrants(keep)
 	for _, g := range list {
 		if _, known := c.grants.ends[g.ID]; !known {
-			c.grants.ends[g.ID] = now.Add(time.Duration(g.Until-g.From) * time.Millisecond)
+			put(&c.grants.ends, g.ID, now.Add(time.Duration(g.Until-g.From)*time.Millisecond))
 		}
 	}
 }

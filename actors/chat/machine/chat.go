@@ -27,9 +27,10 @@ type Chat struct {
 
 	session
 
-	in   Input // what is decided about
-	p    *Plan // what is planned for it
-	owns bool  // the state is a copy that may be changed
+	in    Input // what is decided about
+	p     *Plan // what is planned for it
+	owns  bool  // the state is a copy that may be changed
+	spare *Chat // memory for the chat after the next decision
 }
 
 // Archive is what a chat reads of its store beside its state.
@@ -97,9 +98,6 @@ type checkpointDue struct{}
 // New is a chat that has not been loaded.
 func New(o *Options, key messages.ChatKey) *Chat {
 	c := &Chat{Options: o, key: key}
-	c.receipts = map[journal.RowKey][]messages.Receipt{}
-	c.delayed = map[journal.RowKey]messages.EgressDelayed{}
-	c.watchers, c.asks = map[string]Ref{}, map[journal.RowKey][]ask{}
 	if addr, ok := key.Address(); ok {
 		name := addr.Platform
 		if addr.Account != "" {
@@ -113,13 +111,17 @@ func New(o *Options, key messages.ChatKey) *Chat {
 // Decide says what follows a message. It changes nothing: the plan has the chat as it is after
 // the plan's writes.
 func (c *Chat) Decide(in Input) Plan {
-	w := *c
-	w.in, w.p, w.owns = in, &Plan{}, false
+	w := c.spare
+	if w == nil {
+		w = &Chat{}
+	}
+	c.spare = nil
+	*w = *c
+	p := Plan{before: c, next: w}
+	w.in, w.p, w.owns = in, &p, false
 	w.session = c.copy()
 	w.decide()
-	p := *w.p
 	w.in, w.p, w.owns = Input{}, nil, false
-	p.next = &w
 	return p
 }
 
@@ -127,14 +129,14 @@ func (c *Chat) Decide(in Input) Plan {
 func (s session) copy() session {
 	if s.run != nil {
 		r := *s.run
-		r.lastSent = maps.Clone(r.lastSent)
+		r.lastSent = clone(r.lastSent)
 		s.run = &r
 	}
-	s.watchers, s.asks = maps.Clone(s.watchers), maps.Clone(s.asks)
-	s.handed, s.receipts, s.delayed = maps.Clone(s.handed), maps.Clone(s.receipts), maps.Clone(s.delayed)
-	s.deadlines, s.shownEnds, s.elsewhere = maps.Clone(s.deadlines), maps.Clone(s.shownEnds), maps.Clone(s.elsewhere)
-	s.gathering, s.allowed, s.marked = maps.Clone(s.gathering), maps.Clone(s.allowed), maps.Clone(s.marked)
-	s.waits.until, s.refers, s.grants.ends = maps.Clone(s.waits.until), s.refers.copy(), maps.Clone(s.grants.ends)
+	s.watchers, s.asks = clone(s.watchers), clone(s.asks)
+	s.handed, s.receipts, s.delayed = clone(s.handed), clone(s.receipts), clone(s.delayed)
+	s.deadlines, s.shownEnds, s.elsewhere = clone(s.deadlines), clone(s.shownEnds), clone(s.elsewhere)
+	s.gathering, s.allowed, s.marked = clone(s.gathering), clone(s.allowed), clone(s.marked)
+	s.waits.until, s.refers, s.grants.ends = clone(s.waits.until), s.refers.copy(), clone(s.grants.ends)
 	for id, d := range s.elsewhere {
 		s.elsewhere[id] = d.copy()
 	}
@@ -142,8 +144,24 @@ func (s session) copy() session {
 		r := *s.compaction.ready
 		s.compaction.ready = &r
 	}
-	s.files.turns = maps.Clone(s.files.turns)
+	s.files.turns = clone(s.files.turns)
 	return s
+}
+
+// clone is a copy of a map; nil if it is empty, as most are.
+func clone[K comparable, V any](m map[K]V) map[K]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return maps.Clone(m)
+}
+
+// put sets a member of a map, which may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 func (c *Chat) decide() {

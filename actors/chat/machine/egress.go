@@ -42,7 +42,7 @@ func (c *Chat) deliver(row journal.OutboxRow) {
 	if c.via.Ref == nil || row.Open || c.handed[row.Key] {
 		return
 	}
-	c.handed[row.Key] = true
+	put(&c.handed, row.Key, true)
 	if receipts, sent := c.receipts[row.Key]; sent {
 		c.effect(Resend{Msg: messages.EgressDelivered{ChatKey: c.key, Row: rowID(row.Key), Receipts: receipts}})
 		return
@@ -239,7 +239,7 @@ func received(turns []journal.Turn, id string) bool {
 
 func (c *Chat) sent(msg messages.QueueEgress) {
 	if msg.RunID != "" && c.run != nil {
-		c.run.lastSent[content(msg)] = true
+		put(&c.run.lastSent, content(msg), true)
 	}
 }
 
@@ -267,7 +267,7 @@ func (c *Chat) waitFor(key journal.RowKey) {
 		return
 	}
 	a := ask{who: c.in.Sender, id: len(c.asks[key])}
-	c.asks[key] = append(c.asks[key], a)
+	put(&c.asks, key, append(slices.Clip(c.asks[key]), a))
 	c.timer("ask "+itemID(key)+" "+strconv.Itoa(a.id), askWait, askDue{key})
 }
 

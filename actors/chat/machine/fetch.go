@@ -77,11 +77,8 @@ func (c *Chat) fetch(t journal.Turn) {
 	if _, underWay := c.files.turns[t.ID]; underWay {
 		return
 	}
-	if c.files.turns == nil {
-		c.files.turns = map[string]int{}
-	}
 	c.files.n++
-	c.files.turns[t.ID] = c.files.n
+	put(&c.files.turns, t.ID, c.files.n)
 	c.effect(FetchFiles{t.Message, c.files.n})
 }
 

@@ -41,10 +41,7 @@ func (c *Chat) holdBack(id string, msg messages.ToChat, wait time.Duration) bool
 	case known && !c.now().Before(until):
 		return false
 	case !known:
-		if c.waits.until == nil {
-			c.waits.until = map[string]time.Time{}
-		}
-		c.waits.until[id] = c.now().Add(wait)
+		put(&c.waits.until, id, c.now().Add(wait))
 		c.timer("held "+id, wait, heldDue{})
 	}
 	c.waits.list = append(c.waits.list, heldMessage{id, msg, c.in.Sender})

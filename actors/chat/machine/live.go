@@ -22,7 +22,7 @@ func (c *Chat) audit(e AuditEntry) {
 
 // watch begins to tell a reader what happens, with the message under way first.
 func (c *Chat) watch(msg messages.WatchChat) {
-	c.watchers[msg.WatchID] = c.in.Sender
+	put(&c.watchers, msg.WatchID, c.in.Sender)
 	if c.run == nil || c.state.Run == nil {
 		return
 	}

@@ -11,10 +11,7 @@ func (c *Chat) mark(turn journal.Turn, as messages.Mark) {
 	if !c.via.Reactions || c.via.Ref == nil || turn.Meta.MessageID == "" {
 		return
 	}
-	if c.marked == nil {
-		c.marked = map[string]string{}
-	}
-	c.marked[turn.ID] = turn.Meta.MessageID
+	put(&c.marked, turn.ID, turn.Meta.MessageID)
 	c.send(c.via.Ref, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: turn.Meta.MessageID, Mark: as})
 }
 

@@ -18,7 +18,7 @@ func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.It
 // adapter begins to count anew.
 func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
 	if c.state.Row(rowKey(msg.Row)) != nil {
-		c.delayed[rowKey(msg.Row)] = msg
+		put(&c.delayed, rowKey(msg.Row), msg)
 	}
 }
 

@@ -77,11 +77,18 @@ type Plan struct {
 	// Rest marks the chat as one that no start has to load, after the writes.
 	Rest bool
 
-	next *Chat
+	before, next *Chat
 }
 
-// Next is the chat after the writes.
-func (p Plan) Next() *Chat { return p.next }
+// Commit is the chat after the writes. The one that made the plan must not be used any more.
+func (p Plan) Commit() *Chat {
+	p.next.state.Commit()
+	*p.before = Chat{}
+	if !p.next.rests { // there is another decision at once
+		p.next.spare = p.before
+	}
+	return p.next
+}
 
 // empty reports whether the plan changes nothing and asks for nothing.
 func (p *Plan) empty() bool {

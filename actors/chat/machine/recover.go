@@ -28,7 +28,7 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store Archive, now 
 		f.tries = meta.Tries
 	}
 	f.size = restored(meta.Tokens, state.History)
-	c.cache, c.trim, c.handed = &prompt.Cache{}, messages.Trim{}, map[journal.RowKey]bool{}
+	c.cache, c.trim, c.handed = &prompt.Cache{}, messages.Trim{}, nil
 	c.seen(state.History)
 	if slices.ContainsFunc(c.unseen(), func(t journal.Turn) bool { return t.Meta.Album != "" }) {
 		c.files.album = now.Add(albumAgain)
@@ -44,7 +44,7 @@ func (c *Chat) Left() *Chat {
 	s.files = fetching{n: c.files.n} // what was in progress stays known as late
 	s.compaction = compacting{tries: c.compaction.tries}
 	s.memory, s.size.turns, s.size.bytes = remembering{}, 0, 0
-	s.delayed = map[journal.RowKey]messages.EgressDelayed{}
+	s.delayed = nil
 	s.deadlines, s.expiry = nil, time.Time{} // a chat that is loaded anew goes by the wall clock
 	s.grants, s.allowed = grants{}, nil
 	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referring{}, nil, nil, nil

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,10 +79,7 @@ func (r *referring) due(what string, now time.Time) bool {
 	}
 	t.wait = min(max(2*t.wait, referAgain), referAtMost)
 	t.at = now.Add(t.wait)
-	if r.tries == nil {
-		r.tries = map[string]try{}
-	}
-	r.tries[what] = t
+	put(&r.tries, what, t)
 	return true
 }
 
@@ -92,10 +88,7 @@ func (r *referring) after(what string, at time.Time) {
 	if _, known := r.tries[what]; known {
 		return
 	}
-	if r.tries == nil {
-		r.tries = map[string]try{}
-	}
-	r.tries[what] = try{at: at}
+	put(&r.tries, what, try{at: at})
 }
 
 func (r *referring) done(what string) { delete(r.tries, what) }
@@ -119,7 +112,7 @@ func (c *Chat) armAgain() {
 }
 
 func (r referring) copy() referring {
-	r.tries, r.quiet, r.gatherers = maps.Clone(r.tries), maps.Clone(r.quiet), slices.Clone(r.gatherers)
+	r.tries, r.quiet, r.gatherers = clone(r.tries), clone(r.quiet), slices.Clone(r.gatherers)
 	return r
 }
 
@@ -315,10 +308,7 @@ func (c *Chat) referRequests(msg messages.ReferRequests) {
 	for _, a := range c.state.OpenRequests() {
 		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
 			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
-			if c.refers.quiet == nil {
-				c.refers.quiet = map[string]bool{}
-			}
-			c.refers.quiet[a.Request.ID+" "+string(msg.To)] = true
+			put(&c.refers.quiet, a.Request.ID+" "+string(msg.To), true)
 		}
 	}
 	if len(f.Referrals) > 0 {

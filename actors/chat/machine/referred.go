@@ -171,10 +171,7 @@ func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKe
 		order.ChatKey, order.From, order.Say = origin, c.key, say[origin]
 		c.effect(Route{Msg: order, Asks: true})
 	}
-	if c.elsewhere == nil {
-		c.elsewhere = map[string]*deciding{}
-	}
-	c.elsewhere[order.ID] = d
+	put(&c.elsewhere, order.ID, d)
 }
 
 // referredDecided takes the answer of a chat where requests arose.

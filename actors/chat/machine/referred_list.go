@@ -26,10 +26,7 @@ func (c *Chat) gather(msg messages.AcceptIngress) (others int, waits bool) {
 	if asked {
 		return 0, true
 	}
-	if c.gathering == nil {
-		c.gathering = map[string]Gathered{}
-	}
-	c.gathering[msg.IngressID] = Gathered{ID: msg.IngressID}
+	put(&c.gathering, msg.IngressID, Gathered{ID: msg.IngressID})
 	c.effect(GatherRequests{msg.IngressID, by.ID})
 	c.holdBack(msg.IngressID, msg, GatherWait)
 	return 0, true

@@ -41,7 +41,7 @@ const (
 
 func newRunner(run *journal.Run, child string, now time.Time) *runner {
 	m := uimessage.Message{ID: run.MessageID, Role: uimessage.RoleAssistant, Parts: run.Parts}
-	r := &runner{id: run.ID, child: child, before: m, kept: settledParts(run.Parts), began: now, lastSent: map[string]bool{}}
+	r := &runner{id: run.ID, child: child, before: m, kept: settledParts(run.Parts), began: now}
 	r.restart()
 	return r
 }
@@ -69,7 +69,7 @@ func (r *runner) restart() {
 // renew begins another message, perhaps with parts that it has already.
 func (r *runner) renew(messageID string, parts []uimessage.Part) {
 	r.before = uimessage.Message{ID: messageID, Role: uimessage.RoleAssistant, Parts: parts}
-	r.kept, r.draft, r.lastSent = settledParts(parts), "", map[string]bool{}
+	r.kept, r.draft, r.lastSent = settledParts(parts), "", nil
 	r.restart()
 }
 

@@ -20,7 +20,9 @@ func (c *Chat) Close() { c.closing = true }
 
 // KeepReceipts keeps the receipts of a row that was sent while the chat is not loaded: they
 // count whatever becomes of the load.
-func (c *Chat) KeepReceipts(msg messages.EgressDelivered) { c.receipts[rowKey(msg.Row)] = msg.Receipts }
+func (c *Chat) KeepReceipts(msg messages.EgressDelivered) {
+	put(&c.receipts, rowKey(msg.Row), msg.Receipts)
+}
 
 // Waiting calls f for each message that the chat keeps back, with who sent it.
 func (c *Chat) Waiting(f func(msg messages.ToChat, sender Ref)) {

@@ -178,8 +178,7 @@ func (w *world) perform(in machine.Input) bool {
 	if first, err := w.write(p); err != nil {
 		return w.notWritten(in, p, first, err)
 	}
-	w.m = p.Next()
-	w.m.State().Commit()
+	w.m = p.Commit()
 	w.check(in)
 	for _, e := range p.Effects {
 		w.effect(e)
@@ -272,8 +271,7 @@ func (w *world) recovers() {
 	var msg any = machine.Loaded{}
 	for range 18 {
 		p := m.Decide(machine.Input{Now: w.now, NewID: newID(w.ids + 1000), Msg: msg})
-		m, msg = p.Next(), machine.Idle{}
-		m.State().Commit()
+		m, msg = p.Commit(), machine.Idle{}
 		if m.Rests() {
 			return
 		}
