@@ -29,6 +29,7 @@ type Chat struct {
 
 	in    Input // what is decided about
 	p     *Plan // what is planned for it
+	plan  Plan  // where p points to
 	owns  bool  // the state is a copy that may be changed
 	spare *Chat // memory for the chat after the next decision
 }
@@ -117,11 +118,11 @@ func (c *Chat) Decide(in Input) Plan {
 	}
 	c.spare = nil
 	*w = *c
-	p := Plan{before: c, next: w}
-	w.in, w.p, w.owns = in, &p, false
-	w.session = c.copy()
+	w.in, w.plan, w.owns = in, Plan{before: c, next: w}, false
+	w.p, w.session = &w.plan, c.copy()
 	w.decide()
-	w.in, w.p, w.owns = Input{}, nil, false
+	p := w.plan
+	w.in, w.plan, w.p, w.owns = Input{}, Plan{}, nil, false
 	return p
 }
 

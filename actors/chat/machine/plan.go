@@ -84,7 +84,7 @@ type Plan struct {
 func (p Plan) Commit() *Chat {
 	p.next.state.Commit()
 	*p.before = Chat{}
-	if !p.next.rests { // there is another decision at once
+	if !p.next.rests || p.next.run != nil { // there is another decision soon
 		p.next.spare = p.before
 	}
 	return p.next
