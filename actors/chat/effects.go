@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -61,6 +62,8 @@ func (s *shell) effect(ac actor.Context, e machine.Effect) {
 		s.gather(e)
 	case machine.ForgetAll:
 		s.forgetAll(ac, e)
+	case machine.RunCommand:
+		s.runCommand(ac, e)
 	case machine.Audit, machine.PrefixBroken, machine.RunEnded, machine.Count, machine.Log:
 		s.observe(e)
 	}
@@ -157,6 +160,14 @@ func (s *shell) gather(e machine.GatherRequests) {
 		defer cancel()
 		return machine.Gathered{ID: e.ID, Others: ask(ctx, key, e.Person), Done: true}
 	}, func(pipe.Panicked) any { return machine.Gathered{ID: e.ID, Done: true} })
+}
+
+// runCommand has the host carry out a command before the next message is decided about.
+func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
+	done := machine.Commanded{Msg: e.Msg}
+	e.Command.Offer = func(asks ...messages.Ask) { done.Asks = append(done.Asks, asks...) }
+	done.Words, done.Known = s.o.Commands(e.Command)
+	s.decide(ac, machine.Input{Msg: done, Sender: e.Sender})
 }
 
 // forgetAll ends what is in progress, has everything deleted, and loads the chat anew: it then

@@ -40,6 +40,9 @@ type Options struct {
 	// Gather has the requests of all other chats shown in a person's private chat, and says
 	// how many wait that they cannot decide about from there; nil: there is no such list.
 	Gather func(ctx context.Context, to messages.ChatKey, person string) (others int)
+	// Commands carries out the commands that the host knows, beside those of the chat
+	// itself, and answers them; nil: it knows none.
+	Commands func(machine.Command) (answer string, ok bool)
 	// Forget deletes all that is kept of a chat, which has closed its store; what is to be
 	// kept of it is in the intent. After an error the next start of the host continues
 	// with it. Nil: nothing is deleted.
@@ -65,7 +68,7 @@ func (o Options) withDefaults() Options {
 	o.Options = o.Options.WithDefaults()
 	m := &o.Options
 	m.Compacts, m.Remembers, m.Fetches, m.Gathers, m.Forgets = o.Compaction != nil, o.Memory != nil, o.Fetch != nil, o.Gather != nil, o.Forget != nil
-	m.Refers, m.Audits, m.RecordsRuns = o.Router != nil, o.Audit != nil, o.RunEnded != nil
+	m.Refers, m.Obeys, m.Audits, m.RecordsRuns = o.Router != nil, o.Commands != nil, o.Audit != nil, o.RunEnded != nil
 	if o.Grants != nil {
 		m.Grants = o.Grants
 	}

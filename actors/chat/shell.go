@@ -210,10 +210,11 @@ func fromChild(msg any) bool {
 
 // refuse answers a message that cannot be taken.
 func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
-	if to, ok := msg.(messages.ToChat); ok && sender != nil {
-		if answer := machine.Refusal(s.key, to, machine.ReasonUnreadable); answer != nil {
-			ac.Send(pidOf(sender), answer)
-		}
+	if sender == nil {
+		return
+	}
+	if answer := machine.Refusal(s.key, msg, machine.ReasonUnreadable); answer != nil {
+		ac.Send(pidOf(sender), answer)
 	}
 }
 

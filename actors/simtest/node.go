@@ -71,6 +71,7 @@ func (l *life) spawn() {
 	}
 	o := chat.Options{
 		Store: l.store, Logger: quiet,
+		Commands: func(machine.Command) (string, bool) { return "At your command: " + s.token(), true },
 	}
 	o.Options = machine.Options{
 		Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
@@ -79,7 +80,6 @@ func (l *life) spawn() {
 		},
 		Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: agent} },
 		Tools:     func(messages.ChatKey, bool) []string { return l.names },
-		Commands:  func(machine.Command) (string, bool) { return "At your command: " + s.token(), true },
 		Contexts:  s.o.Folds,
 	}
 	shards := shard.Options{

@@ -208,6 +208,8 @@ func (c *Chat) decide() {
 		c.onRunTick(msg)
 	case debounceDue:
 		c.holding = time.Time{}
+	case Commanded:
+		c.onCommanded(msg)
 	case Fetched:
 		c.onFetched(msg)
 	case Gathered:
@@ -287,7 +289,7 @@ func (c *Chat) refuse(msg any, reason string) {
 	case messages.AskPassivate:
 		c.remind()
 		c.answer(messages.PassivateBusy{ChatKey: c.key})
-	case messages.ToChat:
+	case messages.ToChat, Commanded:
 		if answer := Refusal(c.key, msg, reason); answer != nil {
 			c.answer(answer)
 		}
@@ -295,8 +297,10 @@ func (c *Chat) refuse(msg any, reason string) {
 }
 
 // Refusal is the answer to a message that a chat cannot take; nil if it needs none.
-func Refusal(key messages.ChatKey, msg messages.ToChat, reason string) any {
+func Refusal(key messages.ChatKey, msg any, reason string) any {
 	switch msg := msg.(type) {
+	case Commanded:
+		return Refusal(key, msg.Msg, reason)
 	case messages.AcceptIngress:
 		return messages.IngressRejected{ChatKey: key, RequestID: msg.RequestID, Reason: reason}
 	case messages.StopRun:

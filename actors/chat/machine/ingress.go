@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -196,22 +198,32 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", c.text(notices.OverRequests(), turn))
 		return
 	}
-	say := c.text(notices.UnknownCommand(), turn)
-	var folding Compaction
+	var compaction Compaction
 	if msg.Command == "compact" {
-		folding = c.compactNow()
+		compaction = c.compactNow()
 	}
 	chinese := c.writtenInChinese(c.newestTurn()) // before the words are archived
 	contexts := c.contextCommand(msg, turn)
-	if msg.Notice != "" {
-		say = msg.Notice // the platform has obeyed already, for example a pairing code
-	} else if c.Commands != nil {
+	switch {
+	case msg.Notice != "": // the platform has obeyed already, for example a pairing code
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", msg.Notice)
+	case c.Obeys:
 		cmd := c.commandOf(msg, turn)
-		cmd.Compaction, cmd.Contexts, cmd.Chinese = folding, contexts, chinese
-		cmd.Offer = func(asks ...messages.Ask) { msg.Asks = append(msg.Asks, asks...) }
-		if words, ok := c.Commands(cmd); ok {
-			say = words
-		}
+		cmd.Compaction, cmd.Contexts, cmd.Chinese = compaction, contexts, chinese
+		c.effect(RunCommand{cmd, msg, c.in.Sender})
+	default:
+		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", c.text(notices.UnknownCommand(), turn))
+	}
+}
+
+// onCommanded answers a command that the host has carried out.
+func (c *Chat) onCommanded(done Commanded) {
+	msg, turn := done.Msg, journal.NewTurn(done.Msg.Turn)
+	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
+	msg.Asks = append(slices.Clip(msg.Asks), done.Asks...)
+	say := done.Words
+	if !done.Known {
+		say = c.text(notices.UnknownCommand(), turn)
 	}
 	c.settleAtOnce(msg, turn, journal.FateAnswered, "command", say)
 }

@@ -108,8 +108,8 @@ type Options struct {
 	Forgets bool
 	// MayForget says whether who gave an order may delete the chat; nil: nobody may.
 	MayForget func(Command) bool
-	// Commands answers the commands that the host knows, beside stop; nil: none.
-	Commands func(Command) (answer string, ok bool)
+	// Obeys: the host knows commands beside those of the chat itself.
+	Obeys bool
 }
 
 // Grants reads the timed grants of a chat.

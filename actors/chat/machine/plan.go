@@ -43,6 +43,14 @@ type (
 		Of  any
 		Err error
 	}
+	// Commanded brings the answer to a command of a person, with buttons to put below it.
+	// Known: the host has such a command.
+	Commanded struct {
+		Msg   messages.AcceptIngress
+		Words string
+		Known bool
+		Asks  []messages.Ask
+	}
 	// Fetched brings the files of a turn, or says in their place why they cannot be had.
 	Fetched struct {
 		TurnID string
@@ -183,6 +191,12 @@ type (
 		Of     any
 		Sender Ref
 	}
+	// RunCommand has the host carry out a person's command; [Commanded] follows.
+	RunCommand struct {
+		Command Command
+		Msg     messages.AcceptIngress
+		Sender  Ref
+	}
 	// Audit is a line of the audit log.
 	Audit struct{ Entry AuditEntry }
 	// PrefixBroken says why the next request does not begin with the one before.
@@ -240,6 +254,7 @@ func (FetchFiles) effect()     {}
 func (CancelFetch) effect()    {}
 func (GatherRequests) effect() {}
 func (ForgetAll) effect()      {}
+func (RunCommand) effect()     {}
 func (Audit) effect()          {}
 func (PrefixBroken) effect()   {}
 func (RunEnded) effect()       {}

@@ -70,7 +70,7 @@ func newWorld(seed uint64) *world {
 		Tools:     func(messages.ChatKey, bool) []string { return []string{"look", "act", "ask"} },
 		Mode:      []string{machine.ModeMerge, machine.ModeFollowup, machine.ModeInterrupt}[w.rnd.IntN(3)],
 		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
-		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Location: time.UTC,
+		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Obeys: true, Location: time.UTC,
 		MayDecide: func(c approval.Claim) bool { return c.Person == "alice" },
 	}
 	if w.rnd.IntN(3) == 0 {
@@ -371,6 +371,8 @@ func (w *world) effect(e machine.Effect) {
 		}
 	case machine.Resend:
 		w.decide(e.Msg, e.Sender, "")
+	case machine.RunCommand:
+		w.decide(machine.Commanded{Msg: e.Msg, Words: "Done.", Known: true}, e.Sender, "")
 	default: // nothing in this world follows from it
 	}
 }

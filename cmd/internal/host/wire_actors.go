@@ -95,7 +95,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Store:   h.store,
 		Run:     func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
 		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
-		Forget: h.forgetChat, Files: h.files,
+		Forget: h.forgetChat, Files: h.files, Commands: h.command,
 	}
 }
 
@@ -115,7 +115,7 @@ func (h *Host) machineOptions(tools *toolbox) machine.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
-		Commands: h.command, MayForget: h.mayForget, Language: h.preferences.language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		MayForget: h.mayForget, Language: h.preferences.language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 
