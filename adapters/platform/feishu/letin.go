@@ -53,7 +53,7 @@ func (p *Platform) owe(ctx context.Context) {
 			return len(results) == 1 && results[0].Err == nil
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
-		Words: func(string) notices.Words { return p.say }, PrivateType: chatPrivate,
+		Words: func(chat messages.ChatKey, _ string) notices.Words { return p.wordsOf(chat) }, PrivateType: chatPrivate,
 		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }
