@@ -148,8 +148,8 @@ type Bot struct {
 }
 
 // wordsFor are the words for somebody's private chat, or for a group.
-func (b Bot) wordsFor(to platform.Visitor, language string) notices.Words {
-	return b.Words(b.Key(cmp.Or(to.Chat, to.ID)), language)
+func (b Bot) wordsFor(to platform.Visitor) notices.Words {
+	return b.Words(b.Key(cmp.Or(to.Chat, to.ID)), to.Language)
 }
 
 // Question is a message that asked the owner about somebody, and how that ended.
@@ -184,7 +184,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 // askOwner asks about those who wait: about a few in an hour, and about the groups that the
 // owner has added the bot to.
 func (d *Door) askOwner(ctx context.Context, b Bot, a platform.Guests) {
-	say, shown, more := b.wordsFor(*a.Owner, a.Owner.Language), shownLately(a, b.Now()), false
+	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
 			continue
@@ -275,11 +275,11 @@ func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages
 
 // welcome tells somebody that they are let in and hands over what they said first.
 func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
-	language := x.Who.Language
+	reader := x.Who
 	if x.Who.Group && owner != nil { // groups have no language of their own
-		language = owner.Language
+		reader = *owner
 	}
-	say := b.wordsFor(x.Who, language)
+	say := b.wordsFor(reader)
 	var first platform.Inbound
 	waited := false
 	if len(x.First) > 0 {
