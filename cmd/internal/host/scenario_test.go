@@ -218,6 +218,9 @@ func (s *scene) rest(what string) {
 		}
 		return s.settled(nameTelegram)
 	})
+	for _, chat := range s.chats {
+		s.keepButtons(chat)
+	}
 }
 
 // albumGrows is longer than a chat waits for the next file of an album.
