@@ -16,7 +16,7 @@ func Phrase(text string) (cron string, ok bool) {
 	if len(text) > maxText {
 		return "", false
 	}
-	p := phrase{rest: simplified.Replace(strings.ToLower(strings.Join(strings.Fields(text), " ")))}
+	p := phrase{rest: simplified.Replace(digits(strings.ToLower(strings.Join(strings.Fields(text), " "))))}
 	for p.skip(); p.rest != ""; p.skip() {
 		if !p.word() {
 			return "", false
@@ -27,6 +27,16 @@ func Phrase(text string) (cron string, ok bool) {
 
 // simplified writes the characters of times as they are written on the mainland.
 var simplified = strings.NewReplacer("週", "周", "點", "点", "個", "个", "鐘", "钟", "號", "号", "時", "时", "兩", "两", "禮", "礼", "裡", "里", "與", "与") //nolint:gochecknoglobals // constant
+
+var spelled = regexp.MustCompile(`\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b`)
+
+// digits writes the numbers of English words as digits.
+func digits(text string) string {
+	return spelled.ReplaceAllStringFunc(text, func(word string) string {
+		n := slices.Index(strings.Fields("one two three four five six seven eight nine ten eleven twelve"), word)
+		return strconv.Itoa(n + 1)
+	})
+}
 
 // phrase is a text that is being read, and what it has said so far.
 type phrase struct {
@@ -82,11 +92,15 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(weekday + ` ?(?:-|–|to|through|until) ?` + weekday), func(p *phrase, m []string) { p.span(englishDay(m[1]), englishDay(m[2])) }},
 	{re(`(?:周|星期|礼拜)([一二三四五六日天]) ?(?:到|至|-|~) ?(?:周|星期|礼拜)?([一二三四五六日天])`), func(p *phrase, m []string) { p.span(chineseDay(m[1]), chineseDay(m[2])) }},
 	{re(`(?:weekdays?|work(?:ing)? ?days?|business days?)`), func(p *phrase, _ []string) { p.span(1, 5) }},
-	{re(`工作日`), func(p *phrase, _ []string) { p.span(1, 5) }},
+	{re(`周?工作日`), func(p *phrase, _ []string) { p.span(1, 5) }},
 	{re(`weekends?`), func(p *phrase, _ []string) { p.day(6, 0) }},
 	{re(`周末`), func(p *phrase, _ []string) { p.day(6, 0) }},
 	{re(weekday), func(p *phrase, m []string) { p.day(englishDay(m[1])) }},
-	{re(xingqi), func(p *phrase, m []string) { p.day(chineseDay(m[1])) }},
+	{re(xingqi + `((?:[、,，和] ?[一二三四五六日天])*)`), func(p *phrase, m []string) {
+		for _, day := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return strings.ContainsRune("、,，和 ", r) }) {
+			p.day(chineseDay(day))
+		}
+	}},
 	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?(?: ?[号日])?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
 	{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
 	{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
@@ -96,20 +110,19 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
 	{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
 	{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
-	{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?整?`), chineseTime},
-	{re(`(早|晚) ?` + numeral + `(?:点|时)(半|一刻|三刻)?(?:` + numeral + `分?)?整?`), func(p *phrase, m []string) {
+	{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), chineseTime},
+	{re(`(早|晚) ?` + numeral + `(?:点|时)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), func(p *phrase, m []string) {
 		p.anyDay()
 		m[1] += "上"
 		chineseTime(p, m)
 	}},
 	{re(`中午`), func(p *phrase, _ []string) { p.time("12", "", "") }},
-	{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
 	{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
 	{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?`), func(p *phrase, m []string) {
 		p.anyDay()
 		p.time(m[2], m[3], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"])
 	}},
-	{re(`([0-9]{1,2}):([0-9]{2})`), func(p *phrase, m []string) { p.time(m[1], m[2], "") }},
+	{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
 	{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
 }
 

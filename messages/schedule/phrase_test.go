@@ -57,6 +57,14 @@ func TestPhrase(t *testing.T) {
 		"every evening at 7:30":           "30 19 * * *",
 		"every night at 10":               "0 22 * * *",
 		"Monday morning at 8":             "0 8 * * 1",
+		"every Monday at 8:15 pm":         "15 20 * * 1",
+		"weekdays at 11:45 a.m.":          "45 11 * * 1-5",
+		"every weekday at nine":           "0 9 * * 1-5",
+		"daily at Eleven pm":              "0 23 * * *",
+		"每周一、三、五下午三点":                     "0 15 * * 1,3,5",
+		"每周一和周四 9:00":                     "0 9 * * 1,4",
+		"每周六和日十点":                         "0 10 * * 0,6",
+		"每周工作日的9点钟":                       "0 9 * * 1-5",
 	} {
 		got, ok := Phrase(text)
 		if !ok || got != want {

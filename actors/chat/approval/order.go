@@ -34,6 +34,7 @@ type Order struct {
 	Folder                        bool // approves, and the folder of the files for a time
 
 	Numbers []int
+	args    string // of a denial; a reason may begin with a number
 	Reason  string
 	Unclear bool
 }
@@ -59,9 +60,13 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 	default:
 		return o, false
 	}
-	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(args))
+	separators, after := []string{",", " ", "，", " ", "、", " "}, ""
+	if !o.Approves { // /deny 1: too risky
+		separators, after, o.args = append(separators, "：", " "), ":.", args
+	}
+	words := strings.Fields(strings.NewReplacer(separators...).Replace(args))
 	for i, word := range words {
-		n, err := strconv.ParseUint(strings.TrimPrefix(word, "#"), 10, 31)
+		n, err := strconv.ParseUint(strings.TrimRight(strings.TrimPrefix(word, "#"), after), 10, 31)
 		switch {
 		case err == nil && n > 0 && !o.All:
 			o.Numbers = append(o.Numbers, int(n)) // 31 bits
@@ -83,12 +88,29 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 
 // behind is what follows the first n words of the arguments of an order.
 func behind(args string, n int) string {
-	const between = " ,，、\t\n"
+	const between = " ,，、：\t\n"
 	for range n {
 		args = strings.TrimLeft(args, between)
 		args = args[max(0, strings.IndexAny(args+" ", between)):]
 	}
 	return strings.Trim(args, between)
+}
+
+// WithReason lets the reason of a denial begin at the first number that no open request
+// has, if there are words after it: "/deny 1 2 files are too many".
+func (o Order) WithReason(open []journal.Asked) Order {
+	if o.Approves || o.Reason == "" {
+		return o
+	}
+	for i, n := range o.Numbers {
+		if i > 0 && !slices.ContainsFunc(open, func(a journal.Asked) bool { return a.Request.N == n }) {
+			if reason := behind(o.args, i); !strings.HasPrefix(reason, "#") {
+				o.Numbers, o.Reason = o.Numbers[:i], reason
+			}
+			break
+		}
+	}
+	return o
 }
 
 // Pick finds the requests that a command is about; false: they are not clear.

@@ -210,6 +210,7 @@ func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 	if single := about.single(theirs); single != nil && !o.All && len(o.Numbers) == 0 {
 		theirs = single
 	}
+	o = o.WithReason(theirs)
 	those, isClear := o.Pick(theirs)
 	if !isClear {
 		return verdict{sense: senseNotClear}

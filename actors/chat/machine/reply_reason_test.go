@@ -21,6 +21,10 @@ func TestOrdersKeepTheReason(t *testing.T) {
 		{"/deny #22 #2 2nd thoughts, not now", []int{22, 2}, "2nd thoughts, not now"},
 		{"/deny 1、2，太危险", []int{1, 2}, "太危险"},
 		{"/deny 1 太危险，1 点也不行", []int{1}, "太危险，1 点也不行"},
+		{"/deny 1: too risky", []int{1}, "too risky"},
+		{"/deny 1. Too risky.", []int{1}, "Too risky."},
+		{"/deny 1：太危险", []int{1}, "太危险"},
+		{"/deny 1 12:30 is too late", []int{1}, "12:30 is too late"},
 		{"/deny 3", []int{3}, ""},
 	} {
 		o, ok := approval.ParseOrder(tt.text, "")

@@ -12,6 +12,7 @@ import (
 // groups and notices. Repeating it for a message that comes again does no harm.
 func (p *Platform) admit(ctx context.Context, m mapped, event received) platform.Inbound {
 	in, f := m.in, m.facts
+	in.Sender.Language = writtenIn(in)
 	r := p.opts.rulesFor(in.Chat.ID)
 	private, somebody := f.chatType == chatPrivate, !f.bot && !f.service
 	if somebody {
@@ -21,13 +22,17 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 		f.addressed = addressedCommand // the owner need not name the bot to let it in
 	}
 	in.Gate = gate(f, r)
+	say := p.say
+	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.role == RoleOwner { // others read no words of the platform
+		say = p.wordsOf(in.ChatKey, in.Sender.Language)
+	}
 	var raw json.RawMessage
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
 		raw, _ = json.Marshal(event) // what cannot be kept is sent again
 	}
 	in = p.door.Admit(ctx, door.Guest{
 		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
-		Allowed: f.allowed, Listed: r.listed, Say: p.wordsIn(in),
+		Allowed: f.allowed, Listed: r.listed, Say: say,
 	})
 	if private && in.Gate.Open {
 		p.door.Met(ctx, in)

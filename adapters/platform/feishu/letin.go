@@ -7,7 +7,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -53,7 +52,7 @@ func (p *Platform) owe(ctx context.Context) {
 			return len(results) == 1 && results[0].Err == nil
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
-		Words: func(string) notices.Words { return p.say }, PrivateType: chatPrivate,
+		Words: p.wordsOf, PrivateType: chatPrivate,
 		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }

@@ -26,7 +26,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 		_, f.allowed = p.door.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
 	}
 	language := m.language
-	if in.Kind == platform.KindCommand && p.opts.Language != nil {
+	if p.opts.Language != nil && (in.Kind == platform.KindCommand || private && f.role == RoleOwner) {
 		language = cmp.Or(p.opts.Language(in.ChatKey), language)
 	}
 	say := wordsFor(language)

@@ -135,6 +135,9 @@ func (p *Platform) press(ctx context.Context, c callback) {
 // buttons.
 func (p *Platform) answer(ctx context.Context, c callback) {
 	say := wordsFor(c.From.Language)
+	if c.Message != nil && c.Message.Chat.ID != 0 {
+		say = p.wordsOf(p.keyOf(&c.Message.message), c.From.Language)
+	}
 	d, ok := pressed(c.Data)
 	switch {
 	case c.Data == pressNothing:
@@ -156,7 +159,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, say.MayNotDecide, true)
 		return
 	}
-	key := messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.topic())
+	key := p.keyOf(&c.Message.message)
 	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), Name: c.From.name()}
 	out, err := p.opts.Decide(ctx, key, by, []messages.Decision{d})
 	if err != nil || len(out) != 1 {

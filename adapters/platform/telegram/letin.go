@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -67,9 +68,24 @@ func (p *Platform) owe(ctx context.Context) {
 		Key: func(chat string) messages.ChatKey {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
 		},
-		Words: func(language string) notices.Words { return wordsFor(language).Words }, PrivateType: "private",
-		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
+		Words:       func(chat messages.ChatKey, language string) notices.Words { return p.wordsOf(chat, language).Words },
+		PrivateType: "private",
+		Again:       p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
+}
+
+// wordsOf are the words for a chat: in the language that people chose there, else in that
+// of a person's client.
+func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
+	if p.opts.Language != nil {
+		language = cmp.Or(p.opts.Language(chat), language)
+	}
+	return wordsFor(language)
+}
+
+// keyOf is the chat in which a message with buttons is.
+func (p *Platform) keyOf(m *message) messages.ChatKey {
+	return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(m.Chat.ID, 10)), m.topic())
 }
 
 // readAgain maps a message that waited for the owner.

@@ -121,7 +121,8 @@ type scene struct {
 	vars    map[string]string // words that are another each time
 	edits   int64
 	gathers bool                  // what people do is held back
-	buttons map[string][][]string // that a message has had
+	buttons map[string][][]string // that a message has had, when somebody looked for one
+	gone    map[string][][]string // the same, of all messages
 	folder  bool                  // the files that were kept are shown
 	sounds  *sounds               // nil: there is no service for audio
 	album   bool                  // a file of an album was sent
@@ -141,7 +142,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{
 		t: t, p: newProject(t), model: modeltest.NewScript(), people: map[string]person{}, spoken: map[string]said{}, counts: map[string]int{},
-		moved: map[int64]int64{}, vars: map[string]string{}, chats: []int64{1}, buttons: map[string][][]string{},
+		moved: map[int64]int64{}, vars: map[string]string{}, chats: []int64{1}, buttons: map[string][][]string{}, gone: map[string][][]string{},
 	}
 	s.flags = telegramFlags(s.p)
 	s.flags["adapters.telegram.egress"] = "direct"
@@ -218,6 +219,9 @@ func (s *scene) rest(what string) {
 		}
 		return s.settled(nameTelegram)
 	})
+	for _, chat := range s.chats {
+		s.keepButtons(s.gone, chat)
+	}
 }
 
 // albumGrows is longer than a chat waits for the next file of an album.

@@ -411,20 +411,29 @@ func (s *scene) edit(rest string) error {
 	return nil
 }
 
+// keepButtons keeps the buttons that the messages of a chat have before they give way.
+func (s *scene) keepButtons(in map[string][][]string, chat int64) {
+	for _, m := range s.p.api.Sent(chat) {
+		label := fmt.Sprintf("in:%d#%d", chat, m.ID)
+		if in[label] == nil && len(m.Buttons) > 0 {
+			in[label] = m.Buttons
+		}
+	}
+}
+
 // offering is the newest message of a chat that has, or had, a button.
 func (s *scene) offering(chat, button string) (said, bool) {
 	id, err := strconv.ParseInt(chat, 10, 64)
 	if err != nil {
 		return said{}, false
 	}
-	for _, m := range slices.Backward(s.p.api.Sent(id)) {
-		label := fmt.Sprintf("in:%s#%d", chat, m.ID)
-		if s.buttons[label] == nil && len(m.Buttons) > 0 {
-			s.buttons[label] = m.Buttons
-		}
-		for _, row := range s.buttons[label] {
-			if slices.ContainsFunc(row, func(text string) bool { return strings.Contains(text, button) }) {
-				return said{spot: spot{chat: id}, id: m.ID}, true
+	s.keepButtons(s.buttons, id)
+	for _, kept := range []map[string][][]string{s.buttons, s.gone} {
+		for _, m := range slices.Backward(s.p.api.Sent(id)) {
+			for _, row := range kept[fmt.Sprintf("in:%s#%d", chat, m.ID)] {
+				if slices.ContainsFunc(row, func(text string) bool { return strings.Contains(text, button) }) {
+					return said{spot: spot{chat: id}, id: m.ID}, true
+				}
 			}
 		}
 	}
@@ -443,13 +452,13 @@ func (s *scene) press(rest string) error {
 	if !ok {
 		return fmt.Errorf("no message %s", label)
 	}
-	label = fmt.Sprintf("%d/%d", m.chat, m.id)
+	label, offered := fmt.Sprintf("%d/%d", m.chat, m.id), fmt.Sprintf("in:%d#%d", m.chat, m.id)
 	for _, sent := range s.p.api.Sent(m.chat) {
 		if sent.ID == m.id {
 			s.buttons[label] = append(s.buttons[label], sent.Buttons...)
 		}
 	}
-	for _, row := range s.buttons[label] {
+	for _, row := range append(slices.Clone(s.buttons[label]), s.gone[offered]...) {
 		for i := 0; i+1 < len(row); i += 2 {
 			if strings.Contains(row[i], button) {
 				s.presses = append(s.presses, len(s.p.api.Calls("")))

@@ -133,8 +133,8 @@ type Bot struct {
 	Host Host
 	// Private is the chat key of a private chat, and Group that of a group.
 	Key func(chat string) messages.ChatKey
-	// Words are those of a person's language.
-	Words func(language string) notices.Words
+	// Words are in the language that people chose for a chat, else in that of the person.
+	Words func(chat messages.ChatKey, language string) notices.Words
 	// PrivateType is the platform's name for private chats.
 	PrivateType string
 	// Again reads a message that waited; false: it cannot be read any more.
@@ -145,6 +145,11 @@ type Bot struct {
 	Settle func(ctx context.Context, q Question) error
 	// Go runs what takes longer, beside everything else.
 	Go func(func(ctx context.Context))
+}
+
+// wordsFor are the words for somebody's private chat, or for a group.
+func (b Bot) wordsFor(to platform.Visitor) notices.Words {
+	return b.Words(b.Key(cmp.Or(to.Chat, to.ID)), to.Language)
 }
 
 // Question is a message that asked the owner about somebody, and how that ended.
@@ -179,7 +184,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 // askOwner asks about those who wait: about a few in an hour, and about the groups that the
 // owner has added the bot to.
 func (d *Door) askOwner(ctx context.Context, b Bot, a platform.Guests) {
-	say, shown, more := b.Words(a.Owner.Language), shownLately(a, b.Now()), false
+	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
 			continue
@@ -270,11 +275,11 @@ func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages
 
 // welcome tells somebody that they are let in and hands over what they said first.
 func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
-	language := x.Who.Language
+	reader := x.Who
 	if x.Who.Group && owner != nil { // groups have no language of their own
-		language = owner.Language
+		reader = *owner
 	}
-	say := b.Words(language)
+	say := b.wordsFor(reader)
 	var first platform.Inbound
 	waited := false
 	if len(x.First) > 0 {

@@ -61,7 +61,7 @@ func (g *gatehouse) owe() []platform.Inbound {
 			return !g.down
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("telegram", "", chat, 0) },
-		Words: func(string) notices.Words { return notices.English() }, PrivateType: "private", Now: func() time.Time { return g.now },
+		Words: func(messages.ChatKey, string) notices.Words { return notices.English() }, PrivateType: "private", Now: func() time.Time { return g.now },
 		Again: func(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
 			var text string
 			err := json.Unmarshal(raw, &text)

@@ -105,7 +105,7 @@ func (d *Door) settleAll(ctx context.Context, b Bot) {
 func (d *Door) settleOne(ctx context.Context, b Bot, owner platform.Visitor, e platform.Ended) error {
 	short, cancel := context.WithTimeout(ctx, settleDeadline)
 	defer cancel()
-	say := b.Words(owner.Language)
+	say := b.wordsFor(owner)
 	err := b.Settle(short, Question{
 		Chat: cmp.Or(owner.Chat, owner.ID), Message: e.Message, Text: question(say, owner, e.PairingCode), Ask: askAbout(say, e.PairingCode),
 		Outcome: Outcome(say, e.Outcome),
