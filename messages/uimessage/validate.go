@@ -67,19 +67,9 @@ func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
 	if k := rawjson.KindOf(raw); k == rawjson.None || k == rawjson.Null {
 		return nil, ErrNoMessages
 	}
-	if err := rawjson.Check(raw); err != nil {
-		return nil, &DecodeError{Reason: err.Error()}
-	}
-	if rawjson.KindOf(raw) != rawjson.Array {
-		return nil, &DecodeError{Reason: "want an array of messages"}
-	}
-	list := []Message{}
-	for i, v := range rawjson.Elements(raw) {
-		m, err := validMessage(v)
-		if err != nil {
-			return nil, rawjson.Within(rawjson.Index("", i), err)
-		}
-		list = append(list, m)
+	list, err := decodeList(raw, validMessage)
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, &DecodeError{Reason: "want at least one message"}
@@ -94,35 +84,25 @@ func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
 
 // validMessage checks the shape of a message and decodes what is known of it.
 func validMessage(v []byte) (Message, error) {
-	stripped, err := messageShape().strip(v)
+	stripped, err := messageShape.strip(v)
 	if err != nil {
 		return Message{}, err
 	}
+	m := Message{ID: rawjson.Text(stripped, "id"), Role: Role(rawjson.Text(stripped, "role")), Parts: []Part{}}
+	if metadata, ok := rawjson.Lookup(stripped, "metadata"); ok {
+		m.Metadata = rawjson.Compact(metadata)
+	}
 	rawParts, _ := rawjson.Lookup(stripped, "parts")
-	parts := []Part{}
 	for i, e := range rawjson.Elements(rawParts) {
 		p, err := validPart(e)
 		if err != nil {
 			return Message{}, rawjson.Within(rawjson.Index("parts", i), err)
 		}
-		parts = append(parts, p)
+		m.Parts = append(m.Parts, p)
 	}
-	var m Message
-	for k, v := range rawjson.Members(stripped) {
-		switch string(k) {
-		case "id":
-			m.ID, _ = rawjson.Unquote(v)
-		case "role":
-			role, _ := rawjson.Unquote(v)
-			m.Role = Role(role)
-		case "metadata":
-			m.Metadata = rawjson.Compact(v)
-		}
-	}
-	if len(parts) == 0 && m.Role != RoleAssistant {
+	if len(m.Parts) == 0 && m.Role != RoleAssistant {
 		return Message{}, &DecodeError{Path: "parts", Reason: "want at least one part"}
 	}
-	m.Parts = parts
 	return m, nil
 }
 
@@ -135,12 +115,8 @@ func validPart(v []byte) (Part, error) {
 	if !ok {
 		return nil, &DecodeError{Path: "type", Reason: "want a string"}
 	}
-	state := ""
-	if s, ok := rawjson.Lookup(v, "state"); ok {
-		state, _ = rawjson.Unquote(s)
-	}
-	s := shapeOf(name, state)
-	if s == nil {
+	s := shapeOf(name, ToolState(rawjson.Text(v, "state")))
+	if s == "" {
 		return nil, &DecodeError{Path: "type", Reason: "want a known type and state"}
 	}
 	stripped, err := s.strip(v)

@@ -138,6 +138,13 @@ func Lookup(obj []byte, name string) ([]byte, bool) {
 	return found, ok
 }
 
+// Text returns the string member with this name, or empty if it is missing or no string.
+func Text(obj []byte, name string) string {
+	v, _ := Lookup(obj, name)
+	text, _ := Unquote(v)
+	return text
+}
+
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
