@@ -23,11 +23,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
-	var w rawjson.Writer
-	w.Open()
-	m.write(&w)
-	w.Close()
-	return w.Buf, nil
+	return m.append(nil), nil
 }
 
 // UnmarshalJSON reads the form of the SDK. Members it does not know are dropped;
@@ -55,7 +51,7 @@ func (m *Message) writeParts(w *rawjson.Writer) {
 	w.OpenList()
 	for _, p := range m.Parts {
 		w.Next()
-		appendPart(w, p)
+		w.Buf = appendPart(w.Buf, p)
 	}
 	w.CloseList()
 }
@@ -82,15 +78,7 @@ func EncodePart(p Part) ([]byte, error) {
 	if err := encodable(p); err != nil {
 		return nil, err
 	}
-	var w rawjson.Writer
-	appendPart(&w, p)
-	return w.Buf, nil
-}
-
-func appendPart(w *rawjson.Writer, p Part) {
-	w.Open()
-	writePart(w, p)
-	w.Close()
+	return appendPart(nil, p), nil
 }
 
 // encodable returns why a part cannot be encoded, or nil.
@@ -106,9 +94,7 @@ func encodable(p Part) error {
 
 func (r *ToolResult) writeOutput(w *rawjson.Writer) {
 	w.Key("output")
-	w.Open()
-	r.Output.write(w)
-	w.Close()
+	w.Buf = r.Output.append(w.Buf)
 }
 
 func (r *ToolResult) readOutput(at *rawjson.Reader, _, v []byte) {
@@ -125,13 +111,7 @@ func (o Output) known() error {
 }
 
 // MarshalJSON writes the output in the form of the SDK.
-func (o Output) MarshalJSON() ([]byte, error) {
-	var w rawjson.Writer
-	w.Open()
-	o.write(&w)
-	w.Close()
-	return w.Buf, o.known()
-}
+func (o Output) MarshalJSON() ([]byte, error) { return o.append(nil), o.known() }
 
 // UnmarshalJSON reads the form of the SDK.
 func (o *Output) UnmarshalJSON(b []byte) error {

@@ -4,34 +4,36 @@ package modelmessage
 
 import "github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 
-// writePart writes the type and the members of a variant.
-func writePart(w *rawjson.Writer, v Part) {
+// appendPart appends a variant as an object.
+func appendPart(dst []byte, v Part) []byte {
+	w := rawjson.Open(dst)
 	switch p := v.(type) {
 	case Text:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Reasoning:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Image:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case File:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolCall:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolResult:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ApprovalRequest:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ApprovalResponse:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	}
+	return w.Close()
 }
 
 // readPart reads the variant with this type; nil if none has it.
@@ -113,6 +115,12 @@ func (ApprovalResponse) part() {}
 // Type implements [Part].
 func (ApprovalResponse) Type() string { return "tool-approval-response" }
 
+func (p *Message) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Message) write(w *rawjson.Writer) {
 	w.Str("role", string(p.Role))
 	p.writeParts(w)
@@ -138,6 +146,12 @@ func (p *Message) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "content")
 }
 
+func (p *Text) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Text) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.Raw("providerOptions", p.ProviderOptions)
@@ -158,6 +172,12 @@ func (p *Text) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *Reasoning) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Reasoning) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.Raw("providerOptions", p.ProviderOptions)
@@ -176,6 +196,12 @@ func (p *Reasoning) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
+}
+
+func (p *Image) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Image) write(w *rawjson.Writer) {
@@ -199,6 +225,12 @@ func (p *Image) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
+}
+
+func (p *File) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *File) write(w *rawjson.Writer) {
@@ -225,6 +257,12 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
+}
+
+func (p *ToolCall) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ToolCall) write(w *rawjson.Writer) {
@@ -261,6 +299,12 @@ func (p *ToolCall) read(r *rawjson.Reader, v []byte) {
 	p.Nameless = seen&(1<<0) == 0
 }
 
+func (p *ToolResult) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ToolResult) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	if !p.Nameless || p.ToolName != `` {
@@ -294,6 +338,12 @@ func (p *ToolResult) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "output")
 }
 
+func (p *ApprovalRequest) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ApprovalRequest) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Str("toolCallId", p.ToolCallID)
@@ -320,6 +370,12 @@ func (p *ApprovalRequest) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *ApprovalResponse) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ApprovalResponse) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Bool("approved", p.Approved)
@@ -344,6 +400,12 @@ func (p *ApprovalResponse) read(r *rawjson.Reader, v []byte) {
 			r.BoolPtr(nil, k, v, &p.ProviderExecuted)
 		}
 	}
+}
+
+func (p *Output) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Output) write(w *rawjson.Writer) {

@@ -103,11 +103,7 @@ func appendSystem(dst []Message, m *uimessage.Message) ([]Message, error) {
 	}
 	message := Message{Role: RoleSystem, Text: text.String()}
 	if len(metadata) > 0 {
-		var w rawjson.Writer
-		w.Open()
-		w.Members(metadata)
-		w.Close()
-		message.ProviderOptions = w.Buf
+		message.ProviderOptions = rawjson.AppendObject(nil, metadata)
 	}
 	return append(dst, message), nil
 }
@@ -134,7 +130,7 @@ func appendUser(dst []Message, m *uimessage.Message, opts Options) ([]Message, e
 	for _, part := range m.Parts {
 		switch p := part.(type) {
 		case uimessage.Text:
-			content = append(content, Text{Text: p.Text, ProviderOptions: notNull(p.ProviderMetadata)})
+			content = append(content, Text{Text: p.Text, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)})
 		case uimessage.File:
 			content = append(content, fileOf(p))
 		case uimessage.Data:
@@ -175,7 +171,7 @@ func appendStep(dst []Message, parts []uimessage.Part, opts Options) ([]Message,
 		var err error
 		switch p := part.(type) {
 		case uimessage.Text:
-			said = append(said, Text{Text: p.Text, ProviderOptions: notNull(p.ProviderMetadata)})
+			said = append(said, Text{Text: p.Text, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)})
 		case uimessage.Reasoning:
 			said = append(said, Reasoning{Text: p.Text, ProviderOptions: p.ProviderMetadata})
 		case uimessage.File:
@@ -229,17 +225,9 @@ func appendData(content []Part, p uimessage.Data, opts Options) []Part {
 }
 
 func fileOf(p uimessage.File) File {
-	f := File{MediaType: p.MediaType, Data: p.URL, ProviderOptions: notNull(p.ProviderMetadata)}
+	f := File{MediaType: p.MediaType, Data: p.URL, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)}
 	if p.Filename.Set {
 		f.Filename = &p.Filename.Value
 	}
 	return f
-}
-
-// notNull is the raw value, or absent if it is null.
-func notNull(v json.RawMessage) json.RawMessage {
-	if rawjson.KindOf(v) == rawjson.Null {
-		return nil
-	}
-	return v
 }

@@ -15,14 +15,14 @@ func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	}
 	call := ToolCall{
 		ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Input: p.Input,
-		ProviderExecuted: flag(p.ProviderExecuted), ProviderOptions: notNull(p.CallProviderMetadata),
+		ProviderExecuted: flag(p.ProviderExecuted), ProviderOptions: rawjson.NotNull(p.CallProviderMetadata),
 	}
 	if p.State == uimessage.ToolOutputError {
-		if len(notNull(p.Input)) == 0 {
+		if len(rawjson.NotNull(p.Input)) == 0 {
 			call.Input = p.RawInput
 		}
 		if len(call.ProviderOptions) == 0 {
-			call.ProviderOptions = notNull(p.ResultProviderMetadata)
+			call.ProviderOptions = rawjson.NotNull(p.ResultProviderMetadata)
 		}
 	}
 	said = append(said, call)
@@ -40,9 +40,9 @@ func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := notNull(p.ResultProviderMetadata)
+	options := rawjson.NotNull(p.ResultProviderMetadata)
 	if len(options) == 0 {
-		options = notNull(p.CallProviderMetadata)
+		options = rawjson.NotNull(p.CallProviderMetadata)
 	}
 	return append(said, ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Output: output, ProviderOptions: options}), nil
 }
@@ -59,7 +59,7 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 	if p.ProviderExecuted.Value {
 		return became, nil
 	}
-	result := ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, ProviderOptions: notNull(p.CallProviderMetadata)}
+	result := ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, ProviderOptions: rawjson.NotNull(p.CallProviderMetadata)}
 	switch p.State {
 	case uimessage.ToolOutputDenied:
 		result.Output = Output{Type: OutputErrorText, Text: TextDenied}

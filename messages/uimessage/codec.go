@@ -119,13 +119,7 @@ func decodePart(v []byte) (Part, error) {
 // AppendJSON appends m as one line of JSON and returns the extended slice. The
 // order of members is fixed, unknown ones follow the known ones, and metadata is
 // always the last. A raw value that is not JSON is written as a string of its bytes.
-func AppendJSON(dst []byte, m Message) []byte {
-	w := rawjson.Writer{Buf: dst}
-	w.Open()
-	m.write(&w)
-	w.Close()
-	return w.Buf
-}
+func AppendJSON(dst []byte, m Message) []byte { return m.append(dst) }
 
 func (m *Message) writeParts(w *rawjson.Writer) {
 	if m.Parts != nil {
@@ -154,11 +148,7 @@ func AppendPart(dst []byte, part Part) []byte {
 	case Unknown:
 		return rawjson.Append(dst, p.Raw)
 	default:
-		w := rawjson.Writer{Buf: dst}
-		w.Open()
-		writePart(&w, part)
-		w.Close()
-		return w.Buf
+		return appendPart(dst, part)
 	}
 }
 

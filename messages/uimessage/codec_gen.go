@@ -4,34 +4,36 @@ package uimessage
 
 import "github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 
-// writePart writes the type and the members of a variant.
-func writePart(w *rawjson.Writer, v Part) {
+// appendPart appends a variant as an object.
+func appendPart(dst []byte, v Part) []byte {
+	w := rawjson.Open(dst)
 	switch p := v.(type) {
 	case Text:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Reasoning:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case SourceURL:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case SourceDocument:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case File:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Data:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case StepStart:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Tool:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	}
+	return w.Close()
 }
 
 // readPart reads the variant with this type; nil if none has it.
@@ -99,6 +101,12 @@ func (StepStart) Type() string { return "step-start" }
 
 func (Tool) part() {}
 
+func (p *Message) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Message) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Str("role", string(p.Role))
@@ -127,6 +135,12 @@ func (p *Message) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *Metadata) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Metadata) write(w *rawjson.Writer) {
 	w.NonZero("ts", p.TS)
 	w.NonEmpty("chatKey", p.ChatKey)
@@ -145,9 +159,7 @@ func (p *Metadata) write(w *rawjson.Writer) {
 	w.NonEmpty("source", string(p.Source))
 	if p.SourceRange != nil {
 		w.Key("sourceRange")
-		w.Open()
-		p.SourceRange.write(w)
-		w.Close()
+		w.Buf = p.SourceRange.append(w.Buf)
 	}
 	w.NonZero("tokens", p.Tokens)
 	w.NonEmpty("ingressId", p.IngressID)
@@ -163,17 +175,13 @@ func (p *Metadata) write(w *rawjson.Writer) {
 		w.OpenList()
 		for _, e := range p.Fates {
 			w.Next()
-			w.Open()
-			e.write(w)
-			w.Close()
+			w.Buf = e.append(w.Buf)
 		}
 		w.CloseList()
 	}
 	if p.Usage != nil {
 		w.Key("usage")
-		w.Open()
-		p.Usage.write(w)
-		w.Close()
+		w.Buf = p.Usage.append(w.Buf)
 	}
 	w.Members(p.Extra)
 	w.NonZero("seq", p.Seq)
@@ -283,6 +291,12 @@ func (p *Metadata) read(r *rawjson.Reader, v []byte) {
 	r.Err = first
 }
 
+func (p *SourceRange) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *SourceRange) write(w *rawjson.Writer) {
 	w.Str("fromId", p.FromID)
 	w.Str("toId", p.ToID)
@@ -305,6 +319,12 @@ func (p *SourceRange) read(r *rawjson.Reader, v []byte) {
 			r.Fail(string(k), `is not known`)
 		}
 	}
+}
+
+func (p *FateRecord) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *FateRecord) write(w *rawjson.Writer) {
@@ -335,6 +355,12 @@ func (p *FateRecord) read(r *rawjson.Reader, v []byte) {
 			r.Fail(string(k), `is not known`)
 		}
 	}
+}
+
+func (p *Usage) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Usage) write(w *rawjson.Writer) {
@@ -368,6 +394,12 @@ func (p *Usage) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *Text) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Text) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.NonEmpty("state", string(p.State))
@@ -395,6 +427,12 @@ func (p *Text) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "text")
+}
+
+func (p *Reasoning) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Reasoning) write(w *rawjson.Writer) {
@@ -429,6 +467,12 @@ func (p *Reasoning) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "text")
 }
 
+func (p *SourceURL) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *SourceURL) write(w *rawjson.Writer) {
 	w.Str("sourceId", p.SourceID)
 	w.Str("url", p.URL)
@@ -461,6 +505,12 @@ func (p *SourceURL) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "sourceId")
 	r.Need(seen&(1<<1) != 0, "url")
+}
+
+func (p *SourceDocument) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *SourceDocument) write(w *rawjson.Writer) {
@@ -502,6 +552,12 @@ func (p *SourceDocument) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "title")
 }
 
+func (p *File) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *File) write(w *rawjson.Writer) {
 	w.Str("mediaType", p.MediaType)
 	w.Opt("filename", p.Filename)
@@ -536,6 +592,12 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "url")
 }
 
+func (p *Data) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Data) write(w *rawjson.Writer) {
 	w.Opt("id", p.ID)
 	w.Raw("data", p.Data)
@@ -559,6 +621,12 @@ func (p *Data) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *StepStart) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *StepStart) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -576,6 +644,12 @@ func (p *StepStart) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *Tool) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Tool) write(w *rawjson.Writer) {
 	p.writeName(w)
 	p.writeWasStatic(w)
@@ -590,9 +664,7 @@ func (p *Tool) write(w *rawjson.Writer) {
 	w.Raw("callProviderMetadata", p.CallProviderMetadata)
 	if p.Approval != nil {
 		w.Key("approval")
-		w.Open()
-		p.Approval.write(w)
-		w.Close()
+		w.Buf = p.Approval.append(w.Buf)
 	}
 	w.Raw("output", p.Output)
 	w.Opt("errorText", p.ErrorText)
@@ -657,6 +729,12 @@ func (p *Tool) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
+}
+
+func (p *Approval) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Approval) write(w *rawjson.Writer) {

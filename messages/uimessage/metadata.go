@@ -143,13 +143,7 @@ func DecodeMetadata(raw json.RawMessage) (Metadata, error) {
 }
 
 // Append appends the metadata as a JSON object.
-func (m Metadata) Append(dst []byte) []byte {
-	w := rawjson.Writer{Buf: dst}
-	w.Open()
-	m.write(&w)
-	w.Close()
-	return w.Buf
-}
+func (m Metadata) Append(dst []byte) []byte { return m.append(dst) }
 
 // Raw returns the metadata as the raw value that a Message carries.
 func (m Metadata) Raw() json.RawMessage { return m.Append(make([]byte, 0, 256)) }

@@ -96,8 +96,7 @@ func (s shape) strip(v []byte) ([]byte, error) {
 			}
 		}
 	}
-	var w rawjson.Writer
-	w.Open()
+	w := rawjson.Open(nil)
 	for i, f := range fields {
 		name, kind, _ := strings.Cut(f, "=")
 		name, optional := strings.CutSuffix(name, "?")
@@ -111,8 +110,7 @@ func (s shape) strip(v []byte) ([]byte, error) {
 			return nil, &DecodeError{Path: name, Reason: "is missing"}
 		}
 	}
-	w.Close()
-	return w.Buf, nil
+	return w.Close(), nil
 }
 
 // fault says why a value is not of a kind; it is empty if the value is.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -61,7 +62,7 @@ func (c SourceDocument) apply(r *Reducer) (bool, error) {
 }
 
 func (c File) apply(r *Reducer) (bool, error) {
-	return r.show(uimessage.File{MediaType: c.MediaType, URL: c.URL, ProviderMetadata: notNull(c.ProviderMetadata)})
+	return r.show(uimessage.File{MediaType: c.MediaType, URL: c.URL, ProviderMetadata: rawjson.NotNull(c.ProviderMetadata)})
 }
 
 // apply keeps a data chunk as a part, or in the place of the one with its id.

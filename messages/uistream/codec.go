@@ -12,17 +12,14 @@ import (
 // AppendJSON appends a chunk as one line of JSON. The order of members is fixed
 // and nothing is escaped that JSON does not ask for; nil is null.
 func AppendJSON(dst []byte, chunk Chunk) []byte {
-	if chunk == nil {
+	switch c := chunk.(type) {
+	case nil:
 		return append(dst, "null"...)
-	}
-	if c, ok := chunk.(Unknown); ok {
+	case Unknown:
 		return rawjson.Append(dst, c.Raw)
+	default:
+		return appendChunk(dst, chunk)
 	}
-	w := rawjson.Writer{Buf: dst}
-	w.Open()
-	writeChunk(&w, chunk)
-	w.Close()
-	return w.Buf
 }
 
 // DecodeChunk reads one chunk. Unknown members and chunks are kept. The error

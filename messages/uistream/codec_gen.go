@@ -4,85 +4,87 @@ package uistream
 
 import "github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 
-// writeChunk writes the type and the members of a variant.
-func writeChunk(w *rawjson.Writer, v Chunk) {
+// appendChunk appends a variant as an object.
+func appendChunk(dst []byte, v Chunk) []byte {
+	w := rawjson.Open(dst)
 	switch p := v.(type) {
 	case Start:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Finish:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Abort:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case MessageMetadata:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case StartStep:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case FinishStep:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Error:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case TextStart:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case TextDelta:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case TextEnd:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ReasoningStart:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ReasoningDelta:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ReasoningEnd:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolInputStart:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolInputDelta:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolInputAvailable:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolInputError:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolApprovalRequest:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolOutputAvailable:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolOutputError:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case ToolOutputDenied:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case SourceURL:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case SourceDocument:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case File:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	case Data:
 		w.Str(`type`, p.Type())
-		p.write(w)
+		p.write(&w)
 	}
+	return w.Close()
 }
 
 // readChunk reads the variant with this type; nil if none has it.
@@ -260,6 +262,12 @@ func (SourceDocument) Type() string { return "source-document" }
 // Type implements [Chunk].
 func (File) Type() string { return "file" }
 
+func (p *Start) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Start) write(w *rawjson.Writer) {
 	w.Opt("messageId", p.MessageID)
 	w.Raw("messageMetadata", p.Metadata)
@@ -281,6 +289,12 @@ func (p *Start) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
+}
+
+func (p *Finish) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Finish) write(w *rawjson.Writer) {
@@ -306,6 +320,12 @@ func (p *Finish) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *Abort) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *Abort) write(w *rawjson.Writer) {
 	w.Opt("reason", p.Reason)
 	w.Members(p.Extra)
@@ -324,6 +344,12 @@ func (p *Abort) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
+}
+
+func (p *MessageMetadata) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *MessageMetadata) write(w *rawjson.Writer) {
@@ -346,6 +372,12 @@ func (p *MessageMetadata) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *StartStep) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *StartStep) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -363,6 +395,12 @@ func (p *StartStep) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
+func (p *FinishStep) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *FinishStep) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -378,6 +416,12 @@ func (p *FinishStep) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
+}
+
+func (p *Error) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Error) write(w *rawjson.Writer) {
@@ -401,6 +445,12 @@ func (p *Error) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "errorText")
+}
+
+func (p *TextStart) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *TextStart) write(w *rawjson.Writer) {
@@ -427,6 +477,12 @@ func (p *TextStart) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
+}
+
+func (p *TextDelta) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *TextDelta) write(w *rawjson.Writer) {
@@ -460,6 +516,12 @@ func (p *TextDelta) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "delta")
 }
 
+func (p *TextEnd) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *TextEnd) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -486,6 +548,12 @@ func (p *TextEnd) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "id")
 }
 
+func (p *ReasoningStart) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ReasoningStart) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -510,6 +578,12 @@ func (p *ReasoningStart) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
+}
+
+func (p *ReasoningDelta) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ReasoningDelta) write(w *rawjson.Writer) {
@@ -543,6 +617,12 @@ func (p *ReasoningDelta) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "delta")
 }
 
+func (p *ReasoningEnd) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ReasoningEnd) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -567,6 +647,12 @@ func (p *ReasoningEnd) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
+}
+
+func (p *ToolInputStart) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ToolInputStart) write(w *rawjson.Writer) {
@@ -615,6 +701,12 @@ func (p *ToolInputStart) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "toolName")
 }
 
+func (p *ToolInputDelta) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ToolInputDelta) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Str("inputTextDelta", p.Delta)
@@ -641,6 +733,12 @@ func (p *ToolInputDelta) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 	r.Need(seen&(1<<1) != 0, "inputTextDelta")
+}
+
+func (p *ToolInputAvailable) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ToolInputAvailable) write(w *rawjson.Writer) {
@@ -687,6 +785,12 @@ func (p *ToolInputAvailable) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 	r.Need(seen&(1<<1) != 0, "toolName")
+}
+
+func (p *ToolInputError) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ToolInputError) write(w *rawjson.Writer) {
@@ -740,6 +844,12 @@ func (p *ToolInputError) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "errorText")
 }
 
+func (p *ToolApprovalRequest) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ToolApprovalRequest) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Str("toolCallId", p.ToolCallID)
@@ -775,6 +885,12 @@ func (p *ToolApprovalRequest) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "approvalId")
 	r.Need(seen&(1<<1) != 0, "toolCallId")
+}
+
+func (p *ToolOutputAvailable) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *ToolOutputAvailable) write(w *rawjson.Writer) {
@@ -818,6 +934,12 @@ func (p *ToolOutputAvailable) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 }
 
+func (p *ToolOutputError) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ToolOutputError) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Str("errorText", p.ErrorText)
@@ -858,6 +980,12 @@ func (p *ToolOutputError) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "errorText")
 }
 
+func (p *ToolOutputDenied) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *ToolOutputDenied) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Members(p.Extra)
@@ -879,6 +1007,12 @@ func (p *ToolOutputDenied) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
+}
+
+func (p *SourceURL) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *SourceURL) write(w *rawjson.Writer) {
@@ -913,6 +1047,12 @@ func (p *SourceURL) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "sourceId")
 	r.Need(seen&(1<<1) != 0, "url")
+}
+
+func (p *SourceDocument) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *SourceDocument) write(w *rawjson.Writer) {
@@ -954,6 +1094,12 @@ func (p *SourceDocument) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "title")
 }
 
+func (p *File) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
+}
+
 func (p *File) write(w *rawjson.Writer) {
 	w.Str("url", p.URL)
 	w.Str("mediaType", p.MediaType)
@@ -983,6 +1129,12 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "url")
 	r.Need(seen&(1<<1) != 0, "mediaType")
+}
+
+func (p *Data) append(dst []byte) []byte {
+	w := rawjson.Open(dst)
+	p.write(&w)
+	return w.Close()
 }
 
 func (p *Data) write(w *rawjson.Writer) {

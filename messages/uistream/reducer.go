@@ -208,11 +208,3 @@ func (r *Reducer) show(p uimessage.Part) (bool, error) {
 	r.msg.Parts = append(r.msg.Parts, p)
 	return true, nil
 }
-
-// notNull is the raw value, or absent if it is null.
-func notNull(v json.RawMessage) json.RawMessage {
-	if rawjson.KindOf(v) == rawjson.Null {
-		return nil
-	}
-	return v
-}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -68,7 +69,7 @@ func (r *Reducer) growText(chunkType string, o *openText, id, delta string, meta
 		return &StreamError{ChunkType: chunkType, ID: id, Missing: "open part"}
 	}
 	o.text.WriteString(delta)
-	if m := notNull(metadata); len(m) > 0 {
+	if m := rawjson.NotNull(metadata); len(m) > 0 {
 		o.metadata = m
 	}
 	r.touch(o, &o.dirty)

@@ -70,7 +70,7 @@ func (u *toolUpdate) apply(p *uimessage.Tool) {
 	if u.call.ProviderExecuted.Set {
 		p.ProviderExecuted = u.call.ProviderExecuted
 	}
-	metadata := notNull(u.call.ProviderMetadata)
+	metadata := rawjson.NotNull(u.call.ProviderMetadata)
 	switch {
 	case len(metadata) == 0:
 	case u.state == uimessage.ToolOutputAvailable || u.state == uimessage.ToolOutputError:
@@ -227,7 +227,7 @@ func (c ToolApprovalRequest) apply(r *Reducer) (bool, error) {
 	}
 	p.State = uimessage.ToolApprovalRequested
 	p.Approval = &uimessage.Approval{
-		ID: c.ApprovalID, Signature: c.Signature, Descriptor: notNull(c.Descriptor), InputSchemaInput: c.InputSchemaInput,
+		ID: c.ApprovalID, Signature: c.Signature, Descriptor: rawjson.NotNull(c.Descriptor), InputSchemaInput: c.InputSchemaInput,
 	}
 	r.msg.Parts[i] = p
 	return true, nil

@@ -53,16 +53,16 @@ func (o Optional[T]) Or(def T) T {
 	return def
 }
 
-// Writer appends the members of objects to Buf.
+// Writer appends the members of an object to Buf.
 type Writer struct {
 	Buf []byte
 }
 
-// Open starts an object and Close ends it.
-func (w *Writer) Open() { w.Buf = append(w.Buf, '{') }
+// Open returns the writer of an object that begins at the end of dst. Close ends it.
+func Open(dst []byte) Writer { return Writer{Buf: append(dst, '{')} }
 
-// Close ends the object that Open started.
-func (w *Writer) Close() { w.Buf = append(w.Buf, '}') }
+// Close ends the object and returns all that was written.
+func (w *Writer) Close() []byte { return append(w.Buf, '}') }
 
 // Key starts a member whose name needs no escaping; its value must follow.
 func (w *Writer) Key(name string) {
@@ -172,6 +172,13 @@ func (w *Writer) Members(list []Member) {
 		}
 		w.Buf = Append(w.Buf, m.Value)
 	}
+}
+
+// AppendObject appends the object that has these members.
+func AppendObject(dst []byte, members []Member) []byte {
+	w := Open(dst)
+	w.Members(members)
+	return w.Close()
 }
 
 // Reader decodes members below a path and keeps the first fault.

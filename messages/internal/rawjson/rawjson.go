@@ -138,6 +138,14 @@ func Lookup(obj []byte, name string) ([]byte, bool) {
 	return found, ok
 }
 
+// NotNull returns the value, or nil if it is null.
+func NotNull(v []byte) []byte {
+	if KindOf(v) == Null {
+		return nil
+	}
+	return v
+}
+
 // Text returns the string member with this name, or empty if it is missing or no string.
 func Text(obj []byte, name string) string {
 	v, _ := Lookup(obj, name)
