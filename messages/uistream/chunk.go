@@ -7,7 +7,7 @@ import (
 )
 
 // Chunk is one chunk of the UI message stream, always as a value, never as a
-// pointer. Nobody changes a chunk after making it; raw values are nil when absent.
+// pointer. A chunk is never changed after it was made; raw values are nil when absent.
 //
 //sumtype:decl
 type Chunk interface {
@@ -80,7 +80,7 @@ type FinishStep struct {
 	Extra []uimessage.Member
 }
 
-// Error reports a failure; the stream goes on.
+// Error reports a failure; the stream continues.
 //
 //codec:type error
 type Error struct {
@@ -183,7 +183,7 @@ type ToolInputAvailable struct {
 	Extra            []uimessage.Member
 }
 
-// ToolInputError is a tool call whose input is no valid one.
+// ToolInputError is a tool call whose input is invalid.
 //
 //codec:type tool-input-error
 type ToolInputError struct {
@@ -199,7 +199,7 @@ type ToolInputError struct {
 	Extra            []uimessage.Member
 }
 
-// ToolApprovalRequest asks for a person's say on a tool call.
+// ToolApprovalRequest asks for a person's decision on a tool call.
 //
 //codec:type tool-approval-request
 type ToolApprovalRequest struct {
@@ -246,7 +246,7 @@ type ToolOutputDenied struct {
 	Extra      []uimessage.Member
 }
 
-// SourceURL is a link the model drew on.
+// SourceURL is a link that the model used.
 //
 //codec:type source-url
 type SourceURL struct {
@@ -257,7 +257,7 @@ type SourceURL struct {
 	Extra            []uimessage.Member
 }
 
-// SourceDocument is a document the model drew on.
+// SourceDocument is a document that the model used.
 //
 //codec:type source-document
 type SourceDocument struct {

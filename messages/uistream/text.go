@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// openText is a text or reasoning part that grows. Strings taken from the
-// builder stay as they are while it grows, so parts handed out never change.
+// openText is a text or reasoning part that grows. Strings taken from the builder do
+// not change while it grows, so neither do parts that were handed out.
 type openText struct {
 	index     int
 	id        uimessage.Optional[string]
