@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// appendCall adds a call that the model made, the question to a person about it,
-// and the result if the provider ran it.
+// appendCall adds a call that the model made, the request for its approval, and the
+// result if the provider ran it.
 func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if p.State == uimessage.ToolInputStreaming {
 		return said, nil
@@ -47,7 +47,7 @@ func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	return append(said, ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Output: output, ProviderOptions: options}), nil
 }
 
-// appendOutcome adds the answer of a person, and what became of a call that we run.
+// appendOutcome adds the decision of a person, and the outcome of a call that we run.
 func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if a := p.Approval; a != nil && a.Approved.Set {
 		response := ApprovalResponse{ApprovalID: a.ID, Approved: a.Approved.Value, ProviderExecuted: flag(p.ProviderExecuted)}
@@ -79,8 +79,8 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 	return append(became, result), nil
 }
 
-// outputOf is a call's result as the model reads it. Errors are written the way
-// that is given.
+// outputOf is a call's result as the model reads it. An error becomes an output of the
+// given type.
 func outputOf(p *uimessage.Tool, failure OutputType, opts Options) (Output, error) {
 	if p.State == uimessage.ToolOutputError {
 		if failure == OutputErrorText {
@@ -108,7 +108,7 @@ func outputOf(p *uimessage.Tool, failure OutputType, opts Options) (Output, erro
 	return Output{Type: OutputJSON, JSON: p.Output}, nil
 }
 
-// flag is a truth value as model messages hold it.
+// flag converts a truth value to the form that model messages use.
 func flag(v uimessage.Optional[bool]) *bool {
 	if !v.Set {
 		return nil

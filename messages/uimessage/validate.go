@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// ErrNoMessages is the error of Validate when there is nothing to validate.
+// ErrNoMessages is the error of Validate for an absent or null list.
 var ErrNoMessages = errors.New("messages must be given")
 
 // Schema checks a value against an application's schema. Nil means that the
@@ -28,8 +28,8 @@ type ValidateOptions struct {
 	Metadata Schema
 	// Data checks data parts by name; a name without a schema is an error.
 	Data map[string]Schema
-	// Tools checks static tool parts by name. A settled call of a tool that is not
-	// here, or that no longer accepts the old input, becomes a dynamic part.
+	// Tools checks static tool parts by name. A settled call becomes a dynamic part if
+	// its tool is missing here or no longer accepts the old input.
 	Tools map[string]ToolSchemas
 }
 
@@ -37,7 +37,7 @@ type ValidateOptions struct {
 type SchemaError struct {
 	// Path leads to the value, as in `[0].parts[1].input`.
 	Path string
-	// Name is that of the tool or of the data part, if it is about one.
+	// Name is the name of the tool or data part, if the error is about one.
 	Name string
 	Err  error
 }
@@ -50,10 +50,10 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s (%s): %v", e.Path, e.Name, e.Err)
 }
 
-// Unwrap returns what the schema said.
+// Unwrap returns the error of the schema.
 func (e *SchemaError) Unwrap() error { return e.Err }
 
-// The faults of Validate that no schema names.
+// The faults that are not found by a schema.
 var (
 	errNoDataSchema = errors.New("no schema for this data part")
 	errNoToolSchema = errors.New("no schema for this tool")
@@ -61,8 +61,8 @@ var (
 )
 
 // Validate reads the messages of a request as safeValidateUIMessages of the SDK
-// does: stricter than Decode, and without the members that the schemas of the SDK
-// do not know. The error is ErrNoMessages, a *DecodeError or a *SchemaError.
+// does. It is stricter than Decode and drops the members that the SDK's schemas do not
+// know. The error is ErrNoMessages, a *DecodeError or a *SchemaError.
 func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
 	if k := rawjson.KindOf(raw); k == rawjson.None || k == rawjson.Null {
 		return nil, ErrNoMessages
@@ -131,8 +131,8 @@ func validPart(v []byte) (Part, error) {
 	return p, err
 }
 
-// check holds a message against the application's schemas and normalizes its
-// tool parts.
+// check checks a message against the application's schemas and normalizes its tool
+// parts.
 func (o *ValidateOptions) check(m *Message, path string) error {
 	if o.Metadata != nil {
 		if err := o.Metadata(m.Metadata); err != nil {
@@ -208,7 +208,7 @@ func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
 	return p, nil
 }
 
-// checkInput also asks that what a person was shown is what will be run.
+// checkInput also requires that the input that a person approved is the one that will run.
 func (s ToolSchemas) checkInput(p Tool) error {
 	shown := p.Input
 	if p.Approval != nil && len(p.Approval.InputSchemaInput) > 0 {
@@ -225,7 +225,7 @@ func (s ToolSchemas) checkInput(p Tool) error {
 	return nil
 }
 
-// dynamic is the call as a dynamic part that remembers to have been a static one.
+// dynamic returns the call as a dynamic part that remembers that it was a static one.
 func dynamic(p Tool) Tool {
 	p.Dynamic, p.WasStatic = true, true
 	return p

@@ -174,10 +174,7 @@ func (g *generator) read(o object) {
 }
 
 func (g *generator) readField(o object, f field) {
-	extra := "&p.Extra"
-	if o.open {
-		extra = "nil"
-	}
+	extra := map[bool]string{true: "nil", false: "&p.Extra"}[o.open]
 	method, to := g.method(f.goType), "&p."+f.goName
 	if g.texts[f.goType] {
 		to = "(*string)(" + to + ")"

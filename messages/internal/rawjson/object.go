@@ -194,7 +194,7 @@ func (r *Reader) Fail(name, reason string) {
 	}
 }
 
-// Object reports whether v is an object, and notes a fault if it is none.
+// Object reports whether v is an object, and notes a fault if it is not.
 func (r *Reader) Object(v []byte) bool {
 	if KindOf(v) != Object {
 		r.Fail("", "want an object")
@@ -203,7 +203,7 @@ func (r *Reader) Object(v []byte) bool {
 	return true
 }
 
-// Array reports whether the value of a member is an array, and notes a fault if it is none.
+// Array reports whether the value of a member is an array, and notes a fault if it is not.
 func (r *Reader) Array(name string, v []byte) bool {
 	if KindOf(v) != Array {
 		r.Fail(name, "want an array")

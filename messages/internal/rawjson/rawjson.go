@@ -19,7 +19,7 @@ const maxDepth = 10000
 // errSyntax is the sentinel under every syntax fault.
 var errSyntax = errors.New("invalid JSON")
 
-// Kind is the type of a JSON value, told by its first byte.
+// Kind is the type of a JSON value, which its first byte determines.
 type Kind byte
 
 // The kinds of values. None stands for an absent or empty value.
@@ -33,7 +33,7 @@ const (
 	Object
 )
 
-// KindOf tells the kind of a value that is known to be valid JSON.
+// KindOf returns the kind of a value that is known to be valid JSON.
 func KindOf(v []byte) Kind {
 	i := skipSpace(v, 0)
 	if i >= len(v) {
@@ -62,7 +62,7 @@ func Check(b []byte) error {
 	return err
 }
 
-// check also tells whether b holds whitespace between its tokens.
+// check also reports whether b has whitespace between its tokens.
 func check(b []byte) (spaced bool, err error) {
 	c := checker{b: b}
 	i, err := c.value(c.space(0), 0)
@@ -76,7 +76,7 @@ func check(b []byte) (spaced bool, err error) {
 }
 
 // Members walks the members of a valid object in order. Keys are unquoted;
-// neither slice may be changed. A value that is no object has no members.
+// neither slice may be changed. A value that is not an object has no members.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
 		i := skipSpace(obj, 0)
@@ -102,7 +102,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements walks the elements of a valid array in order. A value that is no
+// Elements walks the elements of a valid array in order. A value that is not an
 // array has no elements.
 func Elements(arr []byte) iter.Seq2[int, []byte] {
 	return func(yield func(n int, v []byte) bool) {
@@ -146,7 +146,7 @@ func NotNull(v []byte) []byte {
 	return v
 }
 
-// Text returns the string member with this name, or empty if it is missing or no string.
+// Text returns the string member with this name, or an empty one.
 func Text(obj []byte, name string) string {
 	v, _ := Lookup(obj, name)
 	text, _ := Unquote(v)
@@ -160,7 +160,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at i.
+// skipString returns the index after the string that starts at i.
 func skipString(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -173,7 +173,7 @@ func skipString(b []byte, i int) int {
 	return len(b)
 }
 
-// skipValue returns the index behind the valid value that starts at i.
+// skipValue returns the index after the valid value that starts at i.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return len(b)
