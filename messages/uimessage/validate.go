@@ -16,6 +16,17 @@ var ErrNoMessages = errors.New("messages must be given")
 // member is absent. The value must not be changed or kept.
 type Schema func(value json.RawMessage) error
 
+// check returns a *SchemaError if there is a schema that the value does not fit.
+func (s Schema) check(value json.RawMessage, path, name string) error {
+	if s == nil {
+		return nil
+	}
+	if err := s(value); err != nil {
+		return &SchemaError{Path: path, Name: name, Err: err}
+	}
+	return nil
+}
+
 // ToolSchemas are the schemas of a tool. A nil schema accepts everything.
 type ToolSchemas struct {
 	Input  Schema
@@ -134,10 +145,8 @@ func validPart(v []byte) (Part, error) {
 // check checks a message against the application's schemas and normalizes its tool
 // parts.
 func (o *ValidateOptions) check(m *Message, path string) error {
-	if o.Metadata != nil {
-		if err := o.Metadata(m.Metadata); err != nil {
-			return &SchemaError{Path: path + ".metadata", Err: err}
-		}
+	if err := o.Metadata.check(m.Metadata, path+".metadata", ""); err != nil {
+		return err
 	}
 	for i, part := range m.Parts {
 		at := path + rawjson.Index(".parts", i)
@@ -159,20 +168,11 @@ func (o *ValidateOptions) check(m *Message, path string) error {
 }
 
 func (o *ValidateOptions) checkData(p Data, path string) error {
-	if o.Data == nil {
-		return nil
-	}
 	schema, ok := o.Data[p.Name]
-	if !ok {
+	if !ok && o.Data != nil {
 		return &SchemaError{Path: path + ".data", Name: p.Name, Err: errNoDataSchema}
 	}
-	if schema == nil {
-		return nil
-	}
-	if err := schema(p.Data); err != nil {
-		return &SchemaError{Path: path + ".data", Name: p.Name, Err: err}
-	}
-	return nil
+	return schema.check(p.Data, path+".data", p.Name)
 }
 
 func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
@@ -197,9 +197,9 @@ func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
 	default:
 		return p, &SchemaError{Path: path + ".input", Name: p.Name, Err: inputErr}
 	}
-	if p.State == ToolOutputAvailable && schemas.Output != nil {
-		if err := schemas.Output(p.Output); err != nil {
-			return p, &SchemaError{Path: path + ".output", Name: p.Name, Err: err}
+	if p.State == ToolOutputAvailable {
+		if err := schemas.Output.check(p.Output, path+".output", p.Name); err != nil {
+			return p, err
 		}
 	}
 	if inputErr != nil {
