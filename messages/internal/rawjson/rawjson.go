@@ -240,9 +240,9 @@ func (c *checker) value(i, depth int) (int, error) {
 	case '"':
 		return c.str(i)
 	case '{':
-		return c.object(i, depth+1)
+		return c.container(i, depth+1, '}')
 	case '[':
-		return c.array(i, depth+1)
+		return c.container(i, depth+1, ']')
 	case 't':
 		return c.literal(i, "true")
 	case 'f':
@@ -261,31 +261,28 @@ func (c *checker) literal(i int, word string) (int, error) {
 	return i + len(word), nil
 }
 
-func (c *checker) object(i, depth int) (int, error) {
+// container reads an object or an array up to its closing byte.
+func (c *checker) container(i, depth int, end byte) (int, error) {
 	if depth > maxDepth {
 		return i, fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
 	}
 	i = c.space(i + 1)
-	if i < len(c.b) && c.b[i] == '}' {
+	if i < len(c.b) && c.b[i] == end {
 		return i + 1, nil
 	}
 	for {
-		if i >= len(c.b) || c.b[i] != '"' {
-			return i, c.fault(i)
-		}
 		var err error
-		if i, err = c.str(i); err != nil {
-			return i, err
+		if end == '}' {
+			if i, err = c.name(i); err != nil {
+				return i, err
+			}
 		}
-		if i = c.space(i); i >= len(c.b) || c.b[i] != ':' {
-			return i, c.fault(i)
-		}
-		if i, err = c.value(c.space(i+1), depth); err != nil {
+		if i, err = c.value(i, depth); err != nil {
 			return i, err
 		}
 		i = c.space(i)
 		switch {
-		case i < len(c.b) && c.b[i] == '}':
+		case i < len(c.b) && c.b[i] == end:
 			return i + 1, nil
 		case i < len(c.b) && c.b[i] == ',':
 			i = c.space(i + 1)
@@ -295,29 +292,19 @@ func (c *checker) object(i, depth int) (int, error) {
 	}
 }
 
-func (c *checker) array(i, depth int) (int, error) {
-	if depth > maxDepth {
-		return i, fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
+// name reads the name of a member and its colon.
+func (c *checker) name(i int) (int, error) {
+	if i >= len(c.b) || c.b[i] != '"' {
+		return i, c.fault(i)
 	}
-	i = c.space(i + 1)
-	if i < len(c.b) && c.b[i] == ']' {
-		return i + 1, nil
+	i, err := c.str(i)
+	if err != nil {
+		return i, err
 	}
-	for {
-		var err error
-		if i, err = c.value(i, depth); err != nil {
-			return i, err
-		}
-		i = c.space(i)
-		switch {
-		case i < len(c.b) && c.b[i] == ']':
-			return i + 1, nil
-		case i < len(c.b) && c.b[i] == ',':
-			i = c.space(i + 1)
-		default:
-			return i, c.fault(i)
-		}
+	if i = c.space(i); i >= len(c.b) || c.b[i] != ':' {
+		return i, c.fault(i)
 	}
+	return c.space(i + 1), nil
 }
 
 func (c *checker) str(i int) (int, error) {
