@@ -28,7 +28,6 @@ func (c Finish) apply(r *Reducer) (bool, error) {
 
 func (c MessageMetadata) apply(r *Reducer) (bool, error) { return r.mergeMetadata(c.Metadata) }
 
-//nolint:unparam // Every chunk has this signature.
 func (Abort) apply(r *Reducer) (bool, error) {
 	r.aborted = true
 	return false, nil

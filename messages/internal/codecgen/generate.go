@@ -39,7 +39,7 @@ func generate(dir string) ([]byte, error) {
 	return format.Source(g.Bytes())
 }
 
-func (g *generator) line(text string, args ...any) { fmt.Fprintf(g, text+"\n", args...) }
+func (g *generator) line(text string, args ...any) { _, _ = fmt.Fprintf(g, text+"\n", args...) }
 
 // variants writes what chooses between the variants.
 func (g *generator) variants() {
