@@ -18,62 +18,61 @@ type Cause string
 
 // The causes.
 const (
-	CauseThreshold Cause = "threshold" // it is larger than it should be
+	CauseThreshold Cause = "threshold" // it is larger than the threshold
 	CauseCommand   Cause = "command"   // a person asked for it
-	CauseOverflow  Cause = "overflow"  // the model takes no request that long
+	CauseOverflow  Cause = "overflow"  // the model refuses a request of this length
 )
 
-// Compact makes a compaction of a chat as it is now. Sent once by the chat to its
-// child; answered with one [CompactionFinished], whatever happens, within the
-// child's deadline.
+// Compact makes a compaction of the current state of a chat. Sent once by the chat to its
+// child, and always answered with one [CompactionFinished] within the child's deadline.
 type Compact struct {
 	ChatKey      ChatKey
 	CompactionID string
 	RequestID    string
 	Cause        Cause
-	System       string // of the chat's requests; it counts, and nothing else
-	SystemTokens int    // known from an earlier compaction; 0: they are not
+	System       string // of the chat's requests; only its length matters
+	SystemTokens int    // known from an earlier compaction, or 0
 	Turns        []FoldTurn
-	// Memory is what Agent.md says about what is worth keeping.
+	// Memory is what Agent.md says about what to remember.
 	Memory string
-	// Reported is how many tokens the model said that system text and the first
-	// Covers turns are; 0: unknown.
+	// Reported is the number of tokens that the model reported for the system text and the
+	// first Covers turns, or 0 if it is unknown.
 	Reported int64
 	Covers   int
 	// Extract makes the summary without the model.
 	Extract bool
-	// Whole: nothing is archived, so that no outputs of tools may be left out.
+	// Whole is set if nothing is archived, so that outputs of tools must not be left out.
 	Whole bool
 }
 
 // FoldTurn is a turn of a [Compact].
 type FoldTurn struct {
 	Message uimessage.Message
-	// Ends: no user turn up to this one is open; the history may be cut behind it.
+	// Ends is set if no user turn up to this one is open: the history may be cut after it.
 	Ends bool
-	// Held: a call in it waits for a person; it has to stay.
+	// Held is set if a call in it waits for a person, so that it has to stay.
 	Held bool
-	// Summary: it stands for turns that were folded before, as many as Count.
+	// Summary is set if it replaces turns that were compacted before, which Range names.
 	Summary bool
 	Range   uimessage.SourceRange
-	// Tokens are known from an earlier compaction; 0: they are not.
+	// Tokens are known from an earlier compaction, or 0.
 	Tokens int
 }
 
 // The results of a compaction.
 const (
 	ResultFolded    = "folded"    // there is a summary
-	ResultExtracted = "extracted" // there is one that the model did not write
-	ResultEnough    = "enough"    // the chat is not too long when it is counted exactly
-	ResultNothing   = "nothing"   // nothing that may be folded is worth it
+	ResultExtracted = "extracted" // there is a summary that the model did not write
+	ResultEnough    = "enough"    // an exact count shows that the chat is not too long
+	ResultNothing   = "nothing"   // compacting what may be compacted saves too little
 	ResultAged      = "aged"      // likewise, but there are outputs to leave out
 	ResultLonger    = "longer"    // the summary saves too little
-	ResultFailed    = "failed"    // the model gave none
+	ResultFailed    = "failed"    // the model wrote no summary
 )
 
-// CompactionFinished answers [Compact]. The chat puts the summary in the place of
-// its first To turns if those are still the ones with this hash. One that comes
-// again, or of another compaction than the chat waits for, changes nothing.
+// CompactionFinished answers [Compact]. The chat replaces its first To turns with the
+// summary if they still have this hash. A duplicate, or the answer of a compaction that the
+// chat does not wait for, changes nothing.
 type CompactionFinished struct {
 	ChatKey       ChatKey
 	CompactionID  string
@@ -83,39 +82,38 @@ type CompactionFinished struct {
 	Summary       string
 	SummaryTokens int
 	Range         uimessage.SourceRange
-	// Aged are turns that stay and are too large: their large outputs of tools are to be
+	// Aged are turns that stay but are too large: the large outputs of their tools are to be
 	// left out.
 	Aged []AgedTurn
 	// Before and After are the tokens of the messages without and with the summary.
 	Before, After int
-	// System and Tokens are what system text and turns were counted as.
+	// System and Tokens are the counted tokens of the system text and of the turns.
 	System int
 	Tokens []int
 	Err    string // for the log
 }
 
-// AgedTurn is a turn whose large outputs are to be left out, and what it counts then.
+// AgedTurn is a turn whose large outputs are to be left out, and its tokens without them.
 type AgedTurn struct {
 	ID     string
 	Tokens int
 }
 
-// ShortenInput asks the chat to fold its history, since the model takes no
-// request of this length. Sent by a run at most once; answered with [InputShortened].
+// ShortenInput asks the chat to compact its history, because the model refuses a request of
+// this length. Sent by a run at most once; answered with [InputShortened].
 type ShortenInput struct {
 	RunID string
 	Step  int
 }
 
-// InputShortened answers [ShortenInput]. Without Shorter the input stays what it
-// was.
+// InputShortened answers [ShortenInput]. Without Shorter the input did not change.
 type InputShortened struct {
 	RunID   string
 	Shorter bool
 	Input   StepInput
 }
 
-// PrefixHash names a list of turns by all that they hold.
+// PrefixHash identifies a list of turns by their whole contents.
 func PrefixHash(turns []uimessage.Message) string {
 	h := sha256.New()
 	var buf []byte

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// What a [ContextSwitch] does beside archiving the working context.
+// What a [ContextSwitch] does after it archives the working context.
 const (
-	ContextNew   = "new"          // what follows begins with the current turn
-	ContextLoad  = "load"         // an archived context comes back
-	ContextClear = "clear_active" // as new, and the title says so
+	ContextNew   = "new"          // start a context with the current turn
+	ContextLoad  = "load"         // restore an archived context
+	ContextClear = "clear_active" // like new, which the title says
 )
 
-// ContextSwitch is an order to archive the working context of a chat and to go on
-// in another one. The zero value is none.
+// ContextSwitch is an order to archive the working context of a chat and to continue in
+// another one. The zero value is no order.
 type ContextSwitch struct {
 	Kind string `json:"kind,omitempty"`
 	// ID is the id that the working context gets in the archive.
 	ID string `json:"id,omitempty"`
-	// Load is the id of the archived context that comes back.
+	// Load is the id of the archived context to restore.
 	Load   string `json:"load,omitempty"`
 	Title  string `json:"title,omitempty"` // of the working context; empty: its first words
 	Reason string `json:"reason,omitempty"`

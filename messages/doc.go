@@ -1,7 +1,7 @@
-// Package messages holds what actors say to each other, one file per receiver,
-// and the ids they say it with.
+// Package messages contains the messages that actors send to each other, one file per
+// receiver, and the ids in them.
 //
-// A message is a struct sent by value and never changed after sending: it holds
-// no pointers, channels, functions or contexts, and its slices are handed over,
-// not kept. Each carries its correlation ids and says so.
+// A message is a struct that is sent by value and never changed after sending. It has no
+// pointers, channels, functions or contexts, and the sender does not keep its slices. Each
+// has its correlation ids, and its comment names them.
 package messages

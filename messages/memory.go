@@ -6,39 +6,39 @@ package messages
 //sumtype:decl
 type ToMemory interface{ toMemory() }
 
-// ExtractMemory takes facts from the turns of a chat that no extraction has seen.
-// Sent once by the chat to its child; answered with one [MemoryExtracted],
-// whatever happens, within the child's deadline.
+// ExtractMemory extracts facts from the turns of a chat that no extraction has seen.
+// Sent once by the chat to its child, and always answered with one [MemoryExtracted]
+// within the child's deadline.
 type ExtractMemory struct {
 	ChatKey      ChatKey
 	ExtractionID string
 	RequestID    string
 	Turns        []FoldTurn
-	// Folds: a compaction is about to fold turns, so few are worth it, too.
+	// Folds is set before a compaction, which makes even a few turns enough.
 	Folds bool
-	// Guidance is what Agent.md says about what is worth keeping.
+	// Guidance is what Agent.md says about what to remember.
 	Guidance string
-	// Group: several people write in the chat. What is taken is then no more than what
-	// one of them said.
+	// Group is set if several people write in the chat. A fact is then only a statement of
+	// one of them.
 	Group bool
 }
 
-// The results of an extraction, beside [ResultFailed].
+// The results of an extraction, in addition to [ResultFailed].
 const (
 	ResultRemembered = "remembered" // the turns were read; there may be no fact in them
-	ResultFew        = "few"        // too few turns are new
+	ResultFew        = "few"        // there are too few new turns
 )
 
-// MemoryExtracted answers [ExtractMemory]. What it found is in the memory already.
-// One of another extraction than the chat waits for changes nothing.
+// MemoryExtracted answers [ExtractMemory]. The facts are in the memory already. If the chat
+// does not wait for this extraction, nothing changes.
 type MemoryExtracted struct {
 	ChatKey      ChatKey
 	ExtractionID string
 	Result       string
 	Facts        int    // that are new
-	Dropped      int    // that the model offered and the host refused
+	Dropped      int    // that the model proposed and the host refused
 	Left         int    // turns that no extraction has seen
-	Condensed    string // empty: it was not too long; else how that went: [ResultRemembered] or [ResultFailed]
+	Condensed    string // the result of condensing a memory that was too long: [ResultRemembered] or [ResultFailed]
 	Err          string // for the log
 }
 

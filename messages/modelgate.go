@@ -12,8 +12,8 @@ type AcquireSlot struct {
 	RunID   string
 }
 
-// ReleaseSlot gives the sender's slot back, or withdraws its question. Slots of
-// runs that end without it come back when the run's actor ends.
+// ReleaseSlot returns the sender's slot, or withdraws its request. The slot of a run that
+// ends without it is returned when the run's actor ends.
 type ReleaseSlot struct{ RunID string }
 
 func (AcquireSlot) toModelGate() {}

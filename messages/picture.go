@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Picture is a stored file that a model is given as what it is: an image, or a PDF
-// document. The bytes below Path never change, so that requests keep their beginning.
+// Picture is a stored file that a model receives in its own format: an image, or a PDF
+// document. The bytes at Path never change, so that the prefix of requests stays equal.
 type Picture struct {
 	// Path is below the host's folder of files, in the folder of the picture's chat.
 	Path string `json:"path"`
 	// Mime is image/jpeg, application/pdf, or text/plain of a short text.
 	Mime string `json:"mime"`
-	// Name is what people call it, and Of the path of the file that it was made of, if
+	// Name is its name for people, and Of the path of the file that it was made from, if
 	// that is kept as well.
 	Name   string `json:"name,omitempty"`
 	Of     string `json:"of,omitempty"`
@@ -28,11 +28,11 @@ const (
 	MimeText = "text/plain"
 )
 
-// pictureScheme begins the links of pictures. Nothing outside of the host reads it.
+// pictureScheme begins the links of pictures. Only the host reads it.
 const pictureScheme = "ship-file:"
 
 // Link names the picture of a chat in a model message. It is never sent to a provider:
-// the model's client replaces it by the bytes, or by a note.
+// the model's client replaces it with the bytes, or with a note.
 func (p Picture) Link(chat ChatKey) string {
 	return pictureScheme + url.PathEscape(string(chat)) + "/" + p.Path
 }
@@ -51,7 +51,7 @@ func PictureOf(link string) (chat ChatKey, path string, ok bool) {
 	return ChatKey(name), path, err == nil && name != ""
 }
 
-// pictureMember is the member of provider metadata and provider options that is the host's.
+// pictureMember is the host's member of provider metadata and provider options.
 const pictureMember = "shipmyagent"
 
 type pictureMetadata struct {
@@ -63,7 +63,7 @@ type pictureMetadata struct {
 // result. Neither models nor tools can write there.
 func WithPictures(metadata json.RawMessage, pictures []Picture) json.RawMessage {
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(metadata, &all) // what is no object is replaced
+	_ = json.Unmarshal(metadata, &all) // anything but an object is replaced
 	if all == nil {
 		all = map[string]json.RawMessage{}
 	}
@@ -82,8 +82,8 @@ func WithPictures(metadata json.RawMessage, pictures []Picture) json.RawMessage 
 // PicturesOf reads the pictures of a tool's result.
 func PicturesOf(metadata json.RawMessage) []Picture { return ownMetadata(metadata).Pictures }
 
-// NoteOptions are the provider options of a file part: what a model that does not take
-// the file reads instead.
+// NoteOptions are the provider options of a file part with the note that a model reads
+// instead of a file that it does not accept.
 func NoteOptions(note string) json.RawMessage {
 	out, err := json.Marshal(map[string]pictureMetadata{pictureMember: {Note: note}})
 	if err != nil {
@@ -92,7 +92,7 @@ func NoteOptions(note string) json.RawMessage {
 	return out
 }
 
-// NoteOf reads such a note; empty: there is none.
+// NoteOf reads such a note. It is empty if there is none.
 func NoteOf(options json.RawMessage) string { return ownMetadata(options).Note }
 
 func ownMetadata(raw json.RawMessage) pictureMetadata {

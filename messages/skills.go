@@ -5,14 +5,14 @@ import "strings"
 // Skill is a line of the skills that a chat can load.
 type Skill struct{ Name, Description string }
 
-// SkillPin is a skill that a chat has loaded, at the digest that a person agreed to.
+// SkillPin is a skill that a chat has loaded, at the digest that a person approved.
 type SkillPin struct{ Name, Digest string }
 
 // String is the form that chats store: the name, an @ and the digest.
 func (p SkillPin) String() string { return p.Name + "@" + p.Digest }
 
-// ParseSkillPin reads the stored form. What has no digest is a skill that no bytes
-// are known of, so that none are used.
+// ParseSkillPin reads the stored form. A pin without a digest matches no version of the
+// skill, so that none is used.
 func ParseSkillPin(s string) SkillPin {
 	name, digest, _ := strings.Cut(s, "@")
 	return SkillPin{name, digest}
@@ -26,8 +26,8 @@ type SkillText struct {
 	Tools []string
 }
 
-// SkillOrder is an order of a tool to load a skill into its chat, or to put it away
-// if it names no digest. The zero value is none.
+// SkillOrder is a tool's order to load a skill into its chat, or to unload it if there is
+// no digest. The zero value is no order.
 type SkillOrder struct {
 	Name   string `json:"name,omitempty"`
 	Digest string `json:"digest,omitempty"`

@@ -1,13 +1,14 @@
 package conformancetest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// object is a JSON object whose members keep their order: that of tools counts.
+// object is a JSON object whose members keep their order: that of tools matters.
 type object struct {
 	names  []string
 	values map[string]any
@@ -15,22 +16,15 @@ type object struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (o *object) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, name := range o.names {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
+	var members []rawjson.Member
+	for _, name := range o.names {
 		value, err := json.Marshal(o.values[name])
 		if err != nil {
 			return nil, err
 		}
-		out = append(append(append(out, key...), ':'), value...)
+		members = append(members, rawjson.Member{Name: name, Value: value})
 	}
-	return append(out, '}'), nil
+	return rawjson.AppendObject(nil, members), nil
 }
 
 func (o *object) set(name string, value any) {
@@ -47,41 +41,36 @@ func (o *object) drop(name string) {
 
 // parse reads a value: objects as *object, numbers as float64.
 func parse(raw []byte) (any, error) {
-	return read(json.NewDecoder(bytes.NewReader(raw)))
-}
-
-func read(d *json.Decoder) (any, error) {
-	token, err := d.Token()
-	if err != nil {
+	if err := rawjson.Check(raw); err != nil {
 		return nil, fmt.Errorf("read a case: %w", err)
 	}
-	switch token {
-	case json.Delim('{'):
+	return read(raw)
+}
+
+func read(raw []byte) (any, error) {
+	var value any
+	var err error
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
 		out := &object{values: map[string]any{}}
-		for d.More() {
-			name, err := d.Token()
-			if err != nil {
-				return nil, fmt.Errorf("read a case: %w", err)
-			}
-			value, err := read(d)
-			if err != nil {
+		for name, v := range rawjson.Members(raw) {
+			if value, err = read(v); err != nil {
 				return nil, err
 			}
-			out.set(fmt.Sprint(name), value)
+			out.set(string(name), value)
 		}
-		_, err := d.Token()
-		return out, err
-	case json.Delim('['):
+		return out, nil
+	case rawjson.Array:
 		out := []any{}
-		for d.More() {
-			value, err := read(d)
-			if err != nil {
+		for _, v := range rawjson.Elements(raw) {
+			if value, err = read(v); err != nil {
 				return nil, err
 			}
 			out = append(out, value)
 		}
-		_, err := d.Token()
-		return out, err
+		return out, nil
+	default:
+		err = json.Unmarshal(raw, &value)
+		return value, err
 	}
-	return token, nil
 }

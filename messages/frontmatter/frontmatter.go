@@ -1,7 +1,7 @@
 // Package frontmatter reads files that people write and models act on: a block of
-// YAML between two lines ---, and a text below it. What cannot be used is told as a
-// [Fault], with the line and with what to do. It is pure, and safe for bytes of
-// strangers; what the members mean is the caller's business.
+// YAML between two lines ---, and a text below it. What cannot be used is reported as a
+// [Fault], with the line and with what to do. It is pure, and safe for untrusted bytes; the
+// caller knows what the members mean.
 package frontmatter
 
 import (
@@ -20,12 +20,12 @@ import (
 type Form struct {
 	Max  int  // the most bytes between the lines
 	Dots bool // a line of three dots ends the block as well
-	// Begin, Member and Quote say what to do about a file without a block, a block
-	// without members, and one that is no YAML.
+	// Begin, Member and Quote are the hints for a file without a block, a block without
+	// members, and one that is not YAML.
 	Begin, Member, Quote string
 }
 
-// Fault is what is wrong with a file, and at which line; 0: with the whole of it.
+// Fault is what is wrong with a file, and at which line. Line 0 is the whole file.
 type Fault struct {
 	Line       int
 	What, Hint string
@@ -49,11 +49,11 @@ type Document struct {
 // Member is one member of the block.
 type Member struct{ Key, Value *yaml.Node }
 
-// Line is where the member stands in the file.
+// Line is the line of the member in the file.
 func (m Member) Line() int { return m.Key.Line + 1 }
 
-// Read reads a file. A byte order mark and lines that end as on Windows are taken as
-// if they were not there. Its errors are faults.
+// Read reads a file. A byte order mark is ignored, and line ends may be those of Windows.
+// Its errors are faults.
 func (f Form) Read(raw []byte) (Document, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if err := visible(raw); err != nil {
@@ -121,7 +121,7 @@ func (f Form) split(text string) (front, body string, err error) {
 	return "", "", Faultf(1, f.Begin, "the front matter does not end")
 }
 
-// unmarshal is yaml.Unmarshal for bytes of strangers: a panic is an error.
+// unmarshal is yaml.Unmarshal for untrusted bytes: a panic becomes an error.
 func unmarshal(text string, node *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// What a model reads in place of an outcome that it cannot or must not see.
+// What a model reads instead of an outcome that it cannot or must not see.
 const (
-	// TextDenied stands for the result of a call that was refused without a reason.
+	// TextDenied replaces the result of a call that was denied without a reason.
 	TextDenied = "Tool call execution denied."
-	// TextVanished stands for the output of a tool that is no longer there.
+	// TextVanished replaces the output of a tool that no longer exists.
 	TextVanished = "Tool output omitted because the tool is no longer available."
-	// textUnknown stands for an error without a text.
+	// textUnknown replaces the text of an error that has none.
 	textUnknown = "unknown error"
 )
 
 // ErrNoParts is the error of a system or user message without parts.
 var ErrNoParts = errors.New("message has no parts")
 
-// RoleError is a UI message of a role that no model message has.
+// RoleError is the error of a UI message with a role that no model message has.
 type RoleError struct {
 	Role uimessage.Role
 }
@@ -31,8 +31,8 @@ type RoleError struct {
 // Error implements error.
 func (e *RoleError) Error() string { return fmt.Sprintf("unsupported role %q", string(e.Role)) }
 
-// CallResult is what a tool's own conversion of its output is given. Raw values
-// are nil when absent.
+// CallResult is the input of a tool's own conversion of its output. Raw values are nil
+// when absent.
 type CallResult struct {
 	ToolCallID string
 	Input      json.RawMessage
@@ -41,27 +41,27 @@ type CallResult struct {
 
 // Tool is what a conversion needs to know of a tool.
 type Tool struct {
-	// ToModelOutput is how the tool puts its output to the model. Nil is the
-	// ordinary way: strings as text, all else as JSON.
+	// ToModelOutput converts the output for the model. If it is nil, strings become text
+	// and everything else JSON.
 	ToModelOutput func(CallResult) (Output, error)
 }
 
-// Options steer a conversion. The zero value is the plain one.
+// Options change a conversion. The zero value is the ordinary one.
 type Options struct {
 	// IgnoreIncompleteToolCalls leaves out calls without an outcome or an answered
 	// approval.
 	IgnoreIncompleteToolCalls bool
-	// Tools are the tools there are, by name.
+	// Tools are the existing tools by name.
 	Tools map[string]Tool
 	// ConvertDataPart makes a Text or File of a data part, or nil to leave it out.
 	ConvertDataPart func(uimessage.Data) Part
 }
 
 // Convert turns UI messages into model messages as convertToModelMessages of the
-// SDK does. Every message is converted by itself: converting message by message
-// with the same options and joining the results gives the same, so a result may
-// be kept for as long as its message and the options stay. The result shares raw
-// values with its input. On an error there is no result.
+// SDK does. Every message is converted by itself: converting message by message with the
+// same options and joining the results gives the same, so a result may be kept as long as
+// its message and the options do not change. The result shares raw values with its input
+// and is nil on an error.
 func Convert(messages []uimessage.Message, opts Options) ([]Message, error) {
 	out := make([]Message, 0, len(messages)+len(messages)/2)
 	for i := range messages {
@@ -73,8 +73,8 @@ func Convert(messages []uimessage.Message, opts Options) ([]Message, error) {
 	return out, nil
 }
 
-// AppendConverted appends what one UI message is to a model: one message for a
-// system or user message; for one of an assistant, two for every step at most.
+// AppendConverted converts one UI message: a system or user message to one message, and
+// an assistant's to at most two for every step.
 func AppendConverted(dst []Message, m *uimessage.Message, opts Options) ([]Message, error) {
 	switch m.Role {
 	case uimessage.RoleSystem:
@@ -103,11 +103,7 @@ func appendSystem(dst []Message, m *uimessage.Message) ([]Message, error) {
 	}
 	message := Message{Role: RoleSystem, Text: text.String()}
 	if len(metadata) > 0 {
-		var w rawjson.Writer
-		w.Open()
-		w.Members(metadata)
-		w.Close()
-		message.ProviderOptions = w.Buf
+		message.ProviderOptions = rawjson.AppendObject(nil, metadata)
 	}
 	return append(dst, message), nil
 }
@@ -134,7 +130,7 @@ func appendUser(dst []Message, m *uimessage.Message, opts Options) ([]Message, e
 	for _, part := range m.Parts {
 		switch p := part.(type) {
 		case uimessage.Text:
-			content = append(content, Text{Text: p.Text, ProviderOptions: notNull(p.ProviderMetadata)})
+			content = append(content, Text{Text: p.Text, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)})
 		case uimessage.File:
 			content = append(content, fileOf(p))
 		case uimessage.Data:
@@ -166,8 +162,8 @@ func isStepStart(p uimessage.Part) bool {
 	return ok
 }
 
-// appendStep adds what the model said in a step, and behind it in one message
-// what became of its calls.
+// appendStep adds what the model said in a step, followed by one message with the
+// outcomes of its calls.
 func appendStep(dst []Message, parts []uimessage.Part, opts Options) ([]Message, error) {
 	said := make([]Part, 0, len(parts)+1)
 	var became []Part
@@ -175,7 +171,7 @@ func appendStep(dst []Message, parts []uimessage.Part, opts Options) ([]Message,
 		var err error
 		switch p := part.(type) {
 		case uimessage.Text:
-			said = append(said, Text{Text: p.Text, ProviderOptions: notNull(p.ProviderMetadata)})
+			said = append(said, Text{Text: p.Text, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)})
 		case uimessage.Reasoning:
 			said = append(said, Reasoning{Text: p.Text, ProviderOptions: p.ProviderMetadata})
 		case uimessage.File:
@@ -229,17 +225,9 @@ func appendData(content []Part, p uimessage.Data, opts Options) []Part {
 }
 
 func fileOf(p uimessage.File) File {
-	f := File{MediaType: p.MediaType, Data: p.URL, ProviderOptions: notNull(p.ProviderMetadata)}
+	f := File{MediaType: p.MediaType, Data: p.URL, ProviderOptions: rawjson.NotNull(p.ProviderMetadata)}
 	if p.Filename.Set {
 		f.Filename = &p.Filename.Value
 	}
 	return f
-}
-
-// notNull is the raw value, or absent if it is null.
-func notNull(v json.RawMessage) json.RawMessage {
-	if rawjson.KindOf(v) == rawjson.Null {
-		return nil
-	}
-	return v
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// appendCall adds a call that the model made, the question to a person about it,
-// and the result if the provider ran it.
+// appendCall adds a call that the model made, the request for its approval, and the
+// result if the provider ran it.
 func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if p.State == uimessage.ToolInputStreaming {
 		return said, nil
 	}
 	call := ToolCall{
 		ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Input: p.Input,
-		ProviderExecuted: flag(p.ProviderExecuted), ProviderOptions: notNull(p.CallProviderMetadata),
+		ProviderExecuted: flag(p.ProviderExecuted), ProviderOptions: rawjson.NotNull(p.CallProviderMetadata),
 	}
 	if p.State == uimessage.ToolOutputError {
-		if len(notNull(p.Input)) == 0 {
+		if len(rawjson.NotNull(p.Input)) == 0 {
 			call.Input = p.RawInput
 		}
 		if len(call.ProviderOptions) == 0 {
-			call.ProviderOptions = notNull(p.ResultProviderMetadata)
+			call.ProviderOptions = rawjson.NotNull(p.ResultProviderMetadata)
 		}
 	}
 	said = append(said, call)
@@ -40,14 +40,14 @@ func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := notNull(p.ResultProviderMetadata)
+	options := rawjson.NotNull(p.ResultProviderMetadata)
 	if len(options) == 0 {
-		options = notNull(p.CallProviderMetadata)
+		options = rawjson.NotNull(p.CallProviderMetadata)
 	}
 	return append(said, ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Output: output, ProviderOptions: options}), nil
 }
 
-// appendOutcome adds the answer of a person, and what became of a call that we run.
+// appendOutcome adds the decision of a person, and the outcome of a call that we run.
 func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 	if a := p.Approval; a != nil && a.Approved.Set {
 		response := ApprovalResponse{ApprovalID: a.ID, Approved: a.Approved.Value, ProviderExecuted: flag(p.ProviderExecuted)}
@@ -59,7 +59,7 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 	if p.ProviderExecuted.Value {
 		return became, nil
 	}
-	result := ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, ProviderOptions: notNull(p.CallProviderMetadata)}
+	result := ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, ProviderOptions: rawjson.NotNull(p.CallProviderMetadata)}
 	switch p.State {
 	case uimessage.ToolOutputDenied:
 		result.Output = Output{Type: OutputErrorText, Text: TextDenied}
@@ -79,8 +79,8 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 	return append(became, result), nil
 }
 
-// outputOf is a call's result as the model reads it. Errors are written the way
-// that is given.
+// outputOf is a call's result as the model reads it. An error becomes an output of the
+// given type.
 func outputOf(p *uimessage.Tool, failure OutputType, opts Options) (Output, error) {
 	if p.State == uimessage.ToolOutputError {
 		if failure == OutputErrorText {
@@ -108,7 +108,7 @@ func outputOf(p *uimessage.Tool, failure OutputType, opts Options) (Output, erro
 	return Output{Type: OutputJSON, JSON: p.Output}, nil
 }
 
-// flag is a truth value as model messages hold it.
+// flag converts a truth value to the form that model messages use.
 func flag(v uimessage.Optional[bool]) *bool {
 	if !v.Set {
 		return nil

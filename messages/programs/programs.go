@@ -1,9 +1,9 @@
-// Package programs says what well-known programs do with the words behind them: which of
-// them run code or other programs, and which only print. What judges the rules of operators
-// and people for commands, and what binds an agreement to the files that a command runs, go
-// by these lists and by no others, so that no program is harmless to one and not to another.
+// Package programs lists what well-known programs do with their arguments: which of them
+// run code or other programs, and which only print. The validation of command rules and the
+// code that binds an approval to the files that a command runs both use these lists and no
+// others, so that they agree on which programs are harmless.
 //
-// Names are those of programs without a path, in lower case. A version behind a name, as in
+// Names are those of programs without a path, in lower case. A version after a name, as in
 // python3.12, makes no difference.
 package programs
 
@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// base is a name without the version behind it: 3, 3.12, -5.4, or 3.13t as special builds
-// are called.
+// base is a name without its version: 3, 3.12, -5.4, or 3.13t as special builds are called.
 func base(name string) string {
 	letters := strings.TrimRight(name, "abcdefghijklmnopqrstuvwxyz")
 	if len(name)-len(letters) > 2 || letters == strings.TrimRight(letters, "0123456789") {
@@ -27,8 +26,8 @@ func Shell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "yash", "fish", "csh", "tcsh", "pwsh", "busybox-sh"}, base(name))
 }
 
-// Evaluates reports whether a program is a shell, or a part of one that runs the text or
-// the file behind it.
+// Evaluates reports whether a program is a shell, or a builtin that runs the text or the
+// file in its argument.
 func Evaluates(name string) bool {
 	return Shell(name) || slices.Contains([]string{"eval", "source", "."}, name)
 }
@@ -44,7 +43,7 @@ func Interprets(name string) bool {
 	}, base(name))
 }
 
-// Starts reports whether a program is there to start others with its operands.
+// Starts reports whether the purpose of a program is to start others with its operands.
 func Starts(name string) bool {
 	return slices.Contains([]string{
 		"env", "xargs", "parallel", "nice", "ionice", "chrt", "taskset", "numactl", "nohup", "timeout", "stdbuf", "setsid", "setpriv", "capsh", "prlimit", "setarch", "linux32", "linux64", "sudo", "doas", "su",
@@ -62,8 +61,8 @@ func Packs(name string) bool {
 	return slices.Contains([]string{"tar", "gtar", "bsdtar", "ar", "cpio", "pax"}, name)
 }
 
-// Files are the files of its folder that a program runs, or does what they say, without
-// being told of them; nil: there are none.
+// Files are the files of the current folder that a program runs or follows without their
+// being named in the command. The result is nil if there are none.
 func Files(name string) []string {
 	if files := projectFiles(name); files != nil {
 		return files
@@ -137,7 +136,7 @@ func projectFiles(name string) []string {
 	return nil
 }
 
-// Tools are programs that do many things; which one the word behind them says.
+// Tools are programs with subcommands that do different things.
 func Tools() []string {
 	return []string{
 		"npm", "pnpm", "yarn", "composer", "pip", "pip3", "uv", "poetry", "pdm", "hatch", "cargo", "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "bundle", "bundler", "gem",
@@ -145,17 +144,18 @@ func Tools() []string {
 	}
 }
 
-// Runs reports whether a program runs code or other programs, whatever stands behind it.
+// Runs reports whether a program runs code or other programs, whatever its arguments are.
 func Runs(name string) bool {
 	name = strings.ToLower(name)
 	return Evaluates(name) || Interprets(name) || Starts(name) && !finds(name) || Packs(name) || Files(name) != nil && !slices.Contains(Tools(), name)
 }
 
-// finds: only options of these programs start others, and options are judged one by one.
+// finds reports whether only options of a program start others. Options are validated one
+// by one.
 func finds(name string) bool { return slices.Contains([]string{"find", "fd", "fdfind"}, name) }
 
-// Subcommands are words behind tools, two words each, with which they run code of a project
-// or of somebody else.
+// Subcommands are pairs of a tool and a subcommand, separated by a blank, that run code of
+// a project or of a third party.
 func Subcommands() []string {
 	var out []string
 	for _, t := range []struct {
@@ -200,8 +200,8 @@ func Prints(name string) bool {
 	}, name)
 }
 
-// Plain reports whether a program does not run its operands as programs, though values of
-// its options may be texts for a shell.
+// Plain reports whether a program does not run its operands as programs, although values
+// of its options may be texts for a shell.
 func Plain(name string) bool {
 	return slices.Contains([]string{
 		"git", "hg", "svn", "cp", "mv", "ln", "rm", "unlink", "install", "chmod", "chown", "chgrp", "sort", "tar", "gzip", "gunzip", "zip", "unzip", "less", "more", "man", "apt", "apt-get", "apt-cache", "dnf", "yum",

@@ -12,13 +12,13 @@ import (
 // Manual is the schedule of a task that only people start.
 const Manual = "@manual"
 
-// ErrSchedule is wrapped by every error of this package. What it says is for people.
+// ErrSchedule is wrapped by every error of this package. Their texts are for people.
 var ErrSchedule = errors.New("bad schedule")
 
 const (
-	// everyHour are the bits of a field that holds all hours.
+	// everyHour are the bits of a field with all hours.
 	everyHour = 1<<24 - 1
-	// shift is more than clocks were ever put forward or back at once.
+	// shift is more than clocks were ever moved at once.
 	shift = 26 * time.Hour
 	// searchYears is how far a schedule looks for its next time: a leap day in a year
 	// that ends a century is eight years from the one before.
@@ -33,7 +33,7 @@ const (
 type Cron struct {
 	spec    *cron.SpecSchedule // of local times; nil: never due
 	zone    *time.Location
-	rolling bool // it follows the hours as they pass
+	rolling bool // it is due in every hour that passes
 }
 
 // ParseCron reads a schedule: five fields, @hourly, @daily, @weekly, @monthly, @yearly
@@ -72,7 +72,7 @@ func ParseCron(text string, zone *time.Location) (Cron, error) {
 	return Cron{spec: spec, zone: zone, rolling: spec.Hour&everyHour == everyHour}, nil
 }
 
-// Next is the first time after the given one; false: there is none.
+// Next returns the first time after the given one, and false if there is none.
 func (c Cron) Next(after time.Time) (time.Time, bool) {
 	switch {
 	case c.spec == nil:
@@ -92,7 +92,7 @@ func (c Cron) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// nextRolling looks through the spans of time between two changes of the clocks.
+// nextRolling searches each span of time between two changes of the clocks.
 func (c Cron) nextRolling(after time.Time) (time.Time, bool) {
 	from := naive(after, c.zone)
 	for {
@@ -122,8 +122,8 @@ func (c Cron) Upcoming(after time.Time, n int) []time.Time {
 	return out
 }
 
-// Missed are the times after one and not after another: the newest, and how many;
-// beyond 10,000 they are not counted on.
+// Missed returns the newest of the times after one and not after the other, and their
+// number, which is counted up to 10,000.
 func (c Cron) Missed(after, until time.Time) (newest time.Time, count int) {
 	for count < maxCount {
 		t, ok := c.Next(after)
@@ -151,13 +151,13 @@ func offset(t time.Time, zone *time.Location) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// naive is what the clocks of a zone show, as if it were UTC.
+// naive is the time that the clocks of a zone show, as if it were UTC.
 func naive(t time.Time, zone *time.Location) time.Time {
 	return t.Add(offset(t, zone)).UTC()
 }
 
-// instant is when the clocks of a zone first show a time, or the end of the gap that
-// swallows it.
+// instant is when the clocks of a zone first show a time, or the end of the gap that the
+// time is in.
 func instant(n time.Time, zone *time.Location) time.Time {
 	guess := time.Date(n.Year(), n.Month(), n.Day(), n.Hour(), n.Minute(), n.Second(), n.Nanosecond(), zone)
 	start, end := guess.ZoneBounds()

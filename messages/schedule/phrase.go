@@ -9,9 +9,9 @@ import (
 )
 
 // Phrase reads a regular time in plain English or Chinese, like "every weekday at 9" or
-// 每个工作日九点, and gives the cron schedule of it. It reads the whole text or none of it:
-// false says that some of its words are not known, or that no cron schedule is the same.
-// An hour without am, pm or a part of the day is one of the 24-hour clock.
+// 每个工作日九点, and returns its cron schedule. It reads the whole text or nothing: it
+// returns false if some words are unknown, or if no cron schedule means the same. An hour
+// without am, pm or a part of the day is one of the 24-hour clock.
 func Phrase(text string) (cron string, ok bool) {
 	if len(text) > maxText {
 		return "", false
@@ -38,17 +38,17 @@ func digits(text string) string {
 	})
 }
 
-// phrase is a text that is being read, and what it has said so far.
+// phrase is a text that is being read, and its meaning so far.
 type phrase struct {
 	rest string
 
 	days    []int // of the week
-	dom     int   // day of the month; 0: none
+	dom     int   // day of the month, or 0
 	daily   bool
 	monthly bool
 	hours   []int
 	minute  int // of the hours
-	step    int // every so many minutes or hours; 0: none
+	step    int // every so many minutes or hours, or 0
 	hourly  bool
 	bad     bool
 }
@@ -69,12 +69,12 @@ func (p *phrase) skip() {
 // isLetter reports whether a word is an English one.
 func isLetter(word string) bool { return word[0] >= 'a' && word[0] <= 'z' }
 
-// endsWord reports whether an English word is over where rest begins.
+// endsWord reports whether an English word ends where rest begins.
 func endsWord(rest string) bool {
 	return rest == "" || (rest[0] < 'a' || rest[0] > 'z') && (rest[0] < '0' || rest[0] > '9')
 }
 
-// term is one thing that a phrase may say.
+// term is one element of a phrase, and what it means.
 type term struct {
 	is  *regexp.Regexp
 	say func(p *phrase, m []string)
@@ -87,7 +87,7 @@ const (
 	partsDay = `(凌晨|早上|早晨|清晨|上午|中午|下午|傍晚|晚上|夜里)?`
 )
 
-// terms are in the order in which they are tried: a longer one first.
+// terms are in the order in which they are tried, longer ones first.
 var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(weekday + ` ?(?:-|–|to|through|until) ?` + weekday), func(p *phrase, m []string) { p.span(englishDay(m[1]), englishDay(m[2])) }},
 	{re(`(?:周|星期|礼拜)([一二三四五六日天]) ?(?:到|至|-|~) ?(?:周|星期|礼拜)?([一二三四五六日天])`), func(p *phrase, m []string) { p.span(chineseDay(m[1]), chineseDay(m[2])) }},
@@ -163,7 +163,7 @@ func (p *phrase) span(from, to int) {
 	}
 }
 
-// anyDay is said of every day, unless days are named.
+// anyDay makes the schedule a daily one, unless days are named.
 func (p *phrase) anyDay() { p.daily = len(p.days) == 0 && p.dom == 0 }
 
 func (p *phrase) ofMonth(text string) {
@@ -172,15 +172,15 @@ func (p *phrase) ofMonth(text string) {
 	p.dom = n
 }
 
-// steps is said of every so many minutes or hours. Only those that go evenly into the
-// whole are the same each hour, or each day.
+// steps takes in "every so many minutes or hours". Only divisors of the whole repeat in the
+// same way each hour or each day.
 func (p *phrase) steps(text string, whole int, hourly bool) {
 	n, ok := number(text)
 	p.bad = p.bad || !ok || n < 1 || whole%n != 0 || n == whole || p.step != 0
 	p.step, p.hourly = n, hourly
 }
 
-// time is said of an hour; part is am or pm, or a part of the day.
+// time takes in a time of the day; part is am or pm, or a part of the day.
 func (p *phrase) time(hour, minute, part string) {
 	h, ok := number(hour)
 	m := 0
@@ -226,7 +226,7 @@ func chineseTime(p *phrase, m []string) {
 	p.time(m[2], minute, m[1])
 }
 
-// cron is what the whole phrase says.
+// cron is the schedule of the whole phrase.
 func (p *phrase) cron() (string, bool) {
 	days := "*"
 	switch {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MaxDelay is the longest way ahead of a single time.
+// MaxDelay is the longest time until a single time.
 const MaxDelay = 5 * 366 * 24 * time.Hour
 
 // ParseZone finds a time zone by its name, for example Europe/Berlin.
@@ -24,8 +24,8 @@ func ParseZone(name string) (*time.Location, error) {
 }
 
 // ParseWhen reads a single time: RFC 3339, or the clock of the zone like
-// 2026-03-29 09:30. A time that the clocks skip is right after the gap, of two equal
-// ones the first counts.
+// 2026-03-29 09:30. A time that the clocks skip is right after the gap, and of two equal
+// ones the first is meant.
 func ParseWhen(text string, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
@@ -39,7 +39,7 @@ func ParseWhen(text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: %q is no time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
 }
 
-// ParseDelay reads how long from now: 20m, 1h30m, 2d.
+// ParseDelay reads a duration from now, such as 20m, 1h30m or 2d.
 func ParseDelay(text string) (time.Duration, error) {
 	bad := fmt.Errorf("%w: %q is no delay; write one like 20m, 1h30m or 2d, of at most five years", ErrSchedule, shorten(text))
 	found := regexp.MustCompile(`^(?:(\d{1,6})d)?((?:\d{1,9}[hms])*)$`).FindStringSubmatch(strings.ToLower(strings.ReplaceAll(text, " ", "")))

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Words say a cron schedule as people do, such as "every weekday at 09:30" or 每个工作日 09:30.
-// [Phrase] reads them as the same schedule. It is empty for a schedule that would be no
-// shorter in words, which is shown as it is.
+// Words expresses a cron schedule as people do, such as "every weekday at 09:30" or
+// 每个工作日 09:30. [Phrase] reads the words as the same schedule. They are empty for a
+// schedule that would not be shorter in words, which is shown as it is.
 func Words(cron string, chinese bool) string {
 	fields := strings.Fields(cron)
 	if len(fields) != 5 || fields[3] != "*" {
@@ -22,7 +22,7 @@ func Words(cron string, chinese bool) string {
 	return words
 }
 
-// often says a schedule of five fields without a month.
+// often expresses a schedule of five fields without a month.
 func often(fields []string, chinese bool) string {
 	minute, hour, dom := fields[0], fields[1], fields[2]
 	days := daysInWords(fields[4], chinese)
@@ -52,7 +52,7 @@ func often(fields []string, chinese bool) string {
 	return days + " at " + times
 }
 
-// steps says "every so many minutes or hours", on days of the week if some are named.
+// steps expresses "every so many minutes or hours", on days of the week if some are named.
 func steps(n, unit, zhUnit, days string, chinese bool) string {
 	if chinese && n == "" {
 		return strings.TrimSpace(days + " 每" + zhUnit)
@@ -67,7 +67,7 @@ func steps(n, unit, zhUnit, days string, chinese bool) string {
 	return words
 }
 
-// clockTimes are the times of day of a list of hours; empty: they are no such list.
+// clockTimes are the times of day of a list of hours. It is empty for anything else.
 func clockTimes(hours, minute string, chinese bool) string {
 	m, err := strconv.Atoi(minute)
 	if err != nil {
@@ -84,7 +84,7 @@ func clockTimes(hours, minute string, chinese bool) string {
 	return listed(out, chinese)
 }
 
-// daysInWords names days of the week; empty: all of them, or they are written in another way.
+// daysInWords names days of the week. It is empty for all of them, and for other notations.
 func daysInWords(field string, chinese bool) string {
 	switch {
 	case field == "1-5" && chinese:

@@ -1,8 +1,8 @@
-// Package secretfile knows what files with keys and passwords are called. It is the
-// only such list: the sandbox of commands hides what has one of these names, the file
-// tools refuse it, and the judge of command rules asks about it.
+// Package secretfile knows the names of files with keys and passwords. It is the only such
+// list: the sandbox of commands hides files with these names, the file tools refuse them,
+// and the validation of command rules consults it.
 //
-// A name is one part of a path, folded by [Fold].
+// A name is one part of a path, normalised by [Fold].
 package secretfile
 
 import (
@@ -15,7 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Named says that what has the name holds keys, passwords or credentials of a cloud.
+// Named reports whether files with this name contain keys, passwords or credentials of a
+// cloud.
 func Named(name string) bool {
 	if slices.Contains(named(), name) {
 		return true
@@ -30,25 +31,25 @@ func Named(name string) bool {
 		ext == ".json" && cloudKey(name) || sshKey(name)
 }
 
-// Own says that the name is that of a host's state or settings.
+// Own reports whether the name is that of a host's state or settings.
 func Own(name string) bool { return name == ".ship" || strings.HasPrefix(name, "ship.json") }
 
-// Store says that the name is that of a version store, whose settings and packs hold
-// what the files of all times held.
+// Store reports whether the name is that of a version store, whose settings and packs
+// contain all earlier contents of the files.
 func Store(name string) bool { return slices.Contains(stores(), name) }
 
-// Possible says that it may hold them: its name is that of keys with a name of their
-// own, and of other things too, whose users would miss them.
+// Possible reports whether files with this name may contain secrets. Its pattern matches
+// keys with a name of their own, but also other files, which must not simply be hidden.
 func Possible(name string) bool {
 	return Named(name) || strings.HasPrefix(name, "id_") && !source(name)
 }
 
-// Protected says that a rule for commands covers no operand with such a name.
+// Protected reports whether a rule for commands never covers an operand with this name.
 func Protected(name string) bool { return Possible(name) || Own(name) || Store(name) }
 
-// Glob says that a pattern of a shell is one of protected names by what it spells
-// out: id_*, cred*.json, *.pem. Of a pattern that spells out next to nothing, as a*
-// does, only the files themselves can tell.
+// Glob reports whether a shell pattern matches protected names by its literal parts, as in
+// id_*, cred*.json, *.pem. A pattern with hardly any literal part, such as a*, can only be
+// checked against the existing files.
 func Glob(pattern string) bool {
 	const meta = `*?[`
 	first := strings.IndexAny(pattern, meta)
@@ -84,7 +85,7 @@ func named() []string {
 	}
 }
 
-// beginnings are those of names that go on in any way.
+// beginnings are prefixes of protected names, whatever follows.
 func beginnings() []string { return []string{".env", "terraform.tfstate"} }
 
 func extensions() []string {
@@ -94,11 +95,11 @@ func extensions() []string {
 	}
 }
 
-// authorities are well-known files with public certificates alone: without them no
-// program of a project can make a TLS connection.
+// authorities are well-known files with public certificates only. Without them programs
+// cannot make TLS connections.
 func authorities() []string { return []string{"cacert.pem", "ca-bundle.pem", "roots.pem"} }
 
-// cloudKeys are in the names of keys that clouds give as JSON.
+// cloudKeys are parts of the names of JSON files with keys of clouds.
 func cloudKeys() []string {
 	return []string{"service-account", "service_account", "serviceaccount", "client_secret", "client-secret"}
 }
@@ -107,13 +108,13 @@ func cloudKey(name string) bool {
 	return slices.ContainsFunc(cloudKeys(), func(key string) bool { return strings.Contains(name, key) })
 }
 
-// sshKey takes id_rsa and id_ed25519.old, and not id_rsa_test.go.
+// sshKey accepts id_rsa and id_ed25519.old, but not id_rsa_test.go.
 func sshKey(name string) bool {
 	kinds := []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) && !source(name)
 }
 
-// source says that a name is one of source code, data or documents.
+// source reports whether a name is one of source code, data or documents.
 func source(name string) bool {
 	switch path.Ext(name) {
 	case ".c", ".cc", ".cpp", ".cs", ".css", ".csv", ".go", ".h", ".hpp", ".html", ".java", ".js", ".json", ".jsx", ".kt", ".lua",
@@ -123,7 +124,7 @@ func source(name string) bool {
 	return false
 }
 
-// Fold is a part of a path as the most careless file system compares it: without
+// Fold normalises a part of a path as the most tolerant file system compares it: without
 // regard to case, normal forms, invisible characters, and blanks and dots at its end.
 func Fold(part string) string {
 	if plain, lower := ascii(part); plain {
@@ -142,8 +143,8 @@ func Fold(part string) string {
 	return strings.TrimRight(norm.NFKC.String(strings.ToLower(part)), ". ")
 }
 
-// ascii says that a name has nothing but visible ASCII characters and blanks, and that
-// none is a capital.
+// ascii reports whether a name consists of visible ASCII characters and blanks, and whether
+// none of them is a capital.
 func ascii(part string) (plain, lower bool) {
 	lower = true
 	for i := range len(part) {

@@ -1,5 +1,5 @@
 package uimessage
 
-// AnsweredMember is the member of a turn's metadata that holds the message which the
-// turn answers, as a [Quoted].
+// AnsweredMember is the member of a turn's metadata with the message that the turn
+// answers, as a [Quoted].
 const AnsweredMember = "answers"

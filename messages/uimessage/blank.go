@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// IsBlank reports whether there is nothing to see in a text: white space, and what has
-// no width.
+// IsBlank reports whether a text shows nothing: it consists of white space and of
+// characters without width.
 func IsBlank(text string) bool {
 	return strings.TrimFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)

@@ -2,8 +2,8 @@
 // SDK 6.0.326, as it is stored, streamed and converted, with a JSON codec that
 // loses nothing.
 //
-// A message is a value. Nobody changes a part, a raw value or a slice after
-// handing the message on; who needs another message makes one. Under that rule
+// A message is a value. A part, a raw value or a slice must not be changed after
+// the message was passed on; a changed message is a new one. Under that rule
 // everything here is safe for concurrent use.
 //
 // The codec keeps what it does not know: unknown members of messages and parts
@@ -29,18 +29,20 @@ const (
 )
 
 // Message is one turn. Raw values are nil when absent; null is the value null.
+//
+//codec:object
 type Message struct {
-	ID   string
-	Role Role
-	// Metadata is any JSON value; DecodeMetadata reads the one of our own turns.
-	Metadata json.RawMessage
-	// Parts is nil only if the message came without parts or with null.
-	Parts []Part
+	ID   string `codec:"id"`
+	Role Role   `codec:"role"`
 	// Extra holds the members this package does not know, in their order.
 	Extra []Member
+	// Parts is nil only if the message has no parts, or null.
+	Parts []Part `codec:"parts,func"`
+	// Metadata is any JSON value; DecodeMetadata reads that of our own turns.
+	Metadata json.RawMessage `codec:"metadata"`
 }
 
-// Member is a member of a JSON object that is kept as it came: Name and Value.
+// Member is a member of a JSON object that is kept as it is: Name and Value.
 type Member = rawjson.Member
 
 // Optional is a value that may be absent: Value and Set, with Get and Or.

@@ -6,17 +6,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// TurnKind tells an ordinary turn from one that stands for others.
+// TurnKind distinguishes an ordinary turn from one that replaces others.
 type TurnKind string
 
 // The kinds of turns.
 const (
 	KindNormal  TurnKind = "normal"
-	KindSummary TurnKind = "summary" // of folded ones
-	KindGap     TurnKind = "gap"     // what was here could not be read and was set aside
+	KindSummary TurnKind = "summary" // replaces compacted turns
+	KindGap     TurnKind = "gap"     // replaces turns that could not be read and are quarantined
 )
 
-// Source says where a turn comes from.
+// Source is the origin of a turn.
 type Source string
 
 // The sources of turns.
@@ -26,7 +26,7 @@ const (
 	SourceCompact Source = "compact"
 	SourceTask    Source = "task"
 	SourceWeb     Source = "web"
-	// SourceContact: the bot was asked in another chat to say it.
+	// SourceContact is a message that the bot was asked in another chat to send.
 	SourceContact Source = "contact"
 )
 
@@ -44,72 +44,82 @@ const (
 )
 
 // Metadata is the metadata of our own turns. Zero values are absent from the JSON.
+// Its members have a fixed order in which unknown ones follow the known ones, and `seq`
+// is the very last, so that a store can add a checksum after it.
+//
+//codec:object tolerant
 type Metadata struct {
 	// TS is the time of the turn in Unix milliseconds.
-	TS              int64
-	ChatKey         string
-	Channel         string
-	ChatID          string
-	ChatType        string
-	ChatTitle       string
-	UserID          string
-	Username        string
-	MessageID       string
-	MessageThreadID string
-	ReplyTo         string
-	RequestID       string
-	RunID           string
-	Kind            TurnKind
-	Source          Source
-	// SourceRange is set on a summary: the turns it stands for.
-	SourceRange *SourceRange
-	Tokens      int64
-	IngressID   string
+	TS              int64    `codec:"ts,omitempty"`
+	ChatKey         string   `codec:"chatKey,omitempty"`
+	Channel         string   `codec:"channel,omitempty,word"`
+	ChatID          string   `codec:"chatId,omitempty"`
+	ChatType        string   `codec:"chatType,omitempty,word"`
+	ChatTitle       string   `codec:"chatTitle,omitempty"`
+	UserID          string   `codec:"userId,omitempty"`
+	Username        string   `codec:"username,omitempty"`
+	MessageID       string   `codec:"messageId,omitempty"`
+	MessageThreadID string   `codec:"messageThreadId,omitempty"`
+	ReplyTo         string   `codec:"replyTo,omitempty"`
+	RequestID       string   `codec:"requestId,omitempty"`
+	RunID           string   `codec:"runId,omitempty"`
+	Kind            TurnKind `codec:"kind,omitempty,word"`
+	Source          Source   `codec:"source,omitempty,word"`
+	// SourceRange is set on a summary: the turns that it replaces.
+	SourceRange *SourceRange `codec:"sourceRange"`
+	Tokens      int64        `codec:"tokens,omitempty"`
+	IngressID   string       `codec:"ingressId,omitempty"`
 	// EditOf is the ingress that this turn is an edit of.
-	EditOf string
-	// Album is the platform's id of the group of files that a turn came in.
-	Album string
-	// Depth counts the bots behind a user turn, one answering the other; 0: a person
-	// wrote it.
-	Depth int64
-	Model string
-	Demo  bool
+	EditOf string `codec:"editOf,omitempty"`
+	// Album is the platform's id of the group of files that a turn belongs to.
+	Album string `codec:"album,omitempty"`
+	// Depth is the number of bots in a chain of answers that led to a user turn; it is 0
+	// if a person wrote it.
+	Depth int64  `codec:"depth,omitempty"`
+	Model string `codec:"model,omitempty"`
+	Demo  bool   `codec:"demo,omitempty"`
 	// Result and Reason say how the run of an assistant turn ended.
-	Result string
-	Reason string
+	Result string `codec:"result,omitempty,word"`
+	Reason string `codec:"reason,omitempty"`
 	// Fates are the ingresses that an assistant turn settles.
-	Fates []FateRecord
-	Usage *Usage
+	Fates []FateRecord `codec:"fates"`
+	Usage *Usage       `codec:"usage"`
 	// Extra holds the members this package does not know, in their order.
 	Extra []Member
 	// Seq is the arrival number of the turn in its chat, counted from 1.
-	Seq int64
+	Seq int64 `codec:"seq,omitempty"`
 }
 
-// SourceRange names the original turns that a summary stands for.
+// SourceRange names the original turns that a summary replaces.
+//
+//codec:object
 type SourceRange struct {
-	FromID string
-	ToID   string
-	Count  int64
+	FromID string `codec:"fromId"`
+	ToID   string `codec:"toId"`
+	Count  int64  `codec:"count"`
 }
 
-// FateRecord is the fate of one ingress. Step is the step from which on a merged
+// FateRecord is the fate of one ingress. Step is the first step in which a merged
 // turn was visible to the model.
+//
+//codec:object
 type FateRecord struct {
-	ID     string
-	Fate   Fate
-	RunID  string
-	Step   int64
-	Reason string
+	ID     string `codec:"id"`
+	Fate   Fate   `codec:"fate,word"`
+	RunID  string `codec:"runId,omitempty"`
+	Step   int64  `codec:"step,omitempty"`
+	Reason string `codec:"reason,omitempty"`
 }
 
 // Usage counts the tokens of a run.
+//
+//codec:object
 type Usage struct {
-	InputTokens       int64
-	OutputTokens      int64
-	TotalTokens       int64
-	ReasoningTokens   int64
-	CachedInputTokens int64
+	InputTokens       int64 `codec:"inputTokens"`
+	OutputTokens      int64 `codec:"outputTokens"`
+	TotalTokens       int64 `codec:"totalTokens,omitempty"`
+	ReasoningTokens   int64 `codec:"reasoningTokens,omitempty"`
+	CachedInputTokens int64 `codec:"cachedInputTokens,omitempty"`
 	Extra             []Member
 }
 
@@ -124,242 +134,42 @@ func DecodeMetadata(raw json.RawMessage) (Metadata, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return m, &DecodeError{Path: "metadata", Reason: err.Error()}
 	}
-	switch rawjson.KindOf(raw) {
-	case rawjson.Null:
+	if rawjson.KindOf(raw) == rawjson.Null {
 		return m, nil
-	case rawjson.Object:
-	default:
-		return m, &DecodeError{Path: "metadata", Reason: "want an object"}
 	}
-	var first error
-	for k, v := range rawjson.Members(raw) {
-		r := reader{rawjson.Reader{Path: "metadata"}}
-		if !r.metadataText(&m, k, v) && !r.metadataValue(&m, k, v) {
-			rawjson.Extra(&m.Extra, k, v)
-		}
-		if r.Err != nil {
-			rawjson.Extra(&m.Extra, k, v)
-			if first == nil {
-				first = r.Err
-			}
-		}
-	}
-	return m, first
+	r := rawjson.Reader{Path: "metadata"}
+	m.read(&r, raw)
+	return m, r.Err
 }
 
-// textField returns the place of a textual member, or nil.
-func (m *Metadata) textField(name string) *string {
-	switch name {
-	case "chatKey":
-		return &m.ChatKey
-	case "channel":
-		return &m.Channel
-	case "chatId":
-		return &m.ChatID
-	case "chatType":
-		return &m.ChatType
-	case "chatTitle":
-		return &m.ChatTitle
-	case "userId":
-		return &m.UserID
-	case "username":
-		return &m.Username
-	case "messageId":
-		return &m.MessageID
-	case "messageThreadId":
-		return &m.MessageThreadID
-	case "replyTo":
-		return &m.ReplyTo
-	case "requestId":
-		return &m.RequestID
-	case "runId":
-		return &m.RunID
-	case "kind":
-		return (*string)(&m.Kind)
-	case "source":
-		return (*string)(&m.Source)
-	case "ingressId":
-		return &m.IngressID
-	case "editOf":
-		return &m.EditOf
-	case "album":
-		return &m.Album
-	case "model":
-		return &m.Model
-	case "result":
-		return &m.Result
-	case "reason":
-		return &m.Reason
-	default:
-		return nil
+// Append appends the metadata as a JSON object.
+func (m Metadata) Append(dst []byte) []byte { return m.append(dst) }
+
+// Raw returns the metadata as the raw value that a Message carries.
+func (m Metadata) Raw() json.RawMessage { return m.Append(make([]byte, 0, 256)) }
+
+// MarshalJSON implements json.Marshaler with the bytes of Append.
+func (m Metadata) MarshalJSON() ([]byte, error) { return m.Append(nil), nil }
+
+// UnmarshalJSON implements json.Unmarshaler, under the rules of DecodeMetadata.
+func (m *Metadata) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMetadata(data)
+	if err != nil {
+		return err
 	}
+	*m = decoded
+	return nil
 }
 
-func (r *reader) metadataText(m *Metadata, k, v []byte) bool {
-	field := m.textField(string(k))
-	if field == nil {
-		return false
-	}
-	if text, ok := text(v); ok {
-		*field = text
-	} else {
-		r.Fail(string(k), "want a string")
-	}
-	return true
-}
-
-// text reads a string. Words that most turns have are not allocated for each.
-func text(v []byte) (string, bool) {
-	switch string(v) {
-	case `"normal"`:
-		return string(KindNormal), true
-	case `"ingress"`:
-		return string(SourceIngress), true
-	case `"egress"`:
-		return string(SourceEgress), true
-	case `"answered"`:
-		return string(FateAnswered), true
-	case `"done"`:
-		return "done", true
-	case `"private"`:
-		return "private", true
-	case `"group"`:
-		return "group", true
-	case `"supergroup"`:
-		return "supergroup", true
-	case `"telegram"`:
-		return "telegram", true
-	case `"feishu"`:
-		return "feishu", true
-	}
-	return rawjson.Unquote(v)
-}
-
-func (r *reader) metadataValue(m *Metadata, k, v []byte) bool {
-	switch string(k) {
-	case "ts":
-		r.Int("ts", v, &m.TS)
-	case "seq":
-		r.Int("seq", v, &m.Seq)
-	case "tokens":
-		r.Int("tokens", v, &m.Tokens)
-	case "depth":
-		r.Int("depth", v, &m.Depth)
-	case "demo":
-		var demo Optional[bool]
-		if r.Flag(&m.Extra, k, v, &demo); r.Err == nil {
-			m.Demo = demo.Value
-		}
-	case "sourceRange":
-		m.SourceRange = r.sourceRange(v)
-	case "fates":
-		m.Fates = r.fates(v)
-	case "usage":
-		m.Usage = r.usage(v)
-	default:
-		return false
-	}
-	return true
-}
-
-func (r *reader) sourceRange(v []byte) *SourceRange {
-	if rawjson.KindOf(v) != rawjson.Object {
-		r.Fail("sourceRange", "want an object")
-		return nil
-	}
-	var at reader
-	var s SourceRange
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case "fromId":
-			at.Str("fromId", v, &s.FromID)
-		case "toId":
-			at.Str("toId", v, &s.ToID)
-		case "count":
-			at.Int("count", v, &s.Count)
-		default:
-			at.Fail(string(k), "is not known")
+// word reads a string without allocating the words that most turns contain.
+func word(r *rawjson.Reader, name string, v []byte, to *string) {
+	for _, known := range [...]string{
+		string(KindNormal), string(SourceIngress), string(SourceEgress), string(FateAnswered), "done", "private", "group", "supergroup", "telegram", "feishu",
+	} {
+		if len(v) == len(known)+2 && v[0] == '"' && string(v[1:len(v)-1]) == known {
+			*to = known
+			return
 		}
 	}
-	if at.Err != nil {
-		r.Err = rawjson.Within(rawjson.Join(r.Path, "sourceRange"), at.Err)
-		return nil
-	}
-	return &s
-}
-
-func (r *reader) fates(v []byte) []FateRecord {
-	if rawjson.KindOf(v) != rawjson.Array {
-		r.Fail("fates", "want an array")
-		return nil
-	}
-	var list []FateRecord
-	for i, e := range rawjson.Elements(v) {
-		var at reader
-		f := at.fate(e)
-		if at.Err != nil {
-			r.Err = rawjson.Within(rawjson.Join(r.Path, rawjson.Index("fates", i)), at.Err)
-			return nil
-		}
-		list = append(list, f)
-	}
-	return list
-}
-
-func (r *reader) fate(v []byte) FateRecord {
-	var f FateRecord
-	if rawjson.KindOf(v) != rawjson.Object {
-		r.Err = &DecodeError{Reason: "want an object"}
-		return f
-	}
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case "id":
-			r.Str("id", v, &f.ID)
-		case "fate":
-			word, ok := text(v)
-			if f.Fate = Fate(word); !ok {
-				r.Fail("fate", "want a string")
-			}
-		case "runId":
-			r.Str("runId", v, &f.RunID)
-		case "step":
-			r.Int("step", v, &f.Step)
-		case "reason":
-			r.Str("reason", v, &f.Reason)
-		default:
-			r.Fail(string(k), "is not known")
-		}
-	}
-	return f
-}
-
-func (r *reader) usage(v []byte) *Usage {
-	if rawjson.KindOf(v) != rawjson.Object {
-		r.Fail("usage", "want an object")
-		return nil
-	}
-	var at reader
-	var u Usage
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case "inputTokens":
-			at.Int("inputTokens", v, &u.InputTokens)
-		case "outputTokens":
-			at.Int("outputTokens", v, &u.OutputTokens)
-		case "totalTokens":
-			at.Int("totalTokens", v, &u.TotalTokens)
-		case "reasoningTokens":
-			at.Int("reasoningTokens", v, &u.ReasoningTokens)
-		case "cachedInputTokens":
-			at.Int("cachedInputTokens", v, &u.CachedInputTokens)
-		default:
-			rawjson.Extra(&u.Extra, k, v)
-		}
-	}
-	if at.Err != nil {
-		r.Err = rawjson.Within(rawjson.Join(r.Path, "usage"), at.Err)
-		return nil
-	}
-	return &u
+	r.Str(name, v, to)
 }

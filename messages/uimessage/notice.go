@@ -6,12 +6,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// NoticeMember is the member of an assistant turn's metadata that holds the sentence
-// which people read about a run that did not end well. The model never reads it.
+// NoticeMember is the member of an assistant turn's metadata with the sentence that
+// people read about a run that did not end well. The model never reads it.
 const NoticeMember = "notice"
 
-// Notice is the sentence about the run of an assistant turn; empty: it ended well, or
-// people read of it elsewhere.
+// Notice is the sentence about the run of an assistant turn. It is empty if the run ended
+// well, or if people are informed in another way.
 func (m Metadata) Notice() string {
 	for _, member := range m.Extra {
 		if member.Name == NoticeMember {

@@ -14,7 +14,7 @@ type Part interface {
 	part()
 }
 
-// TextState says whether more text may come. Empty means that the part does not say.
+// TextState says whether more text may follow. It is empty if the part does not say.
 type TextState string
 
 // The states of text and reasoning parts.
@@ -23,60 +23,74 @@ const (
 	TextDone      TextState = "done"
 )
 
-// Text is what was said.
+// Text is text of the message itself.
+//
+//codec:type text
 type Text struct {
-	Text             string
-	State            TextState
-	ProviderMetadata json.RawMessage
+	Text             string          `codec:"text,required"`
+	State            TextState       `codec:"state,omitempty,nullable"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []Member
 }
 
 // Reasoning is what the model thought.
+//
+//codec:type reasoning
 type Reasoning struct {
-	ID               Optional[string]
-	Text             string
-	State            TextState
-	ProviderMetadata json.RawMessage
+	ID               Optional[string] `codec:"id"`
+	Text             string           `codec:"text,required"`
+	State            TextState        `codec:"state,omitempty,nullable"`
+	ProviderMetadata json.RawMessage  `codec:"providerMetadata"`
 	Extra            []Member
 }
 
-// SourceURL is a link the model drew on.
+// SourceURL is a link that the model used.
+//
+//codec:type source-url
 type SourceURL struct {
-	SourceID         string
-	URL              string
-	Title            Optional[string]
-	ProviderMetadata json.RawMessage
+	SourceID         string           `codec:"sourceId,required"`
+	URL              string           `codec:"url,required"`
+	Title            Optional[string] `codec:"title"`
+	ProviderMetadata json.RawMessage  `codec:"providerMetadata"`
 	Extra            []Member
 }
 
-// SourceDocument is a document the model drew on.
+// SourceDocument is a document that the model used.
+//
+//codec:type source-document
 type SourceDocument struct {
-	SourceID         string
-	MediaType        string
-	Title            string
-	Filename         Optional[string]
-	ProviderMetadata json.RawMessage
+	SourceID         string           `codec:"sourceId,required"`
+	MediaType        string           `codec:"mediaType,required"`
+	Title            string           `codec:"title,required"`
+	Filename         Optional[string] `codec:"filename"`
+	ProviderMetadata json.RawMessage  `codec:"providerMetadata"`
 	Extra            []Member
 }
 
 // File is a file by URL, which may be a data URL.
+//
+//codec:type file
 type File struct {
-	MediaType        string
-	URL              string
-	Filename         Optional[string]
-	ProviderMetadata json.RawMessage
+	MediaType        string           `codec:"mediaType,required"`
+	Filename         Optional[string] `codec:"filename"`
+	URL              string           `codec:"url,required"`
+	ProviderMetadata json.RawMessage  `codec:"providerMetadata"`
 	Extra            []Member
 }
 
 // Data is an application's own part, of type `data-<Name>`.
+//
+//codec:type
 type Data struct {
 	Name  string
-	ID    Optional[string]
-	Data  json.RawMessage
+	ID    Optional[string] `codec:"id"`
+	Data  json.RawMessage  `codec:"data"`
 	Extra []Member
 }
 
 // StepStart is the border between two model calls of one message.
+//
+//codec:type step-start
 type StepStart struct {
 	Extra []Member
 }
@@ -88,48 +102,12 @@ type Unknown struct {
 	Raw  json.RawMessage
 }
 
-// Type implements Part.
-func (Text) Type() string { return typeText }
+const prefixData = "data-"
 
-// Type implements Part.
-func (Reasoning) Type() string { return typeReasoning }
-
-// Type implements Part.
-func (SourceURL) Type() string { return typeSourceURL }
-
-// Type implements Part.
-func (SourceDocument) Type() string { return typeSourceDocument }
-
-// Type implements Part.
-func (File) Type() string { return typeFile }
-
-// Type implements Part.
+// Type implements [Part].
 func (p Data) Type() string { return prefixData + p.Name }
 
-// Type implements Part.
-func (StepStart) Type() string { return typeStepStart }
-
-// Type implements Part.
+// Type implements [Part].
 func (p Unknown) Type() string { return p.Name }
 
-func (Text) part()           {}
-func (Reasoning) part()      {}
-func (Tool) part()           {}
-func (SourceURL) part()      {}
-func (SourceDocument) part() {}
-func (File) part()           {}
-func (Data) part()           {}
-func (StepStart) part()      {}
-func (Unknown) part()        {}
-
-const (
-	typeText           = "text"
-	typeReasoning      = "reasoning"
-	typeSourceURL      = "source-url"
-	typeSourceDocument = "source-document"
-	typeFile           = "file"
-	typeStepStart      = "step-start"
-	typeDynamicTool    = "dynamic-tool"
-	prefixTool         = "tool-"
-	prefixData         = "data-"
-)
+func (Unknown) part() {}

@@ -7,16 +7,78 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// field is a member that the SDK's schemas know.
-type field struct {
-	name     string
-	optional bool
-	// want is empty, or what is wrong with a value that is there.
-	want func(v []byte) string
+// shape lists the members that the SDK's schema of an object knows, as name=kind, or
+// name?=kind for an optional one. The kinds are those of fault. Other members are dropped.
+type shape string
+
+const (
+	messageShape shape = "id=string role=system|user|assistant metadata?=any parts=list"
+
+	textShape           shape = "type=string text=string state?=streaming|done providerMetadata?=records"
+	reasoningShape      shape = "type=string id?=string text=string state?=streaming|done providerMetadata?=records"
+	sourceURLShape      shape = "type=string sourceId=string url=string title?=string providerMetadata?=records"
+	sourceDocumentShape shape = "type=string sourceId=string mediaType=string title=string filename?=string providerMetadata?=records"
+	fileShape           shape = "type=string mediaType=string filename?=string url=string providerMetadata?=records"
+	dataShape           shape = "type=string id?=string data=any"
+	stepStartShape      shape = "type=string"
+
+	dynamicShape  shape = "type=string toolName=string dynamic?=false"
+	staticShape   shape = "type=string"
+	toolShape     shape = " toolCallId=string state=string toolMetadata?=record providerExecuted?=flag callProviderMetadata?=records "
+	approvalShape shape = "id=string descriptor?=any signature?=string inputSchemaInput?=any "
+)
+
+// stateShape lists the further members of a tool call in a state; it is empty for an
+// unknown state.
+func stateShape(state ToolState) shape {
+	switch state {
+	case ToolInputStreaming:
+		return "input?=any rawInput?=string inputEncoding?=json|text output?=nothing errorText?=nothing approval?=nothing"
+	case ToolInputAvailable:
+		return "input=any output?=nothing errorText?=nothing approval?=nothing"
+	case ToolApprovalRequested:
+		return "input=any output?=nothing errorText?=nothing approval=requested"
+	case ToolApprovalResponded:
+		return "input=any output?=nothing errorText?=nothing approval=responded"
+	case ToolOutputAvailable:
+		return "input=any output=any errorText?=nothing preliminary?=flag resultProviderMetadata?=records approval?=approved"
+	case ToolOutputError:
+		return "input?=any rawInput?=any output?=nothing errorText=string resultProviderMetadata?=records approval?=approved"
+	case ToolOutputDenied:
+		return "input=any output?=nothing errorText?=nothing approval=denied"
+	}
+	return ""
 }
 
-// shape is the members of an object. Members that it does not know are dropped.
-type shape []field
+// shapeOf is the shape of a part by type and, for calls, state; empty if there is none.
+func shapeOf(name string, state ToolState) shape {
+	switch name {
+	case Text{}.Type():
+		return textShape
+	case Reasoning{}.Type():
+		return reasoningShape
+	case SourceURL{}.Type():
+		return sourceURLShape
+	case SourceDocument{}.Type():
+		return sourceDocumentShape
+	case File{}.Type():
+		return fileShape
+	case StepStart{}.Type():
+		return stepStartShape
+	}
+	call := stateShape(state)
+	switch {
+	case strings.HasPrefix(name, prefixData):
+		return dataShape
+	case call == "":
+		return ""
+	case name == typeDynamicTool:
+		return dynamicShape + toolShape + call
+	case strings.HasPrefix(name, prefixTool):
+		return staticShape + toolShape + call
+	}
+	return ""
+}
 
 // strip returns the object with its known members only, or the first fault. The
 // last of equal names counts.
@@ -24,165 +86,80 @@ func (s shape) strip(v []byte) ([]byte, error) {
 	if rawjson.KindOf(v) != rawjson.Object {
 		return nil, &DecodeError{Reason: "want an object"}
 	}
-	found := make([][]byte, len(s))
+	fields := strings.Fields(string(s))
+	found := make([][]byte, len(fields))
 	for k, e := range rawjson.Members(v) {
-		if i := slices.IndexFunc(s, func(f field) bool { return f.name == string(k) }); i >= 0 {
-			found[i] = e
+		for i, f := range fields {
+			if rest, ok := strings.CutPrefix(f, string(k)); ok && (rest[0] == '=' || rest[0] == '?') {
+				found[i] = e
+				break
+			}
 		}
 	}
-	var w rawjson.Writer
-	w.Open()
-	for i, f := range s {
+	w := rawjson.Open(nil)
+	for i, f := range fields {
+		name, kind, _ := strings.Cut(f, "=")
+		name, optional := strings.CutSuffix(name, "?")
 		switch {
 		case found[i] != nil:
-			if reason := f.want(found[i]); reason != "" {
-				return nil, &DecodeError{Path: f.name, Reason: reason}
+			if reason := fault(kind, found[i]); reason != "" {
+				return nil, &DecodeError{Path: name, Reason: reason}
 			}
-			w.Raw(f.name, found[i])
-		case !f.optional:
-			return nil, &DecodeError{Path: f.name, Reason: "is missing"}
+			w.Raw(name, found[i])
+		case !optional:
+			return nil, &DecodeError{Path: name, Reason: "is missing"}
 		}
 	}
-	w.Close()
-	return w.Buf, nil
+	return w.Close(), nil
 }
 
-func required(name string, want func(v []byte) string) field { return field{name: name, want: want} }
-
-func optional(name string, want func(v []byte) string) field {
-	return field{name: name, optional: true, want: want}
-}
-
-func anything([]byte) string { return "" }
-
-func nothing([]byte) string { return "does not belong here" }
-
-func kind(k rawjson.Kind, reason string) func(v []byte) string {
-	return func(v []byte) string {
-		if rawjson.KindOf(v) == k {
-			return ""
+// fault says why a value is not of a kind; it is empty if the value is.
+func fault(kind string, v []byte) string {
+	is := rawjson.KindOf(v)
+	switch kind {
+	case "any":
+		return ""
+	case "nothing":
+		return "does not belong here"
+	case "string":
+		return reasonUnless(is == rawjson.String, "want a string")
+	case "flag":
+		return reasonUnless(is == rawjson.Bool, "want true or false")
+	case "list":
+		return reasonUnless(is == rawjson.Array, "want an array")
+	case "record":
+		return reasonUnless(is == rawjson.Object, "want an object")
+	case "records":
+		for _, e := range rawjson.Members(v) {
+			if rawjson.KindOf(e) != rawjson.Object {
+				return "want an object of objects"
+			}
 		}
-		return reason
+		return fault("record", v)
+	case "true", "false":
+		return reasonUnless(string(v) == kind, "want "+kind)
+	case "requested":
+		return approvalFault("approved?=nothing reason?=nothing", v)
+	case "responded":
+		return approvalFault("approved=flag reason?=string", v)
+	case "approved":
+		return approvalFault("approved=true reason?=string", v)
+	case "denied":
+		return approvalFault("approved=false reason?=string", v)
 	}
+	words := strings.Split(kind, "|")
+	word, ok := rawjson.Unquote(v)
+	return reasonUnless(ok && slices.Contains(words, word), "want one of "+strings.Join(words, ", "))
 }
 
-func aString(v []byte) string { return kind(rawjson.String, "want a string")(v) }
-func aFlag(v []byte) string   { return kind(rawjson.Bool, "want true or false")(v) }
-func aList(v []byte) string   { return kind(rawjson.Array, "want an array")(v) }
-func aRecord(v []byte) string { return kind(rawjson.Object, "want an object")(v) }
-
-func oneOf(words ...string) func(v []byte) string {
-	return func(v []byte) string {
-		if s, ok := rawjson.Unquote(v); ok && slices.Contains(words, s) {
-			return ""
-		}
-		return "want one of " + strings.Join(words, ", ")
-	}
+func approvalFault(decision shape, v []byte) string {
+	_, err := (approvalShape + decision).strip(v)
+	return reasonUnless(err == nil, "want a fitting approval")
 }
 
-func literal(text string) func(v []byte) string {
-	return func(v []byte) string {
-		if string(v) == text {
-			return ""
-		}
-		return "want " + text
-	}
-}
-
-// providerMetadata is an object of objects.
-func providerMetadata(v []byte) string {
-	if reason := aRecord(v); reason != "" {
-		return reason
-	}
-	for _, e := range rawjson.Members(v) {
-		if reason := aRecord(e); reason != "" {
-			return "want an object of objects"
-		}
-	}
-	return ""
-}
-
-// approval checks an approval whose decision is as said; nil means that there is
-// none yet.
-func approval(approved func(v []byte) string) func(v []byte) string {
-	s := approvalShape(approved)
-	return func(v []byte) string {
-		if _, err := s.strip(v); err != nil {
-			return "want a fitting approval"
-		}
+func reasonUnless(ok bool, reason string) string {
+	if ok {
 		return ""
 	}
-}
-
-func approvalShape(approved func(v []byte) string) shape {
-	s := shape{required("id", aString), optional("descriptor", anything), optional("signature", aString), optional("inputSchemaInput", anything)}
-	if approved == nil {
-		return append(s, optional("approved", nothing), optional("reason", nothing))
-	}
-	return append(s, required("approved", approved), optional("reason", aString))
-}
-
-// messageShape is a message; its parts are looked at one by one.
-func messageShape() shape {
-	return shape{
-		required("id", aString), required("role", oneOf("system", "user", "assistant")), optional("metadata", anything), required("parts", aList),
-	}
-}
-
-// shapeOf is the shape of a part by type and, for calls, state; nil if there is none.
-func shapeOf(name, state string) shape {
-	metadata := optional("providerMetadata", providerMetadata)
-	textState := optional("state", oneOf("streaming", "done"))
-	s := shape{required("type", aString)}
-	switch {
-	case name == typeText:
-		return append(s, required("text", aString), textState, metadata)
-	case name == typeReasoning:
-		return append(s, optional("id", aString), required("text", aString), textState, metadata)
-	case name == typeSourceURL:
-		return append(s, required("sourceId", aString), required("url", aString), optional("title", aString), metadata)
-	case name == typeSourceDocument:
-		return append(s, required("sourceId", aString), required("mediaType", aString), required("title", aString), optional("filename", aString), metadata)
-	case name == typeFile:
-		return append(s, required("mediaType", aString), optional("filename", aString), required("url", aString), metadata)
-	case name == typeStepStart:
-		return s
-	case strings.HasPrefix(name, prefixData):
-		return append(s, optional("id", aString), required("data", anything))
-	case name == typeDynamicTool:
-		return toolShape(append(s, required("toolName", aString), optional("dynamic", literal("false"))), ToolState(state))
-	case strings.HasPrefix(name, prefixTool):
-		return toolShape(s, ToolState(state))
-	default:
-		return nil
-	}
-}
-
-// toolShape adds the members of a call in a state.
-func toolShape(s shape, state ToolState) shape {
-	s = append(s,
-		required("toolCallId", aString), required("state", aString), optional("toolMetadata", aRecord),
-		optional("providerExecuted", aFlag), optional("callProviderMetadata", providerMetadata))
-	input, noOutput, noError := required("input", anything), optional("output", nothing), optional("errorText", nothing)
-	result := optional("resultProviderMetadata", providerMetadata)
-	switch state {
-	case ToolInputStreaming:
-		return append(s, optional("input", anything), optional("rawInput", aString), optional("inputEncoding", oneOf("json", "text")),
-			noOutput, noError, optional("approval", nothing))
-	case ToolInputAvailable:
-		return append(s, input, noOutput, noError, optional("approval", nothing))
-	case ToolApprovalRequested:
-		return append(s, input, noOutput, noError, required("approval", approval(nil)))
-	case ToolApprovalResponded:
-		return append(s, input, noOutput, noError, required("approval", approval(aFlag)))
-	case ToolOutputAvailable:
-		return append(s, input, required("output", anything), noError, optional("preliminary", aFlag), result, optional("approval", approval(literal("true"))))
-	case ToolOutputError:
-		return append(s, optional("input", anything), optional("rawInput", anything), noOutput, required("errorText", aString), result,
-			optional("approval", approval(literal("true"))))
-	case ToolOutputDenied:
-		return append(s, input, noOutput, noError, required("approval", approval(literal("false"))))
-	default:
-		return nil
-	}
+	return reason
 }

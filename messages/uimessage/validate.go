@@ -9,12 +9,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// ErrNoMessages is the error of Validate when there is nothing to validate.
+// ErrNoMessages is the error of Validate for an absent or null list.
 var ErrNoMessages = errors.New("messages must be given")
 
 // Schema checks a value against an application's schema. Nil means that the
 // member is absent. The value must not be changed or kept.
 type Schema func(value json.RawMessage) error
+
+// check returns a *SchemaError if there is a schema that the value does not fit.
+func (s Schema) check(value json.RawMessage, path, name string) error {
+	if s == nil {
+		return nil
+	}
+	if err := s(value); err != nil {
+		return &SchemaError{Path: path, Name: name, Err: err}
+	}
+	return nil
+}
 
 // ToolSchemas are the schemas of a tool. A nil schema accepts everything.
 type ToolSchemas struct {
@@ -28,8 +39,8 @@ type ValidateOptions struct {
 	Metadata Schema
 	// Data checks data parts by name; a name without a schema is an error.
 	Data map[string]Schema
-	// Tools checks static tool parts by name. A settled call of a tool that is not
-	// here, or that no longer accepts the old input, becomes a dynamic part.
+	// Tools checks static tool parts by name. A settled call becomes a dynamic part if
+	// its tool is missing here or no longer accepts the old input.
 	Tools map[string]ToolSchemas
 }
 
@@ -37,7 +48,7 @@ type ValidateOptions struct {
 type SchemaError struct {
 	// Path leads to the value, as in `[0].parts[1].input`.
 	Path string
-	// Name is that of the tool or of the data part, if it is about one.
+	// Name is the name of the tool or data part, if the error is about one.
 	Name string
 	Err  error
 }
@@ -50,10 +61,10 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s (%s): %v", e.Path, e.Name, e.Err)
 }
 
-// Unwrap returns what the schema said.
+// Unwrap returns the error of the schema.
 func (e *SchemaError) Unwrap() error { return e.Err }
 
-// The faults of Validate that no schema names.
+// The faults that are not found by a schema.
 var (
 	errNoDataSchema = errors.New("no schema for this data part")
 	errNoToolSchema = errors.New("no schema for this tool")
@@ -61,25 +72,15 @@ var (
 )
 
 // Validate reads the messages of a request as safeValidateUIMessages of the SDK
-// does: stricter than Decode, and without the members that the schemas of the SDK
-// do not know. The error is ErrNoMessages, a *DecodeError or a *SchemaError.
+// does. It is stricter than Decode and drops the members that the SDK's schemas do not
+// know. The error is ErrNoMessages, a *DecodeError or a *SchemaError.
 func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
 	if k := rawjson.KindOf(raw); k == rawjson.None || k == rawjson.Null {
 		return nil, ErrNoMessages
 	}
-	if err := rawjson.Check(raw); err != nil {
-		return nil, &DecodeError{Reason: err.Error()}
-	}
-	if rawjson.KindOf(raw) != rawjson.Array {
-		return nil, &DecodeError{Reason: "want an array of messages"}
-	}
-	list := []Message{}
-	for i, v := range rawjson.Elements(raw) {
-		m, err := validMessage(v)
-		if err != nil {
-			return nil, rawjson.Within(rawjson.Index("", i), err)
-		}
-		list = append(list, m)
+	list, err := decodeList(raw, validMessage)
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, &DecodeError{Reason: "want at least one message"}
@@ -94,35 +95,25 @@ func Validate(raw []byte, opts ValidateOptions) ([]Message, error) {
 
 // validMessage checks the shape of a message and decodes what is known of it.
 func validMessage(v []byte) (Message, error) {
-	stripped, err := messageShape().strip(v)
+	stripped, err := messageShape.strip(v)
 	if err != nil {
 		return Message{}, err
 	}
+	m := Message{ID: rawjson.Text(stripped, "id"), Role: Role(rawjson.Text(stripped, "role")), Parts: []Part{}}
+	if metadata, ok := rawjson.Lookup(stripped, "metadata"); ok {
+		m.Metadata = rawjson.Compact(metadata)
+	}
 	rawParts, _ := rawjson.Lookup(stripped, "parts")
-	parts := []Part{}
 	for i, e := range rawjson.Elements(rawParts) {
 		p, err := validPart(e)
 		if err != nil {
 			return Message{}, rawjson.Within(rawjson.Index("parts", i), err)
 		}
-		parts = append(parts, p)
+		m.Parts = append(m.Parts, p)
 	}
-	var m Message
-	for k, v := range rawjson.Members(stripped) {
-		switch string(k) {
-		case "id":
-			m.ID, _ = rawjson.Unquote(v)
-		case "role":
-			role, _ := rawjson.Unquote(v)
-			m.Role = Role(role)
-		case "metadata":
-			m.Metadata = rawjson.Compact(v)
-		}
-	}
-	if len(parts) == 0 && m.Role != RoleAssistant {
+	if len(m.Parts) == 0 && m.Role != RoleAssistant {
 		return Message{}, &DecodeError{Path: "parts", Reason: "want at least one part"}
 	}
-	m.Parts = parts
 	return m, nil
 }
 
@@ -135,12 +126,8 @@ func validPart(v []byte) (Part, error) {
 	if !ok {
 		return nil, &DecodeError{Path: "type", Reason: "want a string"}
 	}
-	state := ""
-	if s, ok := rawjson.Lookup(v, "state"); ok {
-		state, _ = rawjson.Unquote(s)
-	}
-	s := shapeOf(name, state)
-	if s == nil {
+	s := shapeOf(name, ToolState(rawjson.Text(v, "state")))
+	if s == "" {
 		return nil, &DecodeError{Path: "type", Reason: "want a known type and state"}
 	}
 	stripped, err := s.strip(v)
@@ -155,13 +142,11 @@ func validPart(v []byte) (Part, error) {
 	return p, err
 }
 
-// check holds a message against the application's schemas and normalizes its
-// tool parts.
+// check checks a message against the application's schemas and normalizes its tool
+// parts.
 func (o *ValidateOptions) check(m *Message, path string) error {
-	if o.Metadata != nil {
-		if err := o.Metadata(m.Metadata); err != nil {
-			return &SchemaError{Path: path + ".metadata", Err: err}
-		}
+	if err := o.Metadata.check(m.Metadata, path+".metadata", ""); err != nil {
+		return err
 	}
 	for i, part := range m.Parts {
 		at := path + rawjson.Index(".parts", i)
@@ -183,20 +168,11 @@ func (o *ValidateOptions) check(m *Message, path string) error {
 }
 
 func (o *ValidateOptions) checkData(p Data, path string) error {
-	if o.Data == nil {
-		return nil
-	}
 	schema, ok := o.Data[p.Name]
-	if !ok {
+	if !ok && o.Data != nil {
 		return &SchemaError{Path: path + ".data", Name: p.Name, Err: errNoDataSchema}
 	}
-	if schema == nil {
-		return nil
-	}
-	if err := schema(p.Data); err != nil {
-		return &SchemaError{Path: path + ".data", Name: p.Name, Err: err}
-	}
-	return nil
+	return schema.check(p.Data, path+".data", p.Name)
 }
 
 func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
@@ -221,9 +197,9 @@ func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
 	default:
 		return p, &SchemaError{Path: path + ".input", Name: p.Name, Err: inputErr}
 	}
-	if p.State == ToolOutputAvailable && schemas.Output != nil {
-		if err := schemas.Output(p.Output); err != nil {
-			return p, &SchemaError{Path: path + ".output", Name: p.Name, Err: err}
+	if p.State == ToolOutputAvailable {
+		if err := schemas.Output.check(p.Output, path+".output", p.Name); err != nil {
+			return p, err
 		}
 	}
 	if inputErr != nil {
@@ -232,7 +208,7 @@ func (o *ValidateOptions) checkTool(p Tool, path string) (Tool, error) {
 	return p, nil
 }
 
-// checkInput also asks that what a person was shown is what will be run.
+// checkInput also requires that the input that a person approved is the one that will run.
 func (s ToolSchemas) checkInput(p Tool) error {
 	shown := p.Input
 	if p.Approval != nil && len(p.Approval.InputSchemaInput) > 0 {
@@ -249,7 +225,7 @@ func (s ToolSchemas) checkInput(p Tool) error {
 	return nil
 }
 
-// dynamic is the call as a dynamic part that remembers to have been a static one.
+// dynamic returns the call as a dynamic part that remembers that it was a static one.
 func dynamic(p Tool) Tool {
 	p.Dynamic, p.WasStatic = true, true
 	return p

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -27,7 +28,6 @@ func (c Finish) apply(r *Reducer) (bool, error) {
 
 func (c MessageMetadata) apply(r *Reducer) (bool, error) { return r.mergeMetadata(c.Metadata) }
 
-//nolint:unparam // Every chunk has this signature.
 func (Abort) apply(r *Reducer) (bool, error) {
 	r.aborted = true
 	return false, nil
@@ -61,7 +61,7 @@ func (c SourceDocument) apply(r *Reducer) (bool, error) {
 }
 
 func (c File) apply(r *Reducer) (bool, error) {
-	return r.show(uimessage.File{MediaType: c.MediaType, URL: c.URL, ProviderMetadata: notNull(c.ProviderMetadata)})
+	return r.show(uimessage.File{MediaType: c.MediaType, URL: c.URL, ProviderMetadata: rawjson.NotNull(c.ProviderMetadata)})
 }
 
 // apply keeps a data chunk as a part, or in the place of the one with its id.

@@ -9,23 +9,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Standing compares what a reader has of a message with what the message is.
+// Standing is how a message compares with what a reader has of it.
 type Standing int
 
 // The results of [CatchUp].
 const (
-	// Apart: the reader has something that the message does not hold, and no chunk
-	// takes it back.
+	// Apart means that the reader has something that the message does not contain, and
+	// that no chunk can remove.
 	Apart Standing = iota
-	// Behind: the reader has all of the message and more; the message may get there.
+	// Behind means that the reader has all of the message and more; the message may
+	// catch up.
 	Behind
-	// Ahead: the message is all that the reader has, and perhaps more.
+	// Ahead means that the message contains all that the reader has, and perhaps more.
 	Ahead
 )
 
 // CatchUp compares what a reader has with the message as it is now. When the message
-// is ahead, the chunks bring the reader there, and ids names the texts and reasonings
-// that go on under another id than theirs: key is the message's, value the reader's.
+// is ahead, the chunks give the reader what is missing, and ids names the texts and
+// reasonings that continue under another id: key is the message's, value the reader's.
 func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing Standing) {
 	c := catchUp{
 		had: has.Message().Parts, are: now.Message().Parts, ids: map[string]string{}, hasOpen: has.open(), nowOpen: now.open(), standing: Ahead,
@@ -35,13 +36,10 @@ func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing
 			return nil, nil, Apart
 		}
 	}
-	if len(c.are) < len(c.had) {
-		c.standing = Behind
-	}
-	if c.standing == Behind {
-		if len(c.out) > 0 {
-			return nil, nil, Apart // it grew where the reader has something after it
-		}
+	switch behind := c.standing == Behind || len(c.are) < len(c.had); {
+	case behind && len(c.out) > 0:
+		return nil, nil, Apart // it grew where the reader has something after it
+	case behind:
 		return nil, nil, Behind
 	}
 	p := &replayer{chunks: c.out, open: c.nowOpen}
@@ -55,7 +53,7 @@ func CatchUp(has, now *Reducer) (chunks []Chunk, ids map[string]string, standing
 	return p.chunks, c.ids, Ahead
 }
 
-// open are the ids of the texts and reasonings that grow, by index of the part.
+// open returns the ids of the texts and reasonings that grow, by index of the part.
 func (r *Reducer) open() map[int]string {
 	out := map[int]string{}
 	for id, o := range r.texts {
@@ -76,7 +74,7 @@ type catchUp struct {
 	standing         Standing
 }
 
-// part compares what both have at one place; false: nothing reconciles them.
+// part compares what both have at one place. It returns false if nothing reconciles them.
 func (c *catchUp) part(i int) bool {
 	switch is := c.are[i].(type) {
 	case uimessage.Text:
@@ -100,13 +98,10 @@ func (c *catchUp) part(i int) bool {
 }
 
 func samePart(a, b uimessage.Part) bool {
-	encode := func(p uimessage.Part) []byte {
-		return uimessage.AppendJSON(nil, uimessage.Message{Parts: []uimessage.Part{p}})
-	}
-	return bytes.Equal(encode(a), encode(b))
+	return bytes.Equal(uimessage.AppendPart(nil, a), uimessage.AppendPart(nil, b))
 }
 
-// words are a text or a reasoning as far as it has come.
+// words is the current state of a text or a reasoning.
 type words struct {
 	text  string
 	state uimessage.TextState
@@ -155,16 +150,11 @@ const settled = 4
 
 // rank orders the states of a call.
 func rank(s uimessage.ToolState) int {
-	switch s {
-	case uimessage.ToolInputStreaming:
-		return 0
-	case uimessage.ToolInputAvailable:
-		return 1
-	case uimessage.ToolApprovalRequested:
-		return 2
-	case uimessage.ToolApprovalResponded:
-		return 3
-	case uimessage.ToolOutputAvailable, uimessage.ToolOutputError, uimessage.ToolOutputDenied:
+	open := []uimessage.ToolState{
+		uimessage.ToolInputStreaming, uimessage.ToolInputAvailable, uimessage.ToolApprovalRequested, uimessage.ToolApprovalResponded,
+	}
+	if i := slices.Index(open, s); i >= 0 {
+		return i
 	}
 	return settled
 }
@@ -196,19 +186,14 @@ func (c *catchUp) tool(i int, had, is uimessage.Tool) bool {
 			_, asked := c.(ToolApprovalRequest)
 			return start || input || refused || asked && was >= 2
 		})
-	} else if slices.ContainsFunc(c.had[i:], isStep) {
-		return false // an input is only looked for in the step under way
+	} else if slices.ContainsFunc(c.had[i:], func(p uimessage.Part) bool { return p.Type() == uimessage.StepStart{}.Type() }) {
+		return false // an input is only looked for in the current step
 	}
 	c.out = append(c.out, chunks...)
 	return true
 }
 
-func isStep(p uimessage.Part) bool {
-	_, ok := p.(uimessage.StepStart)
-	return ok
-}
-
-// outcome is what a call came to, without what streams do not carry.
+// outcome is the outcome of a call, without what streams do not carry.
 func outcome(t uimessage.Tool) uimessage.Tool {
 	return uimessage.Tool{Name: t.Name, ToolCallID: t.ToolCallID, State: t.State, Output: t.Output, ErrorText: t.ErrorText, Preliminary: t.Preliminary}
 }

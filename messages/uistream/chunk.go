@@ -7,7 +7,7 @@ import (
 )
 
 // Chunk is one chunk of the UI message stream, always as a value, never as a
-// pointer. Nobody changes a chunk after making it; raw values are nil when absent.
+// pointer. A chunk is never changed after it was made; raw values are nil when absent.
 //
 //sumtype:decl
 type Chunk interface {
@@ -17,8 +17,6 @@ type Chunk interface {
 	// apply applies the chunk to a message and reports whether there is something
 	// new to show.
 	apply(r *Reducer) (bool, error)
-	// write walks over the members to append them.
-	write(f *fields)
 }
 
 // FinishReason says why a model stopped.
@@ -35,207 +33,261 @@ const (
 )
 
 // Start opens a message; with the id of a stored one it continues that.
+//
+//codec:type start
 type Start struct {
-	MessageID uimessage.Optional[string]
-	Metadata  json.RawMessage
+	MessageID uimessage.Optional[string] `codec:"messageId"`
+	Metadata  json.RawMessage            `codec:"messageMetadata"`
 	Extra     []uimessage.Member
 }
 
 // Finish ends a message.
+//
+//codec:type finish
 type Finish struct {
-	Reason   FinishReason
-	Metadata json.RawMessage
+	Reason   FinishReason    `codec:"finishReason,omitempty,nullable"`
+	Metadata json.RawMessage `codec:"messageMetadata"`
 	Extra    []uimessage.Member
 }
 
 // Abort ends a message that was stopped.
+//
+//codec:type abort
 type Abort struct {
-	Reason uimessage.Optional[string]
+	Reason uimessage.Optional[string] `codec:"reason"`
 	Extra  []uimessage.Member
 }
 
 // MessageMetadata is merged into the message's metadata.
+//
+//codec:type message-metadata
 type MessageMetadata struct {
-	Metadata json.RawMessage
+	Metadata json.RawMessage `codec:"messageMetadata"`
 	Extra    []uimessage.Member
 }
 
 // StartStep opens a step, which is one model call with its tool calls.
-type StartStep struct{ Extra []uimessage.Member }
+//
+//codec:type start-step
+type StartStep struct {
+	Extra []uimessage.Member
+}
 
 // FinishStep ends a step and forgets which texts were open in it.
-type FinishStep struct{ Extra []uimessage.Member }
+//
+//codec:type finish-step
+type FinishStep struct {
+	Extra []uimessage.Member
+}
 
-// Error reports a failure; the stream goes on.
+// Error reports a failure; the stream continues.
+//
+//codec:type error
 type Error struct {
-	ErrorText string
+	ErrorText string `codec:"errorText,required"`
 	Extra     []uimessage.Member
 }
 
 // TextStart opens a text.
+//
+//codec:type text-start
 type TextStart struct {
-	ID               string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // TextDelta is more of an open text.
+//
+//codec:type text-delta
 type TextDelta struct {
-	ID               string
-	Delta            string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	Delta            string          `codec:"delta,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // TextEnd ends an open text.
+//
+//codec:type text-end
 type TextEnd struct {
-	ID               string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // ReasoningStart opens a reasoning.
+//
+//codec:type reasoning-start
 type ReasoningStart struct {
-	ID               string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // ReasoningDelta is more of an open reasoning.
+//
+//codec:type reasoning-delta
 type ReasoningDelta struct {
-	ID               string
-	Delta            string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	Delta            string          `codec:"delta,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // ReasoningEnd ends an open reasoning.
+//
+//codec:type reasoning-end
 type ReasoningEnd struct {
-	ID               string
-	ProviderMetadata json.RawMessage
+	ID               string          `codec:"id,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // ToolInputStart opens a tool call whose input streams.
+//
+//codec:type tool-input-start
 type ToolInputStart struct {
-	ToolCallID       string
-	ToolName         string
-	InputEncoding    string
-	ProviderExecuted uimessage.Optional[bool]
-	ProviderMetadata json.RawMessage
-	ToolMetadata     json.RawMessage
-	Dynamic          uimessage.Optional[bool]
-	Title            uimessage.Optional[string]
+	ToolCallID       string                     `codec:"toolCallId,required"`
+	ToolName         string                     `codec:"toolName,required"`
+	InputEncoding    string                     `codec:"inputEncoding,omitempty,nullable"`
+	ProviderExecuted uimessage.Optional[bool]   `codec:"providerExecuted"`
+	ProviderMetadata json.RawMessage            `codec:"providerMetadata"`
+	ToolMetadata     json.RawMessage            `codec:"toolMetadata"`
+	Dynamic          uimessage.Optional[bool]   `codec:"dynamic"`
+	Title            uimessage.Optional[string] `codec:"title"`
 	Extra            []uimessage.Member
 }
 
 // ToolInputDelta is more of a streaming input.
+//
+//codec:type tool-input-delta
 type ToolInputDelta struct {
-	ToolCallID string
-	Delta      string
+	ToolCallID string `codec:"toolCallId,required"`
+	Delta      string `codec:"inputTextDelta,required"`
 	Extra      []uimessage.Member
 }
 
 // ToolInputAvailable is a tool call with its whole input.
+//
+//codec:type tool-input-available
 type ToolInputAvailable struct {
-	ToolCallID       string
-	ToolName         string
-	Input            json.RawMessage
-	ProviderExecuted uimessage.Optional[bool]
-	ProviderMetadata json.RawMessage
-	ToolMetadata     json.RawMessage
-	Dynamic          uimessage.Optional[bool]
-	Title            uimessage.Optional[string]
+	ToolCallID       string                     `codec:"toolCallId,required"`
+	ToolName         string                     `codec:"toolName,required"`
+	Input            json.RawMessage            `codec:"input"`
+	ProviderExecuted uimessage.Optional[bool]   `codec:"providerExecuted"`
+	ProviderMetadata json.RawMessage            `codec:"providerMetadata"`
+	ToolMetadata     json.RawMessage            `codec:"toolMetadata"`
+	Dynamic          uimessage.Optional[bool]   `codec:"dynamic"`
+	Title            uimessage.Optional[string] `codec:"title"`
 	Extra            []uimessage.Member
 }
 
-// ToolInputError is a tool call whose input is no valid one.
+// ToolInputError is a tool call whose input is invalid.
+//
+//codec:type tool-input-error
 type ToolInputError struct {
-	ToolCallID       string
-	ToolName         string
-	Input            json.RawMessage
-	ErrorText        string
-	ProviderExecuted uimessage.Optional[bool]
-	ProviderMetadata json.RawMessage
-	ToolMetadata     json.RawMessage
-	Dynamic          uimessage.Optional[bool]
-	Title            uimessage.Optional[string]
+	ToolCallID       string                     `codec:"toolCallId,required"`
+	ToolName         string                     `codec:"toolName,required"`
+	Input            json.RawMessage            `codec:"input"`
+	ProviderExecuted uimessage.Optional[bool]   `codec:"providerExecuted"`
+	ProviderMetadata json.RawMessage            `codec:"providerMetadata"`
+	ToolMetadata     json.RawMessage            `codec:"toolMetadata"`
+	Dynamic          uimessage.Optional[bool]   `codec:"dynamic"`
+	ErrorText        string                     `codec:"errorText,required"`
+	Title            uimessage.Optional[string] `codec:"title"`
 	Extra            []uimessage.Member
 }
 
-// ToolApprovalRequest asks for a person's say on a tool call.
+// ToolApprovalRequest asks for a person's decision on a tool call.
+//
+//codec:type tool-approval-request
 type ToolApprovalRequest struct {
-	ApprovalID       string
-	ToolCallID       string
-	Descriptor       json.RawMessage
-	InputSchemaInput json.RawMessage
-	Signature        uimessage.Optional[string]
+	ApprovalID       string                     `codec:"approvalId,required"`
+	ToolCallID       string                     `codec:"toolCallId,required"`
+	Descriptor       json.RawMessage            `codec:"approvalDescriptor"`
+	InputSchemaInput json.RawMessage            `codec:"inputSchemaInput"`
+	Signature        uimessage.Optional[string] `codec:"signature"`
 	Extra            []uimessage.Member
 }
 
 // ToolOutputAvailable is a tool's result, or with Preliminary a first part of it.
+//
+//codec:type tool-output-available
 type ToolOutputAvailable struct {
-	ToolCallID       string
-	Output           json.RawMessage
-	ProviderExecuted uimessage.Optional[bool]
-	ProviderMetadata json.RawMessage
-	ToolMetadata     json.RawMessage
-	Dynamic          uimessage.Optional[bool]
-	Preliminary      uimessage.Optional[bool]
+	ToolCallID       string                   `codec:"toolCallId,required"`
+	Output           json.RawMessage          `codec:"output"`
+	ProviderExecuted uimessage.Optional[bool] `codec:"providerExecuted"`
+	ProviderMetadata json.RawMessage          `codec:"providerMetadata"`
+	ToolMetadata     json.RawMessage          `codec:"toolMetadata"`
+	Dynamic          uimessage.Optional[bool] `codec:"dynamic"`
+	Preliminary      uimessage.Optional[bool] `codec:"preliminary"`
 	Extra            []uimessage.Member
 }
 
 // ToolOutputError is a tool's failure.
+//
+//codec:type tool-output-error
 type ToolOutputError struct {
-	ToolCallID       string
-	ErrorText        string
-	ProviderExecuted uimessage.Optional[bool]
-	ProviderMetadata json.RawMessage
-	ToolMetadata     json.RawMessage
-	Dynamic          uimessage.Optional[bool]
+	ToolCallID       string                   `codec:"toolCallId,required"`
+	ErrorText        string                   `codec:"errorText,required"`
+	ProviderExecuted uimessage.Optional[bool] `codec:"providerExecuted"`
+	ProviderMetadata json.RawMessage          `codec:"providerMetadata"`
+	ToolMetadata     json.RawMessage          `codec:"toolMetadata"`
+	Dynamic          uimessage.Optional[bool] `codec:"dynamic"`
 	Extra            []uimessage.Member
 }
 
 // ToolOutputDenied settles a call that a person refused.
+//
+//codec:type tool-output-denied
 type ToolOutputDenied struct {
-	ToolCallID string
+	ToolCallID string `codec:"toolCallId,required"`
 	Extra      []uimessage.Member
 }
 
-// SourceURL is a link the model drew on.
+// SourceURL is a link that the model used.
+//
+//codec:type source-url
 type SourceURL struct {
-	SourceID         string
-	URL              string
-	Title            uimessage.Optional[string]
-	ProviderMetadata json.RawMessage
+	SourceID         string                     `codec:"sourceId,required"`
+	URL              string                     `codec:"url,required"`
+	Title            uimessage.Optional[string] `codec:"title"`
+	ProviderMetadata json.RawMessage            `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
-// SourceDocument is a document the model drew on.
+// SourceDocument is a document that the model used.
+//
+//codec:type source-document
 type SourceDocument struct {
-	SourceID         string
-	MediaType        string
-	Title            string
-	Filename         uimessage.Optional[string]
-	ProviderMetadata json.RawMessage
+	SourceID         string                     `codec:"sourceId,required"`
+	MediaType        string                     `codec:"mediaType,required"`
+	Title            string                     `codec:"title,required"`
+	Filename         uimessage.Optional[string] `codec:"filename"`
+	ProviderMetadata json.RawMessage            `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // File is a file the model made. The stream knows no file names.
+//
+//codec:type file
 type File struct {
-	URL              string
-	MediaType        string
-	ProviderMetadata json.RawMessage
+	URL              string          `codec:"url,required"`
+	MediaType        string          `codec:"mediaType,required"`
+	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
 	Extra            []uimessage.Member
 }
 
 // Data is an application's own chunk, of type `data-<Name>`. With the id of an
 // earlier one it replaces that one's data; transient ones are not kept.
+//
+//codec:type
 type Data struct {
 	Name      string
-	ID        uimessage.Optional[string]
-	Data      json.RawMessage
-	Transient uimessage.Optional[bool]
+	ID        uimessage.Optional[string] `codec:"id"`
+	Data      json.RawMessage            `codec:"data"`
+	Transient uimessage.Optional[bool]   `codec:"transient"`
 	Extra     []uimessage.Member
 }
 
@@ -246,82 +298,10 @@ type Unknown struct {
 	Raw  json.RawMessage
 }
 
-// Type implements Chunk.
-func (Start) Type() string { return "start" }
+const prefixData = "data-"
 
-// Type implements Chunk.
-func (Finish) Type() string { return "finish" }
-
-// Type implements Chunk.
-func (Abort) Type() string { return "abort" }
-
-// Type implements Chunk.
-func (MessageMetadata) Type() string { return "message-metadata" }
-
-// Type implements Chunk.
-func (StartStep) Type() string { return "start-step" }
-
-// Type implements Chunk.
-func (FinishStep) Type() string { return "finish-step" }
-
-// Type implements Chunk.
-func (Error) Type() string { return "error" }
-
-// Type implements Chunk.
-func (TextStart) Type() string { return "text-start" }
-
-// Type implements Chunk.
-func (TextDelta) Type() string { return "text-delta" }
-
-// Type implements Chunk.
-func (TextEnd) Type() string { return "text-end" }
-
-// Type implements Chunk.
-func (ReasoningStart) Type() string { return "reasoning-start" }
-
-// Type implements Chunk.
-func (ReasoningDelta) Type() string { return "reasoning-delta" }
-
-// Type implements Chunk.
-func (ReasoningEnd) Type() string { return "reasoning-end" }
-
-// Type implements Chunk.
-func (ToolInputStart) Type() string { return "tool-input-start" }
-
-// Type implements Chunk.
-func (ToolInputDelta) Type() string { return "tool-input-delta" }
-
-// Type implements Chunk.
-func (ToolInputAvailable) Type() string { return "tool-input-available" }
-
-// Type implements Chunk.
-func (ToolInputError) Type() string { return "tool-input-error" }
-
-// Type implements Chunk.
-func (ToolApprovalRequest) Type() string { return "tool-approval-request" }
-
-// Type implements Chunk.
-func (ToolOutputAvailable) Type() string { return "tool-output-available" }
-
-// Type implements Chunk.
-func (ToolOutputError) Type() string { return "tool-output-error" }
-
-// Type implements Chunk.
-func (ToolOutputDenied) Type() string { return "tool-output-denied" }
-
-// Type implements Chunk.
-func (SourceURL) Type() string { return "source-url" }
-
-// Type implements Chunk.
-func (SourceDocument) Type() string { return "source-document" }
-
-// Type implements Chunk.
-func (File) Type() string { return "file" }
-
-// Type implements Chunk.
+// Type implements [Chunk].
 func (c Data) Type() string { return prefixData + c.Name }
 
-// Type implements Chunk.
+// Type implements [Chunk].
 func (c Unknown) Type() string { return c.Name }
-
-const prefixData = "data-"

@@ -43,11 +43,7 @@ func mergeMetadata(base, patch json.RawMessage) (json.RawMessage, error) {
 		}
 		result[i].Value = m.Value
 	}
-	var w rawjson.Writer
-	w.Open()
-	w.Members(result)
-	w.Close()
-	return w.Buf, nil
+	return rawjson.AppendObject(nil, result), nil
 }
 
 // entriesOf are the members of a value as a JavaScript object spread sees them.

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 )
 
-// ParseState says what became of a text that should be JSON.
+// ParseState says whether a text that should be JSON is.
 type ParseState string
 
 // The outcomes of RepairJSON.
@@ -72,7 +72,7 @@ func poisoned(v []byte) bool {
 	return false
 }
 
-// place is where in a document the repairer stands.
+// place is the position of the repairer in the grammar of JSON.
 type place byte
 
 const (
@@ -92,21 +92,42 @@ const (
 	arrayOpen
 	arrayComma
 	arrayNext
+	closed // the object or array ended
 )
 
-// repairer reads a text byte by byte. What it does not expect it passes over, so
-// that a garbled text yields what was good of it.
+// next is the place that follows after the punctuation c; ok is false if c is none that
+// is expected.
+func (p place) next(c byte) (after place, ok bool) {
+	switch {
+	case c == '"' && (p == objectOpen || p == objectComma):
+		return objectKey, true
+	case c == '"' && p == objectKey:
+		return objectColon, true
+	case c == ':' && p == objectColon:
+		return objectValue, true
+	case c == ',' && p == objectNext:
+		return objectComma, true
+	case c == ',' && p == arrayNext:
+		return arrayComma, true
+	case c == '}' && (p == objectOpen || p == objectNext), c == ']' && (p == arrayOpen || p == arrayNext):
+		return closed, true
+	}
+	return p, false
+}
+
+// repairer reads a text byte by byte. It skips what it does not expect, so that the good
+// parts of a garbled text are kept.
 type repairer struct {
 	text string
-	// good is how much of the text can be kept.
+	// good is the length of the text that can be kept.
 	good int
 	// open are the places to return to; the last is the present one.
 	open []place
-	// word is where the current literal begins, hex how many digits of a unicode
-	// escape were seen.
+	// word is where the current literal begins, hex the number of digits of a unicode
+	// escape that were seen.
 	word int
 	hex  int
-	// width is that of the character at hand.
+	// width is that of the current character.
 	width int
 }
 
@@ -119,67 +140,52 @@ func repair(text string) []byte {
 	return r.complete()
 }
 
-func (r *repairer) top() place            { return r.open[len(r.open)-1] }
-func (r *repairer) become(p place)        { r.open[len(r.open)-1] = p }
-func (r *repairer) push(p place)          { r.open = append(r.open, p) }
-func (r *repairer) pop()                  { r.open = r.open[:len(r.open)-1] }
-func (r *repairer) keep(i int)            { r.good = i + r.width }
-func (r *repairer) closeWith(i int)       { r.keep(i); r.pop() }
-func (r *repairer) is(i int, c byte) bool { return r.text[i] == c }
+func (r *repairer) become(p place)  { r.open[len(r.open)-1] = p }
+func (r *repairer) push(p place)    { r.open = append(r.open, p) }
+func (r *repairer) pop()            { r.open = r.open[:len(r.open)-1] }
+func (r *repairer) keep(i int)      { r.good = i + r.width }
+func (r *repairer) closeWith(i int) { r.keep(i); r.pop() }
 
 func (r *repairer) step(i int) {
-	switch r.top() {
+	switch at := r.open[len(r.open)-1]; at {
 	case atRoot:
 		r.value(i, atEnd)
-	case atEnd:
-	case inString:
-		r.stringByte(i)
-	case inEscape:
-		r.escape(i)
-	case inUnicode:
-		r.unicode(i)
+	case objectValue:
+		r.value(i, objectNext)
+	case arrayComma:
+		r.value(i, arrayNext)
+	case inString, inEscape, inUnicode:
+		r.stringByte(i, at)
 	case inNumber:
 		r.number(i)
 	case inWord:
 		r.literal(i)
-	case objectOpen:
-		switch {
-		case r.is(i, '"'):
-			r.become(objectKey)
-		case r.is(i, '}'):
-			r.closeWith(i)
-		}
-	case objectComma:
-		if r.is(i, '"') {
-			r.become(objectKey)
-		}
-	case objectKey:
-		if r.is(i, '"') {
-			r.become(objectColon)
-		}
-	case objectColon:
-		if r.is(i, ':') {
-			r.become(objectValue)
-		}
-	case objectValue:
-		r.value(i, objectNext)
-	case objectNext:
-		r.afterMember(i)
-	case arrayOpen:
-		if r.is(i, ']') {
-			r.closeWith(i)
+	default:
+		if r.punctuation(i) {
 			return
 		}
-		r.keep(i)
-		r.value(i, arrayNext)
-	case arrayComma:
-		r.value(i, arrayNext)
-	case arrayNext:
-		r.afterElement(i)
+		if at == arrayOpen || at == arrayNext {
+			r.keep(i)
+		}
+		if at == arrayOpen {
+			r.value(i, arrayNext)
+		}
 	}
 }
 
-// value starts a value, after which the document goes on at next.
+// punctuation reports whether the byte is punctuation that is expected, and follows it.
+func (r *repairer) punctuation(i int) bool {
+	next, ok := r.open[len(r.open)-1].next(r.text[i])
+	switch {
+	case ok && next == closed:
+		r.closeWith(i)
+	case ok:
+		r.become(next)
+	}
+	return ok
+}
+
+// value starts a value, after which the document continues at next.
 func (r *repairer) value(i int, next place) {
 	var inside place
 	switch c := r.text[i]; {
@@ -192,79 +198,37 @@ func (r *repairer) value(i int, next place) {
 	case c == 't' || c == 'f' || c == 'n':
 		inside = inWord
 		r.word = i
-	case c == '-':
-		r.become(next)
-		r.push(inNumber)
-		return
-	case c >= '0' && c <= '9':
+	case c == '-' || c >= '0' && c <= '9':
 		inside = inNumber
 	default:
 		return
 	}
-	r.keep(i)
+	if r.text[i] != '-' { // a sign alone is no number
+		r.keep(i)
+	}
 	r.become(next)
 	r.push(inside)
 }
 
-func (r *repairer) afterMember(i int) {
-	switch r.text[i] {
-	case ',':
-		r.become(objectComma)
-	case '}':
+// stringByte reads a byte of a string or of an escape in one. An escape waits for four
+// hexadecimal digits and skips everything else.
+func (r *repairer) stringByte(i int, at place) {
+	c := r.text[i]
+	switch {
+	case at == inEscape && c == 'u':
+		r.hex = 0
+		r.become(inUnicode)
+	case at == inUnicode && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)):
+	case at == inUnicode:
+		if r.hex++; r.hex == 4 {
+			r.closeWith(i)
+		}
+	case at == inEscape || c == '"':
 		r.closeWith(i)
-	}
-}
-
-func (r *repairer) afterElement(i int) {
-	switch r.text[i] {
-	case ',':
-		r.become(arrayComma)
-	case ']':
-		r.closeWith(i)
-	default:
-		r.keep(i)
-	}
-}
-
-// after handles the byte behind a number or word, which has just been left. Here
-// an array keeps nothing that it does not expect.
-func (r *repairer) after(i int) {
-	switch c := r.text[i]; {
-	case r.top() == objectNext:
-		r.afterMember(i)
-	case r.top() == arrayNext && (c == ',' || c == ']'):
-		r.afterElement(i)
-	}
-}
-
-func (r *repairer) stringByte(i int) {
-	switch r.text[i] {
-	case '"':
-		r.closeWith(i)
-	case '\\':
+	case c == '\\':
 		r.push(inEscape)
 	default:
 		r.keep(i)
-	}
-}
-
-func (r *repairer) escape(i int) {
-	r.pop()
-	if r.is(i, 'u') {
-		r.hex = 0
-		r.push(inUnicode)
-		return
-	}
-	r.keep(i)
-}
-
-// unicode waits for four digits and passes over what is none.
-func (r *repairer) unicode(i int) {
-	if !strings.ContainsRune("0123456789abcdefABCDEF", rune(r.text[i])) {
-		return
-	}
-	if r.hex++; r.hex == 4 {
-		r.closeWith(i)
 	}
 }
 
@@ -273,18 +237,16 @@ func (r *repairer) number(i int) {
 	case c >= '0' && c <= '9':
 		r.keep(i)
 	case c == 'e' || c == 'E' || c == '-' || c == '.':
-	case c == ',' || c == '}' || c == ']':
-		r.pop()
-		r.after(i)
 	default:
 		r.pop()
+		r.punctuation(i)
 	}
 }
 
 func (r *repairer) literal(i int) {
 	if completion(r.text[r.word:i+1]) == "" {
 		r.pop()
-		r.after(i)
+		r.punctuation(i)
 		return
 	}
 	r.keep(i)
@@ -300,21 +262,20 @@ func completion(part string) string {
 	return ""
 }
 
-// complete closes everything that is open behind what is good.
+// complete closes everything that is open at the end of what is good.
 func (r *repairer) complete() []byte {
 	out := append(make([]byte, 0, r.good+len(r.open)+8), r.text[:r.good]...)
 	for _, p := range slices.Backward(r.open) {
-		switch p {
-		case inString:
+		switch {
+		case p == inString:
 			out = append(out, '"')
-		case objectOpen, objectComma, objectKey, objectColon, objectValue, objectNext:
+		case p >= objectOpen && p <= objectNext:
 			out = append(out, '}')
-		case arrayOpen, arrayComma, arrayNext:
+		case p >= arrayOpen && p <= arrayNext:
 			out = append(out, ']')
-		case inWord:
+		case p == inWord:
 			part := r.text[r.word:]
 			out = append(out, strings.TrimPrefix(completion(part), part)...)
-		case atRoot, atEnd, inEscape, inUnicode, inNumber:
 		}
 	}
 	return out

@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// ErrMetadata is the error of a metadata chunk that cannot be merged into
-// metadata which is no object.
+// ErrMetadata is the error of a metadata chunk that cannot be merged, because the
+// metadata of the message is not an object.
 var ErrMetadata = errors.New("metadata is no object to merge into")
 
 // StreamError is a chunk that refers to something the stream never opened.
@@ -19,7 +19,7 @@ type StreamError struct {
 	// ChunkType and ID name the chunk.
 	ChunkType string
 	ID        string
-	// Missing is what there should have been.
+	// Missing is what should have been opened before.
 	Missing string
 }
 
@@ -28,10 +28,10 @@ func (e *StreamError) Error() string {
 	return fmt.Sprintf("chunk %s: no %s with id %q", e.ChunkType, e.Missing, e.ID)
 }
 
-// Outcome says how a stream ended.
+// Outcome is how a stream ended.
 type Outcome string
 
-// The outcomes of a stream. Unknown is the ordinary one.
+// The outcomes of a stream. OutcomeUnknown is the ordinary one.
 const (
 	OutcomeUnknown Outcome = "unknown"
 	OutcomeAborted Outcome = "aborted"
@@ -49,12 +49,12 @@ type Reducer struct {
 	origin uimessage.Optional[string]
 
 	msg uimessage.Message
-	// step is the index behind the last step-start part.
+	// step is the index after the last step-start part.
 	step       int
 	texts      map[string]*openText
 	reasonings map[string]*openText
 	inputs     map[string]*openInput
-	// dirty are the open things whose part in msg is behind.
+	// dirty are the open texts and inputs whose part in msg is out of date.
 	dirty []flusher
 
 	finishReason FinishReason
@@ -62,7 +62,7 @@ type Reducer struct {
 	err          error
 }
 
-// flusher brings the part of an open thing up to date.
+// flusher brings the part of an open text or input up to date.
 type flusher interface {
 	flush(parts []uimessage.Part)
 }
@@ -76,9 +76,9 @@ func NewReader(continued *uimessage.Message) *Reducer {
 }
 
 // NewWriter returns the reducer of the server that makes a stream and stores the
-// answer. The answer continues the message given, if it is one of an assistant;
-// otherwise it gets messageID, unless a start chunk brings its own. A start with
-// another id renames the message and keeps its parts.
+// answer. The answer continues the given message if that is one of an assistant;
+// otherwise it gets messageID, unless a start chunk has an id. A start with another id
+// renames the message and keeps its parts.
 func NewWriter(continued *uimessage.Message, messageID string) *Reducer {
 	r := newReducer(continued)
 	if !r.origin.Set {
@@ -105,7 +105,7 @@ func newReducer(continued *uimessage.Message) *Reducer {
 	return r
 }
 
-// reset begins an empty message.
+// reset starts an empty message.
 func (r *Reducer) reset(id string) {
 	r.msg = uimessage.Message{ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}}
 	r.step = 0
@@ -135,8 +135,8 @@ func (r *Reducer) Snapshot() uimessage.Message {
 	return m
 }
 
-// Forward returns the chunk as it goes out to readers: a start without an id
-// gets the one of the message. It changes nothing.
+// Forward returns the chunk as readers receive it: a start without an id gets the id
+// of the message. It changes nothing.
 func (r *Reducer) Forward(c Chunk) Chunk {
 	if start, ok := c.(Start); ok && !r.reader && !start.MessageID.Set {
 		start.MessageID = uimessage.Some(r.fallback)
@@ -145,7 +145,7 @@ func (r *Reducer) Forward(c Chunk) Chunk {
 	return c
 }
 
-// Continued reports whether the message so far is the one that was given to continue.
+// Continued reports whether the message is still the one that was given to continue.
 func (r *Reducer) Continued() bool { return r.origin.Set && r.origin.Value == r.msg.ID }
 
 // Outcome reports how the stream ended, if it has.
@@ -160,10 +160,10 @@ func (r *Reducer) Outcome() Outcome {
 	}
 }
 
-// Aborted reports whether an abort chunk came, also if the stream failed later.
+// Aborted reports whether there was an abort chunk, also if the stream failed later.
 func (r *Reducer) Aborted() bool { return r.aborted }
 
-// FinishReason is that of the last finish chunk that named one, or empty.
+// FinishReason is the reason of the last finish chunk that has one, or empty.
 func (r *Reducer) FinishReason() FinishReason { return r.finishReason }
 
 // Err is the error that ended the stream, or nil.
@@ -180,10 +180,10 @@ func (r *Reducer) Apply(c Chunk) (changed bool, err error) {
 	return changed && r.err == nil, r.err
 }
 
-// settle writes out everything open.
+// settle brings all parts up to date.
 func (r *Reducer) settle() { r.Message() }
 
-// touch notes that an open thing is ahead of its part.
+// touch notes that the part of an open text or input is out of date.
 func (r *Reducer) touch(f flusher, dirty *bool) {
 	if !*dirty {
 		*dirty = true
@@ -207,12 +207,4 @@ func (r *Reducer) mergeMetadata(patch json.RawMessage) (bool, error) {
 func (r *Reducer) show(p uimessage.Part) (bool, error) {
 	r.msg.Parts = append(r.msg.Parts, p)
 	return true, nil
-}
-
-// notNull is the raw value, or absent if it is null.
-func notNull(v json.RawMessage) json.RawMessage {
-	if rawjson.KindOf(v) == rawjson.Null {
-		return nil
-	}
-	return v
 }

@@ -1,32 +1,25 @@
 package uistream
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Replay returns the chunks that rebuild a stored message for a reader who comes
-// late: a start, then the chunks of every part, without a finish. Parts that still
-// grow are left open. What the stream has no words for is lost: the answer to an
-// approval, the name of a file, unknown members and parts, and that a dynamic
-// part once was a static one. The chunks share raw values with the message.
+// Replay returns the chunks that rebuild a stored message for a new reader: a start,
+// then the chunks of every part, without a finish. Parts that still grow are left open.
+// What no chunk can express is lost: the answer to an approval, the name of a file,
+// unknown members and parts, and that a dynamic part once was a static one. The chunks
+// share raw values with the message.
 func Replay(m uimessage.Message) []Chunk {
 	return (&replayer{}).message(m)
 }
 
 // Replay returns the chunks that rebuild the message so far, so that a reader who
-// has applied them can go on with the chunks that come next.
+// has applied them can continue with the chunks that follow.
 func (r *Reducer) Replay() []Chunk {
-	p := &replayer{open: map[int]string{}}
-	for id, o := range r.texts {
-		p.open[o.index] = id
-	}
-	for id, o := range r.reasonings {
-		p.open[o.index] = id
-	}
+	p := &replayer{open: r.open()}
 	return p.message(r.Snapshot())
 }
 
@@ -35,7 +28,7 @@ type replayer struct {
 	chunks []Chunk
 	// open are the ids of texts that grow, by index of the part.
 	open map[int]string
-	// inStep says that a step was opened.
+	// inStep is true once a step was opened.
 	inStep bool
 }
 
@@ -76,7 +69,7 @@ func (r *replayer) part(i int, part uimessage.Part) {
 	}
 }
 
-// id is that of the part while it grows, or one that no live part has.
+// id is the id of the part while it grows, or one that no growing part has.
 func (r *replayer) id(i int) string {
 	if id, ok := r.open[i]; ok {
 		return id
@@ -131,10 +124,7 @@ func (r *replayer) tool(p uimessage.Tool) {
 	if a := p.Approval; a != nil {
 		r.add(ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: p.ToolCallID, Descriptor: a.Descriptor, InputSchemaInput: a.InputSchemaInput, Signature: a.Signature})
 	}
-	r.outcome(p, p.ResultProviderMetadata)
-}
-
-func (r *replayer) outcome(p uimessage.Tool, metadata json.RawMessage) {
+	metadata := p.ResultProviderMetadata
 	switch p.State {
 	case uimessage.ToolOutputAvailable:
 		r.add(ToolOutputAvailable{ToolCallID: p.ToolCallID, Output: p.Output, Preliminary: p.Preliminary, ProviderMetadata: metadata})

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages/internal/rawjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// openText is a text or reasoning part that grows. Strings taken from the
-// builder stay as they are while it grows, so parts handed out never change.
+// openText is a text or reasoning part that grows. Strings taken from the builder do
+// not change while it grows, so neither do parts that were handed out.
 type openText struct {
 	index     int
 	id        uimessage.Optional[string]
@@ -68,7 +69,7 @@ func (r *Reducer) growText(chunkType string, o *openText, id, delta string, meta
 		return &StreamError{ChunkType: chunkType, ID: id, Missing: "open part"}
 	}
 	o.text.WriteString(delta)
-	if m := notNull(metadata); len(m) > 0 {
+	if m := rawjson.NotNull(metadata); len(m) > 0 {
 		o.metadata = m
 	}
 	r.touch(o, &o.dirty)

@@ -12,13 +12,13 @@ const encodingText = "text"
 
 // openInput is a tool input that streams.
 type openInput struct {
-	// call is what every delta says again about the part.
+	// call is what every delta repeats about the part.
 	call  ToolInputStart
 	text  strings.Builder
 	index int
 	dirty bool
-	// bare says that the part is a dynamic one that the last delta added; such a
-	// part shows its raw input from the next delta on.
+	// bare is true for a dynamic part that the last delta added; such a part shows its
+	// raw input from the next delta on.
 	bare bool
 }
 
@@ -40,7 +40,7 @@ func (o *openInput) flush(parts []uimessage.Part) {
 }
 
 // toolUpdate is what a chunk says about a call. Members that are absent here are
-// removed from the part, but for title, metadata and providerExecuted.
+// removed from the part, except title, metadata and providerExecuted.
 type toolUpdate struct {
 	call        ToolInputStart
 	state       uimessage.ToolState
@@ -70,7 +70,7 @@ func (u *toolUpdate) apply(p *uimessage.Tool) {
 	if u.call.ProviderExecuted.Set {
 		p.ProviderExecuted = u.call.ProviderExecuted
 	}
-	metadata := notNull(u.call.ProviderMetadata)
+	metadata := rawjson.NotNull(u.call.ProviderMetadata)
 	switch {
 	case len(metadata) == 0:
 	case u.state == uimessage.ToolOutputAvailable || u.state == uimessage.ToolOutputError:
@@ -117,8 +117,8 @@ func (c ToolInputAvailable) apply(r *Reducer) (bool, error) {
 	return true, nil
 }
 
-// apply settles a call whose input is none. The part that is there decides
-// whether it is a dynamic one.
+// apply settles a call whose input is invalid. If the call has a part already, that
+// decides whether it is a dynamic one.
 func (c ToolInputError) apply(r *Reducer) (bool, error) {
 	u := toolUpdate{
 		call: ToolInputStart{
@@ -142,8 +142,8 @@ func (c ToolInputError) apply(r *Reducer) (bool, error) {
 	return true, nil
 }
 
-// resumeInputs takes up the inputs that still stream in the last step of a
-// continued message.
+// resumeInputs opens the inputs that still stream in the last step of a continued
+// message.
 func (r *Reducer) resumeInputs() {
 	for i := r.step; i < len(r.msg.Parts); i++ {
 		p, ok := r.msg.Parts[i].(uimessage.Tool)
@@ -161,7 +161,7 @@ func (r *Reducer) resumeInputs() {
 	}
 }
 
-// putCall updates the call in the running step, or adds it, and returns its index.
+// putCall updates the call in the current step, or adds it, and returns its index.
 func (r *Reducer) putCall(u toolUpdate) (index int, added bool) {
 	r.settle()
 	dynamic := u.call.Dynamic.Value
@@ -179,8 +179,8 @@ func (r *Reducer) putCall(u toolUpdate) (index int, added bool) {
 	return len(r.msg.Parts) - 1, true
 }
 
-// findCall returns the index of the call that an outcome is for: the first with
-// its id in the running step, else the last before it.
+// findCall returns the index of the call that an outcome is for: the first with its id
+// in the current step, or else the last in the steps before.
 func (r *Reducer) findCall(chunkType, callID string) (int, uimessage.Tool, error) {
 	r.settle()
 	for i := r.step; i < len(r.msg.Parts); i++ {
@@ -227,13 +227,13 @@ func (c ToolApprovalRequest) apply(r *Reducer) (bool, error) {
 	}
 	p.State = uimessage.ToolApprovalRequested
 	p.Approval = &uimessage.Approval{
-		ID: c.ApprovalID, Signature: c.Signature, Descriptor: notNull(c.Descriptor), InputSchemaInput: c.InputSchemaInput,
+		ID: c.ApprovalID, Signature: c.Signature, Descriptor: rawjson.NotNull(c.Descriptor), InputSchemaInput: c.InputSchemaInput,
 	}
 	r.msg.Parts[i] = p
 	return true, nil
 }
 
-// settleCall brings the outcome of a call that is there.
+// settleCall adds the outcome to a call.
 func (r *Reducer) settleCall(chunkType string, u toolUpdate) error {
 	i, p, err := r.findCall(chunkType, u.call.ToolCallID)
 	if err != nil {

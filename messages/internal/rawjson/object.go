@@ -30,7 +30,7 @@ func (e *Fault) Error() string {
 // Unwrap implements the errors package's protocol.
 func (e *Fault) Unwrap() error { return ErrInvalid }
 
-// Member is a member of a JSON object that is kept as it came.
+// Member is a member of a JSON object that is kept as it is.
 type Member struct {
 	Name  string
 	Value json.RawMessage
@@ -53,27 +53,34 @@ func (o Optional[T]) Or(def T) T {
 	return def
 }
 
-// Writer appends the members of objects to Buf.
+// Writer appends the members of an object to Buf.
 type Writer struct {
 	Buf []byte
 }
 
-// Open starts an object and Close ends it.
-func (w *Writer) Open() { w.Buf = append(w.Buf, '{') }
+// Open returns the writer of an object that begins at the end of dst. Close ends it.
+func Open(dst []byte) Writer { return Writer{Buf: append(dst, '{')} }
 
-// Close ends the object that Open started.
-func (w *Writer) Close() { w.Buf = append(w.Buf, '}') }
+// Close ends the object and returns all that was written.
+func (w *Writer) Close() []byte { return append(w.Buf, '}') }
 
 // Key starts a member whose name needs no escaping; its value must follow.
 func (w *Writer) Key(name string) {
-	w.comma()
+	w.Next()
 	w.Buf = append(w.Buf, '"')
 	w.Buf = append(w.Buf, name...)
 	w.Buf = append(w.Buf, '"', ':')
 }
 
-func (w *Writer) comma() {
-	if w.Buf[len(w.Buf)-1] != '{' {
+// OpenList starts an array and CloseList ends it.
+func (w *Writer) OpenList() { w.Buf = append(w.Buf, '[') }
+
+// CloseList ends the array that OpenList started.
+func (w *Writer) CloseList() { w.Buf = append(w.Buf, ']') }
+
+// Next separates a member or an element from the one before it, if there is one.
+func (w *Writer) Next() {
+	if last := w.Buf[len(w.Buf)-1]; last != '{' && last != '[' {
 		w.Buf = append(w.Buf, ',')
 	}
 }
@@ -98,11 +105,37 @@ func (w *Writer) Opt(name string, v Optional[string]) {
 	}
 }
 
+// StrPtr writes a string member unless it is nil.
+func (w *Writer) StrPtr(name string, v *string) {
+	if v != nil {
+		w.Str(name, *v)
+	}
+}
+
+// BoolPtr writes a truth value unless it is nil.
+func (w *Writer) BoolPtr(name string, v *bool) {
+	if v != nil {
+		w.Bool(name, *v)
+	}
+}
+
 // Flag writes a truth value if it is present.
 func (w *Writer) Flag(name string, v Optional[bool]) {
 	if v.Set {
-		w.Key(name)
-		w.Buf = strconv.AppendBool(w.Buf, v.Value)
+		w.Bool(name, v.Value)
+	}
+}
+
+// Bool writes a truth value.
+func (w *Writer) Bool(name string, v bool) {
+	w.Key(name)
+	w.Buf = strconv.AppendBool(w.Buf, v)
+}
+
+// True writes a truth value if it is true.
+func (w *Writer) True(name string, v bool) {
+	if v {
+		w.Bool(name, v)
 	}
 }
 
@@ -130,7 +163,7 @@ func (w *Writer) Raw(name string, v json.RawMessage) {
 // Members writes members that were kept.
 func (w *Writer) Members(list []Member) {
 	for _, m := range list {
-		w.comma()
+		w.Next()
 		w.Buf = AppendString(w.Buf, m.Name)
 		w.Buf = append(w.Buf, ':')
 		if len(m.Value) == 0 {
@@ -139,6 +172,13 @@ func (w *Writer) Members(list []Member) {
 		}
 		w.Buf = Append(w.Buf, m.Value)
 	}
+}
+
+// AppendObject appends the object that has these members.
+func AppendObject(dst []byte, members []Member) []byte {
+	w := Open(dst)
+	w.Members(members)
+	return w.Close()
 }
 
 // Reader decodes members below a path and keeps the first fault.
@@ -151,6 +191,31 @@ type Reader struct {
 func (r *Reader) Fail(name, reason string) {
 	if r.Err == nil {
 		r.Err = &Fault{Path: Join(r.Path, name), Reason: reason}
+	}
+}
+
+// Object reports whether v is an object, and notes a fault if it is not.
+func (r *Reader) Object(v []byte) bool {
+	if KindOf(v) != Object {
+		r.Fail("", "want an object")
+		return false
+	}
+	return true
+}
+
+// Array reports whether the value of a member is an array, and notes a fault if it is not.
+func (r *Reader) Array(name string, v []byte) bool {
+	if KindOf(v) != Array {
+		r.Fail(name, "want an array")
+		return false
+	}
+	return true
+}
+
+// Inside notes a fault that was found in the value of a member, if err is one.
+func (r *Reader) Inside(name string, err error) {
+	if err != nil && r.Err == nil {
+		r.Err = Within(Join(r.Path, name), err)
 	}
 }
 
@@ -171,8 +236,8 @@ func (r *Reader) Str(name string, v []byte, to *string) {
 	*to = s
 }
 
-// Word reads an optional word; null is kept in extra.
-func (r *Reader) Word(extra *[]Member, k, v []byte, to *string) {
+// StrOrNull reads an optional string that may be empty; null is kept in extra.
+func (r *Reader) StrOrNull(extra *[]Member, k, v []byte, to *string) {
 	if KindOf(v) == Null {
 		Extra(extra, k, v)
 		return
@@ -202,6 +267,30 @@ func (r *Reader) Flag(extra *[]Member, k, v []byte, to *Optional[bool]) {
 	}
 }
 
+// Bool reads an optional truth value that is false when absent; null is kept in extra.
+func (r *Reader) Bool(extra *[]Member, k, v []byte, to *bool) {
+	var flag Optional[bool]
+	if r.Flag(extra, k, v, &flag); flag.Set {
+		*to = flag.Value
+	}
+}
+
+// StrPtr reads an optional string; null is kept in extra.
+func (r *Reader) StrPtr(extra *[]Member, k, v []byte, to **string) {
+	var text Optional[string]
+	if r.Opt(extra, k, v, &text); text.Set {
+		*to = &text.Value
+	}
+}
+
+// BoolPtr reads an optional truth value; null is kept in extra.
+func (r *Reader) BoolPtr(extra *[]Member, k, v []byte, to **bool) {
+	var flag Optional[bool]
+	if r.Flag(extra, k, v, &flag); flag.Set {
+		*to = &flag.Value
+	}
+}
+
 // Int reads a whole number that fits.
 func (r *Reader) Int(name string, v []byte, to *int64) {
 	n, err := strconv.ParseInt(string(v), 10, 64)
@@ -212,8 +301,11 @@ func (r *Reader) Int(name string, v []byte, to *int64) {
 	*to = n
 }
 
-// Extra keeps a member as it came.
+// Extra keeps a member as it is, unless list is nil.
 func Extra(list *[]Member, k, v []byte) {
+	if list == nil {
+		return
+	}
 	*list = append(*list, Member{Name: string(k), Value: Compact(v)})
 }
 
@@ -223,6 +315,8 @@ func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]
 // Join is the path of a member.
 func Join(path, name string) string {
 	switch {
+	case name == "":
+		return path
 	case path == "":
 		return name
 	case strings.HasPrefix(name, "["):

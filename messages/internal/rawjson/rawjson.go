@@ -19,7 +19,7 @@ const maxDepth = 10000
 // errSyntax is the sentinel under every syntax fault.
 var errSyntax = errors.New("invalid JSON")
 
-// Kind is the type of a JSON value, told by its first byte.
+// Kind is the type of a JSON value, which its first byte determines.
 type Kind byte
 
 // The kinds of values. None stands for an absent or empty value.
@@ -33,7 +33,7 @@ const (
 	Object
 )
 
-// KindOf tells the kind of a value that is known to be valid JSON.
+// KindOf returns the kind of a value that is known to be valid JSON.
 func KindOf(v []byte) Kind {
 	i := skipSpace(v, 0)
 	if i >= len(v) {
@@ -62,7 +62,7 @@ func Check(b []byte) error {
 	return err
 }
 
-// check also tells whether b holds whitespace between its tokens.
+// check also reports whether b has whitespace between its tokens.
 func check(b []byte) (spaced bool, err error) {
 	c := checker{b: b}
 	i, err := c.value(c.space(0), 0)
@@ -76,7 +76,7 @@ func check(b []byte) (spaced bool, err error) {
 }
 
 // Members walks the members of a valid object in order. Keys are unquoted;
-// neither slice may be changed. A value that is no object has no members.
+// neither slice may be changed. A value that is not an object has no members.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
 		i := skipSpace(obj, 0)
@@ -102,7 +102,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements walks the elements of a valid array in order. A value that is no
+// Elements walks the elements of a valid array in order. A value that is not an
 // array has no elements.
 func Elements(arr []byte) iter.Seq2[int, []byte] {
 	return func(yield func(n int, v []byte) bool) {
@@ -138,6 +138,21 @@ func Lookup(obj []byte, name string) ([]byte, bool) {
 	return found, ok
 }
 
+// NotNull returns the value, or nil if it is null.
+func NotNull(v []byte) []byte {
+	if KindOf(v) == Null {
+		return nil
+	}
+	return v
+}
+
+// Text returns the string member with this name, or an empty one.
+func Text(obj []byte, name string) string {
+	v, _ := Lookup(obj, name)
+	text, _ := Unquote(v)
+	return text
+}
+
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -145,7 +160,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at i.
+// skipString returns the index after the string that starts at i.
 func skipString(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -158,7 +173,7 @@ func skipString(b []byte, i int) int {
 	return len(b)
 }
 
-// skipValue returns the index behind the valid value that starts at i.
+// skipValue returns the index after the valid value that starts at i.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return len(b)
@@ -225,9 +240,9 @@ func (c *checker) value(i, depth int) (int, error) {
 	case '"':
 		return c.str(i)
 	case '{':
-		return c.object(i, depth+1)
+		return c.container(i, depth+1, '}')
 	case '[':
-		return c.array(i, depth+1)
+		return c.container(i, depth+1, ']')
 	case 't':
 		return c.literal(i, "true")
 	case 'f':
@@ -246,31 +261,28 @@ func (c *checker) literal(i int, word string) (int, error) {
 	return i + len(word), nil
 }
 
-func (c *checker) object(i, depth int) (int, error) {
+// container reads an object or an array up to its closing byte.
+func (c *checker) container(i, depth int, end byte) (int, error) {
 	if depth > maxDepth {
 		return i, fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
 	}
 	i = c.space(i + 1)
-	if i < len(c.b) && c.b[i] == '}' {
+	if i < len(c.b) && c.b[i] == end {
 		return i + 1, nil
 	}
 	for {
-		if i >= len(c.b) || c.b[i] != '"' {
-			return i, c.fault(i)
-		}
 		var err error
-		if i, err = c.str(i); err != nil {
-			return i, err
+		if end == '}' {
+			if i, err = c.name(i); err != nil {
+				return i, err
+			}
 		}
-		if i = c.space(i); i >= len(c.b) || c.b[i] != ':' {
-			return i, c.fault(i)
-		}
-		if i, err = c.value(c.space(i+1), depth); err != nil {
+		if i, err = c.value(i, depth); err != nil {
 			return i, err
 		}
 		i = c.space(i)
 		switch {
-		case i < len(c.b) && c.b[i] == '}':
+		case i < len(c.b) && c.b[i] == end:
 			return i + 1, nil
 		case i < len(c.b) && c.b[i] == ',':
 			i = c.space(i + 1)
@@ -280,29 +292,19 @@ func (c *checker) object(i, depth int) (int, error) {
 	}
 }
 
-func (c *checker) array(i, depth int) (int, error) {
-	if depth > maxDepth {
-		return i, fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
+// name reads the name of a member and its colon.
+func (c *checker) name(i int) (int, error) {
+	if i >= len(c.b) || c.b[i] != '"' {
+		return i, c.fault(i)
 	}
-	i = c.space(i + 1)
-	if i < len(c.b) && c.b[i] == ']' {
-		return i + 1, nil
+	i, err := c.str(i)
+	if err != nil {
+		return i, err
 	}
-	for {
-		var err error
-		if i, err = c.value(i, depth); err != nil {
-			return i, err
-		}
-		i = c.space(i)
-		switch {
-		case i < len(c.b) && c.b[i] == ']':
-			return i + 1, nil
-		case i < len(c.b) && c.b[i] == ',':
-			i = c.space(i + 1)
-		default:
-			return i, c.fault(i)
-		}
+	if i = c.space(i); i >= len(c.b) || c.b[i] != ':' {
+		return i, c.fault(i)
 	}
+	return c.space(i + 1), nil
 }
 
 func (c *checker) str(i int) (int, error) {

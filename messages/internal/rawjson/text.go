@@ -96,7 +96,7 @@ func compact(dst, raw []byte) []byte {
 }
 
 // Unquote returns the text of a valid JSON string. Half a surrogate pair and
-// bytes that are not UTF-8 become U+FFFD. ok is false if v is no string.
+// bytes that are not UTF-8 become U+FFFD. ok is false if v is not a string.
 func Unquote(v []byte) (s string, ok bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return "", false
@@ -155,7 +155,7 @@ func unescape(c byte) byte {
 }
 
 // unescapeUnicode decodes the \u escape at i, with its second half if it is a
-// surrogate, and returns the index behind it.
+// surrogate, and returns the index after it.
 func unescapeUnicode(in []byte, i int) (rune, int) {
 	r, ok := hex4(in, i+2)
 	if !ok {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The files in the repository are those that go generate writes.
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	for _, dir := range []string{"../../uimessage", "../../uistream", "../../modelmessage"} {
+		want, err := generate(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(dir, output))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s is stale; run go generate ./messages/...", filepath.Join(dir, output))
+		}
+	}
+}
+
+func TestGenerateRefuses(t *testing.T) {
+	for name, src := range map[string]string{
+		"a type that is no struct":      "package p\n\n//codec:object\ntype T []string\n",
+		"an option that is not known":   "package p\n\n//codec:object\ntype T struct {\n\tA string `codec:\"a,requird\"`\n}\n",
+		"a directive that is not known": "package p\n\n//codec:objekt\ntype T struct{}\n",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := generate(dir); !errors.Is(err, errTable) {
+			t.Errorf("%s: %v and\n%s", name, err, out)
+		}
+	}
+}
