@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -69,11 +70,12 @@ func New(o Options) (*Model, error) {
 
 func newWriter(o *Options, e Endpoint) *bodyWriter {
 	return &bodyWriter{
-		model: e.Model, settings: e.Settings, stream: true,
+		model: e.Model, settings: e.Settings,
 		encoder: encoder{
 			sight: newSight(e.Settings, e.Model), load: o.Load,
-			exact: o.Exact, noReasoning: e.Settings.NoReasoning, optionsKey: "openaiCompatible",
-			prompter: prompter{downloader: o.Downloader, takesLink: o.TakesLink},
+			exact: o.Exact, prompter: prompter{takesLink: func(mediaType, link string) bool {
+				return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+			}},
 		},
 	}
 }

@@ -71,13 +71,9 @@ type Options struct {
 
 	// Transport carries the requests; nil: [NewTransport].
 	Transport http.RoundTripper
-	// Downloader loads links that TakesLink refuses; nil: such files become a note.
-	Downloader Downloader
 	// Load reads the stored files that links of [messages.Picture] name; nil: there are
 	// none. It gives the same bytes for the same link.
 	Load func(ctx context.Context, link string) ([]byte, error)
-	// TakesLink tells which links the model loads itself; nil: links to images.
-	TakesLink func(mediaType, link string) bool
 	// Exact behaves as the SDK to the letter: one attempt, no stand-ins for what
 	// is empty or cannot be sent, errors inside a stream as events with a finish.
 	Exact bool
@@ -124,12 +120,6 @@ func (o *Options) setDefaults() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.TakesLink == nil {
-		exact := o.Exact
-		o.TakesLink = func(mediaType, link string) bool {
-			return !exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
-		}
 	}
 }
 

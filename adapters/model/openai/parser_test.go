@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // events reads all data of a stream.
@@ -185,7 +186,7 @@ func FuzzString(f *testing.F) {
 		if err := json.Compact(&want, raw); err != nil {
 			t.Fatal(err)
 		}
-		if got := appendCompact(nil, raw); string(got) != want.String() {
+		if got := modelmessage.AppendJSON(nil, raw); string(got) != want.String() {
 			t.Fatalf("%s compacted to %s", raw, got)
 		}
 		var quoted string

@@ -14,14 +14,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Downloader loads linked files that the model does not load itself.
-type Downloader interface {
-	// Download returns the bytes behind link and their media type, empty if
-	// unknown. It must give the same bytes for the same link as long as the link is
-	// in a chat's history: prompts are cached by their bytes.
-	Download(ctx context.Context, link string) (data []byte, mediaType string, err error)
-}
-
 // Faults of requests that can never be sent.
 var (
 	errNoMessages    = errors.New("invalid prompt: messages must not be empty")
@@ -60,8 +52,10 @@ type promptFile struct {
 
 // prompter turns model messages into prompt messages.
 type prompter struct {
-	downloader Downloader
-	takesLink  func(mediaType, link string) bool
+	// takesLink tells which links the model loads itself.
+	takesLink func(mediaType, link string) bool
+	// download loads the others. Hosts have none: such a file becomes a note.
+	download func(ctx context.Context, link string) (data []byte, mediaType string, err error)
 }
 
 // message converts one message. Consecutive tool messages need no merging, as
@@ -85,8 +79,6 @@ func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptM
 	}
 	return out, nil
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // dropped tells which parts never reach a provider.
 func dropped(role modelmessage.Role, part modelmessage.Part) bool {
@@ -149,7 +141,7 @@ func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, media
 			f.original = data
 		}
 		if role == modelmessage.RoleUser && !p.takesLink(mediaType, link) {
-			return f, p.download(ctx, f)
+			return f, p.loadLink(ctx, f)
 		}
 	default:
 		f.base64 = data
@@ -157,12 +149,12 @@ func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, media
 	return f, nil
 }
 
-func (p *prompter) download(ctx context.Context, f *promptFile) error {
-	if p.downloader == nil {
+func (p *prompter) loadLink(ctx context.Context, f *promptFile) error {
+	if p.download == nil {
 		f.missing = true
 		return nil
 	}
-	data, mediaType, err := p.downloader.Download(ctx, f.link)
+	data, mediaType, err := p.download(ctx, f.link)
 	if err != nil {
 		return fmt.Errorf("download file: %w", err)
 	}
@@ -219,6 +211,10 @@ func (f *promptFile) encoded() string {
 		return base64.StdEncoding.EncodeToString(f.bytes)
 	}
 	return f.base64
+}
+
+func (f *promptFile) dataURL(mediaType string) string {
+	return "data:" + mediaType + ";base64," + f.encoded()
 }
 
 // decoded is the file as bytes.

@@ -17,6 +17,9 @@ const deniedText = "Tool call execution denied."
 // emptyResult stands for a tool result without content, which some servers refuse.
 const emptyResult = "(empty result)"
 
+// optionsKey is the member of provider options that is for this protocol.
+const optionsKey = "openaiCompatible"
+
 // encoder writes model messages as chat-completions messages. It has no state:
 // equal messages give equal bytes.
 type encoder struct {
@@ -24,11 +27,9 @@ type encoder struct {
 	// exact follows the SDK to the letter. Otherwise messages without content are
 	// left out, empty results and arguments get a stand-in, and files that cannot
 	// be shown become a line of text, so that one file never silences a chat.
-	exact       bool
-	noReasoning bool
-	sight       *sight
-	load        func(ctx context.Context, link string) ([]byte, error)
-	optionsKey  string // the member of providerOptions that is ours
+	exact bool
+	sight *sight
+	load  func(ctx context.Context, link string) ([]byte, error)
 }
 
 // openMessage begins the next message of the array that dst ends in.
@@ -120,7 +121,7 @@ func appendSystemText(dst []byte, text string) []byte {
 }
 
 func (e *encoder) appendSystem(dst []byte, m promptMessage) []byte {
-	text := textOf(m)
+	text := textOf[modelmessage.Text](m)
 	if text == "" && !e.exact {
 		return dst
 	}
@@ -129,19 +130,14 @@ func (e *encoder) appendSystem(dst []byte, m promptMessage) []byte {
 	return append(e.appendOptions(dst, m.options), '}')
 }
 
-func textOf(m promptMessage) string {
-	if len(m.parts) == 1 {
-		if t, ok := m.parts[0].part.(modelmessage.Text); ok {
-			return t.Text
-		}
-	}
-	var b strings.Builder
+// textOf joins the texts, or the reasoning, of a message.
+func textOf[P modelmessage.Text | modelmessage.Reasoning](m promptMessage) (text string) {
 	for _, p := range m.parts {
-		if t, ok := p.part.(modelmessage.Text); ok {
-			b.WriteString(t.Text)
+		if part, ok := p.part.(P); ok {
+			text += modelmessage.Text(part).Text
 		}
 	}
-	return b.String()
+	return text
 }
 
 func (e *encoder) appendUser(dst []byte, m promptMessage) ([]byte, error) {
@@ -239,17 +235,10 @@ func (e *encoder) appendImage(dst []byte, f *promptFile) []byte {
 		if mediaType == "image/*" {
 			mediaType = "image/jpeg"
 		}
-		dst = appendDataURL(dst, mediaType, f)
+		dst = appendString(dst, f.dataURL(mediaType))
 	}
 	dst = append(dst, '}')
 	return append(e.appendOptions(dst, f.options), '}')
-}
-
-func appendDataURL(dst []byte, mediaType string, f *promptFile) []byte {
-	dst = append(dst, `"data:`...)
-	dst = appendText(dst, mediaType)
-	dst = append(dst, ";base64,"...)
-	return append(appendText(dst, f.encoded()), '"')
 }
 
 func (e *encoder) appendAudio(dst []byte, f *promptFile) ([]byte, error) {
@@ -282,7 +271,7 @@ func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
 	}
 	dst = append(dst, `{"type":"file","file":{"filename":`...)
 	dst = appendString(dst, name)
-	dst = appendDataURL(appendMember(dst, "file_data"), "application/pdf", f)
+	dst = appendString(appendMember(dst, "file_data"), f.dataURL("application/pdf"))
 	dst = append(dst, '}')
 	return append(e.appendOptions(dst, f.options), '}'), nil
 }
@@ -290,8 +279,8 @@ func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
 // appendAssistant joins the texts of an answer. Files, and results of calls that
 // a provider ran itself, are not sent back.
 func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
-	start, calls, reasoned := len(dst), 0, false
-	text := textOf(m)
+	start, calls := len(dst), 0
+	text := textOf[modelmessage.Text](m)
 	for _, p := range m.parts {
 		if _, ok := p.part.(modelmessage.ToolCall); ok {
 			calls++
@@ -306,19 +295,8 @@ func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
 	default:
 		dst = appendString(dst, text)
 	}
-	for _, p := range m.parts {
-		r, ok := p.part.(modelmessage.Reasoning)
-		if !ok || r.Text == "" || e.noReasoning {
-			continue
-		}
-		if !reasoned {
-			dst = append(dst, `,"reasoning_content":"`...)
-			reasoned = true
-		}
-		dst = appendText(dst, r.Text)
-	}
-	if reasoned {
-		dst = append(dst, '"')
+	if reasoning := textOf[modelmessage.Reasoning](m); reasoning != "" {
+		dst = appendString(appendMember(dst, "reasoning_content"), reasoning)
 	}
 	if calls > 0 {
 		dst = append(dst, `,"tool_calls":[`...)
@@ -403,10 +381,10 @@ func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 		return dst
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(options, &all) != nil || isNull(all[e.optionsKey]) {
+	if json.Unmarshal(options, &all) != nil || isNull(all[optionsKey]) {
 		return dst
 	}
-	dec := json.NewDecoder(bytes.NewReader(all[e.optionsKey]))
+	dec := json.NewDecoder(bytes.NewReader(all[optionsKey]))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return dst
 	}
@@ -420,7 +398,7 @@ func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 			return dst
 		}
 		if s, ok := name.(string); ok && (e.exact || !reserved(s)) && utf8.ValidString(s) {
-			dst = appendCompact(appendMember(dst, s), value)
+			dst = modelmessage.AppendJSON(appendMember(dst, s), value)
 		}
 	}
 	return dst
