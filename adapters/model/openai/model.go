@@ -27,11 +27,9 @@ var _ model.Model = (*Model)(nil)
 
 // endpoint is one model with all that is needed to ask it.
 type endpoint struct {
-	Endpoint
+	*caller
 	opts    *Options
-	client  *openaiapi.Client
 	writer  *bodyWriter
-	masker  *masker
 	metrics *metrics
 	log     *slog.Logger
 	readers eventReaders
@@ -52,7 +50,6 @@ func New(o Options) (*Model, error) {
 		secrets = append(secrets, e.secrets()...)
 	}
 	masker := newMasker(secrets)
-	doer := newDoer(o.Transport, masker)
 	m := &Model{}
 	for i, e := range all {
 		e, err := e.checked()
@@ -60,7 +57,7 @@ func New(o Options) (*Model, error) {
 			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
 		}
 		added := &endpoint{
-			Endpoint: e, opts: &o, client: e.client(doer), writer: newWriter(&o, e), masker: masker, metrics: metrics, log: o.Logger.With("model", e.Model),
+			caller: newCaller(e, o.Transport, masker), opts: &o, writer: newWriter(&o, e), metrics: metrics, log: o.Logger.With("model", e.Model),
 		}
 		added.noTools.Store(e.Settings.NoTools)
 		m.endpoints = append(m.endpoints, added)
@@ -261,8 +258,8 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
-	x := &exchange{body: body, endpoint: e.Endpoint, watch: watch}
-	stream, err := e.client.CreateChatCompletionStream(context.WithValue(actx, exchangeKey{}, x), openaiapi.ChatCompletionRequest{Model: e.Model})
+	x := &exchange{caller: e.caller, body: body, watch: watch}
+	stream, err := e.client(x).CreateChatCompletionStream(actx, openaiapi.ChatCompletionRequest{Model: e.Model})
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}

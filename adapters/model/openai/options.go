@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	openaiapi "github.com/sashabaranov/go-openai"
 )
 
 // Secret is a text that is never printed.
@@ -129,26 +127,6 @@ func setDefault[T ~int | ~int64](v *T, def T) {
 	}
 }
 
-// manyCalls is how many connections without a call are kept: as many as a host has
-// calls under way, or a crowd would dial anew for each.
-const manyCalls = 512
-
-// NewTransport returns a transport for many streams at once. It has no timeout
-// that could end a healthy one.
-func NewTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialBodies(dialer.DialContext),
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          manyCalls,
-		MaxIdleConnsPerHost:   manyCalls,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
-}
-
 // checked returns the endpoint with its defaults, or why it cannot be used.
 func (e Endpoint) checked() (Endpoint, error) {
 	if e.Model == "" {
@@ -194,22 +172,6 @@ func (e Endpoint) host() string {
 		return "" // Unreachable: the endpoint was checked.
 	}
 	return u.Host
-}
-
-// client makes the library's client for the endpoint.
-func (e Endpoint) client(d openaiapi.HTTPDoer) *openaiapi.Client {
-	cfg := openaiapi.DefaultConfig(string(e.APIKey))
-	cfg.BaseURL = e.BaseURL
-	if e.AzureVersion != "" {
-		resource, deployment := e.azure()
-		cfg = openaiapi.DefaultAzureConfig(string(e.APIKey), resource)
-		cfg.APIVersion = e.AzureVersion
-		cfg.AzureModelMapperFunc = func(string) string { return deployment }
-	}
-	cfg.OrgID = e.Organization
-	cfg.HTTPClient = d
-	cfg.EmptyMessagesLimit = 1e6
-	return openaiapi.NewClientWithConfig(cfg)
 }
 
 // azure is the address of a resource and the name of a deployment there. An address that
