@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -239,34 +241,27 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 	if !strings.Contains(string(raw), `"media"`) {
 		return raw, nil
 	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, fmt.Errorf("%w: content of a tool result: %w", errBadData, err)
-	}
-	for i, item := range items {
-		var media struct {
-			Type      string          `json:"type"`
-			Data      json.RawMessage `json:"data"`
-			MediaType string          `json:"mediaType"`
-		}
-		if json.Unmarshal(item, &media) != nil || media.Type != "media" {
-			continue
-		}
-		kind := "file-data"
-		if strings.HasPrefix(media.MediaType, "image/") {
-			kind = "image-data"
-		}
-		out := appendString([]byte(`{"type":`), kind)
-		out = append(appendMember(out, "data"), media.Data...)
-		out = appendString(appendMember(out, "mediaType"), media.MediaType)
-		items[i] = append(out, '}')
+	list := gjson.ParseBytes(raw)
+	if !gjson.ValidBytes(raw) || !list.IsArray() {
+		return nil, fmt.Errorf("%w: content of a tool result", errBadData)
 	}
 	out := []byte{'['}
-	for i, item := range items {
+	for i, item := range list.Array() {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, item...)
+		part := objectIn(item)
+		if str(part.Get("type")) != "media" {
+			out = append(out, item.Raw...)
+			continue
+		}
+		kind, mediaType := "file-data", str(part.Get("mediaType"))
+		if strings.HasPrefix(mediaType, "image/") {
+			kind = "image-data"
+		}
+		out = appendString(append(out, `{"type":`...), kind)
+		out = append(appendMember(out, "data"), part.Get("data").Raw...)
+		out = append(appendString(appendMember(out, "mediaType"), mediaType), '}')
 	}
 	return append(out, ']'), nil
 }

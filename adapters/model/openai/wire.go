@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -59,44 +61,30 @@ func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.
 	return e.appendWire(dst, pm)
 }
 
-// appendExact appends the wire messages of m as the SDK writes them, where a member of
-// provider options takes the place of one of the protocol's own.
+// appendExact appends the wire messages of m as the SDK writes them: a member of the
+// provider options replaces one of the protocol's own. The last of equal names wins.
 func (e *encoder) appendExact(dst []byte, pm promptMessage) ([]byte, error) {
 	own, err := e.appendWire([]byte{'['}, pm)
 	if err != nil {
 		return dst, err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(append(own, ']'), &list); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(append(own, ']')))
+	dec.UseNumber()
+	var list []any
+	if err := dec.Decode(&list); err != nil {
 		return dst, fmt.Errorf("encode message: %w", err)
 	}
-	for _, raw := range list {
-		if len(dst) > 0 && dst[len(dst)-1] != '[' {
-			dst = append(dst, ',')
+	for _, message := range list {
+		raw, err := json.Marshal(message)
+		if err != nil {
+			return dst, fmt.Errorf("encode message: %w", err)
 		}
-		if raw, err = lastMembers(raw); err != nil {
-			return dst, err
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
 		}
 		dst = append(dst, raw...)
 	}
 	return dst, nil
-}
-
-// lastMembers leaves of members with the same name the last one.
-func lastMembers(raw json.RawMessage) (json.RawMessage, error) {
-	var value any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := dec.Decode(&value); err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
 }
 
 func (e *encoder) appendWire(dst []byte, pm promptMessage) ([]byte, error) {
@@ -377,30 +365,15 @@ func (e *encoder) appendOutput(dst []byte, o modelmessage.Output) []byte {
 // appendOptions appends the members of our provider options, in their order. A
 // member that would replace one of the protocol's own is left out, unless exact.
 func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
-	if isNull(options) {
+	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(options, &all) != nil || isNull(all[optionsKey]) {
-		return dst
-	}
-	dec := json.NewDecoder(bytes.NewReader(all[optionsKey]))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return dst
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return dst
+	objectIn(gjson.ParseBytes(options).Get(optionsKey)).ForEach(func(name, value gjson.Result) bool {
+		if s := str(name); (e.exact || !reserved(s)) && utf8.ValidString(s) {
+			dst = modelmessage.AppendJSON(appendMember(dst, s), []byte(value.Raw))
 		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return dst
-		}
-		if s, ok := name.(string); ok && (e.exact || !reserved(s)) && utf8.ValidString(s) {
-			dst = modelmessage.AppendJSON(appendMember(dst, s), value)
-		}
-	}
+		return true
+	})
 	return dst
 }
 
@@ -416,17 +389,13 @@ func reserved(name string) bool {
 // appendSignature appends the thought signature that some models want back with
 // a call.
 func appendSignature(dst []byte, options json.RawMessage) []byte {
-	if isNull(options) {
+	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	var o struct {
-		Google struct {
-			ThoughtSignature string `json:"thoughtSignature"`
-		} `json:"google"`
-	}
-	if json.Unmarshal(options, &o) != nil || o.Google.ThoughtSignature == "" {
+	signature := str(gjson.ParseBytes(options).Get("google.thoughtSignature"))
+	if signature == "" {
 		return dst
 	}
 	dst = append(dst, `,"extra_content":{"google":{"thought_signature":`...)
-	return append(appendString(dst, o.Google.ThoughtSignature), '}', '}')
+	return append(appendString(dst, signature), '}', '}')
 }
