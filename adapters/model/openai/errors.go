@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -71,7 +72,7 @@ func (m *masker) statusError(status int, header http.Header, body []byte, now ti
 	parsed := parseError(body)
 	e := classify(status, parsed)
 	e.Status = status
-	if e.RetryAfter = retryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
+	if e.RetryAfter = apicall.RetryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
 		e.RetryAfter = retryIn(parsed.Message)
 	}
 	switch strings.ToLower(header.Get("X-Should-Retry")) {
@@ -185,21 +186,6 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// retryAfter is the wait that an answer asks for, 0 if it does not.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return boundedDuration(ms / 1000)
-	}
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
-		return boundedDuration(seconds)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
-}
-
 // retryIn is the wait that a message names where no header does, such as "Please
 // retry in 23.4s" or "try again in 1m2s"; 0 if it names none.
 func retryIn(message string) time.Duration {
@@ -214,17 +200,8 @@ func retryIn(message string) time.Duration {
 			end = len(rest)
 		}
 		if d, err := time.ParseDuration(strings.TrimRight(rest[:end], ".")); err == nil && d > 0 {
-			return boundedDuration(d.Seconds())
+			return min(d, apicall.MaxRetryAfter)
 		}
 	}
 	return 0
-}
-
-// boundedDuration turns seconds into a duration of at most a week.
-func boundedDuration(seconds float64) time.Duration {
-	const week = 7 * 24 * time.Hour
-	if seconds > week.Seconds() {
-		return week
-	}
-	return time.Duration(seconds * float64(time.Second))
 }

@@ -2,8 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"crypto/tls"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	openaiapi "github.com/sashabaranov/go-openai"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -27,12 +26,8 @@ type caller struct {
 	masker *masker
 }
 
-// newCaller makes a caller that follows no redirects: they would carry the key elsewhere.
 func newCaller(e Endpoint, transport http.RoundTripper, m *masker) *caller {
-	return &caller{Endpoint: e, masker: m, http: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &caller{Endpoint: e, masker: m, http: apicall.Client(transport)}
 }
 
 // Do implements [openaiapi.HTTPDoer].
@@ -40,8 +35,7 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	c.decorate(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		_, badCert := errors.AsType[*tls.CertificateVerificationError](err)
-		return nil, &model.Error{Reason: model.ReasonNetwork, Retryable: !badCert, Message: c.masker.message(err.Error())}
+		return nil, &model.Error{Reason: model.ReasonNetwork, Retryable: !apicall.BadCertificate(err), Message: c.masker.message(err.Error())}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // whatever arrived is enough

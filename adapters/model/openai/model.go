@@ -13,6 +13,7 @@ import (
 
 	openaiapi "github.com/sashabaranov/go-openai"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -220,7 +221,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown,
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
 		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
-		if err := pause(ctx, wait); err != nil {
+		if err := apicall.Pause(ctx, wait); err != nil {
 			return sent, err
 		}
 	}

@@ -10,22 +10,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
 
 // Secret is a text that is never printed.
-type Secret string
-
-// String implements [fmt.Stringer].
-func (Secret) String() string { return "***" }
-
-// GoString implements [fmt.GoStringer].
-func (Secret) GoString() string { return "***" }
-
-// MarshalText implements [encoding.TextMarshaler].
-func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
-
-// LogValue implements [slog.LogValuer].
-func (Secret) LogValue() slog.Value { return slog.StringValue("***") }
+type Secret = apicall.Secret
 
 // Endpoint is one model at one address.
 type Endpoint struct {
