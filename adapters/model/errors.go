@@ -1,10 +1,6 @@
 package model
 
-import (
-	"errors"
-	"fmt"
-	"time"
-)
+import "github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 
 // Reason classifies a failed call. It is also the metric label.
 type Reason string
@@ -26,37 +22,11 @@ const (
 	ReasonInternal   Reason = "internal"    // a fault of ours
 )
 
-// Error is a failed model call.
-type Error struct {
-	Reason Reason
-	// Retryable says that the same request may succeed later.
-	Retryable bool
-	// RetryAfter is the wait the provider asked for; 0 when it did not.
-	RetryAfter time.Duration
-	Status     int    // HTTP status, 0 without one
-	Message    string // the provider's words, secrets masked
-	Err        error
-}
+// Contract begins the text of an [Error].
+func (Reason) Contract() string { return "model" }
 
-func (e *Error) Error() string {
-	s := "model: " + string(e.Reason)
-	if e.Status != 0 {
-		s += fmt.Sprintf(" (HTTP %d)", e.Status)
-	}
-	if e.Message != "" {
-		s += ": " + e.Message
-	} else if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error is a failed model call. Its message is the provider's words, secrets masked.
+type Error = apicall.Error[Reason]
 
 // ReasonOf is the reason of err, [ReasonInternal] when it is no [*Error].
-func ReasonOf(err error) Reason {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Reason
-	}
-	return ReasonInternal
-}
+func ReasonOf(err error) Reason { return apicall.ReasonOf(err, ReasonInternal) }

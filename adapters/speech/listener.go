@@ -96,7 +96,7 @@ func (l *Listener) check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return &Error{Reason: ReasonUnreadable, Detail: "the recording cannot be opened"} // its path is not for logs of people's files
+		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"} // its path is not for logs of people's files
 	case !info.Mode().IsRegular(), info.Size() == 0:
 		return &Error{Reason: ReasonFormat}
 	}
@@ -105,7 +105,7 @@ func (l *Listener) check(path string) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return &Error{Reason: ReasonUnreadable, Detail: "the recording cannot be opened"}
+		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"}
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	if plays, err := ogg.Length(f); err == nil && plays > l.o.MaxTime {

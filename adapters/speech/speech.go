@@ -9,9 +9,8 @@ package speech
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
 
 // Audio is a recording.
@@ -61,38 +60,12 @@ const (
 	ReasonSandbox    Reason = "sandbox"    // the program may not run: nothing contains it
 )
 
-// Error is a failed call.
-type Error struct {
-	Reason Reason
-	// Retryable says that the same call may succeed later.
-	Retryable  bool
-	RetryAfter time.Duration // what the service asks for; 0: nothing
-	Status     int           // of HTTP, 0 without one
-	// Detail is for the log of the operator: no secret, no words of people.
-	Detail string
-	Err    error
-}
+// Contract begins the text of an [Error].
+func (Reason) Contract() string { return "speech" }
 
-func (e *Error) Error() string {
-	s := "speech: " + string(e.Reason)
-	if e.Status != 0 {
-		s += fmt.Sprintf(" (HTTP %d)", e.Status)
-	}
-	if e.Detail != "" {
-		s += ": " + e.Detail
-	} else if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error is a failed call. Its message is for the log of the operator.
+type Error = apicall.Error[Reason]
 
 // ReasonOf is the reason of a failure; [ReasonLate] when it is no [*Error], which is
 // then the end of a context.
-func ReasonOf(err error) Reason {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Reason
-	}
-	return ReasonLate
-}
+func ReasonOf(err error) Reason { return apicall.ReasonOf(err, ReasonLate) }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -80,7 +79,7 @@ func (e *Endpoint) checkAnswer(resp *http.Response) error {
 	if err == nil {
 		begin, _ = r.Peek(r.Buffered()) // as much as there is
 	}
-	resp.Body = &peekedBody{r, resp.Body}
+	resp.Body = &readCloser{r, resp.Body}
 	begin = bytes.TrimSpace(begin)
 	switch {
 	case isPage(resp.Header, begin):
@@ -100,10 +99,4 @@ func looksLikeEvents(begin []byte) bool {
 		}
 	}
 	return false
-}
-
-// peekedBody is a body whose beginning was looked at.
-type peekedBody struct {
-	io.Reader
-	io.Closer
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	openaiapi "github.com/sashabaranov/go-openai"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -86,4 +88,62 @@ func BenchmarkBody(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkLibrary is what the library's own way costs, to compare with BenchmarkBody and
+// BenchmarkChunk: the same chat encoded by its request types, and one line of an answer
+// read by its stream, not decoded yet. doc.go quotes the figures.
+func BenchmarkLibrary(b *testing.B) {
+	b.Run("body", func(b *testing.B) {
+		chat := benchHistory(30)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := json.Marshal(libraryRequest(chat)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("chunk", func(b *testing.B) {
+		const many = 10_000
+		c := newCaller(Endpoint{BaseURL: "http://model.test/v1", Model: "m"}, answers{status: 200, body: strings.Repeat("data: "+benchChunk+"\n\n", many)}, newMasker(nil))
+		var stream *openaiapi.ChatCompletionStream
+		n := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			if n%many == 0 {
+				var err error
+				if stream, err = c.client(c).CreateChatCompletionStream(b.Context(), openaiapi.ChatCompletionRequest{Model: "m"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			n++
+			if _, err := stream.RecvRaw(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// libraryRequest is a chat of benchHistory in the library's types.
+func libraryRequest(chat model.Request) openaiapi.ChatCompletionRequest {
+	out := openaiapi.ChatCompletionRequest{Model: "m", Stream: true, StreamOptions: &openaiapi.StreamOptions{IncludeUsage: true}}
+	out.Messages = append(out.Messages, openaiapi.ChatCompletionMessage{Role: "system", Content: chat.System})
+	for _, m := range chat.Messages {
+		message := openaiapi.ChatCompletionMessage{Role: string(m.Role)}
+		for _, part := range m.Parts {
+			switch p := part.(type) {
+			case modelmessage.Text:
+				message.MultiContent = append(message.MultiContent, openaiapi.ChatMessagePart{Type: openaiapi.ChatMessagePartTypeText, Text: p.Text})
+			case modelmessage.ToolCall:
+				message.ToolCalls = append(message.ToolCalls, openaiapi.ToolCall{ID: p.ToolCallID, Type: openaiapi.ToolTypeFunction, Function: openaiapi.FunctionCall{Name: p.ToolName, Arguments: string(p.Input)}})
+			case modelmessage.ToolResult:
+				message.ToolCallID, message.Content = p.ToolCallID, string(p.Output.JSON)
+			}
+		}
+		out.Messages = append(out.Messages, message)
+	}
+	for _, t := range chat.Tools {
+		out.Tools = append(out.Tools, openaiapi.Tool{Type: openaiapi.ToolTypeFunction, Function: &openaiapi.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.InputSchema}})
+	}
+	return out
 }

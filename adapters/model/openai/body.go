@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ import (
 // ever grows, so that a body on its way is never written to.
 const bodyEnd = "]}"
 
-// Settings are the members of a request body that depend on the model.
+// Settings are what depends on the model.
 type Settings struct {
 	// MaxTokensField names the member that bounds the output, max_tokens or
 	// max_completion_tokens. Empty: the latter where the address is OpenAI's or
@@ -26,23 +25,10 @@ type Settings struct {
 	MaxTokensField string
 	// MaxOutputTokens is used by requests that do not say; 0: the member is left out.
 	MaxOutputTokens int
-
-	Temperature, TopP                 *float64
-	FrequencyPenalty, PresencePenalty *float64
-	Stop                              []string
-	Seed                              *int64
-	ReasoningEffort                   string
-	ParallelToolCalls                 *bool
-
-	// ExtraBody holds further members, written in the order of their names.
-	ExtraBody map[string]json.RawMessage
-	// NoStreamOptions leaves out stream_options, which a few servers refuse; the
-	// usage of tokens is then unknown.
-	NoStreamOptions bool
+	// Members are further members of every request, in this order.
+	Members []Member
 	// Images and Files say whether the model is sent pictures and PDF documents.
 	Images, Files Takes
-	// NoReasoning never sends earlier reasoning back.
-	NoReasoning bool
 	// ReasoningTags name the tags around reasoning in the text of answers, such as
 	// think for <think> and </think>; what they enclose becomes reasoning. Empty: text
 	// is text.
@@ -54,12 +40,17 @@ type Settings struct {
 	FirstByteTimeout time.Duration
 }
 
+// Member is a member of a request, such as temperature.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
 // bodyWriter puts request bodies of one model together.
 type bodyWriter struct {
 	encoder
 	model    string
 	settings Settings
-	stream   bool
 	heads    heads
 }
 
@@ -172,44 +163,15 @@ func (w *bodyWriter) appendHead(dst []byte, req model.Request) []byte {
 		dst = appendMember(dst, cmp.Or(s.MaxTokensField, "max_tokens"))
 		dst = strconv.AppendInt(dst, int64(limit), 10)
 	}
-	dst = appendOptional(dst, "temperature", s.Temperature)
-	dst = appendOptional(dst, "top_p", s.TopP)
-	dst = appendOptional(dst, "frequency_penalty", s.FrequencyPenalty)
-	dst = appendOptional(dst, "presence_penalty", s.PresencePenalty)
-	if len(s.Stop) > 0 {
-		dst = appendMember(dst, "stop")
-		for i, stop := range s.Stop {
-			dst = appendString(append(dst, "[,"[min(i, 1)]), stop)
-		}
-		dst = append(dst, ']')
+	for _, m := range s.Members {
+		dst = modelmessage.AppendJSON(appendMember(dst, m.Name), m.Value)
 	}
-	if s.Seed != nil {
-		dst = strconv.AppendInt(appendMember(dst, "seed"), *s.Seed, 10)
-	}
-	if s.ReasoningEffort != "" {
-		dst = appendString(appendMember(dst, "reasoning_effort"), s.ReasoningEffort)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.ExtraBody)) {
-		dst = appendCompact(appendMember(dst, name), s.ExtraBody[name])
-	}
-	if w.stream {
-		dst = append(dst, `,"stream":true`...)
-		if !s.NoStreamOptions {
-			dst = append(dst, `,"stream_options":{"include_usage":true}`...)
-		}
-	}
-	dst = w.appendTools(dst, req)
+	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	dst = appendTools(dst, req)
 	return append(dst, `,"messages":`...)
 }
 
-func appendOptional(dst []byte, name string, value *float64) []byte {
-	if value == nil {
-		return dst
-	}
-	return strconv.AppendFloat(appendMember(dst, name), *value, 'f', -1, 64)
-}
-
-func (w *bodyWriter) appendTools(dst []byte, req model.Request) []byte {
+func appendTools(dst []byte, req model.Request) []byte {
 	if len(req.Tools) == 0 {
 		return dst
 	}
@@ -221,14 +183,6 @@ func (w *bodyWriter) appendTools(dst []byte, req model.Request) []byte {
 		dst = appendTool(dst, t)
 	}
 	dst = append(dst, ']')
-	if p := w.settings.ParallelToolCalls; p != nil {
-		dst = append(dst, `,"parallel_tool_calls":`...)
-		if *p {
-			dst = append(dst, "true"...)
-		} else {
-			dst = append(dst, "false"...)
-		}
-	}
 	return appendToolChoice(dst, req.ToolChoice)
 }
 
@@ -242,7 +196,7 @@ func appendTool(dst []byte, t model.ToolSpec) []byte {
 	if isNull(t.InputSchema) || !json.Valid(t.InputSchema) {
 		dst = append(dst, `{"type":"object","properties":{}}`...)
 	} else {
-		dst = appendCompact(dst, t.InputSchema)
+		dst = modelmessage.AppendJSON(dst, t.InputSchema)
 	}
 	return append(dst, '}', '}')
 }

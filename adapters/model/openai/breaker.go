@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -64,7 +65,7 @@ func (b *breaker) ended(err error, probe bool) {
 	case ok && countsAgainst(failed.Reason) && time.Now().After(b.until): // calls that began together count once
 		b.failures++
 		b.reason = failed.Reason
-		b.until = time.Now().Add(max(span(skipFirst, skipMost, b.failures), min(failed.RetryAfter, skipMost)))
+		b.until = time.Now().Add(max(apicall.Doubled(skipFirst, skipMost, b.failures), min(failed.RetryAfter, skipMost)))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -52,7 +53,7 @@ func (m *moody) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !bad {
 		return answers{status: 200, body: textPiece + lastPiece}.RoundTrip(r)
 	}
-	if err := pause(r.Context(), m.late+1); err != nil {
+	if err := apicall.Pause(r.Context(), m.late+1); err != nil {
 		return nil, err
 	}
 	return answers{status: 401, body: `{"error":{"message":"no"}}`}.RoundTrip(r)

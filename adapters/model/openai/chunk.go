@@ -2,159 +2,195 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// chunk is one event of a streaming answer, or a whole answer of a server that
-// does not stream.
+// chunk holds the members of one event of a streaming answer, or of the whole answer
+// of a server that does not stream. Servers differ, so members of unexpected types
+// count as absent.
 type chunk struct {
-	ID      string          `json:"id"`
-	Model   string          `json:"model"`
-	Created float64         `json:"created"`
-	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
-	Error   json.RawMessage `json:"error"`
-	// Object is "error" and Message its text where an error has no member of its own.
-	Object  string `json:"object"`
-	Message string `json:"message"`
-	Groq    struct {
-		Usage json.RawMessage `json:"usage"`
-	} `json:"x_groq"`
+	id, model, created gjson.Result
+	choices, usage     gjson.Result
+	groq               gjson.Result // x_groq, where Groq reports the usage
+	// failure is the member error. Errors without one have an object named "error".
+	failure, object gjson.Result
 }
 
-type choice struct {
-	Index        int             `json:"index"`
-	Delta        *delta          `json:"delta"`
-	Message      *delta          `json:"message"`
-	FinishReason *string         `json:"finish_reason"`
-	Usage        json.RawMessage `json:"usage"`
+func readChunk(root gjson.Result) (c chunk) {
+	root.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "id":
+			c.id = value
+		case "model":
+			c.model = value
+		case "created":
+			c.created = value
+		case "choices":
+			if value.IsArray() {
+				c.choices = value
+			}
+		case "usage":
+			c.usage = value
+		case "x_groq":
+			c.groq = objectIn(value)
+		case "error":
+			c.failure = value
+		case "object":
+			c.object = value
+		}
+		return true
+	})
+	return c
 }
 
-type delta struct {
-	Content          json.RawMessage `json:"content"`
-	Refusal          json.RawMessage `json:"refusal"`
-	ReasoningContent json.RawMessage `json:"reasoning_content"`
-	Reasoning        json.RawMessage `json:"reasoning"`
-	ToolCalls        []callDelta     `json:"tool_calls"`
-}
-
-type callDelta struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
-	Extra struct {
-		Google struct {
-			ThoughtSignature string `json:"thought_signature"`
-		} `json:"google"`
-	} `json:"extra_content"`
-}
-
-// decodeChunk reads one event. Members of unexpected types are skipped, as
-// servers differ; only text that is no JSON is an error.
-func decodeChunk(data []byte, c *chunk) error {
-	err := json.Unmarshal(data, c)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return nil
+// objectIn is r if it is an object, else absent. [gjson.Result.Get] would search the text
+// of a string for one.
+func objectIn(r gjson.Result) gjson.Result {
+	if r.IsObject() {
+		return r
 	}
-	return err
+	return gjson.Result{}
 }
 
-// errorOf is the error object that the chunk carries, nil if there is none.
-func (c *chunk) errorOf(data []byte) json.RawMessage {
+// errorIn is the error object that the chunk carries, if it carries one.
+func (c *chunk) errorIn(root gjson.Result) (object gjson.Result, ok bool) {
+	if present(c.failure) {
+		return c.failure, true
+	}
+	return root, c.object.Str == "error" && !present(c.choices.Get("0"))
+}
+
+// usageIn is the usage object, wherever the server puts it.
+func (c *chunk) usageIn(first choice) gjson.Result {
 	switch {
-	case !isNull(c.Error):
-		return c.Error
-	case c.Object == "error" && len(c.Choices) == 0:
-		return data
-	default:
-		return nil
+	case present(c.usage):
+		return c.usage
+	case present(c.groq):
+		return c.groq.Get("usage")
 	}
+	return first.usage
 }
 
-// usage is the usage object, wherever the server puts it.
-func (c *chunk) usage() json.RawMessage {
-	if !isNull(c.Usage) {
-		return c.Usage
-	}
-	if !isNull(c.Groq.Usage) {
-		return c.Groq.Usage
-	}
-	if len(c.Choices) > 0 && !isNull(c.Choices[0].Usage) {
-		return c.Choices[0].Usage
-	}
-	return nil
+// choice is a chunk's part of one answer. Requests ask for one answer only.
+type choice struct {
+	index, delta, message, finish, usage gjson.Result
 }
 
-// rawText reads a member that should be a string. Arguments may come as an
-// object, which is then their text.
-func rawText(raw json.RawMessage) string {
-	if isNull(raw) {
+// first is the choice with the index 0, or without an index.
+func (c *chunk) first() (found choice, ok bool) {
+	c.choices.ForEach(func(_, value gjson.Result) bool {
+		found = choice{}
+		value.ForEach(func(key, value gjson.Result) bool {
+			switch key.Str {
+			case "index":
+				found.index = value
+			case "delta":
+				found.delta = value
+			case "message":
+				found.message = value
+			case "finish_reason":
+				found.finish = value
+			case "usage":
+				found.usage = value
+			}
+			return true
+		})
+		n, _ := integer(found.index)
+		ok = n == 0
+		return !ok
+	})
+	return found, ok
+}
+
+// delta is what a chunk adds to the answer.
+type delta struct {
+	content, refusal, calls gjson.Result
+	reasoning, thoughts     gjson.Result // reasoning_content and reasoning, the two usual names
+}
+
+func readDelta(r gjson.Result) (d delta) {
+	r.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "content":
+			d.content = value
+		case "refusal":
+			d.refusal = value
+		case "tool_calls":
+			if value.IsArray() {
+				d.calls = value
+			}
+		case "reasoning_content":
+			d.reasoning = value
+		case "reasoning":
+			d.thoughts = value
+		}
+		return true
+	})
+	return d
+}
+
+func present(r gjson.Result) bool { return r.Type != gjson.Null }
+
+// integer reads a whole number.
+func integer(r gjson.Result) (n int, ok bool) {
+	return int(r.Num), r.Type == gjson.Number && r.Num == math.Trunc(r.Num)
+}
+
+// str reads a string; other values are empty. Escapes and bytes that are not UTF-8 are
+// left to the standard decoder, whose replacement characters are the usual ones.
+func str(r gjson.Result) string {
+	if r.Type != gjson.String {
 		return ""
 	}
-	if raw[0] != '"' {
-		return string(raw)
+	if strings.IndexByte(r.Raw, '\\') < 0 && utf8.ValidString(r.Raw) {
+		return r.Str
 	}
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
+	if json.Unmarshal([]byte(r.Raw), &s) != nil {
+		return "" // Unreachable: the event was checked.
 	}
 	return s
 }
 
-// wireUsage is a usage object in the words of several providers.
-type wireUsage struct {
-	PromptTokens     *float64 `json:"prompt_tokens"`
-	CompletionTokens *float64 `json:"completion_tokens"`
-	PromptDetails    struct {
-		CachedTokens *float64 `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		ReasoningTokens *float64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-	PromptCacheHitTokens *float64 `json:"prompt_cache_hit_tokens"`
-	CachedTokens         *float64 `json:"cached_tokens"`
+// rawText reads a member that should be a string. Some servers send arguments as an
+// object, whose JSON is then the text.
+func rawText(r gjson.Result) string {
+	if r.Type == gjson.String || !present(r) {
+		return str(r)
+	}
+	return r.Raw
 }
 
+// usageOf reads a usage object in the words of several providers.
 func usageOf(raw json.RawMessage) model.Usage {
 	if isNull(raw) {
 		return model.Usage{}
 	}
-	var w wireUsage
-	if err := decodeLoose(raw, &w); err != nil {
-		return model.Usage{}
-	}
-	cached := w.PromptDetails.CachedTokens
-	for _, other := range []*float64{w.PromptCacheHitTokens, w.CachedTokens} {
-		if cached == nil {
-			cached = other
+	r := objectIn(gjson.ParseBytes(raw))
+	cached := r.Get("prompt_tokens_details.cached_tokens")
+	for _, name := range []string{"prompt_cache_hit_tokens", "cached_tokens"} {
+		if cached.Type != gjson.Number {
+			cached = r.Get(name)
 		}
 	}
 	return model.Usage{
-		InputTokens:       count(w.PromptTokens),
+		InputTokens:       count(r.Get("prompt_tokens")),
 		CachedInputTokens: count(cached),
-		OutputTokens:      count(w.CompletionTokens),
-		ReasoningTokens:   count(w.CompletionDetails.ReasoningTokens),
+		OutputTokens:      count(r.Get("completion_tokens")),
+		ReasoningTokens:   count(r.Get("completion_tokens_details.reasoning_tokens")),
 		Raw:               raw,
 	}
 }
 
-func decodeLoose(raw json.RawMessage, v any) error {
-	err := json.Unmarshal(raw, v)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+func count(r gjson.Result) *int64 {
+	if r.Type != gjson.Number || r.Num < 0 || r.Num > math.MaxInt32 {
 		return nil
 	}
-	return err
-}
-
-func count(f *float64) *int64 {
-	if f == nil || *f < 0 || *f > math.MaxInt32 {
-		return nil
-	}
-	return new(int64(*f))
+	return new(int64(r.Num))
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"time"
 
 	openaiapi "github.com/sashabaranov/go-openai"
 
@@ -18,33 +17,21 @@ import (
 const maxEmbedBody = 64 << 20
 
 // Embedder implements [model.Embedder] with an endpoint's /embeddings. One call is
-// one request; how long it may take is up to its context.
-type Embedder struct {
-	client *openaiapi.Client
-	model  string
-	masker *masker
-}
+// one request; its context bounds how long it may take.
+type Embedder struct{ *caller }
 
-var _ model.Embedder = (*Embedder)(nil)
+var _ model.Embedder = Embedder{}
 
 // NewEmbedder makes an embedder of an endpoint, whose Model is the embedding model.
-// A nil transport is [NewTransport].
-func NewEmbedder(e Endpoint, transport http.RoundTripper) (*Embedder, error) {
+func NewEmbedder(e Endpoint, transport http.RoundTripper) (Embedder, error) {
 	e, err := e.checked()
-	if err != nil {
-		return nil, err
-	}
-	if transport == nil {
-		transport = NewTransport()
-	}
-	m := newMasker(e.secrets())
-	return &Embedder{client: e.client(&embedDoer{newDoer(transport, m), e}), model: e.Model, masker: m}, nil
+	return Embedder{newCaller(e, transport, newMasker(e.secrets()))}, err
 }
 
 // Embed implements [model.Embedder].
-func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	resp, err := e.client.CreateEmbeddings(ctx, openaiapi.EmbeddingRequestStrings{
-		Input: texts, Model: openaiapi.EmbeddingModel(e.model), EncodingFormat: openaiapi.EmbeddingEncodingFormatFloat,
+func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	resp, err := e.client(e).CreateEmbeddings(ctx, openaiapi.EmbeddingRequestStrings{
+		Input: texts, Model: openaiapi.EmbeddingModel(e.Model), EncodingFormat: openaiapi.EmbeddingEncodingFormatFloat,
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -74,7 +61,7 @@ func unusable(format string, args ...any) *model.Error {
 	return &model.Error{Reason: model.ReasonCut, Message: "the answer has " + fmt.Sprintf(format, args...)}
 }
 
-// usable: finite, and pointing somewhere.
+// usable reports whether a vector is finite and not zero.
 func usable(v []float32) bool {
 	sum := 0.0
 	for _, x := range v {
@@ -83,34 +70,22 @@ func usable(v []float32) bool {
 	return sum > 0 && !math.IsInf(sum, 0) && !math.IsNaN(sum)
 }
 
-// embedDoer carries a request as the library wrote it.
-type embedDoer struct {
-	*doer
-	endpoint Endpoint
-}
-
-// Do implements the library's HTTPDoer.
-func (d *embedDoer) Do(req *http.Request) (*http.Response, error) {
-	d.endpoint.decorate(req)
-	resp, err := d.client.Do(req)
+// Do implements [openaiapi.HTTPDoer] for a request as the library wrote it.
+func (e Embedder) Do(req *http.Request) (*http.Response, error) {
+	resp, err := e.caller.Do(req)
 	if err != nil {
-		return nil, d.networkError(err)
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
-		_ = resp.Body.Close()
-		return nil, d.endpoint.refused(d.masker.statusError(resp.StatusCode, resp.Header, body, time.Now()), resp.Header, body)
+		return nil, err
 	}
 	if isPage(resp.Header, nil) {
 		_ = resp.Body.Close()
-		return nil, d.endpoint.wrongAddress("a web page")
+		return nil, e.wrongAddress("a web page")
 	}
-	resp.Body = &boundedBody{io.LimitReader(resp.Body, maxEmbedBody), resp.Body}
+	resp.Body = &readCloser{io.LimitReader(resp.Body, maxEmbedBody), resp.Body}
 	return resp, nil
 }
 
-// boundedBody is a body that ends early where it is too long.
-type boundedBody struct {
+// readCloser is a body that is read by another reader.
+type readCloser struct {
 	io.Reader
 	io.Closer
 }

@@ -19,9 +19,9 @@ import (
 
 const embedKey = "sk-embedding-key-canary"
 
-func newEmbedder(t *testing.T, url, key string) *openai.Embedder {
+func newEmbedder(t *testing.T, url, key string) openai.Embedder {
 	t.Helper()
-	e, err := openai.NewEmbedder(openai.Endpoint{BaseURL: url, APIKey: openai.Secret(key), Model: "embed-small"}, nil)
+	e, err := openai.NewEmbedder(openai.Endpoint{BaseURL: url, APIKey: openai.Secret(key), Model: "embed-small"}, openai.NewTransport())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,16 @@
 package openai
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -21,71 +24,47 @@ type apiError struct {
 
 // parseError reads the body of a failed answer, or an error object of a stream.
 func parseError(body []byte) apiError {
-	body = bytes.TrimSpace(body)
-	if len(body) == 0 {
+	if !gjson.ValidBytes(body) {
 		return apiError{}
 	}
-	switch body[0] {
-	case '[': // some providers wrap the object into a list
-		var list []json.RawMessage
-		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-			return parseError(list[0])
-		}
-	case '"':
-		return apiError{Message: rawText(body)}
-	case '{':
-		return parseErrorObject(body)
-	}
-	return apiError{}
+	return errorOf(gjson.ParseBytes(body))
 }
 
-func parseErrorObject(body []byte) apiError {
-	var o struct {
-		Error   json.RawMessage `json:"error"`
-		Message json.RawMessage `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-		Type    json.RawMessage `json:"type"`
-		Code    json.RawMessage `json:"code"`
-		Status  json.RawMessage `json:"status"`
+// errorOf reads an error: an object, which may hold another one as its member error, a
+// list that holds the object, or a sentence.
+func errorOf(r gjson.Result) apiError {
+	switch {
+	case r.IsArray():
+		return errorOf(r.Get("0"))
+	case !r.IsObject():
+		return apiError{Message: str(r)}
 	}
-	if decodeLoose(body, &o) != nil {
-		return apiError{}
+	message := r.Get("message")
+	if !present(message) {
+		message = r.Get("detail")
 	}
-	if !isNull(o.Error) {
-		inner := parseError(o.Error)
-		if inner.Message == "" {
-			inner.Message = firstText(o.Message, o.Detail)
-		}
-		return inner
+	if inner := r.Get("error"); present(inner) {
+		e := errorOf(inner)
+		e.Message = cmp.Or(e.Message, rawText(message))
+		return e
 	}
-	e := apiError{Message: firstText(o.Message, o.Detail), Type: scalar(o.Type), Code: scalar(o.Code)}
-	for _, s := range []string{e.Code, scalar(o.Status)} {
+	status := scalar(r.Get("status")) // may be a word such as RESOURCE_EXHAUSTED
+	e := apiError{Message: rawText(message), Type: cmp.Or(scalar(r.Get("type")), status), Code: scalar(r.Get("code"))}
+	for _, s := range []string{e.Code, status} {
 		if n, err := strconv.Atoi(s); err == nil && n >= 400 && n < 600 {
 			e.Status = n
 			break
 		}
 	}
-	if e.Type == "" {
-		e.Type = scalar(o.Status) // such as RESOURCE_EXHAUSTED
-	}
 	return e
 }
 
-// scalar is a string or number as text.
-func scalar(raw json.RawMessage) string {
-	if isNull(raw) || raw[0] == '{' || raw[0] == '[' {
+// scalar is a value as text; lists and objects are empty.
+func scalar(r gjson.Result) string {
+	if r.IsObject() || r.IsArray() {
 		return ""
 	}
-	return rawText(raw)
-}
-
-func firstText(raws ...json.RawMessage) string {
-	for _, raw := range raws {
-		if !isNull(raw) {
-			return rawText(raw)
-		}
-	}
-	return ""
+	return rawText(r)
 }
 
 // statusError classifies an answer that failed with a status.
@@ -93,7 +72,7 @@ func (m *masker) statusError(status int, header http.Header, body []byte, now ti
 	parsed := parseError(body)
 	e := classify(status, parsed)
 	e.Status = status
-	if e.RetryAfter = retryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
+	if e.RetryAfter = apicall.RetryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
 		e.RetryAfter = retryIn(parsed.Message)
 	}
 	switch strings.ToLower(header.Get("X-Should-Retry")) {
@@ -207,21 +186,6 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// retryAfter is the wait that an answer asks for, 0 if it does not.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return boundedDuration(ms / 1000)
-	}
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
-		return boundedDuration(seconds)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
-}
-
 // retryIn is the wait that a message names where no header does, such as "Please
 // retry in 23.4s" or "try again in 1m2s"; 0 if it names none.
 func retryIn(message string) time.Duration {
@@ -236,17 +200,8 @@ func retryIn(message string) time.Duration {
 			end = len(rest)
 		}
 		if d, err := time.ParseDuration(strings.TrimRight(rest[:end], ".")); err == nil && d > 0 {
-			return boundedDuration(d.Seconds())
+			return min(d, apicall.MaxRetryAfter)
 		}
 	}
 	return 0
-}
-
-// boundedDuration turns seconds into a duration of at most a week.
-func boundedDuration(seconds float64) time.Duration {
-	const week = 7 * 24 * time.Hour
-	if seconds > week.Seconds() {
-		return week
-	}
-	return time.Duration(seconds * float64(time.Second))
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	openaiapi "github.com/sashabaranov/go-openai"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -26,11 +28,9 @@ var _ model.Model = (*Model)(nil)
 
 // endpoint is one model with all that is needed to ask it.
 type endpoint struct {
-	Endpoint
+	*caller
 	opts    *Options
-	client  *openaiapi.Client
 	writer  *bodyWriter
-	masker  *masker
 	metrics *metrics
 	log     *slog.Logger
 	readers eventReaders
@@ -51,7 +51,6 @@ func New(o Options) (*Model, error) {
 		secrets = append(secrets, e.secrets()...)
 	}
 	masker := newMasker(secrets)
-	doer := newDoer(o.Transport, masker)
 	m := &Model{}
 	for i, e := range all {
 		e, err := e.checked()
@@ -59,7 +58,7 @@ func New(o Options) (*Model, error) {
 			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
 		}
 		added := &endpoint{
-			Endpoint: e, opts: &o, client: e.client(doer), writer: newWriter(&o, e), masker: masker, metrics: metrics, log: o.Logger.With("model", e.Model),
+			caller: newCaller(e, o.Transport, masker), opts: &o, writer: newWriter(&o, e), metrics: metrics, log: o.Logger.With("model", e.Model),
 		}
 		added.noTools.Store(e.Settings.NoTools)
 		m.endpoints = append(m.endpoints, added)
@@ -69,11 +68,12 @@ func New(o Options) (*Model, error) {
 
 func newWriter(o *Options, e Endpoint) *bodyWriter {
 	return &bodyWriter{
-		model: e.Model, settings: e.Settings, stream: true,
+		model: e.Model, settings: e.Settings,
 		encoder: encoder{
 			sight: newSight(e.Settings, e.Model), load: o.Load,
-			exact: o.Exact, noReasoning: e.Settings.NoReasoning, optionsKey: "openaiCompatible",
-			prompter: prompter{downloader: o.Downloader, takesLink: o.TakesLink},
+			exact: o.Exact, prompter: prompter{takesLink: func(mediaType, link string) bool {
+				return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+			}},
 		},
 	}
 }
@@ -221,7 +221,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown,
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
 		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
-		if err := pause(ctx, wait); err != nil {
+		if err := apicall.Pause(ctx, wait); err != nil {
 			return sent, err
 		}
 	}
@@ -259,8 +259,8 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
-	x := &exchange{body: body, endpoint: e.Endpoint, watch: watch}
-	stream, err := e.client.CreateChatCompletionStream(context.WithValue(actx, exchangeKey{}, x), openaiapi.ChatCompletionRequest{Model: e.Model})
+	x := &exchange{caller: e.caller, body: body, watch: watch}
+	stream, err := e.client(x).CreateChatCompletionStream(actx, openaiapi.ChatCompletionRequest{Model: e.Model})
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}

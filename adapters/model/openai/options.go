@@ -4,30 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	openaiapi "github.com/sashabaranov/go-openai"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
 
 // Secret is a text that is never printed.
-type Secret string
-
-// String implements [fmt.Stringer].
-func (Secret) String() string { return "***" }
-
-// GoString implements [fmt.GoStringer].
-func (Secret) GoString() string { return "***" }
-
-// MarshalText implements [encoding.TextMarshaler].
-func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
-
-// LogValue implements [slog.LogValuer].
-func (Secret) LogValue() slog.Value { return slog.StringValue("***") }
+type Secret = apicall.Secret
 
 // Endpoint is one model at one address.
 type Endpoint struct {
@@ -71,13 +59,9 @@ type Options struct {
 
 	// Transport carries the requests; nil: [NewTransport].
 	Transport http.RoundTripper
-	// Downloader loads links that TakesLink refuses; nil: such files become a note.
-	Downloader Downloader
 	// Load reads the stored files that links of [messages.Picture] name; nil: there are
 	// none. It gives the same bytes for the same link.
 	Load func(ctx context.Context, link string) ([]byte, error)
-	// TakesLink tells which links the model loads itself; nil: links to images.
-	TakesLink func(mediaType, link string) bool
 	// Exact behaves as the SDK to the letter: one attempt, no stand-ins for what
 	// is empty or cannot be sent, errors inside a stream as events with a finish.
 	Exact bool
@@ -125,37 +109,11 @@ func (o *Options) setDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.TakesLink == nil {
-		exact := o.Exact
-		o.TakesLink = func(mediaType, link string) bool {
-			return !exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
-		}
-	}
 }
 
 func setDefault[T ~int | ~int64](v *T, def T) {
 	if *v <= 0 {
 		*v = def
-	}
-}
-
-// manyCalls is how many connections without a call are kept: as many as a host has
-// calls under way, or a crowd would dial anew for each.
-const manyCalls = 512
-
-// NewTransport returns a transport for many streams at once. It has no timeout
-// that could end a healthy one.
-func NewTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialBodies(dialer.DialContext),
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          manyCalls,
-		MaxIdleConnsPerHost:   manyCalls,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
 	}
 }
 
@@ -204,22 +162,6 @@ func (e Endpoint) host() string {
 		return "" // Unreachable: the endpoint was checked.
 	}
 	return u.Host
-}
-
-// client makes the library's client for the endpoint.
-func (e Endpoint) client(d openaiapi.HTTPDoer) *openaiapi.Client {
-	cfg := openaiapi.DefaultConfig(string(e.APIKey))
-	cfg.BaseURL = e.BaseURL
-	if e.AzureVersion != "" {
-		resource, deployment := e.azure()
-		cfg = openaiapi.DefaultAzureConfig(string(e.APIKey), resource)
-		cfg.APIVersion = e.AzureVersion
-		cfg.AzureModelMapperFunc = func(string) string { return deployment }
-	}
-	cfg.OrgID = e.Organization
-	cfg.HTTPClient = d
-	cfg.EmptyMessagesLimit = 1e6
-	return openaiapi.NewClientWithConfig(cfg)
 }
 
 // azure is the address of a resource and the name of a deployment there. An address that

@@ -12,10 +12,10 @@ import (
 	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // events reads all data of a stream.
@@ -89,55 +89,6 @@ func (r *repeat) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestFastPath says which chunks are read without the full decoder.
-func TestFastPath(t *testing.T) {
-	tests := []struct {
-		name, in string
-		fast     bool
-	}{
-		{"bench", benchChunk, true},
-		{"text", `{"choices":[{"index":0,"delta":{"content":"a"}}]}`, true},
-		{"reasoning", `{"choices":[{"delta":{"content":null,"reasoning_content":"a"},"finish_reason":null}]}`, true},
-		{"escapes", `{"choices":[{"delta":{"content":"a\n\"\u00e9\ud83d\ude80"}}]}`, true},
-		{"space", " { \"choices\" : [ { \"delta\" : { \"content\" : \"a\" } } ] } ", true},
-		{"bad escape", `{"choices":[{"delta":{"content":"\x"}}]}`, false},
-		{"finish", `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`, false},
-		{"call", `{"choices":[{"delta":{"tool_calls":[]}}]}`, false},
-		{"usage", `{"choices":[{"delta":{"content":"a"}}],"usage":{}}`, false},
-		{"error", `{"choices":[{"delta":{"content":"a"}}],"error":{}}`, false},
-		{"second choice", `{"choices":[{"index":1,"delta":{"content":"a"}}]}`, false},
-		{"two choices", `{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}`, false},
-		{"no choices", `{"id":"x"}`, false},
-		{"content in parts", `{"choices":[{"delta":{"content":[]}}]}`, false},
-		{"other spelling", `{"choices":[{"delta":{"Content":"a"}}]}`, false},
-		{"twice", `{"choices":[{"delta":{"content":"a","content":"b"}}]}`, false},
-		{"rest", `{"choices":[{"delta":{"content":"a"}}]}x`, false},
-		{"cut", `{"choices":[{"delta":{"content":"a"`, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			p := &parser{begun: true}
-			if got := p.feedText([]byte(tt.in)); got != tt.fast {
-				t.Errorf("fast is %t, want %t", got, tt.fast)
-			}
-			checkFast(t, []byte(tt.in))
-		})
-	}
-}
-
-// checkFast compares what the fast reader and the full decoder make of a chunk.
-func checkFast(t *testing.T, data []byte) {
-	t.Helper()
-	fast, full := &parser{begun: true}, &parser{begun: true, fail: newMasker(nil).objectError}
-	if !fast.feedText(data) {
-		return
-	}
-	full.feedChunk(data)
-	if diff := gocmp.Diff(full.events(), fast.events(), cmpopts.EquateEmpty(), cmpopts.EquateErrors()); diff != "" {
-		t.Errorf("%s: full decoder and fast reader differ (-full +fast):\n%s", data, diff)
-	}
-}
-
 func seed(f *testing.F, add func(stream []byte)) {
 	f.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
@@ -151,19 +102,6 @@ func seed(f *testing.F, add func(stream []byte)) {
 		}
 		add(txtar.Parse(b).Files[0].Data)
 	}
-}
-
-// FuzzChunk holds the fast reader against the full decoder.
-func FuzzChunk(f *testing.F) {
-	f.Add([]byte(benchChunk))
-	seed(f, func(stream []byte) {
-		for line := range bytes.Lines(stream) {
-			if data, ok := dataOf(bytes.TrimSpace(line)); ok {
-				f.Add(data)
-			}
-		}
-	})
-	f.Fuzz(checkFast)
 }
 
 // FuzzStream reads any bytes as an answer and checks what a chat relies on: blocks
@@ -248,7 +186,7 @@ func FuzzString(f *testing.F) {
 		if err := json.Compact(&want, raw); err != nil {
 			t.Fatal(err)
 		}
-		if got := appendCompact(nil, raw); string(got) != want.String() {
+		if got := modelmessage.AppendJSON(nil, raw); string(got) != want.String() {
 			t.Fatalf("%s compacted to %s", raw, got)
 		}
 		var quoted string

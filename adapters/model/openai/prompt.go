@@ -10,17 +10,11 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
-
-// Downloader loads linked files that the model does not load itself.
-type Downloader interface {
-	// Download returns the bytes behind link and their media type, empty if
-	// unknown. It must give the same bytes for the same link as long as the link is
-	// in a chat's history: prompts are cached by their bytes.
-	Download(ctx context.Context, link string) (data []byte, mediaType string, err error)
-}
 
 // Faults of requests that can never be sent.
 var (
@@ -60,8 +54,10 @@ type promptFile struct {
 
 // prompter turns model messages into prompt messages.
 type prompter struct {
-	downloader Downloader
-	takesLink  func(mediaType, link string) bool
+	// takesLink tells which links the model loads itself.
+	takesLink func(mediaType, link string) bool
+	// download loads the others. Hosts have none: such a file becomes a note.
+	download func(ctx context.Context, link string) (data []byte, mediaType string, err error)
 }
 
 // message converts one message. Consecutive tool messages need no merging, as
@@ -85,8 +81,6 @@ func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptM
 	}
 	return out, nil
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // dropped tells which parts never reach a provider.
 func dropped(role modelmessage.Role, part modelmessage.Part) bool {
@@ -149,7 +143,7 @@ func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, media
 			f.original = data
 		}
 		if role == modelmessage.RoleUser && !p.takesLink(mediaType, link) {
-			return f, p.download(ctx, f)
+			return f, p.loadLink(ctx, f)
 		}
 	default:
 		f.base64 = data
@@ -157,12 +151,12 @@ func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, media
 	return f, nil
 }
 
-func (p *prompter) download(ctx context.Context, f *promptFile) error {
-	if p.downloader == nil {
+func (p *prompter) loadLink(ctx context.Context, f *promptFile) error {
+	if p.download == nil {
 		f.missing = true
 		return nil
 	}
-	data, mediaType, err := p.downloader.Download(ctx, f.link)
+	data, mediaType, err := p.download(ctx, f.link)
 	if err != nil {
 		return fmt.Errorf("download file: %w", err)
 	}
@@ -221,6 +215,10 @@ func (f *promptFile) encoded() string {
 	return f.base64
 }
 
+func (f *promptFile) dataURL(mediaType string) string {
+	return "data:" + mediaType + ";base64," + f.encoded()
+}
+
 // decoded is the file as bytes.
 func (f *promptFile) decoded() ([]byte, error) {
 	if f.bytes != nil {
@@ -243,34 +241,27 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 	if !strings.Contains(string(raw), `"media"`) {
 		return raw, nil
 	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, fmt.Errorf("%w: content of a tool result: %w", errBadData, err)
-	}
-	for i, item := range items {
-		var media struct {
-			Type      string          `json:"type"`
-			Data      json.RawMessage `json:"data"`
-			MediaType string          `json:"mediaType"`
-		}
-		if json.Unmarshal(item, &media) != nil || media.Type != "media" {
-			continue
-		}
-		kind := "file-data"
-		if strings.HasPrefix(media.MediaType, "image/") {
-			kind = "image-data"
-		}
-		out := appendString([]byte(`{"type":`), kind)
-		out = append(appendMember(out, "data"), media.Data...)
-		out = appendString(appendMember(out, "mediaType"), media.MediaType)
-		items[i] = append(out, '}')
+	list := gjson.ParseBytes(raw)
+	if !gjson.ValidBytes(raw) || !list.IsArray() {
+		return nil, fmt.Errorf("%w: content of a tool result", errBadData)
 	}
 	out := []byte{'['}
-	for i, item := range items {
+	for i, item := range list.Array() {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, item...)
+		part := objectIn(item)
+		if str(part.Get("type")) != "media" {
+			out = append(out, item.Raw...)
+			continue
+		}
+		kind, mediaType := "file-data", str(part.Get("mediaType"))
+		if strings.HasPrefix(mediaType, "image/") {
+			kind = "image-data"
+		}
+		out = appendString(append(out, `{"type":`...), kind)
+		out = append(appendMember(out, "data"), part.Get("data").Raw...)
+		out = append(appendString(appendMember(out, "mediaType"), mediaType), '}')
 	}
 	return append(out, ']'), nil
 }

@@ -95,21 +95,6 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	return e.give(tags.filter(p.events()), s)
 }
 
-// heard says that the answer has begun: from now on bytes are life.
-func (w *watchdog) heard() {
-	w.began.Store(true)
-	w.timer.Reset(w.idle)
-}
-
-// shorten allows no longer silence from now on.
-func (w *watchdog) shorten(idle time.Duration) {
-	if idle < w.idle {
-		w.idle = idle
-		w.began.Store(true)
-		w.timer.Reset(idle)
-	}
-}
-
 // give hands over what was found.
 func (e *endpoint) give(events []model.Event, s *sink) error {
 	for _, event := range events {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -80,55 +82,36 @@ func (p *parser) events() []model.Event {
 // feed takes the data of one event. It keeps nothing of it.
 func (p *parser) feed(data []byte) {
 	said, going := len(p.out), p.finish == nil
-	if !p.begun || !p.feedText(data) {
-		p.feedChunk(data)
-	}
+	p.feedChunk(data)
 	p.ended = (p.ended || going) && p.finish != nil && len(p.out) == said
 }
 
-// feedText takes a chunk that only has text.
-func (p *parser) feedText(data []byte) bool {
-	c, ok := readTextChunk(data)
-	if !ok {
-		return false
-	}
-	reasoning, fine := textOfToken(c.reasoning)
-	content, ok := textOfToken(c.content)
-	if !ok || !fine {
-		return false
-	}
-	p.reason(reasoning)
-	p.say(content)
-	return true
-}
-
 func (p *parser) feedChunk(data []byte) {
-	var c chunk
-	data = bytes.TrimSpace(data)
-	err := decodeChunk(data, &c)
-	if err == nil && data[0] != '{' {
-		err = errBadAnswer
-	}
-	if err != nil {
-		p.broken(fmt.Errorf("broken event: %w", err))
+	if !gjson.ValidBytes(data) {
+		err := json.Unmarshal(data, new(json.RawMessage)) // it says where
+		p.broken(fmt.Errorf("broken event: %w", cmp.Or(err, errBadAnswer)))
 		return
 	}
-	if object := c.errorOf(data); object != nil {
+	root := gjson.ParseBytes(data)
+	if !root.IsObject() {
+		p.broken(fmt.Errorf("broken event: %w", errBadAnswer))
+		return
+	}
+	c := readChunk(root)
+	if object, ok := c.errorIn(root); ok {
 		p.finish = &model.FinishReason{Unified: "error"}
-		object = append(json.RawMessage(nil), object...)
-		p.emit(model.Event{Kind: model.EventError, Raw: object, Err: p.fail(object)})
+		raw := bytes.TrimSpace([]byte(object.Raw))
+		p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 		return
 	}
-	p.fed, p.answer = true, p.answer || c.Choices != nil
+	p.fed, p.answer = true, p.answer || c.choices.IsArray()
 	p.begin(&c)
-	if usage := c.usage(); usage != nil {
-		p.usage = append(json.RawMessage(nil), usage...)
+	first, ok := c.first()
+	if usage := c.usageIn(first); present(usage) {
+		p.usage = json.RawMessage(usage.Raw)
 	}
-	for i := range c.Choices {
-		if c.Choices[i].Index == 0 {
-			p.choice(&c.Choices[i])
-			break
-		}
+	if ok {
+		p.choice(first)
 	}
 }
 
@@ -138,9 +121,12 @@ func (p *parser) broken(err error) {
 	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: err.Error(), Err: err}})
 }
 
+// begin reports what the first chunk says of the answer. Some servers send a chunk
+// without an answer before it.
 func (p *parser) begin(c *chunk) {
-	if p.begun || !p.exact && c.ID == "" && len(c.Choices) == 0 {
-		return // some servers send a word before the answer
+	id := str(c.id)
+	if p.begun || !p.exact && id == "" && !c.choices.Get("0").Exists() {
+		return
 	}
 	p.begun = true
 	raw := []byte(`{`)
@@ -153,44 +139,43 @@ func (p *parser) begin(c *chunk) {
 			raw = appendString(raw, value)
 		}
 	}
-	member("id", c.ID)
-	member("modelId", c.Model)
-	if c.Created > 0 && c.Created < 1e11 {
-		member("timestamp", time.UnixMilli(int64(c.Created*1000)).UTC().Format("2006-01-02T15:04:05.000Z"))
+	member("id", id)
+	member("modelId", str(c.model))
+	if at := c.created.Num; at > 0 && at < 1e11 {
+		member("timestamp", time.UnixMilli(int64(at*1000)).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: append(raw, '}')})
 }
 
-func (p *parser) choice(c *choice) {
-	if c.FinishReason != nil && *c.FinishReason != "" {
-		p.finish = &model.FinishReason{Unified: unified(*c.FinishReason), Raw: *c.FinishReason}
+func (p *parser) choice(c choice) {
+	if reason := str(c.finish); reason != "" {
+		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
 		if !p.exact {
 			p.finish.Unified = otherWords(*p.finish)
 		}
 	}
-	d := c.Delta
-	if d == nil {
-		d = c.Message
-		p.whole = p.whole || d != nil
+	added := c.delta
+	if !present(added) {
+		added = c.message
+		p.whole = p.whole || present(added)
 	}
-	if d == nil {
+	if !present(added) {
 		return
 	}
-	reasoning := d.ReasoningContent
-	if isNull(reasoning) {
-		reasoning = d.Reasoning
+	d := readDelta(added)
+	if !present(d.reasoning) {
+		d.reasoning = d.thoughts
 	}
-	if !isNull(reasoning) && reasoning[0] == '"' {
-		p.reason(rawText(reasoning))
+	p.reason(str(d.reasoning))
+	p.content(d.content)
+	if !p.exact {
+		p.refuse(str(d.refusal))
 	}
-	p.content(d.Content)
-	if words := d.Refusal; !p.exact && !isNull(words) && words[0] == '"' {
-		p.refuse(rawText(words))
-	}
-	for i := range d.ToolCalls {
+	d.calls.ForEach(func(_, call gjson.Result) bool {
 		p.endReasoning()
-		p.call(&d.ToolCalls[i])
-	}
+		p.call(objectIn(call))
+		return true
+	})
 }
 
 // unified is the reason in the words of the SDK, which does not know those of some
@@ -244,53 +229,32 @@ func (p *parser) refuse(s string) {
 func (p *parser) unnamed() { p.finish = &model.FinishReason{Unified: "other"} }
 
 // content is a string, or parts of text, thinking and refusal, or one such part.
-func (p *parser) content(raw json.RawMessage) {
-	if isNull(raw) {
-		return
-	}
-	if raw[0] == '"' {
-		p.say(rawText(raw))
-		return
-	}
-	var parts []struct {
-		Type     string          `json:"type"`
-		Text     string          `json:"text"`
-		Thinking json.RawMessage `json:"thinking"`
-		Refusal  string          `json:"refusal"`
-	}
-	if raw[0] == '{' {
-		raw = slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
-	}
-	if decodeLoose(raw, &parts) != nil {
-		return
-	}
-	for _, part := range parts {
-		switch part.Type {
-		case "text", "output_text":
-			p.say(part.Text)
-		case "refusal":
-			p.refuse(part.Refusal)
-		case "thinking":
-			p.reason(thinkingText(part.Thinking))
+func (p *parser) content(r gjson.Result) {
+	switch {
+	case r.IsArray():
+		for _, part := range r.Array() {
+			p.part(objectIn(part))
 		}
+	case r.IsObject():
+		p.part(r)
+	default:
+		p.say(str(r))
 	}
 }
 
-func thinkingText(raw json.RawMessage) string {
-	if isNull(raw) || raw[0] == '"' {
-		return rawText(raw)
+func (p *parser) part(r gjson.Result) {
+	switch r.Get("type").Str {
+	case "text", "output_text":
+		p.say(str(r.Get("text")))
+	case "refusal":
+		p.refuse(str(r.Get("refusal")))
+	case "thinking":
+		text := str(r.Get("thinking"))
+		for _, piece := range r.Get("thinking.#.text").Array() {
+			text += str(piece)
+		}
+		p.reason(text)
 	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if decodeLoose(raw, &parts) != nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, part := range parts {
-		b.WriteString(part.Text)
-	}
-	return b.String()
 }
 
 func (p *parser) say(s string) {
@@ -331,18 +295,13 @@ func (p *parser) endReasoning() {
 	}
 }
 
-func (p *parser) call(d *callDelta) {
-	c := p.find(d)
-	arguments := rawText(d.Function.Arguments)
-	if c.name == "" {
-		c.name = d.Function.Name
-	}
-	if c.wireID == "" {
-		c.wireID = d.ID
-	}
-	if d.Extra.Google.ThoughtSignature != "" {
-		c.signature = d.Extra.Google.ThoughtSignature
-	}
+// call takes a piece of a tool call.
+func (p *parser) call(r gjson.Result) {
+	wireID, name, arguments := str(r.Get("id")), str(r.Get("function.name")), rawText(r.Get("function.arguments"))
+	c := p.find(r.Get("index"), wireID, name)
+	c.name = cmp.Or(c.name, name)
+	c.wireID = cmp.Or(c.wireID, wireID)
+	c.signature = cmp.Or(str(r.Get("extra_content.google.thought_signature")), c.signature)
 	c.arguments.WriteString(arguments)
 	if c.name == "" || (c.wireID == "" && p.exact) {
 		return
@@ -358,31 +317,29 @@ func (p *parser) call(d *callDelta) {
 	}
 }
 
-// find returns the call that a delta belongs to: by its index, or by its id where
+// find returns the call that a piece belongs to: by its index, or by its id where
 // the index is missing. Some servers give every call the same index: a new id
-// with a name is then a new call.
-func (p *parser) find(d *callDelta) *call {
-	last := len(p.calls) - 1
-	for i := last; i >= 0; i-- {
-		c := p.calls[i]
+// with a name is then a new call, and so is a name without an index and an id.
+func (p *parser) find(index gjson.Result, id, name string) *call {
+	n, indexed := integer(index)
+	for _, c := range slices.Backward(p.calls) {
 		switch {
-		case d.Index != nil && c.index != *d.Index:
-		case d.ID != "" && c.wireID != "" && d.ID != c.wireID && (d.Function.Name != "" || d.Index == nil):
-		case d.Index == nil && d.ID == "" && d.Function.Name != "" && c.name != "":
-			// no index and no id, yet a name: a further call
-			return p.open(d)
+		case indexed && c.index != n:
+		case id != "" && c.wireID != "" && id != c.wireID && (name != "" || !indexed):
+		case !indexed && id == "" && name != "" && c.name != "":
+			return p.open(len(p.calls))
 		default:
 			return c
 		}
 	}
-	return p.open(d)
+	if !indexed {
+		n = len(p.calls)
+	}
+	return p.open(n)
 }
 
-func (p *parser) open(d *callDelta) *call {
-	c := &call{index: len(p.calls)}
-	if d.Index != nil {
-		c.index = *d.Index
-	}
+func (p *parser) open(index int) *call {
+	c := &call{index: index}
 	p.calls = append(p.calls, c)
 	return c
 }

@@ -1,23 +1,16 @@
 package openai
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-const (
-	baseWait = 500 * time.Millisecond
-	maxShift = 6
-)
-
-// span is base, doubled with every failure after the first, and at most limit.
-func span(base, limit time.Duration, failures int) time.Duration {
-	return min(limit, base<<min(max(failures-1, 0), maxShift))
-}
+// baseWait bounds the first wait; it doubles with every further failure.
+const baseWait = 500 * time.Millisecond
 
 // retrier decides whether and when a call asks again. It is used by one call to
 // one model.
@@ -46,23 +39,11 @@ func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	if err.RetryAfter > 0 {
 		wait = min(r.maxWait, err.RetryAfter+rand.N(err.RetryAfter/10+time.Millisecond))
 	} else {
-		wait = rand.N(span(baseWait, r.maxWait, r.attempts)) + time.Millisecond
+		wait = rand.N(apicall.Doubled(baseWait, r.maxWait, r.attempts)) + time.Millisecond
 	}
 	if wait > r.budget || time.Now().Add(wait).After(r.until) {
 		return 0, false
 	}
 	r.budget -= wait
 	return wait, true
-}
-
-// pause waits, or returns the cause of the context's end.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

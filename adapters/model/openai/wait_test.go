@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
@@ -80,7 +81,7 @@ const (
 func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		wait := func(d time.Duration) error {
-			if pause(r.Context(), d) != nil {
+			if apicall.Pause(r.Context(), d) != nil {
 				return r.Context().Err()
 			}
 			return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -17,6 +19,9 @@ const deniedText = "Tool call execution denied."
 // emptyResult stands for a tool result without content, which some servers refuse.
 const emptyResult = "(empty result)"
 
+// optionsKey is the member of provider options that is for this protocol.
+const optionsKey = "openaiCompatible"
+
 // encoder writes model messages as chat-completions messages. It has no state:
 // equal messages give equal bytes.
 type encoder struct {
@@ -24,11 +29,9 @@ type encoder struct {
 	// exact follows the SDK to the letter. Otherwise messages without content are
 	// left out, empty results and arguments get a stand-in, and files that cannot
 	// be shown become a line of text, so that one file never silences a chat.
-	exact       bool
-	noReasoning bool
-	sight       *sight
-	load        func(ctx context.Context, link string) ([]byte, error)
-	optionsKey  string // the member of providerOptions that is ours
+	exact bool
+	sight *sight
+	load  func(ctx context.Context, link string) ([]byte, error)
 }
 
 // openMessage begins the next message of the array that dst ends in.
@@ -58,44 +61,30 @@ func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.
 	return e.appendWire(dst, pm)
 }
 
-// appendExact appends the wire messages of m as the SDK writes them, where a member of
-// provider options takes the place of one of the protocol's own.
+// appendExact appends the wire messages of m as the SDK writes them: a member of the
+// provider options replaces one of the protocol's own. The last of equal names wins.
 func (e *encoder) appendExact(dst []byte, pm promptMessage) ([]byte, error) {
 	own, err := e.appendWire([]byte{'['}, pm)
 	if err != nil {
 		return dst, err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(append(own, ']'), &list); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(append(own, ']')))
+	dec.UseNumber()
+	var list []any
+	if err := dec.Decode(&list); err != nil {
 		return dst, fmt.Errorf("encode message: %w", err)
 	}
-	for _, raw := range list {
-		if len(dst) > 0 && dst[len(dst)-1] != '[' {
-			dst = append(dst, ',')
+	for _, message := range list {
+		raw, err := json.Marshal(message)
+		if err != nil {
+			return dst, fmt.Errorf("encode message: %w", err)
 		}
-		if raw, err = lastMembers(raw); err != nil {
-			return dst, err
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
 		}
 		dst = append(dst, raw...)
 	}
 	return dst, nil
-}
-
-// lastMembers leaves of members with the same name the last one.
-func lastMembers(raw json.RawMessage) (json.RawMessage, error) {
-	var value any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := dec.Decode(&value); err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
 }
 
 func (e *encoder) appendWire(dst []byte, pm promptMessage) ([]byte, error) {
@@ -120,7 +109,7 @@ func appendSystemText(dst []byte, text string) []byte {
 }
 
 func (e *encoder) appendSystem(dst []byte, m promptMessage) []byte {
-	text := textOf(m)
+	text := textOf[modelmessage.Text](m)
 	if text == "" && !e.exact {
 		return dst
 	}
@@ -129,19 +118,14 @@ func (e *encoder) appendSystem(dst []byte, m promptMessage) []byte {
 	return append(e.appendOptions(dst, m.options), '}')
 }
 
-func textOf(m promptMessage) string {
-	if len(m.parts) == 1 {
-		if t, ok := m.parts[0].part.(modelmessage.Text); ok {
-			return t.Text
-		}
-	}
-	var b strings.Builder
+// textOf joins the texts, or the reasoning, of a message.
+func textOf[P modelmessage.Text | modelmessage.Reasoning](m promptMessage) (text string) {
 	for _, p := range m.parts {
-		if t, ok := p.part.(modelmessage.Text); ok {
-			b.WriteString(t.Text)
+		if part, ok := p.part.(P); ok {
+			text += modelmessage.Text(part).Text
 		}
 	}
-	return b.String()
+	return text
 }
 
 func (e *encoder) appendUser(dst []byte, m promptMessage) ([]byte, error) {
@@ -239,17 +223,10 @@ func (e *encoder) appendImage(dst []byte, f *promptFile) []byte {
 		if mediaType == "image/*" {
 			mediaType = "image/jpeg"
 		}
-		dst = appendDataURL(dst, mediaType, f)
+		dst = appendString(dst, f.dataURL(mediaType))
 	}
 	dst = append(dst, '}')
 	return append(e.appendOptions(dst, f.options), '}')
-}
-
-func appendDataURL(dst []byte, mediaType string, f *promptFile) []byte {
-	dst = append(dst, `"data:`...)
-	dst = appendText(dst, mediaType)
-	dst = append(dst, ";base64,"...)
-	return append(appendText(dst, f.encoded()), '"')
 }
 
 func (e *encoder) appendAudio(dst []byte, f *promptFile) ([]byte, error) {
@@ -282,7 +259,7 @@ func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
 	}
 	dst = append(dst, `{"type":"file","file":{"filename":`...)
 	dst = appendString(dst, name)
-	dst = appendDataURL(appendMember(dst, "file_data"), "application/pdf", f)
+	dst = appendString(appendMember(dst, "file_data"), f.dataURL("application/pdf"))
 	dst = append(dst, '}')
 	return append(e.appendOptions(dst, f.options), '}'), nil
 }
@@ -290,8 +267,8 @@ func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
 // appendAssistant joins the texts of an answer. Files, and results of calls that
 // a provider ran itself, are not sent back.
 func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
-	start, calls, reasoned := len(dst), 0, false
-	text := textOf(m)
+	start, calls := len(dst), 0
+	text := textOf[modelmessage.Text](m)
 	for _, p := range m.parts {
 		if _, ok := p.part.(modelmessage.ToolCall); ok {
 			calls++
@@ -306,19 +283,8 @@ func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
 	default:
 		dst = appendString(dst, text)
 	}
-	for _, p := range m.parts {
-		r, ok := p.part.(modelmessage.Reasoning)
-		if !ok || r.Text == "" || e.noReasoning {
-			continue
-		}
-		if !reasoned {
-			dst = append(dst, `,"reasoning_content":"`...)
-			reasoned = true
-		}
-		dst = appendText(dst, r.Text)
-	}
-	if reasoned {
-		dst = append(dst, '"')
+	if reasoning := textOf[modelmessage.Reasoning](m); reasoning != "" {
+		dst = appendString(appendMember(dst, "reasoning_content"), reasoning)
 	}
 	if calls > 0 {
 		dst = append(dst, `,"tool_calls":[`...)
@@ -399,30 +365,15 @@ func (e *encoder) appendOutput(dst []byte, o modelmessage.Output) []byte {
 // appendOptions appends the members of our provider options, in their order. A
 // member that would replace one of the protocol's own is left out, unless exact.
 func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
-	if isNull(options) {
+	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(options, &all) != nil || isNull(all[e.optionsKey]) {
-		return dst
-	}
-	dec := json.NewDecoder(bytes.NewReader(all[e.optionsKey]))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return dst
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return dst
+	objectIn(gjson.ParseBytes(options).Get(optionsKey)).ForEach(func(name, value gjson.Result) bool {
+		if s := str(name); (e.exact || !reserved(s)) && utf8.ValidString(s) {
+			dst = modelmessage.AppendJSON(appendMember(dst, s), []byte(value.Raw))
 		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return dst
-		}
-		if s, ok := name.(string); ok && (e.exact || !reserved(s)) && utf8.ValidString(s) {
-			dst = appendCompact(appendMember(dst, s), value)
-		}
-	}
+		return true
+	})
 	return dst
 }
 
@@ -438,17 +389,13 @@ func reserved(name string) bool {
 // appendSignature appends the thought signature that some models want back with
 // a call.
 func appendSignature(dst []byte, options json.RawMessage) []byte {
-	if isNull(options) {
+	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	var o struct {
-		Google struct {
-			ThoughtSignature string `json:"thoughtSignature"`
-		} `json:"google"`
-	}
-	if json.Unmarshal(options, &o) != nil || o.Google.ThoughtSignature == "" {
+	signature := str(gjson.ParseBytes(options).Get("google.thoughtSignature"))
+	if signature == "" {
 		return dst
 	}
 	dst = append(dst, `,"extra_content":{"google":{"thought_signature":`...)
-	return append(appendString(dst, o.Google.ThoughtSignature), '}', '}')
+	return append(appendString(dst, signature), '}', '}')
 }

@@ -85,13 +85,10 @@ const (
 	wireC   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]}`
 )
 
-func TestReasoningIsLeftOutOnDemand(t *testing.T) {
+func TestReasoningIsSentBack(t *testing.T) {
 	in := `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"reasoning","text":"r"},{"type":"text","text":"b"}]}]`
 	if got := written(t, hostWriter(Settings{}), in); !strings.Contains(got, `"reasoning_content":"r"`) {
 		t.Errorf("no reasoning in %s", got)
-	}
-	if got := written(t, hostWriter(Settings{NoReasoning: true}), in); strings.Contains(got, "reasoning") {
-		t.Errorf("reasoning in %s", got)
 	}
 }
 
@@ -120,21 +117,15 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 	}
 }
 
-type brokenDownload struct{ err error }
-
-func (b brokenDownload) Download(context.Context, string) ([]byte, string, error) {
-	return nil, "", b.err
-}
-
 // TestDownloads checks that links are loaded where the model does not take them.
 func TestDownloads(t *testing.T) {
 	in := `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"file","mediaType":"application/pdf","data":"https://a.test/x.pdf"}]}]`
 	w := hostWriter(Settings{})
-	w.downloader = fakeDownload{}
+	w.download = fakeDownload
 	if got := written(t, w, in); !strings.Contains(got, `"file_data":"data:application/pdf;base64,iVBORw0KGgoBAgM="`) {
 		t.Errorf("the file is not in %s", got)
 	}
-	w.downloader = brokenDownload{errors.New("gone")}
+	w.download = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("gone") }
 	var req model.Request
 	if err := json.Unmarshal([]byte(in), &req.Messages); err != nil {
 		t.Fatal(err)
@@ -149,24 +140,28 @@ func TestHead(t *testing.T) {
 		{Name: "b", InputSchema: json.RawMessage(`{ "type": "object", "title": "a \" b" }`)}, {Name: "a", Description: "d"},
 	}}
 	s := Settings{
-		MaxTokensField: "max_completion_tokens", MaxOutputTokens: 5, Temperature: new(0.0), TopP: new(0.25), Seed: new(int64(1 << 40)),
-		Stop: []string{"x", "y"}, ReasoningEffort: "low", ParallelToolCalls: new(false),
-		ExtraBody: map[string]json.RawMessage{"zeta": json.RawMessage(`[1, 2]`), "alpha": json.RawMessage(`{"k": true}`)},
+		MaxTokensField: "max_completion_tokens", MaxOutputTokens: 5,
+		Members: []Member{
+			{"temperature", []byte("0")},
+			{"top_p", []byte("0.25")},
+			{"stop", []byte(`["x", "y"]`)},
+			{"seed", []byte("1099511627776")},
+			{"reasoning_effort", []byte(`"low"`)},
+			{"alpha", json.RawMessage(`{"k": true}`)},
+			{"zeta", json.RawMessage(`[1, 2]`)},
+			{"parallel_tool_calls", []byte("false")},
+		},
 	}
 	body, err := hostWriter(s).write(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"model":"m","max_completion_tokens":9,"temperature":0,"top_p":0.25,"stop":["x","y"],"seed":1099511627776,"reasoning_effort":"low",` +
-		`"alpha":{"k":true},"zeta":[1,2],"stream":true,"stream_options":{"include_usage":true},` +
+		`"alpha":{"k":true},"zeta":[1,2],"parallel_tool_calls":false,"stream":true,"stream_options":{"include_usage":true},` +
 		`"tools":[{"type":"function","function":{"name":"b","parameters":{"type":"object","title":"a \" b"}}},{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object","properties":{}}}}],` +
-		`"parallel_tool_calls":false,"tool_choice":{"type":"function","function":{"name":"b"}},"messages":[{"role":"system","content":"s"},{"role":"user","content":"hi"}]}`
+		`"tool_choice":{"type":"function","function":{"name":"b"}},"messages":[{"role":"system","content":"s"},{"role":"user","content":"hi"}]}`
 	if diff := gocmp.Diff(want, string(closed(body))); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
-	}
-	plain, err := hostWriter(Settings{NoStreamOptions: true}).write(t.Context(), hello())
-	if err != nil || strings.Contains(plain.text(), "stream_options") {
-		t.Errorf("stream options in %s (%v)", plain.text(), err)
 	}
 }
 

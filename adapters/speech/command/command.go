@@ -70,13 +70,13 @@ func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, e
 	err := t.o.within(func(dir string) error {
 		file := filepath.Join(dir, "audio"+strings.ToLower(filepath.Ext(a.Path)))
 		if err := copied(a.Path, file); err != nil {
-			return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording cannot be copied"}
+			return &speech.Error{Reason: speech.ReasonUnreadable, Message: "the recording cannot be copied"}
 		}
 		c := call{dir: dir, limit: maxText, words: []string{File, file, Language, plain(a.Language)}}
 		if !t.o.names(File) {
 			f, err := os.Open(file)
 			if err != nil {
-				return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording cannot be opened"}
+				return &speech.Error{Reason: speech.ReasonUnreadable, Message: "the recording cannot be opened"}
 			}
 			defer f.Close() //nolint:errcheck // only read from
 			c.input = f
@@ -128,11 +128,11 @@ func plain(word string) string {
 // within gives a call a folder of its own.
 func (o Options) within(do func(dir string) error) error {
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
-		return &speech.Error{Reason: speech.ReasonProgram, Detail: "its folder cannot be made"}
+		return &speech.Error{Reason: speech.ReasonProgram, Message: "its folder cannot be made"}
 	}
 	dir, err := os.MkdirTemp(o.Scratch, "call-*")
 	if err != nil {
-		return &speech.Error{Reason: speech.ReasonProgram, Detail: "its folder cannot be made"}
+		return &speech.Error{Reason: speech.ReasonProgram, Message: "its folder cannot be made"}
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left goes with the next start
 	return do(dir)
@@ -171,18 +171,18 @@ func (o Options) run(ctx context.Context, c call) ([]byte, error) {
 	})
 	switch {
 	case errors.Is(err, sandbox.ErrUnavailable):
-		return nil, &speech.Error{Reason: speech.ReasonSandbox, Detail: "no sandbox is available; see sma doctor"}
+		return nil, &speech.Error{Reason: speech.ReasonSandbox, Message: "no sandbox is available; see sma doctor"}
 	case err != nil:
 		return nil, &speech.Error{Reason: speech.ReasonProgram, Err: err}
 	}
 	exit, err := process.Wait()
 	switch {
 	case out.tooLong():
-		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: fmt.Sprintf("the program wrote more than %d bytes", c.limit)}
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Message: fmt.Sprintf("the program wrote more than %d bytes", c.limit)}
 	case ctx.Err() != nil || exit.Limit == sandbox.LimitWall:
-		return nil, &speech.Error{Reason: speech.ReasonLate, Detail: "the program took too long"}
+		return nil, &speech.Error{Reason: speech.ReasonLate, Message: "the program took too long"}
 	case err != nil || exit.Code != 0:
-		return nil, &speech.Error{Reason: speech.ReasonProgram, Detail: strings.TrimSpace(ended(exit) + " " + said.line())}
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Message: strings.TrimSpace(ended(exit) + " " + said.line())}
 	}
 	return out.data, nil
 }
@@ -208,7 +208,7 @@ func (o Options) lookup() (string, error) {
 			return full, nil
 		}
 	}
-	return "", &speech.Error{Reason: speech.ReasonProgram, Detail: o.Argv[0] + " is not in PATH; write its whole path"}
+	return "", &speech.Error{Reason: speech.ReasonProgram, Message: o.Argv[0] + " is not in PATH; write its whole path"}
 }
 
 // own are the files that the program needs to be itself, and those that the operator
@@ -245,16 +245,16 @@ func ofSystem(path string) bool {
 func read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
-		return nil, &speech.Error{Reason: speech.ReasonProgram, Detail: "the program took its folder away"}
+		return nil, &speech.Error{Reason: speech.ReasonProgram, Message: "the program took its folder away"}
 	}
 	defer root.Close() //nolint:errcheck // only read from
 	info, err := root.Lstat(filepath.Base(file))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecording {
-		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the program left no recording in " + Output}
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Message: "the program left no recording in " + Output}
 	}
 	f, err := root.Open(filepath.Base(file))
 	if err != nil {
-		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the program left no recording in " + Output}
+		return nil, &speech.Error{Reason: speech.ReasonUnreadable, Message: "the program left no recording in " + Output}
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	var b bytes.Buffer

@@ -1,16 +1,15 @@
 package openai
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
@@ -30,10 +29,10 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "shipmyagent")
 	resp, err := d.client.Do(req)
 	if err != nil {
-		_, badCert := errors.AsType[*tls.CertificateVerificationError](err)
-		e := &speech.Error{Reason: speech.ReasonNetwork, Retryable: !badCert, Detail: "the service is not reached"}
+		badCert := apicall.BadCertificate(err)
+		e := &speech.Error{Reason: speech.ReasonNetwork, Retryable: !badCert, Message: "the service is not reached"}
 		if badCert {
-			e.Detail = "the certificate of the service is not valid"
+			e.Message = "the certificate of the service is not valid"
 		}
 		return nil, e
 	}
@@ -57,18 +56,18 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = &speech.Error{Reason: speech.ReasonNetwork, Retryable: true, Detail: "the answer broke off"}
+		err = &speech.Error{Reason: speech.ReasonNetwork, Retryable: true, Message: "the answer broke off"}
 	}
 	return n, err
 }
 
 // refused classifies an answer with a status.
 func (d *doer) refused(resp *http.Response, body []byte, now time.Time) *speech.Error {
-	e := &speech.Error{Reason: speech.ReasonRefused, Status: resp.StatusCode, Detail: d.code(body), RetryAfter: retryAfter(resp.Header, now)}
+	e := &speech.Error{Reason: speech.ReasonRefused, Status: resp.StatusCode, Message: d.code(body), RetryAfter: apicall.RetryAfter(resp.Header, now)}
 	switch s := resp.StatusCode; {
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:
 		e.Reason = speech.ReasonAuth
-	case s == http.StatusPaymentRequired, e.Detail == "insufficient_quota":
+	case s == http.StatusPaymentRequired, e.Message == "insufficient_quota":
 		e.Reason = speech.ReasonRate
 	case s == http.StatusTooManyRequests:
 		e.Reason, e.Retryable = speech.ReasonRate, true
@@ -77,7 +76,7 @@ func (d *doer) refused(resp *http.Response, body []byte, now time.Time) *speech.
 	case s == http.StatusRequestEntityTooLarge:
 		e.Reason = speech.ReasonLong
 	case s >= 300 && s < 400:
-		e.Detail = "the service redirects elsewhere, which is not followed; set the final address"
+		e.Message = "the service redirects elsewhere, which is not followed; set the final address"
 	}
 	return e
 }
@@ -99,16 +98,4 @@ func (d *doer) code(body []byte) string {
 		}
 	}
 	return ""
-}
-
-// retryAfter is the wait that an answer asks for, 0 if it does not.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, 24*60*60) * float64(time.Second))
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }

@@ -20,6 +20,7 @@ import (
 
 	openaiapi "github.com/sashabaranov/go-openai"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
@@ -35,13 +36,7 @@ const (
 )
 
 // Secret is a text that is never printed.
-type Secret string
-
-// String implements [fmt.Stringer].
-func (Secret) String() string { return "***" }
-
-// GoString implements [fmt.GoStringer].
-func (Secret) GoString() string { return "***" }
+type Secret = apicall.Secret
 
 // Options are those of both calls. Model and Transport are required.
 type Options struct {
@@ -79,10 +74,7 @@ func newEndpoint(o Options, limit int64) (*endpoint, error) {
 	}
 	cfg := openaiapi.DefaultConfig(string(o.APIKey))
 	cfg.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	cfg.HTTPClient = &doer{limit: limit, key: string(o.APIKey), client: &http.Client{
-		Transport:     o.Transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	cfg.HTTPClient = &doer{limit: limit, key: string(o.APIKey), client: apicall.Client(o.Transport)}
 	return &endpoint{openaiapi.NewClientWithConfig(cfg), o.Model, o.Pause}, nil
 }
 
@@ -98,18 +90,14 @@ func (e *endpoint) again(ctx context.Context, call func() error) error {
 		}
 		failed, ok := errors.AsType[*speech.Error](err)
 		if !ok { // the library could not make sense of the answer
-			failed = &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the answer is not what the API says"}
+			failed = &speech.Error{Reason: speech.ReasonUnreadable, Message: "the answer is not what the API says"}
 		}
-		wait := max(failed.RetryAfter, e.pause<<(n-1)+rand.N(e.pause))
+		wait := max(failed.RetryAfter, apicall.Doubled(e.pause, maxWait, n)+rand.N(e.pause))
 		if !failed.Retryable || n == tries || wait > maxWait {
 			return failed
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := apicall.Pause(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
@@ -131,7 +119,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, e
 	err := t.again(ctx, func() error {
 		f, err := os.Open(a.Path)
 		if err != nil {
-			return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording cannot be opened"}
+			return &speech.Error{Reason: speech.ReasonUnreadable, Message: "the recording cannot be opened"}
 		}
 		defer f.Close() //nolint:errcheck // only read from
 		resp, err := t.client.CreateTranscription(ctx, openaiapi.AudioRequest{
@@ -187,7 +175,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, w speech.Words) ([]byte, e
 		n, err := io.Copy(&b, resp)
 		data = b.Bytes()
 		if n > maxRecording {
-			return &speech.Error{Reason: speech.ReasonUnreadable, Detail: "the recording has no end"}
+			return &speech.Error{Reason: speech.ReasonUnreadable, Message: "the recording has no end"}
 		}
 		return err
 	})

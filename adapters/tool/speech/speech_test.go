@@ -146,7 +146,7 @@ func TestPI6TranscribeTakesRecordingsOfItsOwnChat(t *testing.T) {
 func TestTranscribeFails(t *testing.T) {
 	w := newWorld(t)
 	w.ear = func(context.Context, speech.Audio) (string, error) {
-		return "", &speech.Error{Reason: speech.ReasonAuth, Detail: "for the log"}
+		return "", &speech.Error{Reason: speech.ReasonAuth, Message: "for the log"}
 	}
 	_, err := w.invoke(tools.TranscribeName, `{"path":"results/a/voice.ogg"}`, tool.Run{})
 	if err == nil || !strings.Contains(err.Error(), "refuses the key") || strings.Contains(err.Error(), "for the log") || !strings.Contains(w.log.String(), "for the log") {

@@ -58,6 +58,7 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/santhosh-tekuri/jsonschema/v6",
 		"github.com/sashabaranov/go-openai",
 		"github.com/spf13/cobra",
+		"github.com/tidwall/gjson",
 		"github.com/yuin/goldmark",
 		"go.uber.org/goleak",
 		"go.yaml.in/yaml/v4",

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -74,11 +75,22 @@ func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 		Organization: f.Organization, AzureVersion: f.APIVersion, Headers: revealed(f.Headers), Query: revealed(f.Query),
 		Settings: openai.Settings{
 			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
-			Temperature: own.Temperature, ReasoningEffort: own.ReasoningEffort,
+			Members:       members(own),
 			ReasoningTags: tags, NoTools: !takesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
 			Images: takes(own.Images), Files: takes(own.Files),
 		},
 	}
+}
+
+// members are the settings of a model that its requests carry as they are.
+func members(own config.ModelSettings) (list []openai.Member) {
+	if t := own.Temperature; t != nil {
+		list = append(list, openai.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
+	}
+	if own.ReasoningEffort != "" {
+		list = append(list, openai.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
+	}
+	return list
 }
 
 // takesTools reports whether a model takes tools, as far as the settings know.

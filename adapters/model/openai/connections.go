@@ -4,8 +4,30 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 )
+
+// manyCalls is how many connections without a call are kept: as many as a host has
+// calls under way, or a crowd would dial anew for each.
+const manyCalls = 512
+
+// NewTransport returns a transport for many streams at once. It has no timeout
+// that could end a healthy one.
+func NewTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialBodies(dialer.DialContext),
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          manyCalls,
+		MaxIdleConnsPerHost:   manyCalls,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
 
 // copySize is how much of a request's body is written at once.
 const copySize = 32 << 10
