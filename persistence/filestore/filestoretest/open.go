@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -32,6 +33,16 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 		o.OpenFiles = 256
 	}
 	return filestore.Open(o)
+}
+
+// New is the file store on an empty disk in memory, for tests that need any store.
+func New(t testing.TB) *filestore.Store {
+	t.Helper()
+	s, err := Open(NewDisk(), filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // Files describes every file as it reads now, a line each and sorted by name:
