@@ -12,7 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // maxBytes is the longest file that is read; all of them are small.
@@ -21,7 +21,7 @@ const maxBytes = 64 << 20
 // Store implements [persistence.FileStore].
 type Store struct {
 	dir  func(messages.ChatKey) (string, error)
-	disk wholefile.Disk
+	disk document.Disk
 }
 
 var _ persistence.FileStore = (*Store)(nil)
@@ -46,7 +46,7 @@ func (s *Store) ReadFile(_ context.Context, key messages.ChatKey, name string) (
 	if err != nil {
 		return nil, err
 	}
-	data, err := wholefile.Read(path, maxBytes)
+	data, err := document.Read(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of %s: %w", name, key, err)
 	}

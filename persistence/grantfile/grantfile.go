@@ -11,7 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -26,7 +26,7 @@ var errVersion = errors.New("written by a newer version")
 // Store implements [persistence.GrantStore].
 type Store struct {
 	dir  string
-	disk wholefile.Disk
+	disk document.Disk
 	name func(messages.ChatKey) (string, error)
 }
 
@@ -57,7 +57,7 @@ func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.G
 	if err != nil {
 		return nil, err
 	}
-	data, err := wholefile.Read(path, maxBytes)
+	data, err := document.Read(path, maxBytes)
 	if err != nil || data == nil {
 		return nil, wrapped("read grants", err)
 	}
@@ -111,7 +111,7 @@ func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 // chatOf is the chat that a file says it belongs to.
 func (s *Store) chatOf(path string) (messages.ChatKey, error) {
 	var f file
-	data, err := wholefile.Read(path, maxBytes)
+	data, err := document.Read(path, maxBytes)
 	if err == nil {
 		err = json.Unmarshal(data, &f)
 	}

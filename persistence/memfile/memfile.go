@@ -13,7 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -36,7 +36,7 @@ type Options struct {
 // first change only.
 type Store struct {
 	opts Options
-	disk wholefile.Disk
+	disk document.Disk
 	mu   sync.Mutex // held with the lock file
 }
 
@@ -150,7 +150,7 @@ func (s *Store) put(file, text string) error {
 
 // read is a text; what is not there is empty.
 func read(file string) (string, error) {
-	text, err := wholefile.Read(file, maxRead)
+	text, err := document.Read(file, maxRead)
 	if err != nil {
 		return "", fmt.Errorf("read a memory: %w", err)
 	}

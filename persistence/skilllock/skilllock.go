@@ -21,7 +21,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 // Store implements [persistence.SkillStore].
 type Store struct {
 	state string
-	disk  wholefile.Disk
+	disk  document.Disk
 	mu    sync.Mutex // held with the lock file
 }
 
@@ -62,7 +62,7 @@ func (s *Store) read() (file, error) {
 	fail := func(why any) (file, error) {
 		return file{}, fmt.Errorf("%w: %s: %v; repair the file or remove it, and every skill asks again", persistence.ErrSkillLock, s.Path(), why)
 	}
-	raw, err := wholefile.Read(s.Path(), maxBytes)
+	raw, err := document.Read(s.Path(), maxBytes)
 	switch {
 	case err != nil:
 		return fail(err)

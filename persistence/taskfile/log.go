@@ -14,7 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 // Log implements [persistence.FireLog]. One process has it open.
 type Log struct {
 	path  string
-	disk  wholefile.Disk
+	disk  document.Disk
 	mu    sync.Mutex
 	file  *os.File // nil: nothing was written yet
 	torn  bool     // the file does not end with a line
@@ -77,7 +77,7 @@ func (l *Log) settle() error {
 		return nil
 	}
 	if err == nil {
-		err = l.disk.Do(wholefile.StepForce, l.path, f.Sync)
+		err = l.disk.Do(document.StepForce, l.path, f.Sync)
 		l.lost = err != nil
 		err = errors.Join(err, f.Close())
 	}
@@ -90,7 +90,7 @@ func (l *Log) settle() error {
 
 // read reads what is whole. torn: the file does not end with a line.
 func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
-	raw, err := wholefile.Read(l.path, maxLog)
+	raw, err := document.Read(l.path, maxLog)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the log of fires: %w", err)
 	}
@@ -147,14 +147,14 @@ func (l *Log) AddFires(_ context.Context, fires ...persistence.Fire) error {
 // write adds lines and forces them.
 func (l *Log) write(lines []byte) error {
 	l.forced = false
-	err := l.disk.Do(wholefile.StepWrite, l.path, func() error {
+	err := l.disk.Do(document.StepWrite, l.path, func() error {
 		_, err := l.file.Write(lines)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = l.disk.Do(wholefile.StepForce, l.path, l.file.Sync)
+	err = l.disk.Do(document.StepForce, l.path, l.file.Sync)
 	l.forced, l.lost = err == nil, err != nil
 	return err
 }
@@ -182,7 +182,7 @@ func (l *Log) open() error {
 		torn = false
 	}
 	var file *os.File
-	err = l.disk.Do(wholefile.StepOpen, l.path, func() (err error) {
+	err = l.disk.Do(document.StepOpen, l.path, func() (err error) {
 		file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		return err
 	})

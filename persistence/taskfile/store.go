@@ -17,7 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 type Store struct {
 	state string
 	home  *time.Location
-	disk  wholefile.Disk
+	disk  document.Disk
 	mu    sync.Mutex // held with the lock file
 }
 

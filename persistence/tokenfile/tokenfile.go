@@ -17,7 +17,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -38,7 +38,7 @@ var (
 // File is the file of one state folder.
 type File struct {
 	path string
-	disk wholefile.Disk
+	disk document.Disk
 }
 
 // In is the file of a state folder. Nothing is read or written yet.
@@ -66,7 +66,7 @@ func (f *File) Open() (string, error) {
 // none, and never hold a part of its content.
 func (f *File) Read() (string, error) {
 	fail := func(err error) (string, error) { return "", &fs.PathError{Op: "read", Path: f.path, Err: err} }
-	content, err := wholefile.ReadOwn(f.path, maxBytes, func(info fs.FileInfo) error {
+	content, err := document.ReadOwn(f.path, maxBytes, func(info fs.FileInfo) error {
 		switch {
 		case !info.Mode().IsRegular():
 			return ErrLink
@@ -78,7 +78,7 @@ func (f *File) Read() (string, error) {
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		return fail(ErrLink)
-	case errors.Is(err, wholefile.ErrTooLong):
+	case errors.Is(err, document.ErrTooLong):
 		return fail(ErrDamage)
 	case err != nil:
 		return "", err

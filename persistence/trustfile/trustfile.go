@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"syscall"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // Variable holds the digest of what is agreed to, for hosts without a store, such as
@@ -26,8 +26,8 @@ const maxFile = 4 << 20
 // ErrNoPlace says that there is no folder outside of the project for the store.
 var ErrNoPlace = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
 
-// document is the file of the store.
-type document struct {
+// content is the file of the store.
+type content struct {
 	Version int               `json:"version"`
 	Folders map[string]string `json:"folders"` // digest by resolved path
 }
@@ -36,7 +36,7 @@ type document struct {
 type Store struct {
 	file   string
 	folder string // resolved
-	disk   wholefile.Disk
+	disk   document.Disk
 }
 
 // Open finds the store for a folder. It makes nothing. env is that of the process.
@@ -110,15 +110,15 @@ func (s *Store) Digest() (string, error) {
 
 // Agree remembers a digest for the folder.
 func (s *Store) Agree(digest string) error {
-	return s.change(func(d *document) { d.Folders[s.folder] = digest })
+	return s.change(func(d *content) { d.Folders[s.folder] = digest })
 }
 
 // Forget takes back what was agreed to for the folder.
 func (s *Store) Forget() error {
-	return s.change(func(d *document) { delete(d.Folders, s.folder) })
+	return s.change(func(d *content) { delete(d.Folders, s.folder) })
 }
 
-func (s *Store) change(edit func(*document)) error {
+func (s *Store) change(edit func(*content)) error {
 	d, err := s.read()
 	if err != nil {
 		return err
@@ -133,8 +133,8 @@ func (s *Store) change(edit func(*document)) error {
 
 // read reads the store, which is empty if there is none. A store that others can
 // change says nothing.
-func (s *Store) read() (document, error) {
-	d := document{Version: 1, Folders: map[string]string{}}
+func (s *Store) read() (content, error) {
+	d := content{Version: 1, Folders: map[string]string{}}
 	info, err := os.Stat(filepath.Dir(s.file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -145,12 +145,12 @@ func (s *Store) read() (document, error) {
 	if err != nil {
 		return d, err
 	}
-	text, err := wholefile.ReadOwn(s.file, maxFile, func(info fs.FileInfo) error { return private(s.file, info) })
+	text, err := document.ReadOwn(s.file, maxFile, func(info fs.FileInfo) error { return private(s.file, info) })
 	if err != nil || text == nil {
 		return d, err
 	}
 	if err := json.Unmarshal(text, &d); err != nil || d.Version != 1 || d.Folders == nil {
-		return document{}, fmt.Errorf("%s cannot be read; remove it and agree again", s.file)
+		return content{}, fmt.Errorf("%s cannot be read; remove it and agree again", s.file)
 	}
 	digests := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	for folder, digest := range d.Folders {

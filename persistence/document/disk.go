@@ -1,4 +1,4 @@
-// Package wholefile replaces small files as a whole, for stores that keep what they
+// Package document replaces small files as a whole, for stores that keep what they
 // hold in files of their own.
 //
 // Promises: a nil error means durable, the names of folders that had to be made
@@ -6,7 +6,7 @@
 // nothing else but what the next write replaces. Files are 0600 in folders 0700,
 // whatever the umask. One caller writes a file at a time; different files may be
 // written at once.
-package wholefile
+package document
 
 import (
 	"errors"
