@@ -1,8 +1,5 @@
-// Package chatfile keeps small files in the folders of chats.
-//
-// Promises: a nil error of a write means durable; after a crash the old or the new
-// content is there, whole. Files are 0600 in folders 0700. What a file holds is its
-// owner's business, and so is damage in it.
+// Package chatfile keeps small documents in the folders of chats. It does not know what a file
+// holds: whoever reads it validates it.
 package chatfile
 
 import (

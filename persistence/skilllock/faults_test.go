@@ -12,7 +12,7 @@ func TestST19EveryStepOfAnAgreementFails(t *testing.T) {
 	approve := func(digest string) func(document.Disk, string) error {
 		return func(disk document.Disk, state string) error {
 			s := New(state)
-			s.disk = disk
+			s.doc.Disk = disk
 			return s.ApproveSkill(t.Context(), approval("a", digest))
 		}
 	}
@@ -33,7 +33,7 @@ func TestTheFolderIsForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	s := New(state)
 	var r documenttest.Recorder
-	s.disk = r.Disk()
+	s.doc.Disk = r.Disk()
 	if err := s.ApproveSkill(t.Context(), approval("a", "1")); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	failing := false
 	l.disk.Fault = func(step document.Step, _ string) error {
 		steps = append(steps, step)
-		if failing && step == document.StepForce {
+		if failing && step == document.StepSync {
 			return syscall.EIO
 		}
 		return nil
@@ -113,7 +113,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	if err != nil || len(fires) != 2 {
 		t.Errorf("%d records, %v; want 2", len(fires), err)
 	}
-	for _, want := range []document.Step{document.StepWrite, document.StepForce, document.StepRename} {
+	for _, want := range []document.Step{document.StepWrite, document.StepSync, document.StepRename} {
 		if !slices.Contains(steps, want) {
 			t.Errorf("before they were told of there was no %q: %q", want, steps)
 		}
@@ -135,7 +135,7 @@ func TestFireLogOfAKilledProcess(t *testing.T) {
 	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 1 {
 		t.Fatalf("%v, %v", fires, err)
 	}
-	if !slices.Equal(steps, []document.Step{document.StepForce}) {
+	if !slices.Equal(steps, []document.Step{document.StepSync}) {
 		t.Errorf("steps: %q", steps)
 	}
 }

@@ -77,7 +77,7 @@ func (l *Log) settle() error {
 		return nil
 	}
 	if err == nil {
-		err = l.disk.Do(document.StepForce, l.path, f.Sync)
+		err = l.disk.Do(document.StepSync, l.path, f.Sync)
 		l.lost = err != nil
 		err = errors.Join(err, f.Close())
 	}
@@ -154,7 +154,7 @@ func (l *Log) write(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	err = l.disk.Do(document.StepForce, l.path, l.file.Sync)
+	err = l.disk.Do(document.StepSync, l.path, l.file.Sync)
 	l.forced, l.lost = err == nil, err != nil
 	return err
 }

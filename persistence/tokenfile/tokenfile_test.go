@@ -106,7 +106,7 @@ func TestST19EveryStepOfATokenFails(t *testing.T) {
 		Prepare: func(document.Disk, string) error { return nil },
 		Change: func(disk document.Disk, state string) error {
 			f := In(state)
-			f.disk = disk
+			f.doc.Disk = disk
 			_, err := f.Open()
 			return err
 		},
