@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -311,9 +312,9 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 		_, lines := s.told()
 		var folded []string
 		for _, line := range lines {
-			m, err := uimessage.Decode([]byte(line))
-			if err != nil {
-				t.Fatal(err)
+			m, ok := filestore.ParseTurn([]byte(line))
+			if !ok {
+				t.Fatalf("a line of the archive cannot be read: %s", line)
 			}
 			if journal.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still folds once more
 				folded = append(folded, string(uimessage.AppendJSON(nil, m)))
