@@ -105,7 +105,7 @@ func look(ctx context.Context, marked bool, c persistence.Chat, archives []strin
 
 // marked reports whether the chat is to be woken.
 func marked(d *filestoretest.Disk) bool {
-	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(persistence.Shard(crashKey))), string(crashKey)))
+	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(filestore.Shard(crashKey))), string(crashKey)))
 	return err == nil
 }
 
