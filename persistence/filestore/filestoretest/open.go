@@ -2,8 +2,6 @@ package filestoretest
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -48,23 +46,13 @@ func New(t testing.TB) *filestore.Store {
 // Files describes every file as it reads now, a line each and sorted by name:
 // name, size and contents, shortened when they are long.
 func (d *Disk) Files() []string {
+	const longest = 700
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []string
-	d.root.files("", &out)
+	d.root.each("", func(name string, n *node) {
+		text := n.file.text()
+		out = append(out, fmt.Sprintf("%s (%d bytes) %q", name, len(text), text[:min(len(text), longest)]))
+	})
 	return out
-}
-
-func (n *node) files(name string, out *[]string) {
-	const longest = 700
-	if n.entries == nil {
-		b := make([]byte, n.file.size)
-		n.file.read(b, 0)
-		text := fmt.Sprintf("%q", b[:min(len(b), longest)])
-		*out = append(*out, fmt.Sprintf("%s (%d bytes) %s", name, len(b), text))
-		return
-	}
-	for _, e := range slices.Sorted(maps.Keys(n.entries)) {
-		n.entries[e].files(name+"/"+e, out)
-	}
 }
