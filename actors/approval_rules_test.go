@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // shell is a tool whose calls are commands. What it would do depends on a version,
@@ -90,13 +89,13 @@ func newRules(allow ...string) *run.Rules { return run.NewRules(allow, nil) }
 type rules struct {
 	*approvals
 	shell  *shell
-	grants *memstore.Grants
+	grants *actortest.Grants
 	audit  []machine.AuditEntry
 }
 
 func newShellWorld(t *testing.T, change func(*actortest.Options), steps ...modeltest.Step) *rules {
 	t.Helper()
-	w := &rules{shell: newShell(), grants: memstore.NewGrants()}
+	w := &rules{shell: newShell(), grants: actortest.NewGrants()}
 	w.approvals = newApprovals(t, func(o *actortest.Options) {
 		o.Tools = actortest.Tools(w.shell)
 		o.Chat.Grants, o.Rules = w.grants, run.NewRules(nil, nil)
@@ -431,7 +430,7 @@ func TestGrantForARunner(t *testing.T) {
 // A grant that cannot be saved is not given, and the request stays.
 func TestGrantThatCannotBeSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newShellWorld(t, func(o *actortest.Options) { o.Chat.Grants = fullDisk{memstore.NewGrants()} }, modeltest.CallTools(sh("c1", "git status")))
+		w := newShellWorld(t, func(o *actortest.Options) { o.Chat.Grants = fullDisk{actortest.NewGrants()} }, modeltest.CallTools(sh("c1", "git status")))
 		w.says("alice", "look")
 		in := w.Inbound(alice, "alice", "allow git status for 30 minutes")
 		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; !errors.Is(r.Err, platform.ErrUnavailable) {

@@ -17,13 +17,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // clocked is a host whose wall clock may be another one in its next life: every
 // bubble begins at the same midnight, the disk is the same.
 type clocked struct {
-	disk *memstore.Disk
+	disk *filestoretest.Disk
 	done int // how often the tool that asks was executed
 }
 
@@ -41,8 +42,13 @@ func (c *clocked) life(t *testing.T, later time.Duration, part func(w *actortest
 			<-ctx.Done()
 			return tool.Result{}, context.Cause(ctx)
 		}}
+		c.disk = c.disk.Kill()
+		store, err := filestoretest.Open(c.disk, filestore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		w := actortest.New(t, actortest.Options{
-			Store: memstore.Crash(c.disk), Model: script, Tools: actortest.Tools(pay, hang), Idle: time.Hour,
+			Store: store, Model: script, Tools: actortest.Tools(pay, hang), Idle: time.Hour,
 			Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true}},
 		})
 		w.Wait()
@@ -121,7 +127,7 @@ func TestIO14ClockJumps(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &clocked{disk: memstore.NewDisk()}
+			c := &clocked{disk: filestoretest.NewDisk()}
 			var first string
 			c.life(t, asked, func(w *actortest.World) {
 				w.Say(alice, "alice", "pay")
@@ -159,7 +165,7 @@ func TestIO14ClockJumps(t *testing.T) {
 func TestIO14RunOfAnotherClock(t *testing.T) {
 	for name, clock := range map[string]time.Duration{"a day back": 12 * time.Hour, "a day ahead": 60 * time.Hour, "a minute back": 36*time.Hour - time.Minute} {
 		t.Run(name, func(t *testing.T) {
-			c := &clocked{disk: memstore.NewDisk()}
+			c := &clocked{disk: filestoretest.NewDisk()}
 			c.life(t, 36*time.Hour, func(w *actortest.World) {
 				w.Say(alice, "alice", "look")
 				w.Say(alice, "alice", "and this")

@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // results are the texts of all results in a request.
@@ -39,7 +39,7 @@ func results(req model.Request) (texts []string) {
 // keep their results, and the person's answer still counts.
 func TestCO3LargeOutputOfATurnThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, memstore.New(), "2 2600")
+		s := folding(t, filestoretest.New(t), "2 2600")
 		s.model.Otherwise = &modeltest.Step{Do: largeReply}
 		s.o.Tools = largeTools()
 		for _, words := range []string{"short a", "look", "short b", "short c"} {
@@ -213,7 +213,7 @@ func (c *counter) hold(held chan struct{}) {
 // seen. It looks again, though no run begins or ends any more.
 func TestCO2LooksAgainAtWhatCameMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := folding(t, memstore.New(), "2 2600")
+		s := folding(t, filestoretest.New(t), "2 2600")
 		held, c := make(chan struct{}), &counter{texts: map[string]int{}, share: 2}
 		s.o.Compaction.Count = c.count
 		s.o.Compaction.Budget = 2600
@@ -298,7 +298,7 @@ func TestCO4ModelsThatFailOrLie(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := folding(t, memstore.New(), "2 2600")
+				s := folding(t, filestoretest.New(t), "2 2600")
 				if name == "never" {
 					step = modeltest.Held(make(chan struct{}), modeltest.Say("too late"))
 				}

@@ -18,8 +18,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // folding is a scenario whose chats fold above this budget, with a model that
@@ -96,7 +97,7 @@ func TestCO2MessagesDuringCompaction(t *testing.T) {
 	for seed := range rounds {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			s := folding(t, memstore.New(), "2 2600")
+			s := folding(t, filestoretest.New(t), "2 2600")
 			summary := make(chan struct{})
 			s.sums.Add(modeltest.Held(summary, modeltest.Say("## Facts\nThey talked.")))
 			var want []string
@@ -272,7 +273,7 @@ func (p slowly) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 // is folded then is in the archive byte for byte.
 func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
+		store := filestoretest.New(t)
 		s := folding(t, store, "2 2600")
 		s.o.Model = writer{s.model, s.sums}
 		s.o.Model = slowly{s.o.Model, 100 * time.Millisecond}
@@ -311,9 +312,9 @@ func TestCO5AnswersMeanwhileAndArchivesBytes(t *testing.T) {
 		_, lines := s.told()
 		var folded []string
 		for _, line := range lines {
-			m, err := uimessage.Decode([]byte(line))
-			if err != nil {
-				t.Fatal(err)
+			m, ok := filestore.ParseTurn([]byte(line))
+			if !ok {
+				t.Fatalf("a line of the archive cannot be read: %s", line)
 			}
 			if journal.NewTurn(m).Meta.Kind != uimessage.KindSummary { // a chat that is too long still folds once more
 				folded = append(folded, string(uimessage.AppendJSON(nil, m)))
@@ -349,7 +350,7 @@ func TestCO6SummaryIsNeverSystemText(t *testing.T) {
 	}
 	for _, attack := range attacks {
 		synctest.Test(t, func(t *testing.T) {
-			s := folding(t, memstore.New(), "2 2600")
+			s := folding(t, filestoretest.New(t), "2 2600")
 			s.sums.Otherwise = &modeltest.Step{Text: []string{attack}}
 			for i, words := range []string{"long " + attack, "long more", "long enough", attack, "short"} {
 				s.world().Say(s.key, "mallory", fmt.Sprint(words, " ", i))

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // feishuWire is a host whose app talks to a fake of Feishu, in simulated time and
@@ -34,7 +34,7 @@ type feishuWire struct {
 // that it has.
 func newFeishuWire(t *testing.T, link bool) *feishuWire {
 	t.Helper()
-	x := &feishuWire{t: t, api: platformtest.NewFeishuAPIInProcess(t), store: &faulty{Store: memstore.New()}, model: modeltest.NewScript(), link: link}
+	x := &feishuWire{t: t, api: platformtest.NewFeishuAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), link: link}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	if !link {

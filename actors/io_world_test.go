@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // wire is a host whose bot talks to a fake of the service, in simulated time and
@@ -43,7 +43,7 @@ type wire struct {
 // is not scripted is answered with "ok".
 func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 	t.Helper()
-	x := &wire{t: t, api: platformtest.NewBotAPIInProcess(t), store: &faulty{Store: memstore.New()}, model: modeltest.NewScript(), set: set, state: t.TempDir()}
+	x := &wire{t: t, api: platformtest.NewBotAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), set: set, state: t.TempDir()}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	return x

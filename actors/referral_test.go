@@ -15,7 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // second may decide as well as the owner.
@@ -41,7 +40,7 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 		}
 	}
 	d.store.revive()
-	d.grants = memstore.NewGrants()
+	d.grants = actortest.NewGrants()
 	d.start()
 	for _, id := range []int64{owner, second, stranger, 300, place} {
 		d.chat(id)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // resident are the chats in memory, oldest first, among the first n of a crowd.
@@ -35,7 +35,7 @@ func TestResidentCeilingTakesTheLongestUnused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ceiling, chats = 40, 160
 		w := actortest.New(t, actortest.Options{
-			Store: memstore.New(), Model: slow{}, Idle: time.Hour, MaxChats: ceiling,
+			Store: filestoretest.New(t), Model: slow{}, Idle: time.Hour, MaxChats: ceiling,
 		})
 		for i := range chats {
 			w.Say(crowdKey(i), "alice", "first")
@@ -76,7 +76,7 @@ func TestResidentCeilingIsSoft(t *testing.T) {
 			steps = append(steps, modeltest.Held(release, modeltest.Say("done")))
 		}
 		w := actortest.New(t, actortest.Options{
-			Store: memstore.New(), Model: modeltest.NewScript(steps...), Idle: time.Hour, MaxChats: ceiling, Slots: chats,
+			Store: filestoretest.New(t), Model: modeltest.NewScript(steps...), Idle: time.Hour, MaxChats: ceiling, Slots: chats,
 		})
 		for i := range chats {
 			w.Say(crowdKey(i), "alice", "work")
@@ -104,7 +104,7 @@ func TestResidentCeilingIsSoft(t *testing.T) {
 func TestResidentCeilingByMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 1 << 20
-		w := actortest.New(t, actortest.Options{Store: memstore.New(), Model: slow{}, Idle: time.Hour, MaxBytes: most})
+		w := actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Idle: time.Hour, MaxBytes: most})
 		for i := range 64 {
 			w.Say(crowdKey(i), "alice", strings.Repeat(fmt.Sprint(i), 5_000))
 			<-time.After(5 * time.Second)

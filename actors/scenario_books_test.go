@@ -19,8 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // bookWords are what may happen next in two chats.
@@ -46,7 +46,7 @@ func TestP1ConservationAtEveryStep(t *testing.T) {
 		mode := rapid.SampledFrom([]string{"merge", "followup", "interrupt"}).Draw(rt, "mode")
 		fault := ""
 		synctest.Test(t, func(t *testing.T) {
-			s := newScenario(t, memstore.New())
+			s := newScenario(t, filestoretest.New(t))
 			s.o.Chat.Mode, s.o.Chat.MaxQueued, s.o.Chat.FairToSenders, s.o.Idle = mode, 2, true, 2*time.Minute
 			s.o.Tools = []tool.Tool{slowTool("look")}
 			s.model.Otherwise = &modeltest.Step{Do: obvious}
@@ -213,7 +213,7 @@ func TestP1RecountedChatGoesOn(t *testing.T) {
 // What is owed and asked is visible in the metrics, and how long it took.
 func TestScenarioWaitsAreMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScenario(t, memstore.New())
+		s := newScenario(t, filestoretest.New(t))
 		s.o.Tools = []tool.Tool{actortest.Func{Says: tool.Spec{Name: "rm", Asks: true}, Do: func(context.Context, tool.Call) (tool.Result, error) {
 			return tool.Result{Output: []byte(`"gone"`)}, nil
 		}}}

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // crashScripts are conversations that a process may die in anywhere.
@@ -105,7 +105,7 @@ func TestScenarioCrashAnywhere(t *testing.T) {
 // returns how many operations there were.
 func crashAt(t *testing.T, script string, mishap func(*faulty)) int {
 	t.Helper()
-	s := newScenario(t, memstore.New())
+	s := newScenario(t, filestoretest.New(t))
 	s.model.Otherwise = &modeltest.Step{Do: obvious}
 	mishap(s.store)
 	refused := map[int]bool{}

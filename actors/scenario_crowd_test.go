@@ -22,8 +22,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // neighbours are chats of the same shard.
@@ -43,7 +43,7 @@ func TestCL1CrashLoopIsParkedWithNotice(t *testing.T) {
 	for _, when := range [][2]string{{"ingress", "open"}, {"run", "started"}} {
 		t.Run(when[0], func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScenario(t, memstore.New())
+				s := newScenario(t, filestoretest.New(t))
 				s.model.Otherwise = &modeltest.Step{Text: []string{"Fine."}}
 				chats := neighbours(6)
 				poisoned := &panics{}
@@ -116,7 +116,7 @@ func TestRL12ArrivalsDuringARun(t *testing.T) {
 		waits := rapid.SliceOfN(rapid.IntRange(0, 3), len(senders), len(senders)).Draw(rt, "waits")
 		fault := ""
 		synctest.Test(t, func(t *testing.T) {
-			s := newScenario(t, memstore.New())
+			s := newScenario(t, filestoretest.New(t))
 			s.o.Chat.Mode = mode
 			s.o.Tools = []tool.Tool{slowTool("look")}
 			s.model.Otherwise = &modeltest.Step{Do: obvious}
@@ -183,7 +183,7 @@ func arrivals(v platform.ChatView, senders []string) string {
 // reason that people see, and a person's word makes us go on.
 func TestIO11BotsAnsweringEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScenario(t, memstore.New())
+		s := newScenario(t, filestoretest.New(t))
 		s.model.Otherwise = &modeltest.Step{Do: obvious}
 		chats := []messages.ChatKey{alice + "1", alice + "2"} // ours both: what one says reaches the other as a bot's
 		s.world().Say(chats[0], "person", "begin")
@@ -222,7 +222,7 @@ func TestIO11BotsAnsweringEachOther(t *testing.T) {
 // What one agent sends into another's chat has its own chain of bots behind it.
 func TestIO11DepthGoesWithContactSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScenario(t, memstore.New())
+		s := newScenario(t, filestoretest.New(t))
 		s.play(`
 tool tell sendto Hello from afar.
 chat telegram-chat-11
@@ -244,7 +244,7 @@ bot robo hello back`)
 // One chat floods; whoever floods is told once, what cannot wait is declined, and
 // another's message in the same chat still gets in. Others are answered as before.
 func TestOV2OneChatFloods(t *testing.T) {
-	flood, disk := 2000, persistence.Store(memstore.New())
+	flood, disk := 2000, persistence.Store(filestoretest.New(t))
 	if soaking() {
 		flood, disk = 10000, newStore(t) // so that its journal is not in memory
 	}

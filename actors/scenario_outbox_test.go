@@ -10,8 +10,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // sendScripts are conversations that send: whole answers, long ones in parts, by
@@ -60,7 +60,7 @@ type sendBooks struct{ kills, answers, lost, doubled, excused int }
 
 func dieAround(t *testing.T, script string, deaths []death, sum *sendBooks) (ops int) {
 	t.Helper()
-	s := newScenario(t, memstore.New())
+	s := newScenario(t, filestoretest.New(t))
 	s.model.Otherwise = &modeltest.Step{Do: obvious}
 	arm := func(d death) {
 		s.store.set(func(f *faulty) { f.dieAt, f.after = len(f.trace)+d.op, d.after })
@@ -177,7 +177,7 @@ func TestOV5LimitsAreExact(t *testing.T) {
 	for _, limit := range []int{1, 2, 7} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScenario(t, memstore.New())
+				s := newScenario(t, filestoretest.New(t))
 				s.play(fmt.Sprintf("set lane %d\ntool look held T\nmodel call c1 look {}\nmodel rest text Done.\nsay alice look", limit))
 				for i := range limit {
 					s.play(fmt.Sprintf("say alice turn %d", i))
@@ -185,7 +185,7 @@ func TestOV5LimitsAreExact(t *testing.T) {
 				s.play(fmt.Sprintf("say alice one more => declined lane_full\nwaiting %d\nrelease T\nsay alice now there is room", limit))
 			})
 			synctest.Test(t, func(t *testing.T) {
-				s := newScenario(t, memstore.New())
+				s := newScenario(t, filestoretest.New(t))
 				s.play(fmt.Sprintf("set caps tools\nset sends %d", limit))
 				for i := range limit + 2 {
 					s.play(fmt.Sprintf(`model call c%d chat_send {"text":"message %d"}`, i, i))

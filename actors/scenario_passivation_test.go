@@ -23,8 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // crowd is a number of chats that are written to while they fall asleep.
@@ -72,7 +72,7 @@ func TestCL2PassivationRacesAMessage(t *testing.T) {
 			fault := ""
 			synctest.Test(t, func(t *testing.T) {
 				c := &crowd{w: actortest.New(t, actortest.Options{
-					Store: memstore.New(), Model: slow{}, Idle: time.Minute, MaxChats: ceiling,
+					Store: filestoretest.New(t), Model: slow{}, Idle: time.Minute, MaxChats: ceiling,
 				})}
 				for _, r := range plan {
 					c.play(r)
@@ -96,7 +96,7 @@ func TestCL2PassivationRacesAMessage(t *testing.T) {
 // Everybody writes to everybody's chat at the moment of every sweep.
 func TestCL2EverybodyWritesAtEverySweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &crowd{w: actortest.New(t, actortest.Options{Store: memstore.New(), Model: slow{}, Idle: time.Minute})}
+		c := &crowd{w: actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Idle: time.Minute})}
 		for n := range 20 {
 			r := round{then: 30 * time.Second}
 			for i := range c.said {

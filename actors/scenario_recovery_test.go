@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // soaking reports that the full counts are wanted.
@@ -123,7 +123,7 @@ func TestRL10OrphanCallsAfterCrash(t *testing.T) {
 	play := func(mishap func(*faulty), hang int) (ops int) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &meter{began: map[string]int{}}
-			s := newScenario(t, memstore.New())
+			s := newScenario(t, filestoretest.New(t))
 			s.o.Tools = []tool.Tool{m.tool("pay", false), m.tool("look", true)}
 			s.model.Otherwise = &modeltest.Step{Do: payAndLook}
 			mishap(s.store)
@@ -196,7 +196,7 @@ func TestRL13StopThenCrashStaysStopped(t *testing.T) {
 // reports whether the run stayed stopped.
 func stopAndDie(t *testing.T, i int) bool {
 	t.Helper()
-	s := newScenario(t, memstore.New())
+	s := newScenario(t, filestoretest.New(t))
 	rnd := rand.New(rand.NewPCG(uint64(i), 13))
 	m := &meter{began: map[string]int{}, hang: i%4 == 0}
 	s.o.Tools = []tool.Tool{m.tool("pay", false)}
@@ -255,7 +255,7 @@ func TestRL14OldRunIsNotResumed(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/waits=%v", age, waits), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					old := age > 10*time.Minute
-					s := newScenario(t, memstore.New())
+					s := newScenario(t, filestoretest.New(t))
 					m := &meter{began: map[string]int{}, hang: true}
 					s.o.Tools = []tool.Tool{m.tool("pay", false)}
 					s.model.Add(modeltest.Step{Calls: []modeltest.Call{{ID: "c1", Name: "pay", Input: `{}`}}})
@@ -321,7 +321,7 @@ func TestRL15RecoveryThatFailsIsGivenUp(t *testing.T) {
 	for name, happens := range poison {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScenario(t, memstore.New())
+				s := newScenario(t, filestoretest.New(t))
 				s.o.Tools = []tool.Tool{actortest.Slow("pay", make(chan struct{}))}
 				s.model.Otherwise = &modeltest.Step{Stall: true}
 				s.play("say alice poison")

@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 const rapidChat = messages.ChatKey("telegram-chat-7")
@@ -108,7 +108,7 @@ func newPlay(t *testing.T, mode string, byTool bool) *play {
 		}
 	}}
 	o := actortest.Options{
-		Store: memstore.New(), Model: p.model, Idle: time.Minute,
+		Store: filestoretest.New(t), Model: p.model, Idle: time.Minute,
 		Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true, ToolEgress: byTool}},
 		Tools: []tool.Tool{
 			actortest.Func{Says: tool.Spec{Name: "look", ReadOnly: true}, Do: func(context.Context, tool.Call) (tool.Result, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
 // slow is a model that takes two seconds for an answer. It notes how long people
@@ -76,7 +76,7 @@ func TestOV1CrowdIsServedFairly(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		m := &slow{said: map[string]time.Time{}}
-		w := actortest.New(t, actortest.Options{Store: memstore.New(), Model: m, Slots: slots})
+		w := actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: m, Slots: slots})
 		waiting := 0.0
 		for n := range 10 {
 			for i := range chats {

@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 // No test leaves a goroutine behind.
@@ -155,7 +155,7 @@ data: [DONE]
 func newWorld(t *testing.T, o actortest.Options) *actortest.World {
 	t.Helper()
 	if o.Store == nil {
-		o.Store = memstore.New()
+		o.Store = filestoretest.New(t)
 	}
 	return actortest.New(t, o)
 }

@@ -105,7 +105,7 @@ func (f *files) recent(entries []persistence.RunEntry) []persistence.RunEntry {
 	if old <= 0 || old == 1 && entries[0].Kind == persistence.RunEntrySummary {
 		return entries
 	}
-	return append([]persistence.RunEntry{persistence.SummariseRuns(entries[:old])}, entries[old:]...)
+	return append([]persistence.RunEntry{summarise(entries[:old])}, entries[old:]...)
 }
 
 func (f *files) read(key messages.ChatKey) ([]persistence.RunEntry, error) {

@@ -1,8 +1,5 @@
-// Package chatfile keeps small files in the folders of chats.
-//
-// Promises: a nil error of a write means durable; after a crash the old or the new
-// content is there, whole. Files are 0600 in folders 0700. What a file holds is its
-// owner's business, and so is damage in it.
+// Package chatfile keeps small documents in the folders of chats. It does not know what a file
+// holds: whoever reads it validates it.
 package chatfile
 
 import (
@@ -12,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // maxBytes is the longest file that is read; all of them are small.
@@ -21,7 +18,7 @@ const maxBytes = 64 << 20
 // Store implements [persistence.FileStore].
 type Store struct {
 	dir  func(messages.ChatKey) (string, error)
-	disk wholefile.Disk
+	disk document.Disk
 }
 
 var _ persistence.FileStore = (*Store)(nil)
@@ -46,7 +43,7 @@ func (s *Store) ReadFile(_ context.Context, key messages.ChatKey, name string) (
 	if err != nil {
 		return nil, err
 	}
-	data, err := wholefile.Read(path, maxBytes)
+	data, err := document.Read(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of %s: %w", name, key, err)
 	}

@@ -7,37 +7,37 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 const faultKey, faultName = messages.ChatKey("web-chat-1"), "pages.json"
 
-func on(disk wholefile.Disk, state string) *Store {
+func on(disk document.Disk, state string) *Store {
 	s := New(func(key messages.ChatKey) (string, error) { return filepath.Join(state, "chat", string(key)), nil })
 	s.disk = disk
 	return s
 }
 
 func TestST19EveryStepOfAChatsFileFails(t *testing.T) {
-	write := func(content string) func(wholefile.Disk, string) error {
-		return func(disk wholefile.Disk, state string) error {
+	write := func(content string) func(document.Disk, string) error {
+		return func(disk document.Disk, state string) error {
 			return on(disk, state).WriteFile(t.Context(), faultKey, faultName, []byte(content))
 		}
 	}
 	look := func(state string) (string, error) {
-		b, err := on(wholefile.Disk{}, state).ReadFile(t.Context(), faultKey, faultName)
+		b, err := on(document.Disk{}, state).ReadFile(t.Context(), faultKey, faultName)
 		return string(b), err
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: write("old"), Change: write("new"), Look: look, Old: "old", New: "new"})
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: write("new"), Look: look, Old: "", New: "new",
+	documenttest.EachFails(t, documenttest.Case{Prepare: write("old"), Change: write("new"), Look: look, Old: "old", New: "new"})
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: write("new"), Look: look, Old: "", New: "new",
 	})
 }
 
 func TestFoldersOfChatsFilesAreForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	var r wholefiletest.Recorder
+	var r documenttest.Recorder
 	if err := on(r.Disk(), state).WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestFoldersOfChatsFilesAreForced(t *testing.T) {
 
 func TestEndlessFile(t *testing.T) {
 	state := t.TempDir()
-	s := on(wholefile.Disk{}, state)
+	s := on(document.Disk{}, state)
 	if err := s.WriteFile(t.Context(), faultKey, faultName, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestEndlessFile(t *testing.T) {
 	if err := errors.Join(err, os.Truncate(path, 1<<40)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadFile(t.Context(), faultKey, faultName); !errors.Is(err, wholefile.ErrTooLong) {
-		t.Errorf("read: %v, want %v", err, wholefile.ErrTooLong)
+	if _, err := s.ReadFile(t.Context(), faultKey, faultName); !errors.Is(err, document.ErrTooLong) {
+		t.Errorf("read: %v, want %v", err, document.ErrTooLong)
 	}
 }

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,10 +20,9 @@ import (
 // The names below a chat's folder. Contexts are written once; the index is made
 // again from them whenever it does not name exactly those that are there.
 const (
-	contextsDir    = "contexts/archive"
-	contextIndex   = "contexts/index.json"
-	contextSuffix  = ".json"
-	contextIndexIn = "contexts"
+	contextsDir   = "contexts/archive"
+	contextIndex  = "contexts/index.json"
+	contextSuffix = ".json"
 )
 
 var (
@@ -156,37 +156,46 @@ func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if err := c.ensureDir(contextsDir); err != nil {
 		return harmless(err)
 	}
-	body, err := json.Marshal(r.Context)
+	body, err := jsonLine(r.Context)
 	if err != nil {
 		return harmless(err)
 	}
-	name := c.path(contextsDir) + "/" + r.Context.ID + contextSuffix
-	if old, err := c.readAll(ctx, name); err == nil && string(old) != string(body)+"\n" {
+	name := path.Join(c.dir, contextsDir, r.Context.ID+contextSuffix)
+	if old, err := c.store.readAll(ctx, name); err == nil && !bytes.Equal(old, body) {
 		return &undone{fmt.Errorf("%w: %q", errContext, r.Context.ID)}
 	}
-	if err := c.replaceFile(ctx, contextsDir, name, body); err != nil {
+	if err := c.replaceFile(ctx, name, written(body)); err != nil {
 		return err
 	}
 	items, err := c.store.contextItems(ctx, c.dir)
 	if err != nil {
 		return harmless(err)
 	}
-	index, err := json.Marshal(journal.ContextIndex{Version: journal.ContextVersion, Items: items})
+	index, err := jsonLine(journal.ContextIndex{Version: journal.ContextVersion, Items: items})
 	if err != nil {
 		return harmless(err)
 	}
-	return c.replaceFile(ctx, contextIndexIn, c.path(contextIndex), index)
+	return c.replaceFile(ctx, c.path(contextIndex), written(index))
 }
 
-// replaceFile puts a file into its place as a whole, durably but for its name.
-func (c *chat) replaceFile(ctx context.Context, dir, name string, body []byte) error {
-	err := c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) error {
-		_, err := w.Write(append(body, '\n'))
-		return err
-	})
-	if err != nil {
+func jsonLine(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	return append(raw, '\n'), err
+}
+
+// written fills a file with what is known in advance.
+func written(body []byte) func(*fileWriter) error {
+	return func(w *fileWriter) error {
+		_, err := w.Write(body)
 		return err
 	}
-	c.mustForce(c.path(dir))
+}
+
+// replaceFile replaces a file as a whole. Its name is durable after the next forceDirs.
+func (c *chat) replaceFile(ctx context.Context, name string, fill func(*fileWriter) error) error {
+	if err := c.writeTemp(ctx, name+tempSuffix, fill); err != nil {
+		return err
+	}
+	c.mustForce(path.Dir(name))
 	return harmless(c.store.fs.Rename(name+tempSuffix, name))
 }

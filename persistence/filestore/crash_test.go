@@ -19,7 +19,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 const crashKey messages.ChatKey = "crash-chat-1"
@@ -106,7 +105,7 @@ func look(ctx context.Context, marked bool, c persistence.Chat, archives []strin
 
 // marked reports whether the chat is to be woken.
 func marked(d *filestoretest.Disk) bool {
-	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(persistence.Shard(crashKey))), string(crashKey)))
+	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(filestore.Shard(crashKey))), string(crashKey)))
 	return err == nil
 }
 
@@ -124,13 +123,13 @@ func archivedTexts(a journal.Archive) []string {
 	return out
 }
 
-// life drives a chat through steps, on a disk and in memory, and checks after
+// life drives a chat through steps, on a disk and in a model, and checks after
 // every operation on the disk what a power cut would leave.
 type life struct {
 	t       *testing.T
 	options filestore.Options
 	disk    *filestoretest.Disk
-	mem     *memstore.Store
+	model   *model
 	limit   int // states to look at after one operation
 	seed    uint64
 	count   int // states looked at
@@ -146,7 +145,7 @@ type life struct {
 func newLife(t *testing.T, limit int, seed uint64) *life {
 	t.Helper()
 	return &life{
-		t: t, limit: limit, seed: seed, disk: filestoretest.NewDisk(), mem: memstore.New(), notes: map[string]bool{},
+		t: t, limit: limit, seed: seed, disk: filestoretest.NewDisk(), model: newModel(), notes: map[string]bool{},
 		options: filestore.Options{LedgerBytes: 900},
 	}
 }
@@ -155,21 +154,19 @@ func newLife(t *testing.T, limit int, seed uint64) *life {
 func (l *life) run(steps []step) {
 	t, ctx := l.t, l.t.Context()
 	t.Helper()
-	ref, err := l.mem.OpenChat(ctx, crashKey)
-	must(t, err)
 	s, err := filestoretest.Open(l.disk, l.options)
 	must(t, err)
 	c, err := s.OpenChat(ctx, crashKey)
 	must(t, err)
-	l.before, err = look(ctx, false, ref, nil)
+	l.before, err = look(ctx, false, l.model, nil)
 	must(t, err)
 	for n, st := range steps {
 		if st.rewrite != nil && st.rewrite.ArchiveID != "" {
 			l.archives = append(l.archives, st.rewrite.ArchiveID)
 		}
-		must(t, st.do(ctx, ref))
+		must(t, st.do(ctx, l.model))
 		l.step = st
-		l.after, err = look(ctx, st.wake || !st.rest && l.before.marked, ref, l.archives)
+		l.after, err = look(ctx, st.wake || !st.rest && l.before.marked, l.model, l.archives)
 		must(t, err)
 		l.disk.After(func(op filestoretest.Op) {
 			if op.Changes() {

@@ -40,22 +40,20 @@ func (p *plan) fail(op filestoretest.Op) error {
 func (l *life) faulty(steps []step, p *plan) (met, final bool, err error) {
 	t, ctx := l.t, l.t.Context()
 	t.Helper()
-	ref, err := l.mem.OpenChat(ctx, crashKey)
-	must(t, err)
 	s, err := filestoretest.Open(l.disk, l.options)
 	must(t, err)
 	c, err := s.OpenChat(ctx, crashKey)
 	must(t, err)
-	l.before, err = look(ctx, false, ref, nil)
+	l.before, err = look(ctx, false, l.model, nil)
 	must(t, err)
 	l.disk.Fail(p.fail)
 	for n, st := range steps {
 		if st.rewrite != nil && st.rewrite.ArchiveID != "" {
 			l.archives = append(l.archives, st.rewrite.ArchiveID)
 		}
-		must(t, st.do(ctx, ref))
+		must(t, st.do(ctx, l.model))
 		l.step = st
-		l.after, err = look(ctx, st.wake || !st.rest && l.before.marked, ref, l.archives)
+		l.after, err = look(ctx, st.wake || !st.rest && l.before.marked, l.model, l.archives)
 		must(t, err)
 		if err := st.do(ctx, c); err != nil {
 			final, err := l.failed(c, err)

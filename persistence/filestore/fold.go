@@ -169,7 +169,7 @@ func (f *folding) settle(ctx context.Context) error {
 	if err := c.forceDirs(ctx); err != nil {
 		return err
 	}
-	return c.metaLog.truncate(ctx, 0)
+	return c.metaLog.clear(ctx)
 }
 
 // cut leaves the rest in the journal.
@@ -177,7 +177,7 @@ func (f *folding) cut(ctx context.Context) error {
 	c := f.chat
 	c.live = len(f.fold.Rest)
 	if c.live == 0 {
-		return c.journal.truncate(ctx, 0)
+		return c.journal.clear(ctx)
 	}
 	if err := c.store.fs.Rename(c.journal.h.name+tempSuffix, c.journal.h.name); err != nil {
 		return err

@@ -63,31 +63,28 @@ func (c *chat) inspect(ctx context.Context) (*inspection, error) {
 	return in, nil
 }
 
-// lines reads one file of lines. A missing one is left out of the report. reset
-// makes take forget what it was given; it is nil for a file that was forced.
-func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, take record, reset func()) error {
+// lines reads one file of lines. A missing one is left out of the report.
+func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r reader) error {
 	scanned := &fileScan{name: name}
+	noting := reader{take: func(off int64, raw []byte, strict bool) bool {
+		ok := r.take(off, raw, strict)
+		if ok {
+			scanned.records = append(scanned.records, extent{off, int64(len(raw))})
+		}
+		return ok
+	}}
+	if r.reset != nil {
+		noting.reset = func() {
+			scanned.records = nil
+			r.reset()
+		}
+	}
 	var size int64
 	err := in.chat.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
 		if size, err = f.Size(); err != nil {
 			return err
 		}
-		note := func(off int64, raw []byte, strict bool) bool {
-			ok := take(off, raw, strict)
-			if ok {
-				scanned.records = append(scanned.records, extent{off, int64(len(raw))})
-			}
-			return ok
-		}
-		var found scan
-		if in.ended && reset != nil {
-			found, err = scanEnded(f, size, note, func() {
-				scanned.records = nil
-				reset()
-			})
-		} else {
-			found, err = scanLines(f, 0, size, note)
-		}
+		found, err := scanFile(f, size, in.ended, noting)
 		scanned.bad = found.bad
 		if found.torn.n > 0 {
 			scanned.bad = append(scanned.bad, found.torn)
@@ -132,7 +129,7 @@ func (in *inspection) small(name string, size int, why string, remedy Remedy) {
 
 func (in *inspection) readMeta(ctx context.Context) error {
 	name := in.chat.path(metaName)
-	b, err := in.chat.readAll(ctx, name)
+	b, err := in.chat.store.readAll(ctx, name)
 	switch {
 	case err == nil:
 		why := ""
@@ -143,44 +140,17 @@ func (in *inspection) readMeta(ctx context.Context) error {
 	case !isMissing(err):
 		return fmt.Errorf("read %s: %w", metaName, err)
 	}
-	file := in.meta
-	err = in.lines(ctx, in.chat.path(metaLogName), RemedyRebuild, func(_ int64, raw []byte, strict bool) bool {
-		return in.meta.take(raw, strict)
-	}, func() { in.meta = file })
+	err = in.lines(ctx, in.chat.path(metaLogName), RemedyRebuild, readMetaLog(&in.meta))
 	in.snap.Meta = cloneMeta(in.meta.last)
 	return err
 }
 
 func (in *inspection) readHistory(ctx context.Context) error {
-	places := map[string]int{}
-	return in.lines(ctx, in.chat.path(historyName), RemedyMark, func(_ int64, raw []byte, strict bool) bool {
-		m, ok := parseTurn(raw, strict)
-		if !ok {
-			return false
-		}
-		if i, seen := places[m.ID]; seen {
-			in.snap.History[i] = m
-			return true
-		}
-		places[m.ID] = len(in.snap.History)
-		in.snap.History = append(in.snap.History, m)
-		return true
-	}, func() {
-		clear(places)
-		in.snap.History = nil
-	})
+	return in.lines(ctx, in.chat.path(historyName), RemedyMark, readHistory(&in.snap.History, &index{}))
 }
 
 func (in *inspection) readJournal(ctx context.Context) error {
-	last := in.meta.folded
-	return in.lines(ctx, in.chat.path(journalName), RemedyClose, func(_ int64, raw []byte, strict bool) bool {
-		r, ok := parseRecord(raw, strict)
-		if ok && r.N > last {
-			last = r.N
-			in.snap.Journal = append(in.snap.Journal, r)
-		}
-		return ok
-	}, func() { last, in.snap.Journal = in.meta.folded, nil })
+	return in.lines(ctx, in.chat.path(journalName), RemedyClose, readJournal(&in.snap.Journal, new(int64), in.meta.folded))
 }
 
 func (in *inspection) readLedger(ctx context.Context) error {
@@ -197,14 +167,14 @@ func (in *inspection) readLedger(ctx context.Context) error {
 		return ok
 	}
 	for _, name := range names {
-		if err := in.lines(ctx, name, RemedyClose, take, nil); err != nil {
+		if err := in.lines(ctx, name, RemedyClose, reader{take: take}); err != nil {
 			return err
 		}
 	}
 	before, n := len(in.tallies), in.snap.LedgerN
-	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, take, func() {
+	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, reader{take: take, reset: func() {
 		in.tallies, in.snap.LedgerN = in.tallies[:before], n
-	})
+	}})
 }
 
 // readArchives checks each line in each archive, and each context.
@@ -234,7 +204,7 @@ func (in *inspection) readFolder(ctx context.Context, folder string, check func(
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		b, err := c.readAll(ctx, name)
+		b, err := c.store.readAll(ctx, name)
 		if isMissing(err) {
 			continue
 		}

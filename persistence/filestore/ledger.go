@@ -51,13 +51,9 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	c.tail = ledgerTail{}
 	found, err := c.scanTail(ctx, c.ledger.h.name)
-	if err != nil && !isMissing(err) {
+	if err := c.scanned(ctx, c.ledger, ledgerName, snap, found, err); err != nil {
 		return err
 	}
-	l := c.ledger
-	l.exists, l.size, l.open, l.torn = err == nil, found.size, found.open, found.torn
-	l.unforced = l.unforced || l.exists && c.suspect
-	c.report(ctx, l, ledgerName, found, snap)
 	if c.tail.last == 0 {
 		if err := c.loadRotated(ctx); err != nil {
 			return err
@@ -92,21 +88,15 @@ func (c *chat) loadRotated(ctx context.Context) error {
 func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
 	var found scan
 	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
-		if c.unclean {
-			if err := f.Reread(); err != nil {
-				return err
-			}
-		}
-		size, err := f.Size()
+		size, err := c.fromDisk(f)
 		if err != nil {
 			return err
 		}
-		if found, err = c.scanBack(f, size); err != nil || !c.unclean {
-			return err
-		}
-		if off, torn := found.unforced(); torn {
-			found, err = c.scanBack(f, off)
-			found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+		lines := func(end int64) (scan, error) { return c.scanBack(f, end) }
+		if c.unclean {
+			found, err = scanEnded(size, func() {}, lines)
+		} else {
+			found, err = lines(size)
 		}
 		return err
 	})

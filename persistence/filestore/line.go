@@ -98,8 +98,8 @@ func looksSealed(b []byte, tail string) bool {
 // parseRecord reads a line of the journal; ok is false if it is damaged. Only
 // sealed lines are taken if strict.
 func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
-	object, s := recordSeal(line)
-	if s == broken || s != sealed && (strict || hasSum(object)) {
+	object, ok := unseal(line, strict)
+	if !ok {
 		return r, false
 	}
 	r, err := journal.ParseRecord(object)
@@ -108,12 +108,19 @@ func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
 
 // parseLedger reads a line of the ledger, under the rules of parseRecord.
 func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
-	object, s := recordSeal(line)
-	if s == broken || s != sealed && (strict || hasSum(object)) {
+	object, ok := unseal(line, strict)
+	if !ok {
 		return e, false
 	}
 	e, err := journal.ParseLedgerEntry(object)
 	return e, err == nil
+}
+
+// unseal is the object of a line of journal, ledger or meta; ok is false if the line is damaged,
+// or not sealed and strict.
+func unseal(line []byte, strict bool) (object []byte, ok bool) {
+	object, s := recordSeal(line)
+	return object, s == sealed || s == unsealed && !strict && !hasSum(object)
 }
 
 // hasSum reports whether an object has a member that only our own lines have,

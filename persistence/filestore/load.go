@@ -82,79 +82,57 @@ func (c *chat) checkFolders() error {
 }
 
 func (c *chat) loadHistory(ctx context.Context, snap *journal.Snapshot) error {
-	c.index.reset()
-	found, err := c.scan(ctx, c.history, historyName, snap, func(off int64, raw []byte, strict bool) bool {
-		m, ok := parseTurn(raw, strict)
-		if !ok {
-			return false
-		}
-		if i, isNew := c.index.set(m.ID, off, len(raw)); isNew {
-			snap.History = append(snap.History, m)
-		} else {
-			snap.History[i] = m
-		}
-		return true
-	}, func() {
-		c.index.reset()
-		snap.History = nil
-	})
+	found, err := c.scan(ctx, c.history, historyName, snap, readHistory(&snap.History, &c.index))
 	c.damaged = len(found.bad) > 0
 	return err
 }
 
 func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
-	c.last = c.meta.folded
-	found, err := c.scan(ctx, c.journal, journalName, snap, func(_ int64, raw []byte, strict bool) bool {
-		r, ok := parseRecord(raw, strict)
-		// Numbers only grow. What comes again is a copy, or was folded before.
-		if ok && r.N > c.last {
-			c.last = r.N
-			snap.Journal = append(snap.Journal, r)
-		}
-		return ok
-	}, func() { c.last, snap.Journal = c.meta.folded, nil })
+	found, err := c.scan(ctx, c.journal, journalName, snap, readJournal(&snap.Journal, &c.last, c.meta.folded))
 	c.live = len(snap.Journal)
 	if err != nil || len(snap.Journal) > 0 || len(found.bad) > 0 || c.journal.size == 0 || c.journal.torn.n > 0 {
 		return err
 	}
 	// All of it was folded; the end of the process came before that of the cut.
-	return c.journal.truncate(ctx, 0)
+	return c.journal.clear(ctx)
 }
 
 // scan reads a file of lines. What it cannot read goes to quarantine, and its
-// torn tail is cut off, now or before the next write. reset makes take forget
-// what it was given.
-func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, take record, reset func()) (scan, error) {
+// torn tail is cut off, now or before the next write.
+func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, r reader) (scan, error) {
 	var found scan
 	err := l.read(ctx, func(f vfs.File) error {
-		if c.unclean {
-			if err := f.Reread(); err != nil {
-				return err
-			}
-		}
-		size, err := f.Size()
-		if err != nil {
-			return err
-		}
-		if c.unclean {
-			found, err = scanEnded(f, size, take, reset)
-		} else {
-			found, err = scanLines(f, 0, size, take)
+		size, err := c.fromDisk(f)
+		if err == nil {
+			found, err = scanFile(f, size, c.unclean, r)
 		}
 		return err
 	})
-	l.torn = region{}
-	if isMissing(err) {
-		l.exists, l.size, l.open = false, 0, false
-		return scan{}, nil
+	return found, c.scanned(ctx, l, name, snap, found, err)
+}
+
+// fromDisk is the size of a file, of which nothing in memory is believed if its writer may have
+// died.
+func (c *chat) fromDisk(f vfs.File) (int64, error) {
+	if c.unclean {
+		if err := f.Reread(); err != nil {
+			return 0, err
+		}
 	}
-	if err != nil {
-		return scan{}, err
+	return f.Size()
+}
+
+// scanned notes the end of a file that was scanned, and sets its damage aside. A missing file is
+// empty.
+func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, found scan, err error) error {
+	if err != nil && !isMissing(err) {
+		l.torn = region{}
+		return err
 	}
-	l.exists, l.size, l.open, l.torn = true, found.size, found.open, found.torn
-	l.unforced = l.unforced || c.suspect
+	l.exists, l.size, l.open, l.torn = err == nil, found.size, found.open, found.torn
+	l.unforced = l.unforced || l.exists && c.suspect
 	c.report(ctx, l, name, found, snap)
-	return found, nil
+	return nil
 }
 
 // report sets aside what could not be read. That nothing can be written now is
@@ -316,9 +294,4 @@ func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
 		}
 	}
 	return nil
-}
-
-// readAll reads a small file whole.
-func (c *chat) readAll(ctx context.Context, name string) ([]byte, error) {
-	return c.store.readAll(ctx, name)
 }

@@ -147,19 +147,10 @@ func (l *logFile) force(ctx context.Context) error {
 	return nil
 }
 
-// truncate cuts the file back to size, not forced yet.
-func (l *logFile) truncate(ctx context.Context, size int64) error {
-	if !l.exists || l.size == size && !l.open {
-		return nil
-	}
-	err := l.read(ctx, func(f vfs.File) error { return f.Truncate(size) })
-	if err == nil {
-		l.size, l.open, l.unforced = size, false, true
-	}
-	return err
-}
+// clear empties the file, not forced yet.
+func (l *logFile) clear(ctx context.Context) error { return l.back(ctx, mark{}) }
 
-// mark is a place to go back to.
+// mark is an end of the file to go back to.
 type mark struct {
 	size int64
 	open bool

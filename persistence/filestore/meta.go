@@ -55,16 +55,13 @@ func (c *chat) loadMeta(ctx context.Context, snap *journal.Snapshot) error {
 	if err := c.loadMetaFile(ctx, snap); err != nil {
 		return err
 	}
-	file := c.meta
-	_, err := c.scan(ctx, c.metaLog, metaLogName, snap, func(_ int64, raw []byte, strict bool) bool {
-		return c.meta.take(raw, strict)
-	}, func() { c.meta = file })
+	_, err := c.scan(ctx, c.metaLog, metaLogName, snap, readMetaLog(&c.meta))
 	snap.Meta = cloneMeta(c.meta.last)
 	return err
 }
 
 func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
-	b, err := c.readAll(ctx, c.path(metaName))
+	b, err := c.store.readAll(ctx, c.path(metaName))
 	if isMissing(err) {
 		return nil
 	}
@@ -110,11 +107,8 @@ func newerMeta(object []byte) int {
 
 // take takes a line of the log.
 func (s *metaState) take(raw []byte, strict bool) bool {
-	object, sum := recordSeal(raw)
-	if sum == broken || sum != sealed && (strict || hasSum(object)) {
-		return false
-	}
-	return s.apply(object)
+	object, ok := unseal(raw, strict)
+	return ok && s.apply(object)
 }
 
 // apply takes a line of the log. Those of earlier files change nothing.
@@ -221,15 +215,12 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		return nil, harmless(err)
 	}
 	name := c.path(metaName)
-	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) error {
-		_, err := w.Write(appendSealed(nil, func(b []byte) []byte {
-			b = append(b, body[:len(body)-1]...)
-			b = append(b, c.meta.extra...)
-			return append(append(b, ','), tail[1:]...)
-		}))
-		return err
+	line := appendSealed(nil, func(b []byte) []byte {
+		b = append(b, body[:len(body)-1]...)
+		b = append(b, c.meta.extra...)
+		return append(append(b, ','), tail[1:]...)
 	})
-	if err != nil {
+	if err := c.writeTemp(ctx, name+tempSuffix, written(line)); err != nil {
 		return nil, err
 	}
 	return func() error {

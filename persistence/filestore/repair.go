@@ -141,11 +141,7 @@ func (c *chat) noteRepair(ctx context.Context, done Repaired) error {
 		return harmless(err) // Unreachable: it is plain data.
 	}
 	name := path.Join(c.path(quarantineDir), fmt.Sprintf("repair-%d.json", done.At))
-	err = c.writeTemp(ctx, name, func(w *fileWriter) error {
-		_, err := w.Write(append(raw, '\n'))
-		return err
-	})
-	if err != nil {
+	if err := c.writeTemp(ctx, name, written(append(raw, '\n'))); err != nil {
 		return err
 	}
 	c.mustForce(c.path(quarantineDir))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -21,6 +22,8 @@ var (
 	errArchive = errors.New("not the name of an archive")
 	errExists  = errors.New("an archive of that name holds other lines")
 )
+
+var _ persistence.FoldedReader = (*Store)(nil)
 
 // Rewrite implements [persistence.Rewriter].
 func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
@@ -186,7 +189,7 @@ func archiveName(id string) bool {
 	return true
 }
 
-func (c *chat) archivePath(id string) string { return c.path(archiveDir) + "/" + id + ".json" }
+func archivePath(dir, id string) string { return path.Join(dir, archiveDir, id+".json") }
 
 // archive writes the lines that a rewrite takes out, durably but for the name
 // of the file. Doing so again changes nothing.
@@ -208,20 +211,14 @@ func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	if err != nil {
 		return harmless(err)
 	}
-	name := c.archivePath(r.ArchiveID)
-	if old, err := c.readArchive(ctx, r.ArchiveID); err == nil && !slices.Equal(old.Lines, a.Lines) {
+	if old, err := c.store.readArchive(ctx, c.dir, r.ArchiveID); err == nil && !slices.Equal(old.Lines, a.Lines) {
 		return &undone{errExists}
 	}
-	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) error {
+	return c.replaceFile(ctx, archivePath(c.dir, r.ArchiveID), func(w *fileWriter) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		return enc.Encode(a)
 	})
-	if err != nil {
-		return err
-	}
-	c.mustForce(c.path(archiveDir))
-	return harmless(c.store.fs.Rename(name+tempSuffix, name))
 }
 
 // sourceRange is the range that the summary in place of the lines says it
@@ -251,28 +248,41 @@ func sourceRange(insert []uimessage.Message, places []place) json.RawMessage {
 }
 
 // ReadArchive implements [persistence.Rewriter].
-func (c *chat) ReadArchive(ctx context.Context, id string) (journal.Archive, error) {
-	var a journal.Archive
-	err := c.read(ctx, "read archive", func(ctx context.Context) (err error) {
-		a, err = c.readArchive(ctx, id)
+func (c *chat) ReadArchive(ctx context.Context, id string) (a journal.Archive, err error) {
+	err = c.read(ctx, "read archive", func(ctx context.Context) (err error) {
+		a, err = c.store.readArchive(ctx, c.dir, id)
 		return err
 	})
 	return a, err
 }
 
-func (c *chat) readArchive(ctx context.Context, id string) (journal.Archive, error) {
-	var a journal.Archive
+// ReadFolded implements [persistence.FoldedReader].
+func (s *Store) ReadFolded(ctx context.Context, key messages.ChatKey, id string) (turns []uimessage.Message, err error) {
+	err = s.reading(ctx, key, "read archive", func(ctx context.Context, dir string) error {
+		a, err := s.readArchive(ctx, dir, id)
+		for _, line := range a.Lines {
+			if m, ok := ParseTurn([]byte(line)); ok {
+				turns = append(turns, m)
+			}
+		}
+		return err
+	})
+	return turns, err
+}
+
+// readArchive reads an archive of the chat in a folder.
+func (s *Store) readArchive(ctx context.Context, dir, id string) (a journal.Archive, err error) {
 	if id == "" || !archiveName(id) {
 		return a, fmt.Errorf("%w: %w: %q", persistence.ErrNotFound, errArchive, id)
 	}
-	b, err := c.readAll(ctx, c.archivePath(id))
+	b, err := s.readAll(ctx, archivePath(dir, id))
 	if isMissing(err) {
 		return a, fmt.Errorf("%w: archive %q", persistence.ErrNotFound, id)
 	}
-	if err != nil {
-		return a, err
+	if err == nil {
+		err = json.Unmarshal(b, &a)
 	}
-	if err := json.Unmarshal(b, &a); err != nil {
+	if err != nil {
 		return journal.Archive{}, fmt.Errorf("archive %q: %w", id, err)
 	}
 	return a, nil

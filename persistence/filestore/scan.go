@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // region is a piece of a file that could not be read.
@@ -63,11 +66,10 @@ func (s scan) unforced() (off int64, found bool) {
 	return 0, false
 }
 
-// scanEnded is scanLines for the whole of a file whose writer may have ended in
-// the middle: what an unforced hole leaves is a torn tail. reset makes take
-// forget what it was given.
-func scanEnded(file io.ReaderAt, size int64, take record, reset func()) (scan, error) {
-	found, err := scanLines(file, 0, size, take)
+// scanEnded scans the whole of a file whose writer may have ended in the middle: what begins
+// with an unforced hole is a torn tail.
+func scanEnded(size int64, reset func(), lines func(end int64) (scan, error)) (scan, error) {
+	found, err := lines(size)
 	if err != nil {
 		return found, err
 	}
@@ -76,15 +78,80 @@ func scanEnded(file io.ReaderAt, size int64, take record, reset func()) (scan, e
 		return found, nil
 	}
 	reset()
-	found, err = scanLines(file, 0, off, take)
+	found, err = lines(off)
 	found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
 	return found, err
+}
+
+// scanFile scans the whole of a file; ended says that its writer may have ended in the middle.
+func scanFile(file io.ReaderAt, size int64, ended bool, r reader) (scan, error) {
+	lines := func(end int64) (scan, error) { return scanLines(file, 0, end, r.take) }
+	if !ended || r.reset == nil {
+		return lines(size)
+	}
+	return scanEnded(size, r.reset, lines)
 }
 
 // record is called with each intact record in the order of the file. It may
 // not keep raw. It reports whether raw is a record; if strict,
 // only one with a valid checksum will do.
 type record func(off int64, raw []byte, strict bool) bool
+
+// reader takes the records of one file in. reset makes it forget them; it is nil for a file that
+// is known to be durable.
+type reader struct {
+	take  record
+	reset func()
+}
+
+// readHistory reads turns, of which a later one replaces an earlier one of the same id.
+func readHistory(turns *[]uimessage.Message, x *index) reader {
+	x.reset()
+	return reader{
+		take: func(off int64, raw []byte, strict bool) bool {
+			m, ok := parseTurn(raw, strict)
+			if !ok {
+				return false
+			}
+			if i, isNew := x.set(m.ID, off, len(raw)); isNew {
+				*turns = append(*turns, m)
+			} else {
+				(*turns)[i] = m
+			}
+			return true
+		},
+		reset: func() {
+			x.reset()
+			*turns = nil
+		},
+	}
+}
+
+// readJournal reads the records after the number up to which they are folded. Numbers only grow:
+// a record that comes again is a copy, or was folded before.
+func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
+	*last = folded
+	return reader{
+		take: func(_ int64, raw []byte, strict bool) bool {
+			r, ok := parseRecord(raw, strict)
+			if ok && r.N > *last {
+				*last = r.N
+				*records = append(*records, r)
+			}
+			return ok
+		},
+		reset: func() { *last, *records = folded, nil },
+	}
+}
+
+// readMetaLog reads the log behind a meta file that was read before.
+func readMetaLog(s *metaState) reader {
+	file := *s
+	return reader{
+		take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
+		reset: func() { *s = file },
+	}
+}
 
 // scanLines reads the lines of a file from begin, where a line begins, to end.
 // Everything intact is handed to take; what else there is, but for blank lines,

@@ -109,7 +109,7 @@ type Store struct {
 	buffers    sync.Pool
 
 	// markers says which shards' folders of marks are known to be durable.
-	markers [persistence.Shards]atomic.Bool
+	markers [Shards]atomic.Bool
 
 	mu     sync.Mutex
 	closed bool

@@ -8,13 +8,13 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 func TestST19EveryStepOfAGrantFails(t *testing.T) {
-	save := func(id string) func(wholefile.Disk, string) error {
-		return func(disk wholefile.Disk, state string) error {
+	save := func(id string) func(document.Disk, string) error {
+		return func(disk document.Disk, state string) error {
 			s := New(filepath.Join(state, "approvals", "grants"), name)
 			s.disk = disk
 			return s.SaveGrants(t.Context(), alice, []persistence.Grant{{ID: id}})
@@ -27,9 +27,9 @@ func TestST19EveryStepOfAGrantFails(t *testing.T) {
 		}
 		return list[0].ID, err
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: save("1"), Change: save("2"), Look: look, Old: "1", New: "2"})
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: save("1"), Look: look, Old: "", New: "1",
+	documenttest.EachFails(t, documenttest.Case{Prepare: save("1"), Change: save("2"), Look: look, Old: "1", New: "2"})
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: save("1"), Look: look, Old: "", New: "1",
 	})
 }
 
@@ -45,7 +45,7 @@ func TestGrantsOfALongKey(t *testing.T) {
 	}
 	long := messages.ChatKey("web-chat-" + strings.Repeat("x", 250))
 	s := New(dir, nested)
-	var r wholefiletest.Recorder
+	var r documenttest.Recorder
 	s.disk = r.Disk()
 	for _, key := range []messages.ChatKey{alice, long} {
 		if err := s.SaveGrants(t.Context(), key, []persistence.Grant{{ID: "1"}}); err != nil {

@@ -1,7 +1,11 @@
+// Package grantfile keeps the timed grants of chats, a small document for each chat that has any:
+// which commands a person let run without asking, and until when.
+//
+// A file that cannot be read is an error and gives none of its grants. One process writes, and of
+// each chat one caller. The chat decides whose grants count and when they end.
 package grantfile
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -26,64 +30,68 @@ var errVersion = errors.New("written by a newer version")
 // Store implements [persistence.GrantStore].
 type Store struct {
 	dir  string
-	disk wholefile.Disk
+	disk document.Disk
 	name func(messages.ChatKey) (string, error)
 }
 
-// New makes a store below a folder, which is made with the first grant. name is
-// how the file of a chat is called, without its extension.
+// New makes a store below a folder, which the first grant makes. name is the name of the file of a
+// chat, without its extension.
 func New(dir string, name func(messages.ChatKey) (string, error)) *Store {
 	return &Store{dir: dir, name: name}
 }
 
-// file is what a file holds.
-type file struct {
+// content is what a file holds.
+type content struct {
 	V       int                 `json:"v"`
 	ChatKey messages.ChatKey    `json:"chatKey"`
 	Grants  []persistence.Grant `json:"grants"`
 }
 
-func (s *Store) path(key messages.ChatKey) (string, error) {
+func (s *Store) file(key messages.ChatKey) (document.File[content], error) {
 	name, err := s.name(key)
 	if err != nil {
-		return "", fmt.Errorf("grants of %s: %w", key, err)
+		return document.File[content]{}, fmt.Errorf("grants of %s: %w", key, err)
 	}
-	return filepath.Join(s.dir, name+".json"), nil
+	return document.File[content]{
+		Path: filepath.Join(s.dir, name+".json"), Max: maxBytes, Disk: s.disk, Encode: document.Indented[content],
+		Decode: func(raw []byte) (content, error) { return decode(raw, key) },
+	}, nil
+}
+
+// decode is strict: a limit that this version does not know must not be passed over.
+func decode(raw []byte, key messages.ChatKey) (c content, err error) {
+	if raw == nil {
+		return c, nil
+	}
+	err = document.Strict(raw, &c)
+	switch {
+	case err != nil:
+	case c.V != version:
+		err = errVersion
+	case c.ChatKey != key:
+		err = fmt.Errorf("they belong to %s", c.ChatKey)
+	default:
+		return c, nil
+	}
+	return content{}, err
 }
 
 // Grants implements [persistence.GrantStore].
 func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.Grant, error) {
-	path, err := s.path(key)
+	f, err := s.file(key)
 	if err != nil {
 		return nil, err
 	}
-	data, err := wholefile.Read(path, maxBytes)
-	if err != nil || data == nil {
-		return nil, wrapped("read grants", err)
-	}
-	var f file
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields() // a limit that we do not know of must not be passed over
-	err = dec.Decode(&f)
-	switch {
-	case err != nil:
-	case f.V != version:
-		err = errVersion
-	case f.ChatKey != key:
-		err = fmt.Errorf("they belong to %s", f.ChatKey)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read grants of %s: %w", key, err)
-	}
-	return f.Grants, nil
+	c, err := f.Read()
+	return c.Grants, wrapped("read", key, err)
 }
 
-// Chats are the chats that have grants, or had some, in the order of their files. A
-// file that cannot be read is an error, and the others are listed all the same.
+// Chats are the chats that have grants, or had some, in the order of their files. A file that
+// cannot be read is an error; the others are listed all the same.
 func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
 	var faults []error
-	// Long names go on in folders.
+	// Long names continue in folders.
 	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case path == s.dir && errors.Is(err, fs.ErrNotExist):
@@ -92,7 +100,7 @@ func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 			return ctx.Err()
 		case err != nil:
 			faults = append(faults, fmt.Errorf("list grants: %w", err))
-		case !e.IsDir() && filepath.Ext(path) == ".json": // all others a crash cut short
+		case !e.IsDir() && filepath.Ext(path) == ".json": // A crash may leave others.
 			key, err := s.chatOf(path)
 			if err != nil {
 				faults = append(faults, fmt.Errorf("read grants of %s: %w", filepath.Base(path), err))
@@ -110,45 +118,41 @@ func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 
 // chatOf is the chat that a file says it belongs to.
 func (s *Store) chatOf(path string) (messages.ChatKey, error) {
-	var f file
-	data, err := wholefile.Read(path, maxBytes)
+	var c content
+	raw, err := document.Read(path, maxBytes)
 	if err == nil {
-		err = json.Unmarshal(data, &f)
+		err = json.Unmarshal(raw, &c)
 	}
 	if err != nil {
 		return "", err
 	}
-	if want, err := s.path(f.ChatKey); err != nil || want != path {
-		return "", errors.New("it is called otherwise than its chat")
+	if want, err := s.file(c.ChatKey); err != nil || want.Path != path {
+		return "", errors.New("its name is not that of its chat")
 	}
-	return f.ChatKey, nil
+	return c.ChatKey, nil
 }
 
 // ForgetGrants removes the file of a chat.
 func (s *Store) ForgetGrants(_ context.Context, key messages.ChatKey) error {
-	path, err := s.path(key)
+	f, err := s.file(key)
 	if err != nil {
 		return err
 	}
-	return wrapped("remove grants of "+string(key), s.disk.Remove(path))
+	return wrapped("remove", key, s.disk.Remove(f.Path))
 }
 
 // SaveGrants implements [persistence.GrantStore].
 func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []persistence.Grant) error {
-	path, err := s.path(key)
+	f, err := s.file(key)
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(file{V: version, ChatKey: key, Grants: grants}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("save grants of %s: %w", key, err) // Unreachable: grants encode
-	}
-	return wrapped("save grants of "+string(key), s.disk.Write(path, append(data, '\n')))
+	return wrapped("save", key, f.Write(content{V: version, ChatKey: key, Grants: grants}))
 }
 
-func wrapped(what string, err error) error {
+func wrapped(op string, key messages.ChatKey, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s grants of %s: %w", op, key, err)
 }

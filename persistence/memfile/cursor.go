@@ -10,15 +10,35 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// cursor is the file extracted.json. A mark that is about to be reached comes with
-// the digest of the text that reaches it: it counts as soon as the text is there.
+// cursor is the file extracted.json. A mark is written in two steps. First it is the next one,
+// with the digest of the text that belongs to it, and counts only once that text is durable.
 type cursor struct {
 	persistence.MemoryMark
 
 	Next *persistence.MemoryMark `json:"next,omitempty"`
 	Text string                  `json:"text,omitempty"`
+}
+
+// cursor is the document beside the memory of a chat.
+func (s *Store) cursor(file string) document.File[cursor] {
+	path := filepath.Join(filepath.Dir(file), "extracted.json")
+	return document.File[cursor]{
+		Path: path, Max: maxRead, Disk: s.disk,
+		Decode: func(raw []byte) (c cursor, err error) {
+			if len(raw) > 0 {
+				err = json.Unmarshal(raw, &c)
+			}
+			return c, err
+		},
+		Encode: func(c cursor) ([]byte, error) {
+			raw, err := json.Marshal(c)
+			return append(raw, '\n'), err
+		},
+		Unreadable: func(err error) error { return fmt.Errorf("read %s: %w", path, err) },
+	}
 }
 
 // reached is the mark that counts for a text.
@@ -44,12 +64,12 @@ func (s *Store) Extracted(_ context.Context, key messages.ChatKey) (persistence.
 	if err != nil {
 		return persistence.MemoryMark{}, err
 	}
-	c, err := readCursor(file)
+	c, err := s.cursor(file).Read()
 	return c.reached(text), err
 }
 
-// AddExtracted implements [persistence.MemoryCursor]. Where the mark goes is
-// written before the text that takes it there.
+// AddExtracted implements [persistence.MemoryCursor]. The next mark is written before the
+// text that it belongs to.
 func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to persistence.MemoryMark, facts ...persistence.MemoryFact) (int, error) {
 	n := 0
 	err := s.change(ctx, persistence.MemoryPlace{Chat: key}, func(file string) error {
@@ -57,42 +77,21 @@ func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to persi
 		if err != nil {
 			return err
 		}
-		c, err := readCursor(file)
+		marks := s.cursor(file)
+		c, err := marks.Read()
 		if err != nil {
 			return err
 		}
 		var text string
 		if text, n = persistence.AppendFacts(was, facts...); n > 0 {
-			if err := s.putCursor(file, cursor{MemoryMark: c.reached(was), Next: &to, Text: digest(text)}); err != nil {
+			if err := marks.Write(cursor{MemoryMark: c.reached(was), Next: &to, Text: digest(text)}); err != nil {
 				return err
 			}
 			if err := s.put(file, text); err != nil {
 				return err
 			}
 		}
-		return s.putCursor(file, cursor{MemoryMark: to})
+		return marks.Write(cursor{MemoryMark: to})
 	})
 	return n, err
-}
-
-func cursorFile(file string) string { return filepath.Join(filepath.Dir(file), "extracted.json") }
-
-func readCursor(file string) (cursor, error) {
-	text, err := read(cursorFile(file))
-	if err != nil || text == "" {
-		return cursor{}, err
-	}
-	var c cursor
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return cursor{}, fmt.Errorf("read %s: %w", cursorFile(file), err)
-	}
-	return c, nil
-}
-
-func (s *Store) putCursor(file string, c cursor) error {
-	text, err := json.Marshal(c)
-	if err != nil { // Unreachable: strings and numbers
-		return err
-	}
-	return s.put(cursorFile(file), string(text)+"\n")
 }

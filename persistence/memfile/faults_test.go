@@ -7,19 +7,19 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 func TestST19EveryStepOfAMemoryFails(t *testing.T) {
 	const key, old, both = "cli-chat-a", "- 2026-07-01 old [t1]\n|t1", "- 2026-07-01 old [t1]\n- 2026-07-01 new [t9]\n|t9"
-	on := func(disk wholefile.Disk, state string) *Store {
+	on := func(disk document.Disk, state string) *Store {
 		s := open(t, state)
 		s.disk = disk
 		return s
 	}
-	add := func(words, turn string) func(wholefile.Disk, string) error {
-		return func(disk wholefile.Disk, state string) error {
+	add := func(words, turn string) func(document.Disk, string) error {
+		return func(disk document.Disk, state string) error {
 			_, err := on(disk, state).AddExtracted(t.Context(), key, persistence.MemoryMark{TurnID: turn}, fact(words, turn))
 			return err
 		}
@@ -30,14 +30,14 @@ func TestST19EveryStepOfAMemoryFails(t *testing.T) {
 		mark, markErr := s.Extracted(t.Context(), key)
 		return text + "|" + mark.TurnID, errors.Join(err, markErr)
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: add("old", "t1"), Change: add("new", "t9"), Look: look, Old: old, New: both})
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add("old", "t1"), Look: look, Old: "|", New: old,
+	documenttest.EachFails(t, documenttest.Case{Prepare: add("old", "t1"), Change: add("new", "t9"), Look: look, Old: old, New: both})
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: add("old", "t1"), Look: look, Old: "|", New: old,
 	})
 	replaced := false
-	wholefiletest.EachFails(t, wholefiletest.Case{
+	documenttest.EachFails(t, documenttest.Case{
 		Prepare: add("old", "t1"),
-		Change: func(disk wholefile.Disk, state string) error {
+		Change: func(disk document.Disk, state string) error {
 			err := on(disk, state).ReplaceMemory(t.Context(), persistence.MemoryPlace{Chat: key}, "- 2026-07-01 old [t1]\n", "short\n", true)
 			if errors.Is(err, persistence.ErrMemoryChanged) {
 				replaced = true // the one before did it, and could not force the folder
@@ -55,7 +55,7 @@ func TestST19EveryStepOfAMemoryFails(t *testing.T) {
 func TestFoldersOfMemoriesAreForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	s := open(t, state)
-	var r wholefiletest.Recorder
+	var r documenttest.Recorder
 	s.disk = r.Disk()
 	for _, place := range []persistence.MemoryPlace{{}, {User: "cli-1"}, {Chat: "cli-chat-a"}} {
 		if _, err := s.AddMemory(t.Context(), place, fact("x")); err != nil {
@@ -75,7 +75,7 @@ func TestEndlessMemory(t *testing.T) {
 	if err := os.Truncate(filepath.Join(state, "memory/project.md"), 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{}); !errors.Is(err, wholefile.ErrTooLong) {
-		t.Errorf("read: %v, want %v", err, wholefile.ErrTooLong)
+	if _, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{}); !errors.Is(err, document.ErrTooLong) {
+		t.Errorf("read: %v, want %v", err, document.ErrTooLong)
 	}
 }

@@ -2,25 +2,21 @@ package memfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
 	// maxName is the longest name of a person's file.
 	maxName = 200
-	// maxRead is the longest file that is read: people may have written more than
-	// would be added to.
+	// maxRead is the longest file that is read: people may have written more than a
+	// store adds to.
 	maxRead = 4 * persistence.MaxMemory
 )
 
@@ -32,12 +28,11 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 }
 
-// Store implements [persistence.MemoryStore]. It makes folders and files with the
-// first change only.
+// Store implements [persistence.MemoryStore]. The first change makes folders and files.
 type Store struct {
 	opts Options
-	disk wholefile.Disk
-	mu   sync.Mutex // held with the lock file
+	disk document.Disk
+	lock *document.Lock // orders the changes of all memories
 }
 
 // New makes a store.
@@ -45,7 +40,7 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{opts: o}
+	return &Store{opts: o, lock: document.NewLock(filepath.Join(o.State, "memory", ".lock"))}
 }
 
 // Path is the file of a memory.
@@ -115,32 +110,19 @@ func (s *Store) ReplaceMemory(ctx context.Context, place persistence.MemoryPlace
 	})
 }
 
-// change runs work alone, in all processes.
+// change runs work while nobody else changes a memory.
 func (s *Store) change(ctx context.Context, place persistence.MemoryPlace, work func(file string) error) error {
 	file, err := s.Path(place)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	name := filepath.Join(s.opts.State, "memory", ".lock")
-	if err := s.disk.MakeDir(filepath.Dir(name)); err != nil {
+	if err := s.lock.Do(ctx, s.disk, func() error { return work(file) }); err != nil {
 		return fmt.Errorf("change a memory: %w", err)
 	}
-	lock := flock.New(name, flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("change a memory: %w", err)
-	}
-	if err = work(file); err != nil {
-		err = fmt.Errorf("change a memory: %w", err)
-	}
-	return errors.Join(err, lock.Close())
+	return nil
 }
 
-// put replaces a file as a whole.
+// put replaces a text.
 func (s *Store) put(file, text string) error {
 	if len(text) > persistence.MaxMemory {
 		return persistence.ErrMemoryFull
@@ -148,9 +130,9 @@ func (s *Store) put(file, text string) error {
 	return s.disk.Write(file, []byte(text))
 }
 
-// read is a text; what is not there is empty.
+// read is a text; a missing one is empty.
 func read(file string) (string, error) {
-	text, err := wholefile.Read(file, maxRead)
+	text, err := document.Read(file, maxRead)
 	if err != nil {
 		return "", fmt.Errorf("read a memory: %w", err)
 	}

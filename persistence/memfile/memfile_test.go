@@ -14,7 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
@@ -152,7 +152,7 @@ func crashes(t *testing.T, prepare, work func(s *Store) error, check func(t *tes
 			t.Fatal(err)
 		}
 		s, at, last := open(t, state), 0, ""
-		s.disk.Fault = func(step wholefile.Step, path string) error {
+		s.disk.Fault = func(step document.Step, path string) error {
 			if at++; at == n {
 				last = string(step) + " " + filepath.Base(path)
 				return errCrash

@@ -4,15 +4,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 func TestST19EveryStepOfAnAgreementFails(t *testing.T) {
-	approve := func(digest string) func(wholefile.Disk, string) error {
-		return func(disk wholefile.Disk, state string) error {
+	approve := func(digest string) func(document.Disk, string) error {
+		return func(disk document.Disk, state string) error {
 			s := New(state)
-			s.disk = disk
+			s.doc.Disk = disk
 			return s.ApproveSkill(t.Context(), approval("a", digest))
 		}
 	}
@@ -23,17 +23,17 @@ func TestST19EveryStepOfAnAgreementFails(t *testing.T) {
 		}
 		return list[0].Digest, err
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{Prepare: approve("1"), Change: approve("2"), Look: look, Old: "1", New: "2"})
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: approve("1"), Look: look, Old: "", New: "1",
+	documenttest.EachFails(t, documenttest.Case{Prepare: approve("1"), Change: approve("2"), Look: look, Old: "1", New: "2"})
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: approve("1"), Look: look, Old: "", New: "1",
 	})
 }
 
 func TestTheFolderIsForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	s := New(state)
-	var r wholefiletest.Recorder
-	s.disk = r.Disk()
+	var r documenttest.Recorder
+	s.doc.Disk = r.Disk()
 	if err := s.ApproveSkill(t.Context(), approval("a", "1")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,11 @@
-// Package skilllock keeps what people agreed to about skills in one small file of
-// the state folder, skills.lock, that people can read and compare.
+// Package skilllock keeps what people agreed to about skills in one small document of the
+// state folder, skills.lock, which people can read and compare.
 //
-// Every change replaces the file as a whole: a new one is written and forced, then
-// renamed, then the folder is forced. A lock beside it orders the changes of all
-// processes. A file that cannot be read is never written over: it counts as no
-// agreement until a person has looked at it.
+// Any number of processes may change it. While it cannot be read, nothing counts as agreed to,
+// and it is not overwritten before a person has looked at it.
 package skilllock
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,95 +13,93 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
-
-	"github.com/gofrs/flock"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
-	fileName = "skills.lock"
-	version  = 1
+	version = 1
 	// maxBytes is the longest file that is read.
 	maxBytes = 4 << 20
 )
 
 // Store implements [persistence.SkillStore].
-type Store struct {
-	state string
-	disk  wholefile.Disk
-	mu    sync.Mutex // held with the lock file
-}
+type Store struct{ doc document.File[content] }
 
-// New makes a store in a state folder. It makes folder and file with the first
-// change only.
-func New(state string) *Store { return &Store{state: state} }
-
-// Path is the file.
-func (s *Store) Path() string { return filepath.Join(s.state, fileName) }
-
-// file is the content of the file. Members of a newer version are not known here, so
-// one is refused.
-type file struct {
+// content is the file. Members of a newer version would be lost, so such a file is refused.
+type content struct {
 	Version int                         `json:"v"`
 	Skills  []persistence.SkillApproval `json:"skills"`
 }
 
-// SkillApprovals implements [persistence.SkillStore].
-func (s *Store) SkillApprovals(context.Context) ([]persistence.SkillApproval, error) {
-	f, err := s.read()
-	return f.Skills, err
+// New makes a store in a state folder. The first change makes folder and file.
+func New(state string) *Store {
+	path := filepath.Join(state, "skills.lock")
+	return &Store{doc: document.File[content]{
+		Path: path, Max: maxBytes, Lock: document.NewLock(filepath.Join(state, ".skills.lock.lock")),
+		Decode: decode, Encode: document.Indented[content],
+		Unreadable: func(err error) error {
+			return fmt.Errorf("%w: %s: %w; repair the file or remove it, and every skill asks again", persistence.ErrSkillLock, path, err)
+		},
+	}}
 }
 
-func (s *Store) read() (file, error) {
-	fail := func(why any) (file, error) {
-		return file{}, fmt.Errorf("%w: %s: %v; repair the file or remove it, and every skill asks again", persistence.ErrSkillLock, s.Path(), why)
+// Path is the file.
+func (s *Store) Path() string { return s.doc.Path }
+
+func decode(raw []byte) (content, error) {
+	c := content{Version: version}
+	if raw == nil {
+		return c, nil
 	}
-	raw, err := wholefile.Read(s.Path(), maxBytes)
-	switch {
-	case err != nil:
-		return fail(err)
-	case raw == nil:
-		return file{Version: version}, nil
+	c.Version = 0
+	if json.Unmarshal(raw, &c) != nil {
+		return content{}, errDamaged
 	}
-	var f file
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if err := d.Decode(&f); err != nil {
-		return fail("it is damaged")
-	}
-	if f.Version != version {
-		return fail(fmt.Sprintf("it has version %d, this program knows %d", f.Version, version))
+	if c.Version != version {
+		return content{}, fmt.Errorf("it has version %d, this program knows %d", c.Version, version)
 	}
 	seen := map[string]bool{}
-	for _, a := range f.Skills {
+	for _, a := range c.Skills {
 		if a.Name == "" || a.Digest == "" || seen[a.Name] {
-			return fail("it is damaged")
+			return content{}, errDamaged
 		}
 		seen[a.Name] = true
 	}
-	byName(f.Skills)
-	return f, nil
+	byName(c.Skills)
+	return c, nil
 }
+
+var errDamaged = errors.New("it is damaged")
 
 func byName(list []persistence.SkillApproval) {
 	slices.SortFunc(list, func(a, b persistence.SkillApproval) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// SkillApprovals implements [persistence.SkillStore].
+func (s *Store) SkillApprovals(context.Context) ([]persistence.SkillApproval, error) {
+	c, err := s.doc.Read()
+	return c.Skills, err
+}
+
 // ApproveSkill implements [persistence.SkillStore].
 func (s *Store) ApproveSkill(ctx context.Context, approval persistence.SkillApproval) error {
-	return s.change(ctx, func(list []persistence.SkillApproval) ([]persistence.SkillApproval, bool) {
-		return append(without(list, approval.Name), approval), true
+	return s.change(ctx, func(c *content) error {
+		c.Skills = append(without(c.Skills, approval.Name), approval)
+		return nil
 	})
 }
 
 // ForgetSkill implements [persistence.SkillStore].
 func (s *Store) ForgetSkill(ctx context.Context, name string) (gone bool, err error) {
-	err = s.change(ctx, func(list []persistence.SkillApproval) ([]persistence.SkillApproval, bool) {
-		rest := without(list, name)
-		gone = len(rest) < len(list)
-		return rest, gone
+	err = s.change(ctx, func(c *content) error {
+		rest := without(c.Skills, name)
+		if gone = len(rest) < len(c.Skills); !gone {
+			return document.ErrSame
+		}
+		c.Skills = rest
+		return nil
 	})
 	return gone && err == nil, err
 }
@@ -113,36 +108,14 @@ func without(list []persistence.SkillApproval, name string) []persistence.SkillA
 	return slices.DeleteFunc(slices.Clone(list), func(a persistence.SkillApproval) bool { return a.Name == name })
 }
 
-// change replaces the file, alone in all processes.
-func (s *Store) change(ctx context.Context, work func([]persistence.SkillApproval) ([]persistence.SkillApproval, bool)) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := ctx.Err(); err != nil {
+func (s *Store) change(ctx context.Context, change func(*content) error) error {
+	err := s.doc.Change(ctx, func(c *content) error {
+		err := change(c)
+		byName(c.Skills)
 		return err
+	})
+	if err != nil && !errors.Is(err, persistence.ErrSkillLock) {
+		err = fmt.Errorf("change the agreements to skills: %w", err)
 	}
-	if err := s.disk.MakeDir(s.state); err != nil {
-		return fmt.Errorf("change the agreements to skills: %w", err)
-	}
-	lock := flock.New(filepath.Join(s.state, ".skills.lock.lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("change the agreements to skills: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	f, err := s.read()
-	if err != nil {
-		return err
-	}
-	next, changed := work(f.Skills)
-	if !changed {
-		return nil
-	}
-	byName(next)
-	raw, err := json.MarshalIndent(file{version, next}, "", "  ")
-	if err != nil { // Unreachable: strings and times
-		return fmt.Errorf("change the agreements to skills: %w", err)
-	}
-	if err := s.disk.Write(s.Path(), append(raw, '\n')); err != nil {
-		return fmt.Errorf("change the agreements to skills: %w", err)
-	}
-	return nil
+	return err
 }

@@ -61,11 +61,7 @@ func testFolded(s *suite) {
 		}
 		got, err := folded.ReadFolded(t.Context(), key, "first")
 		must(t, err)
-		var ids []string
-		for _, m := range got {
-			ids = append(ids, m.ID+journal.Text(m))
-		}
-		same(t, "folded turns", []string{Turn(1).ID + journal.Text(Turn(1)), Turn(2).ID + journal.Text(Turn(2))}, ids)
+		same(t, "folded turns", words(Turns(1, 2)), words(got))
 		for _, id := range []string{"second", "", "../archive/first", "first.json"} {
 			_, err = folded.ReadFolded(t.Context(), key, id)
 			wantError(t, err, persistence.ErrNotFound, true)

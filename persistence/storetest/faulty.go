@@ -51,7 +51,7 @@ func Full(key messages.ChatKey) error {
 	return &persistence.Error{Op: "write", Chat: string(key), Cause: persistence.ErrFull, Retryable: true}
 }
 
-// Broken is the error of a failed force: it is final for the handle.
+// Broken is the error of a failed fsync: it is final for the handle.
 func Broken(key messages.ChatKey, cause error) error {
 	return &persistence.Error{Op: "write", Chat: string(key), Cause: cause}
 }
@@ -89,16 +89,17 @@ type faultyChat struct {
 	broken bool
 }
 
-// change asks the plan about an operation that must be durable.
-func (c *faultyChat) change(op string) error {
+// change does an operation that must be durable, if the plan lets it.
+func (c *faultyChat) change(op string, do func() error) error {
 	if c.broken {
 		return &persistence.Error{Op: op, Chat: string(c.key), Cause: persistence.ErrReadOnly}
 	}
 	err := c.store.ask(op, c.key)
-	if err != nil {
-		e, ok := errors.AsType[*persistence.Error](err)
-		c.broken = !ok || !e.Retryable
+	if err == nil {
+		return do()
 	}
+	e, ok := errors.AsType[*persistence.Error](err)
+	c.broken = !ok || !e.Retryable
 	return err
 }
 
@@ -110,31 +111,19 @@ func (c *faultyChat) Load(ctx context.Context) (journal.Snapshot, error) {
 }
 
 func (c *faultyChat) Append(ctx context.Context, records ...journal.Record) error {
-	if err := c.change("append"); err != nil {
-		return err
-	}
-	return c.Chat.Append(ctx, records...)
+	return c.change("append", func() error { return c.Chat.Append(ctx, records...) })
 }
 
 func (c *faultyChat) Note(ctx context.Context, records ...journal.Record) error {
-	if err := c.change("note"); err != nil {
-		return err
-	}
-	return c.Chat.Note(ctx, records...)
+	return c.change("note", func() error { return c.Chat.Note(ctx, records...) })
 }
 
 func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	if err := c.change("history"); err != nil {
-		return err
-	}
-	return c.Chat.AppendHistory(ctx, turns...)
+	return c.change("history", func() error { return c.Chat.AppendHistory(ctx, turns...) })
 }
 
 func (c *faultyChat) Fold(ctx context.Context, fold journal.Fold) error {
-	if err := c.change("fold"); err != nil {
-		return err
-	}
-	return c.Chat.Fold(ctx, fold)
+	return c.change("fold", func() error { return c.Chat.Fold(ctx, fold) })
 }
 
 func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
@@ -145,10 +134,7 @@ func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, 
 }
 
 func (c *faultyChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
-	if err := c.change("rewrite"); err != nil {
-		return err
-	}
-	return c.Chat.Rewrite(ctx, r)
+	return c.change("rewrite", func() error { return c.Chat.Rewrite(ctx, r) })
 }
 
 func (c *faultyChat) ReadArchive(ctx context.Context, id string) (journal.Archive, error) {
@@ -159,10 +145,7 @@ func (c *faultyChat) ReadArchive(ctx context.Context, id string) (journal.Archiv
 }
 
 func (c *faultyChat) Wake(ctx context.Context) error {
-	if err := c.change("wake"); err != nil {
-		return err
-	}
-	return c.Chat.Wake(ctx)
+	return c.change("wake", func() error { return c.Chat.Wake(ctx) })
 }
 
 func (c *faultyChat) Rest(ctx context.Context) error {

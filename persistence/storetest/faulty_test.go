@@ -7,8 +7,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
@@ -52,7 +52,7 @@ func life(t *testing.T, s persistence.Store) error {
 func TestFaultyFailsTheNth(t *testing.T) {
 	const operations = 11
 	for n := 1; n <= operations+1; n++ {
-		s := storetest.NewFaulty(memstore.New(), func(at int, _ string, key messages.ChatKey) error {
+		s := storetest.NewFaulty(filestoretest.New(t), func(at int, _ string, key messages.ChatKey) error {
 			if at == n {
 				return storetest.Full(key)
 			}
@@ -70,7 +70,7 @@ func TestFaultyFailsTheNth(t *testing.T) {
 }
 
 func TestFaultyIsReadOnlyAfterAFinalError(t *testing.T) {
-	s := storetest.NewFaulty(memstore.New(), storetest.FailNth(2, storetest.Broken(key, io.ErrUnexpectedEOF)))
+	s := storetest.NewFaulty(filestoretest.New(t), storetest.FailNth(2, storetest.Broken(key, io.ErrUnexpectedEOF)))
 	c, err := s.OpenChat(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)

@@ -197,6 +197,15 @@ func Entries(first, last int64) []journal.LedgerEntry {
 	return out
 }
 
+// words are the ids and the texts of turns, without what a store adds to their metadata.
+func words(turns []uimessage.Message) []string {
+	var out []string
+	for _, m := range turns {
+		out = append(out, m.ID+journal.Text(m))
+	}
+	return out
+}
+
 func metaOf(n int64) journal.Meta {
 	return journal.Meta{
 		Version: 1, IngressIDs: []string{"x", fmt.Sprint("in", n)}, Pinned: []string{"skill"}, N: n, Seq: n,

@@ -14,10 +14,11 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// ChangeTask implements [persistence.TaskStore]. The file is written anew: comments that
-// people put into its front matter are not kept.
+// ChangeTask implements [persistence.TaskStore]. The file is written anew, without the comments
+// that people put into its front matter.
 func (s *Store) ChangeTask(ctx context.Context, id string, change func(persistence.Task) (persistence.Task, error)) error {
 	return s.change(ctx, func() error {
 		if err := s.named(id); err != nil {
@@ -40,24 +41,47 @@ func (s *Store) ChangeTask(ctx context.Context, id string, change func(persisten
 	})
 }
 
-// numbers are what people of a chat call its tasks.
+// numbers are the numbers by which people of a chat name its tasks.
 type numbers struct {
-	Last  int            `json:"last"` // the highest one that was ever given
+	Last  int            `json:"last"` // the highest number ever given
 	Tasks map[string]int `json:"tasks"`
 }
 
-// numbersPath is the file of the numbers of all chats.
-func (s *Store) numbersPath() string { return filepath.Join(s.state, "task-numbers.json") }
+// numbers is the document with the numbers of all chats. One that cannot be decoded is replaced:
+// tasks can be numbered anew.
+func (s *Store) numbers() document.File[map[messages.ChatKey]numbers] {
+	return document.File[map[messages.ChatKey]numbers]{
+		Path: filepath.Join(s.state, "task-numbers.json"), Max: maxNumbers, Disk: s.disk,
+		Decode: func(raw []byte) (map[messages.ChatKey]numbers, error) {
+			all := map[messages.ChatKey]numbers{}
+			if raw != nil && (json.Unmarshal(raw, &all) != nil || all == nil) {
+				all = map[messages.ChatKey]numbers{}
+			}
+			return all, nil
+		},
+		Encode: func(all map[messages.ChatKey]numbers) ([]byte, error) { return json.Marshal(all) },
+	}
+}
 
-// TaskNumbers implements [persistence.TaskStore]. Numbers of files that are gone are
-// forgotten, and yet not given again.
+// maxNumbers is the longest file of numbers.
+const maxNumbers = 64 << 20
+
+// changeNumbers changes the numbers while nobody else changes tasks.
+func (s *Store) changeNumbers(ctx context.Context, change func(all map[messages.ChatKey]numbers) error) error {
+	return s.change(ctx, func() error {
+		err := s.numbers().Change(ctx, func(all *map[messages.ChatKey]numbers) error { return change(*all) })
+		if err != nil {
+			return fmt.Errorf("change the numbers of tasks: %w", err)
+		}
+		return nil
+	})
+}
+
+// TaskNumbers implements [persistence.TaskStore]. The number of a task that was removed is forgotten
+// but not given again.
 func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []string) (map[string]int, error) {
 	out := make(map[string]int, len(ids))
-	err := s.change(ctx, func() error {
-		all, err := s.readNumbers()
-		if err != nil {
-			return err
-		}
+	err := s.changeNumbers(ctx, func(all map[messages.ChatKey]numbers) error {
 		of := all[key]
 		fresh := false
 		for _, id := range ids {
@@ -74,14 +98,14 @@ func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []str
 			out[id] = of.Tasks[id]
 		}
 		if !fresh {
-			return nil
+			return document.ErrSame
 		}
 		maps.DeleteFunc(of.Tasks, func(id string, _ int) bool {
 			_, err := os.Lstat(s.Path(id))
 			return errors.Is(err, fs.ErrNotExist) && !slices.Contains(ids, id)
 		})
 		all[key] = of
-		return s.writeNumbers(all)
+		return nil
 	})
 	return out, err
 }
@@ -100,44 +124,13 @@ func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 			return err
 		}
 	}
-	return s.change(ctx, func() error {
-		all, err := s.readNumbers()
-		if err != nil {
-			return err
-		}
+	return s.changeNumbers(ctx, func(all map[messages.ChatKey]numbers) error {
 		if _, ok := all[key]; !ok {
-			return nil
+			return document.ErrSame
 		}
 		delete(all, key)
-		return s.writeNumbers(all)
+		return nil
 	})
-}
-
-// readNumbers reads the numbers. A file that cannot be understood is replaced: what it
-// held can be counted anew.
-func (s *Store) readNumbers() (map[messages.ChatKey]numbers, error) {
-	all := map[messages.ChatKey]numbers{}
-	raw, err := os.ReadFile(s.numbersPath())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return all, nil
-	case err != nil:
-		return nil, fmt.Errorf("read the numbers of tasks: %w", err)
-	case json.Unmarshal(raw, &all) != nil:
-		return map[messages.ChatKey]numbers{}, nil
-	}
-	return all, nil
-}
-
-func (s *Store) writeNumbers(all map[messages.ChatKey]numbers) error {
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return fmt.Errorf("encode the numbers of tasks: %w", err)
-	}
-	if err := s.disk.Write(s.numbersPath(), raw); err != nil {
-		return fmt.Errorf("write the numbers of tasks: %w", err)
-	}
-	return nil
 }
 
 // Numbered are the tasks of a chat in the order of the numbers that people know them by.

@@ -1,9 +1,9 @@
 // Package taskfile keeps tasks as files of the state folder, tasks/<id>.md, that
 // people read and edit: YAML front matter and the instructions. A file that cannot be
-// read is reported with the line and what to do about it; the others stand.
+// read is reported with the line and what to do about it; the others are not affected.
 //
-// Every change writes a new file, forces it and renames it. The fire log, the record
-// of what became of the times of the tasks, is schedule/fires.jsonl: one record a line,
-// forced before it counts. A line that a crash cut is left out, and the next one begins
-// clean. At opening, what nobody asks for any more is left behind.
+// The fire log, schedule/fires.jsonl, records what became of the times of the tasks: one
+// record a line, durable before it counts. A line that a crash cut is left out, and the
+// next record begins a new line. When the log is opened, records that nothing depends on
+// any more are left out.
 package taskfile

@@ -12,17 +12,17 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
-func on(disk wholefile.Disk, state string) *Store {
+func on(disk document.Disk, state string) *Store {
 	s := New(state, time.UTC)
 	s.disk = disk
 	return s
 }
 
-func logOn(disk wholefile.Disk, state string) *Log {
+func logOn(disk document.Disk, state string) *Log {
 	l := NewLog(state)
 	l.disk = disk
 	return l
@@ -40,19 +40,19 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 		}
 		return strings.Join(out, ", "), nil
 	}
-	add := func(disk wholefile.Disk, state string) error {
+	add := func(disk document.Disk, state string) error {
 		err := on(disk, state).AddTask(t.Context(), task("a"))
 		if errors.Is(err, persistence.ErrTaskExists) {
 			return nil // as it was done before
 		}
 		return err
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add, Look: status, Old: "", New: "a active",
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: add, Look: status, Old: "", New: "a active",
 	})
-	wholefiletest.EachFails(t, wholefiletest.Case{
+	documenttest.EachFails(t, documenttest.Case{
 		Prepare: add,
-		Change: func(disk wholefile.Disk, state string) error {
+		Change: func(disk document.Disk, state string) error {
 			return on(disk, state).SetTaskStatus(t.Context(), "a", persistence.TaskPaused)
 		},
 		Look: status, Old: "a active", New: "a paused",
@@ -62,8 +62,8 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 // A record is there or not; after an error it may be there, and written again it
 // is there twice, which its id tells.
 func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
-	add := func(is persistence.FireIs) func(wholefile.Disk, string) error {
-		return func(disk wholefile.Disk, state string) error {
+	add := func(is persistence.FireIs) func(document.Disk, string) error {
+		return func(disk document.Disk, state string) error {
 			l := logOn(disk, state)
 			return errors.Join(l.AddFires(t.Context(), fire(is, 1)), l.Close())
 		}
@@ -77,11 +77,11 @@ func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
 		}
 		return strings.Join(slices.Compact(out), ", "), errors.Join(err, l.Close())
 	}
-	wholefiletest.EachFails(t, wholefiletest.Case{
+	documenttest.EachFails(t, documenttest.Case{
 		Prepare: add(persistence.FireStarted), Change: add(persistence.FireEnded), Look: kinds, Old: "started", New: "started, ended",
 	})
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil }, Change: add(persistence.FireStarted), Look: kinds, Old: "", New: "started",
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil }, Change: add(persistence.FireStarted), Look: kinds, Old: "", New: "started",
 	})
 }
 
@@ -89,11 +89,11 @@ func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
 // of it is written anew before anybody hears of it.
 func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	l := NewLog(t.TempDir())
-	var steps []wholefile.Step
+	var steps []document.Step
 	failing := false
-	l.disk.Fault = func(step wholefile.Step, _ string) error {
+	l.disk.Fault = func(step document.Step, _ string) error {
 		steps = append(steps, step)
-		if failing && step == wholefile.StepForce {
+		if failing && step == document.StepSync {
 			return syscall.EIO
 		}
 		return nil
@@ -113,7 +113,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	if err != nil || len(fires) != 2 {
 		t.Errorf("%d records, %v; want 2", len(fires), err)
 	}
-	for _, want := range []wholefile.Step{wholefile.StepWrite, wholefile.StepForce, wholefile.StepRename} {
+	for _, want := range []document.Step{document.StepWrite, document.StepSync, document.StepRename} {
 		if !slices.Contains(steps, want) {
 			t.Errorf("before they were told of there was no %q: %q", want, steps)
 		}
@@ -127,15 +127,15 @@ func TestFireLogOfAKilledProcess(t *testing.T) {
 	if err := errors.Join(before.AddFires(t.Context(), fire(persistence.FireStarted, 1)), before.Close()); err != nil {
 		t.Fatal(err)
 	}
-	var steps []wholefile.Step
-	l := logOn(wholefile.Disk{Fault: func(step wholefile.Step, _ string) error {
+	var steps []document.Step
+	l := logOn(document.Disk{Fault: func(step document.Step, _ string) error {
 		steps = append(steps, step)
 		return nil
 	}}, state)
 	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 1 {
 		t.Fatalf("%v, %v", fires, err)
 	}
-	if !slices.Equal(steps, []wholefile.Step{wholefile.StepForce}) {
+	if !slices.Equal(steps, []document.Step{document.StepSync}) {
 		t.Errorf("steps: %q", steps)
 	}
 }
@@ -164,7 +164,7 @@ func TestFireLogWithAnEndlessLine(t *testing.T) {
 
 func TestFoldersOfTasksAreForced(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	var r wholefiletest.Recorder
+	var r documenttest.Recorder
 	if err := on(r.Disk(), state).AddTask(t.Context(), task("a")); err != nil {
 		t.Fatal(err)
 	}

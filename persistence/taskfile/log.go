@@ -14,12 +14,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
 	version = 1
-	// maxLine is the longest record that is read, maxLog the longest file.
+	// maxLine is the longest record that is read, maxLog the longest file that is.
 	maxLine = 1 << 20
 	maxLog  = 1 << 30
 	// keepPerTask is how many settled fires of a task are remembered: more than there
@@ -32,72 +32,80 @@ const (
 // Log implements [persistence.FireLog]. One process has it open.
 type Log struct {
 	path  string
-	disk  wholefile.Disk
+	disk  document.Disk
 	mu    sync.Mutex
-	file  *os.File // nil: nothing was written yet
-	torn  bool     // the file does not end with a line
-	lines int      // since it was opened
-	// forced says that what can be read is on the disk. Somebody who was killed may have
-	// written the end of it.
-	forced bool
-	// lost says that it could not be forced: what is read now may be in memory only, and
-	// forcing it again would write nothing.
+	file  *os.File // nil until something is written
+	torn  bool     // the file ends within a line
+	lines int      // written since it was opened
+	// synced says that everything that can be read is durable. A process that was killed may have
+	// written the end of the file without an fsync.
+	synced bool
+	// lost says that an fsync failed: what is read now may be in memory only, and another fsync
+	// would not write it.
 	lost bool
 }
 
-// NewLog is the log of a state folder. It makes it with the first record only.
+// NewLog is the log of a state folder. The first record makes the file.
 func NewLog(state string) *Log { return &Log{path: filepath.Join(state, "schedule", "fires.jsonl")} }
 
-// Fires implements [persistence.FireLog]. What it tells of is durable.
+// Fires implements [persistence.FireLog]. What it returns is durable.
 func (l *Log) Fires(context.Context) ([]persistence.Fire, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.settle(); err != nil {
-		return nil, err
-	}
-	fires, _, err := l.read()
-	return fires, err
+	fires, _, err := l.durable()
+	return fires, failed("read", err)
 }
 
-// settle makes what can be read durable.
-func (l *Log) settle() error {
-	if l.lost {
-		fires, _, err := l.read()
-		if err == nil {
-			err = l.rewrite(fires)
-		}
-		l.lost, l.forced = err != nil, err == nil
-		return err
-	}
-	if l.forced {
+func failed(op string, err error) error {
+	if err == nil {
 		return nil
 	}
+	return fmt.Errorf("%s the log of fires: %w", op, err)
+}
+
+// durable makes what can be read durable, and reads it.
+func (l *Log) durable() (fires []persistence.Fire, torn bool, err error) {
+	switch {
+	case l.lost:
+		if fires, _, err = l.read(); err == nil {
+			err = l.rewrite(fires)
+		}
+		l.lost, l.synced = err != nil, err == nil
+	case !l.synced:
+		err = l.sync()
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return l.read()
+}
+
+// sync makes durable what an earlier process wrote.
+func (l *Log) sync() error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = l.disk.Do(wholefile.StepForce, l.path, f.Sync)
-		l.lost = err != nil
-		err = errors.Join(err, f.Close())
-	}
 	if err != nil {
-		return fmt.Errorf("force the log of fires: %w", err)
+		return err
 	}
-	l.forced = true
-	return nil
+	err = l.disk.Do(document.StepSync, l.path, f.Sync)
+	l.lost = err != nil
+	err = errors.Join(err, f.Close())
+	l.synced = err == nil
+	return err
 }
 
-// read reads what is whole. torn: the file does not end with a line.
+// read reads the whole records. torn: the file ends within a line.
 func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
-	raw, err := wholefile.Read(l.path, maxLog)
+	raw, err := document.Read(l.path, maxLog)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the log of fires: %w", err)
+		return nil, false, err
 	}
 	for line := range bytes.Lines(raw) {
 		var f persistence.Fire
 		if len(line) > maxLine || json.Unmarshal(line, &f) != nil || f.Task == "" {
-			continue // cut by a crash, or no line of ours
+			continue // A crash cut it, or it is not ours.
 		}
 		if f.V > version {
 			return nil, false, fmt.Errorf("%s was written by a newer version of this program", l.path)
@@ -107,71 +115,75 @@ func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
 	return fires, len(raw) > 0 && raw[len(raw)-1] != '\n', nil
 }
 
+// lines are records as the file holds them.
+func lines(fires []persistence.Fire) ([]byte, error) {
+	var out []byte
+	for _, f := range fires {
+		raw, err := json.Marshal(f)
+		if err != nil {
+			return nil, err // Unreachable: strings and times.
+		}
+		out = append(append(out, raw...), '\n')
+	}
+	return out, nil
+}
+
 // AddFires implements [persistence.FireLog].
 func (l *Log) AddFires(_ context.Context, fires ...persistence.Fire) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.open(); err != nil {
+	return failed("write", l.add(slices.Clone(fires)))
+}
+
+func (l *Log) add(fires []persistence.Fire) error {
+	for i := range fires {
+		fires[i].V = version
+	}
+	out, err := lines(fires)
+	if err == nil {
+		err = l.open()
+	}
+	if err != nil {
 		return err
 	}
-	var out []byte
 	if l.torn {
-		out = append(out, '\n')
-	}
-	for _, f := range fires {
-		f.V = version
-		raw, err := json.Marshal(f)
-		if err != nil { // Unreachable: strings and times
-			return fmt.Errorf("write the log of fires: %w", err)
-		}
-		out = append(append(out, raw...), '\n')
+		out = append([]byte{'\n'}, out...)
 	}
 	if err := l.write(out); err != nil {
-		// Nothing is believed: the next one opens the file anew and begins a line.
-		err = errors.Join(err, l.file.Close())
-		l.file = nil
-		return fmt.Errorf("write the log of fires: %w", err)
+		return errors.Join(err, l.close()) // The next record opens the file again and begins a line.
 	}
 	l.torn = false
 	if l.lines += len(fires); l.lines > rewriteAfter {
-		l.lines = 0
-		err := l.file.Close() // the next record opens it anew, and leaves behind what can go
-		l.file = nil
-		if err != nil {
-			return fmt.Errorf("write the log of fires: %w", err)
-		}
+		return l.close() // The next record opens the file again, and leaves out what can go.
 	}
 	return nil
 }
 
-// write adds lines and forces them.
+// write adds lines and makes them durable.
 func (l *Log) write(lines []byte) error {
-	l.forced = false
-	err := l.disk.Do(wholefile.StepWrite, l.path, func() error {
+	l.synced = false
+	err := l.disk.Do(document.StepWrite, l.path, func() error {
 		_, err := l.file.Write(lines)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = l.disk.Do(wholefile.StepForce, l.path, l.file.Sync)
-	l.forced, l.lost = err == nil, err != nil
+	err = l.disk.Do(document.StepSync, l.path, l.file.Sync)
+	l.synced, l.lost = err == nil, err != nil
 	return err
 }
 
-// open opens the file for the first record, without what nobody asks for any more.
+// open opens the file for the first record, without the records that nothing depends on any more.
 func (l *Log) open() error {
 	if l.file != nil {
 		return nil
 	}
 	dir := filepath.Dir(l.path)
 	if err := l.disk.MakeDir(dir); err != nil {
-		return fmt.Errorf("open the log of fires: %w", err)
-	}
-	if err := l.settle(); err != nil {
 		return err
 	}
-	fires, torn, err := l.read()
+	fires, torn, err := l.durable()
 	if err != nil {
 		return err
 	}
@@ -181,39 +193,30 @@ func (l *Log) open() error {
 		}
 		torn = false
 	}
-	var file *os.File
-	err = l.disk.Do(wholefile.StepOpen, l.path, func() (err error) {
-		file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	err = l.disk.Do(document.StepOpen, l.path, func() (err error) {
+		l.file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("open the log of fires: %w", err)
+		return err
 	}
 	if err := l.disk.SyncDir(dir); err != nil {
-		return errors.Join(fmt.Errorf("open the log of fires: %w", err), file.Close())
+		return errors.Join(err, l.close())
 	}
-	l.file, l.torn, l.forced = file, torn, true
+	l.torn, l.synced, l.lines = torn, true, 0
 	return nil
 }
 
-// rewrite puts other records in place of the file.
+// rewrite replaces the records of the file.
 func (l *Log) rewrite(fires []persistence.Fire) error {
-	var out bytes.Buffer
-	for _, f := range fires {
-		raw, err := json.Marshal(f)
-		if err != nil { // Unreachable: strings and times
-			return fmt.Errorf("rewrite the log of fires: %w", err)
-		}
-		out.Write(append(raw, '\n'))
+	out, err := lines(fires)
+	if err != nil {
+		return err
 	}
-	if err := l.disk.Write(l.path, out.Bytes()); err != nil {
-		return fmt.Errorf("rewrite the log of fires: %w", err)
-	}
-	return nil
+	return l.disk.Write(l.path, out)
 }
 
-// recent leaves out what a settled fire needs no more, and all but the newest fires
-// of each task.
+// recent leaves out the texts of settled fires, and all but the newest settled fires of each task.
 func recent(fires []persistence.Fire) []persistence.Fire {
 	settled, newest, seen := map[string]bool{}, map[string]int{}, map[string]int{}
 	for i, f := range fires {
@@ -225,7 +228,7 @@ func recent(fires []persistence.Fire) []persistence.Fire {
 		case persistence.FireStarted, persistence.FireSkipped:
 			newest[f.Task]++
 			if f.Is == persistence.FireSkipped && f.Text == "" {
-				settled[f.ID] = true // nobody is told
+				settled[f.ID] = true // It says nothing to anybody.
 			}
 		case persistence.FireWaits, persistence.FireEnded:
 		}
@@ -284,12 +287,9 @@ func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatK
 func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.settle(); err != nil {
-		return err
-	}
-	fires, _, err := l.read()
+	fires, _, err := l.durable()
 	if err != nil {
-		return err
+		return failed("read", err)
 	}
 	gone := map[string]bool{}
 	for _, f := range fires {
@@ -299,21 +299,21 @@ func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	if len(kept) == len(fires) {
 		return nil
 	}
-	if l.file != nil { // the next record opens the new one
-		err := l.file.Close()
-		l.file = nil
-		if err != nil {
-			return fmt.Errorf("rewrite the log of fires: %w", err)
-		}
+	if err := l.close(); err != nil { // The next record opens the new file.
+		return failed("rewrite", err)
 	}
-	l.forced = false
-	return l.rewrite(kept)
+	l.synced = false
+	return failed("rewrite", l.rewrite(kept))
 }
 
 // Close closes the file. The log may be used again.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.close()
+}
+
+func (l *Log) close() error {
 	if l.file == nil {
 		return nil
 	}

@@ -11,13 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -30,13 +27,15 @@ const (
 type Store struct {
 	state string
 	home  *time.Location
-	disk  wholefile.Disk
-	mu    sync.Mutex // held with the lock file
+	disk  document.Disk
+	lock  *document.Lock // orders the changes of all tasks
 }
 
-// New makes a store in a state folder. home is the zone of tasks that name none. It
-// makes the folder with the first change only.
-func New(state string, home *time.Location) *Store { return &Store{state: state, home: home} }
+// New makes a store in a state folder, which the first change makes. home is the zone of tasks
+// that name none.
+func New(state string, home *time.Location) *Store {
+	return &Store{state: state, home: home, lock: document.NewLock(filepath.Join(state, ".tasks.lock"))}
+}
 
 // Dir is the folder of the tasks.
 func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
@@ -92,7 +91,7 @@ func (s *Store) read(id string) (persistence.Task, error) {
 	return parse(id, raw, s.home)
 }
 
-// bytes reads a file; a link or a pipe is none.
+// bytes reads a plain file, as much of it as parsing needs to see that it is too long.
 func (s *Store) bytes(id string) ([]byte, error) {
 	info, err := os.Lstat(s.Path(id))
 	switch {
@@ -107,7 +106,7 @@ func (s *Store) bytes(id string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a task: %w", err)
 	}
-	defer func() { _ = f.Close() }() // nothing is written
+	defer func() { _ = f.Close() }() // It was only read.
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+4))
 	if err != nil {
 		return nil, fmt.Errorf("read a task: %w", err)
@@ -199,20 +198,12 @@ func (s *Store) write(id string, raw []byte) error {
 	return nil
 }
 
-// change works on the folder, alone in all processes.
-func (s *Store) change(ctx context.Context, work func() error) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.disk.MakeDir(s.Dir()); err != nil {
-		return fmt.Errorf("change the tasks: %w", err)
-	}
-	lock := flock.New(filepath.Join(s.state, ".tasks.lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("change the tasks: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	return work()
+// change works on the folder, which it makes, while nobody else does.
+func (s *Store) change(ctx context.Context, work func() error) error {
+	return s.lock.Do(ctx, s.disk, func() error {
+		if err := s.disk.MakeDir(s.Dir()); err != nil {
+			return fmt.Errorf("change the tasks: %w", err)
+		}
+		return work()
+	})
 }

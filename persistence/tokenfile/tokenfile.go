@@ -1,11 +1,10 @@
 // Package tokenfile keeps the token that a host made for its web page, in one small
 // file of the state folder.
 //
-// Promises: a token is 32 random bytes in base64url. The file is written as a whole,
-// with mode 0600, and is never read or written through a symbolic link. A file that
-// others may have read, or that holds no such token, is an error and stays as it is:
-// a person removes it, and the next [File.Open] makes a new token. One process makes
-// the token; any number may read it.
+// A token is 32 random bytes in base64url. The file is never read or written through a
+// symbolic link. A file that others may have read, or that holds no such token, is an
+// error and stays as it is: a person removes it, and the next [File.Open] makes a new
+// token. One process makes the token; any number may read it.
 package tokenfile
 
 import (
@@ -17,7 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -36,16 +35,18 @@ var (
 )
 
 // File is the file of one state folder.
-type File struct {
-	path string
-	disk wholefile.Disk
-}
+type File struct{ doc document.File[string] }
 
 // In is the file of a state folder. Nothing is read or written yet.
-func In(state string) *File { return &File{path: filepath.Join(state, fileName)} }
+func In(state string) *File {
+	return &File{document.File[string]{
+		Path: filepath.Join(state, fileName), Max: maxBytes, Trust: ownersOnly, Decode: decode,
+		Encode: func(token string) ([]byte, error) { return []byte(token + "\n"), nil },
+	}}
+}
 
 // Path is where the file is.
-func (f *File) Path() string { return f.path }
+func (f *File) Path() string { return f.doc.Path }
 
 // Open returns the token, and makes one if there is no file.
 func (f *File) Open() (string, error) {
@@ -54,40 +55,49 @@ func (f *File) Open() (string, error) {
 		return token, err
 	}
 	var random [tokenBytes]byte
-	_, _ = rand.Read(random[:]) // it never fails
-	if err := f.disk.Write(f.path, []byte(base64.RawURLEncoding.EncodeToString(random[:])+"\n")); err != nil {
+	_, _ = rand.Read(random[:]) // It never fails.
+	if err := f.doc.Write(base64.RawURLEncoding.EncodeToString(random[:])); err != nil {
 		return "", err
 	}
-	// Some file systems know no modes: what was written there is everybody's.
+	// On a file system without modes everybody may read what was written: then it is refused.
 	return f.Read()
 }
 
-// Read returns the token. Errors name the file; they wrap [fs.ErrNotExist] if there is
-// none, and never hold a part of its content.
+// Read returns the token. Errors name the file, wrap [fs.ErrNotExist] if it is missing, and never
+// hold a part of its content.
 func (f *File) Read() (string, error) {
-	fail := func(err error) (string, error) { return "", &fs.PathError{Op: "read", Path: f.path, Err: err} }
-	content, err := wholefile.ReadOwn(f.path, maxBytes, func(info fs.FileInfo) error {
-		switch {
-		case !info.Mode().IsRegular():
-			return ErrLink
-		case info.Mode().Perm()&0o077 != 0:
-			return ErrShared
-		}
-		return nil
-	})
+	token, err := f.doc.Read()
 	switch {
+	case err == nil:
+		return token, nil
 	case errors.Is(err, syscall.ELOOP):
-		return fail(ErrLink)
-	case errors.Is(err, wholefile.ErrTooLong):
-		return fail(ErrDamage)
-	case err != nil:
-		return "", err
-	case content == nil:
-		return fail(fs.ErrNotExist)
+		err = ErrLink
+	case errors.Is(err, document.ErrTooLong):
+		err = ErrDamage
 	}
-	token := strings.TrimSuffix(string(content), "\n")
+	if _, named := errors.AsType[*fs.PathError](err); named {
+		return "", err
+	}
+	return "", &fs.PathError{Op: "read", Path: f.doc.Path, Err: err}
+}
+
+func ownersOnly(info fs.FileInfo) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return ErrLink
+	case info.Mode().Perm()&0o077 != 0:
+		return ErrShared
+	}
+	return nil
+}
+
+func decode(raw []byte) (string, error) {
+	if raw == nil {
+		return "", fs.ErrNotExist
+	}
+	token := strings.TrimSuffix(string(raw), "\n")
 	if random, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(random) < tokenBytes || strings.ContainsAny(token, "\r\n") {
-		return fail(ErrDamage)
+		return "", ErrDamage
 	}
 	return token, nil
 }

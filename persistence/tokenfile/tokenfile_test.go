@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 func TestATokenIsMadeOnceAndKept(t *testing.T) {
@@ -102,11 +102,11 @@ func TestFilesThatAreRefused(t *testing.T) {
 }
 
 func TestST19EveryStepOfATokenFails(t *testing.T) {
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(wholefile.Disk, string) error { return nil },
-		Change: func(disk wholefile.Disk, state string) error {
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(document.Disk, string) error { return nil },
+		Change: func(disk document.Disk, state string) error {
 			f := In(state)
-			f.disk = disk
+			f.doc.Disk = disk
 			_, err := f.Open()
 			return err
 		},

@@ -1,9 +1,10 @@
-// Package trustfile remembers, outside of every project, what its owner agreed to that the
+// Package trustfile remembers, outside of every project, that its owner agreed to what the
 // settings of a folder reach outside of it: one digest for a folder. A folder from others
-// can change everything inside of itself, and nothing here.
+// can change everything inside of itself, but not this file.
 package trustfile
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"regexp"
 	"syscall"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// Variable holds the digest of what is agreed to, for hosts without a store, such as
+// Variable holds the digest that is agreed to, for hosts without a store, such as
 // containers. Only the environment of the process counts, never the .env of a project.
 const Variable = "SMA_TRUST"
 
@@ -26,17 +27,16 @@ const maxFile = 4 << 20
 // ErrNoPlace says that there is no folder outside of the project for the store.
 var ErrNoPlace = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
 
-// document is the file of the store.
-type document struct {
+// content is the file of the store.
+type content struct {
 	Version int               `json:"version"`
 	Folders map[string]string `json:"folders"` // digest by resolved path
 }
 
 // Store is what was agreed to for one folder.
 type Store struct {
-	file   string
+	doc    document.File[content]
 	folder string // resolved
-	disk   wholefile.Disk
 }
 
 // Open finds the store for a folder. It makes nothing. env is that of the process.
@@ -55,18 +55,21 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 	if !filepath.IsAbs(base) {
 		return nil, ErrNoPlace
 	}
-	s := &Store{file: filepath.Join(base, "sma", "trust.json"), folder: folder}
-	at, err := resolved(filepath.Dir(s.file))
+	path := filepath.Join(base, "sma", "trust.json")
+	at, err := resolved(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	if rel, err := filepath.Rel(folder, at); err != nil || filepath.IsLocal(rel) {
 		return nil, ErrNoPlace
 	}
-	return s, nil
+	return &Store{folder: folder, doc: document.File[content]{
+		Path: path, Max: maxFile, Trust: func(info fs.FileInfo) error { return private(path, info) },
+		Decode: func(raw []byte) (content, error) { return decode(raw, path) }, Encode: document.Indented[content],
+	}}, nil
 }
 
-// resolved is where a path leads, of which only the beginning may exist.
+// resolved is where a path leads of which only the beginning may exist.
 func resolved(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -99,66 +102,64 @@ func Agreed(env func(string) (string, bool), folder, digest string) (bool, error
 	return err == nil && known == digest, err
 }
 
-// Digest is what was agreed to for the folder; empty: nothing.
+// Digest is what was agreed to for the folder, or empty.
 func (s *Store) Digest() (string, error) {
-	d, err := s.read()
-	if err != nil {
+	if err := s.folderIsPrivate(); err != nil {
 		return "", err
 	}
-	return d.Folders[s.folder], nil
+	c, err := s.doc.Read()
+	return c.Folders[s.folder], err
 }
 
 // Agree remembers a digest for the folder.
 func (s *Store) Agree(digest string) error {
-	return s.change(func(d *document) { d.Folders[s.folder] = digest })
+	return s.change(func(c *content) { c.Folders[s.folder] = digest })
 }
 
 // Forget takes back what was agreed to for the folder.
 func (s *Store) Forget() error {
-	return s.change(func(d *document) { delete(d.Folders, s.folder) })
+	return s.change(func(c *content) { delete(c.Folders, s.folder) })
 }
 
-func (s *Store) change(edit func(*document)) error {
-	d, err := s.read()
-	if err != nil {
+func (s *Store) change(edit func(*content)) error {
+	if err := s.folderIsPrivate(); err != nil {
 		return err
 	}
-	edit(&d)
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return err
-	}
-	return s.disk.Write(s.file, append(text, '\n'))
+	return s.doc.Change(context.Background(), func(c *content) error {
+		edit(c)
+		return nil
+	})
 }
 
-// read reads the store, which is empty if there is none. A store that others can
-// change says nothing.
-func (s *Store) read() (document, error) {
-	d := document{Version: 1, Folders: map[string]string{}}
-	info, err := os.Stat(filepath.Dir(s.file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return d, nil
+// decode drops what is no digest.
+func decode(raw []byte, path string) (content, error) {
+	c := content{Version: 1, Folders: map[string]string{}}
+	if raw == nil {
+		return c, nil
 	}
-	if err == nil {
-		err = private(filepath.Dir(s.file), info)
-	}
-	if err != nil {
-		return d, err
-	}
-	text, err := wholefile.ReadOwn(s.file, maxFile, func(info fs.FileInfo) error { return private(s.file, info) })
-	if err != nil || text == nil {
-		return d, err
-	}
-	if err := json.Unmarshal(text, &d); err != nil || d.Version != 1 || d.Folders == nil {
-		return document{}, fmt.Errorf("%s cannot be read; remove it and agree again", s.file)
+	if err := json.Unmarshal(raw, &c); err != nil || c.Version != 1 || c.Folders == nil {
+		return content{}, fmt.Errorf("%s cannot be read; remove it and agree again", path)
 	}
 	digests := regexp.MustCompile(`^[0-9a-f]{64}$`)
-	for folder, digest := range d.Folders {
+	for folder, digest := range c.Folders {
 		if !digests.MatchString(digest) {
-			delete(d.Folders, folder)
+			delete(c.Folders, folder)
 		}
 	}
-	return d, nil
+	return c, nil
+}
+
+// folderIsPrivate refuses a store in a folder that others can change. It may be missing.
+func (s *Store) folderIsPrivate() error {
+	dir := filepath.Dir(s.doc.Path)
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return private(dir, info)
 }
 
 // private refuses what somebody else may have written.

@@ -85,11 +85,11 @@ func (w *world) next() string {
 		w.decide(messages.StopRun{ChatKey: testChat, RequestID: "s" + strconv.Itoa(w.ids), By: "alice", All: w.rnd.IntN(2) == 0}, "platform", "")
 		return "stop"
 	case n < 91:
-		w.start(nil)
+		w.start()
 		return "crash"
 	case n < 92:
 		w.now = w.now.Add(11 * time.Minute)
-		w.start(nil)
+		w.start()
 		return "crash later"
 	case n < 94:
 		w.decide(messages.AskPassivate{}, "shard", "")

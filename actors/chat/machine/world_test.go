@@ -21,8 +21,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/memstore"
 )
 
 const testChat = messages.ChatKey("telegram-chat-7")
@@ -35,8 +36,8 @@ type world struct {
 	ids   int
 	words int
 
-	disk  *memstore.Disk
-	store *memstore.Store
+	disk  *filestoretest.Disk
+	store persistence.Store
 	chat  persistence.Chat
 	opts  *machine.Options
 
@@ -61,7 +62,7 @@ type timer struct {
 var errUnknown = errors.New("the disk did not answer")
 
 func newWorld(seed uint64) *world {
-	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: memstore.NewDisk()}
+	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: filestoretest.NewDisk()}
 	group := w.rnd.IntN(4) == 0
 	adapter := machine.Adapter{Ref: "adapter", Outbox: w.rnd.IntN(5) > 0, ToolEgress: w.rnd.IntN(2) == 0, Drafts: w.rnd.IntN(2) == 0, Typing: true, Reactions: w.rnd.IntN(3) == 0}
 	o := machine.Options{
@@ -81,7 +82,7 @@ func newWorld(seed uint64) *world {
 	}
 	o = o.WithDefaults()
 	w.opts = &o
-	w.start(memstore.New)
+	w.start()
 	return w
 }
 
@@ -104,8 +105,14 @@ func (a archive) ReadContext(ctx context.Context, id string) (journal.Context, e
 }
 
 // start begins another life of the chat, on what the disk holds.
-func (w *world) start(func() *memstore.Store) {
-	w.store = memstore.Crash(w.disk)
+func (w *world) start() {
+	w.disk = w.disk.Kill()
+	store, err := filestoretest.Open(w.disk, filestore.Options{})
+	if err != nil {
+		w.fail("open the store: %v", err)
+		return
+	}
+	w.store = store
 	w.m = machine.New(w.opts, testChat)
 	w.load()
 }

@@ -1,28 +1,23 @@
 package access
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // ErrDamaged means that the file holds something that is not ours to overwrite.
 var ErrDamaged = errors.New("the access file cannot be read; repair it or move it away")
 
 const (
-	version  = 1
-	fileMode = 0o600
-	dirMode  = 0o700
+	version = 1
+	// maxFile is the longest file that is read.
+	maxFile = 1 << 30
 )
 
 // Person is somebody as the store keeps them and platforms get them.
@@ -65,8 +60,8 @@ type Account struct {
 	Private []PrivateChat `json:"private,omitempty"`
 }
 
-// document is the file.
-type document struct {
+// content is the file.
+type content struct {
 	Version  int                 `json:"v"`
 	Accounts map[string]*Account `json:"accounts"`
 }
@@ -97,63 +92,40 @@ func look(path string) (stamp, error) {
 	return stamp{size: info.Size(), changed: info.ModTime(), info: info}, nil
 }
 
-// read reads the file; a missing one is empty.
-func read(path string) (*document, error) {
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &document{Version: version, Accounts: map[string]*Account{}}, nil
+// newFile is the document at a path.
+func newFile(path string) document.File[*content] {
+	return document.File[*content]{
+		Path: path, Max: maxFile, Encode: document.Indented[*content],
+		Decode: func(raw []byte) (*content, error) {
+			c, err := decode(raw)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+			}
+			return c, nil
+		},
+		Unreadable: func(err error) error { return fmt.Errorf("access: %w", err) },
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	d, err := decode(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
-	}
-	return d, nil
 }
 
 // decode is strict: a member that is not known would be lost by the next write.
-func decode(raw []byte) (*document, error) {
-	d := &document{}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(d); err != nil {
-		return nil, fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
+func decode(raw []byte) (*content, error) {
+	if raw == nil {
+		return &content{Version: version, Accounts: map[string]*Account{}}, nil
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("at byte %d: more than one value", dec.InputOffset())
+	c := &content{}
+	if err := document.Strict(raw, c); err != nil {
+		return nil, err
 	}
-	if d.Version != version {
-		return nil, fmt.Errorf("version %d, not %d", d.Version, version)
+	if c.Version != version {
+		return nil, fmt.Errorf("version %d, not %d", c.Version, version)
 	}
-	if d.Accounts == nil {
-		d.Accounts = map[string]*Account{}
+	if c.Accounts == nil {
+		c.Accounts = map[string]*Account{}
 	}
-	for name, a := range d.Accounts {
+	for name, a := range c.Accounts {
 		if a == nil {
 			return nil, fmt.Errorf("account %q is null", name)
 		}
 	}
-	return d, nil
-}
-
-// write replaces the file in one step.
-func (d *document) write(path string) error {
-	raw, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	if err := renameio.WriteFile(path, append(raw, '\n'), fileMode, renameio.IgnoreUmask()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return c, nil
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // Roles of a person.
@@ -31,9 +30,6 @@ var (
 // maxCodes is how many codes of an account may be open.
 const maxCodes = 200
 
-// lockRetry is how often a lock that another process holds is tried again.
-const lockRetry = 20 * time.Millisecond
-
 // Options of a [Store].
 type Options struct {
 	Now func() time.Time
@@ -41,14 +37,12 @@ type Options struct {
 
 // Store is the access file.
 type Store struct {
-	path string
+	file document.File[*content]
+	lock *document.Lock
 	now  func() time.Time
-	lock *flock.Flock
-
-	writing sync.Mutex // one change at a time within this process
 
 	mu    sync.RWMutex // guards the rest
-	doc   *document
+	doc   *content
 	stamp stamp
 	tries tries
 }
@@ -58,16 +52,16 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+	s := &Store{file: newFile(path), lock: document.NewLock(path + ".lock"), now: o.Now, tries: tries{by: map[string]attempt{}}}
+	if err := s.file.Disk.MakeDir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
-	s := &Store{path: path, now: o.Now, lock: flock.New(path+".lock", flock.SetPermissions(fileMode)), tries: tries{by: map[string]attempt{}}}
 	stamp, err := look(path)
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
-	if s.doc, err = read(path); err != nil {
-		return nil, fmt.Errorf("access: %w", err)
+	if s.doc, err = s.file.Read(); err != nil {
+		return nil, err
 	}
 	s.stamp = stamp
 	return s, nil
@@ -148,7 +142,7 @@ func (s *Store) view(bot string, f func(*Account)) {
 
 // refresh reads a file that has changed. One that cannot be read changes nothing.
 func (s *Store) refresh() {
-	now, err := look(s.path)
+	now, err := look(s.file.Path)
 	if err != nil {
 		return
 	}
@@ -158,7 +152,7 @@ func (s *Store) refresh() {
 	if same {
 		return
 	}
-	doc, err := read(s.path)
+	doc, err := s.file.Read()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stamp = now
@@ -168,43 +162,41 @@ func (s *Store) refresh() {
 }
 
 // errSame ends a change that changes nothing.
-var errSame = errors.New("nothing to change")
+var errSame = document.ErrSame
 
 // change alters the state of a bot, in memory and in the file, or in neither.
 func (s *Store) change(ctx context.Context, bot string, f func(*Account) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if _, err := s.lock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("access: lock: %w", err)
-	}
-	defer s.lock.Unlock() //nolint:errcheck // closing the descriptor unlocks too
-	doc, err := read(s.path)
-	if err != nil {
-		return fmt.Errorf("access: %w", err)
-	}
-	a := doc.Accounts[bot]
+	return s.lock.Do(ctx, s.file.Disk, func() error {
+		var after *content
+		err := s.file.Change(ctx, func(c **content) error {
+			after = *c
+			return s.edit(*c, bot, f)
+		})
+		if err != nil {
+			return err
+		}
+		stamp, err := look(s.file.Path) // while nobody else can replace the file
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.doc, s.stamp = after, stamp
+		return err
+	})
+}
+
+// edit changes the state of a bot, and forgets the codes and ended requests whose time is over.
+func (s *Store) edit(c *content, bot string, f func(*Account) error) error {
+	a := c.Accounts[bot]
 	if a == nil {
 		a = &Account{}
-		doc.Accounts[bot] = a
+		c.Accounts[bot] = a
 	}
 	before := len(a.Codes) + len(a.Ended)
 	now := s.now()
 	a.Codes = slices.DeleteFunc(a.Codes, func(c Code) bool { return !now.Before(c.Expires) })
 	a.forgetEnded(now)
-	if err := f(a); errors.Is(err, errSame) && before == len(a.Codes)+len(a.Ended) {
+	err := f(a)
+	if errors.Is(err, errSame) && before != len(a.Codes)+len(a.Ended) {
 		return nil
-	} else if err != nil && !errors.Is(err, errSame) {
-		return err
 	}
-	if err := doc.write(s.path); err != nil {
-		return fmt.Errorf("access: %w", err)
-	}
-	stamp, err := look(s.path)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.doc, s.stamp = doc, stamp
-	if err != nil {
-		return fmt.Errorf("access: %w", err)
-	}
-	return nil
+	return err
 }

@@ -71,11 +71,15 @@ var pure = []string{"persistence/journal"}
 // anything but its input.
 var impure = []string{"crypto/rand", "hash/maphash", "io", "io/fs", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic"}
 
-// isImplementation: one level below a contract, tests' packages and what is pure aside.
+// shared are packages below a contract that hold no implementation of it, but what several
+// implementations are made of.
+var shared = []string{"persistence/document"}
+
+// isImplementation: one level below a contract, tests' packages and what is pure or shared aside.
 func isImplementation(rel string) bool {
 	parts := strings.Split(rel, "/")
 	switch {
-	case slices.Contains(parts, "internal"), isTestPackage(rel), slices.Contains(pure, rel):
+	case slices.Contains(parts, "internal"), isTestPackage(rel), slices.Contains(pure, rel), slices.Contains(shared, rel):
 		return false
 	case parts[0] == "adapters":
 		return len(parts) > 2
@@ -126,6 +130,7 @@ func TestImportRulesBite(t *testing.T) {
 		{"one implementation imports another", "adapters/platform/web", "adapters/platform/telegram", true},
 		{"a contract imports its implementation", "persistence", "persistence/filestore/internal/vfs", false},
 		{"an implementation of several packages", "adapters/platform/web", "adapters/platform/web/stream", false},
+		{"an adapter keeps a small document", "adapters/platform/access", "persistence/document", false},
 		{"a helper of all adapters", "adapters/platform/telegram", "adapters/internal/markup", false},
 		{"an actor imports a contract", "actors/run", "adapters/model", false},
 		{"production code imports a suite", "cmd/internal/host", "persistence/storetest", true},

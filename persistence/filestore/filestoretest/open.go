@@ -2,8 +2,7 @@ package filestoretest
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -34,26 +33,26 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 	return filestore.Open(o)
 }
 
+// New is the file store on an empty disk in memory, for tests that need any store.
+func New(t testing.TB) *filestore.Store {
+	t.Helper()
+	s, err := Open(NewDisk(), filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // Files describes every file as it reads now, a line each and sorted by name:
 // name, size and contents, shortened when they are long.
 func (d *Disk) Files() []string {
+	const longest = 700
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []string
-	d.root.files("", &out)
+	d.root.each("", func(name string, n *node) {
+		text := n.file.text()
+		out = append(out, fmt.Sprintf("%s (%d bytes) %q", name, len(text), text[:min(len(text), longest)]))
+	})
 	return out
-}
-
-func (n *node) files(name string, out *[]string) {
-	const longest = 700
-	if n.entries == nil {
-		b := make([]byte, n.file.size)
-		n.file.read(b, 0)
-		text := fmt.Sprintf("%q", b[:min(len(b), longest)])
-		*out = append(*out, fmt.Sprintf("%s (%d bytes) %s", name, len(b), text))
-		return
-	}
-	for _, e := range slices.Sorted(maps.Keys(n.entries)) {
-		n.entries[e].files(name+"/"+e, out)
-	}
 }

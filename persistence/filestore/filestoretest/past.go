@@ -38,13 +38,13 @@ func (c *contents) text() string {
 	return string(b)
 }
 
-// each calls fn for every file below a node.
+// each calls fn for every file below a node, sorted by name.
 func (n *node) each(name string, fn func(string, *node)) {
 	if n.entries == nil {
 		fn(name, n)
 		return
 	}
-	for entry, below := range n.entries {
-		below.each(name+"/"+entry, fn)
+	for _, entry := range slices.Sorted(maps.Keys(n.entries)) {
+		n.entries[entry].each(name+"/"+entry, fn)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/renameio/v2"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 const (
@@ -69,7 +69,7 @@ func (s *Spool) Load(read func(message []byte) error) (damaged int, err error) {
 	}
 	if damaged > 0 {
 		s.dirty = true
-		err = renameio.WriteFile(s.path()+Damaged, raw, 0o600, renameio.IgnoreUmask())
+		err = document.Disk{}.Write(s.path()+Damaged, raw)
 	}
 	return damaged, err
 }
@@ -94,7 +94,7 @@ func (s *Spool) Add(all, more [][]byte) error {
 		return err
 	}
 	if fresh {
-		if err := syncDir(s.dir); err != nil {
+		if err := (document.Disk{}).SyncDir(s.dir); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Spool) Add(all, more [][]byte) error {
 }
 
 func (s *Spool) append(raw []byte) (fresh bool, err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := (document.Disk{}).MakeDir(s.dir); err != nil {
 		return false, err
 	}
 	f, err := os.OpenFile(s.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -140,13 +140,7 @@ func (s *Spool) Replace(all [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	if err := renameio.WriteFile(s.path(), raw, 0o600, renameio.IgnoreUmask()); err != nil {
-		return err
-	}
-	if err := syncDir(s.dir); err != nil {
+	if err := (document.Disk{}).Write(s.path(), raw); err != nil {
 		return err
 	}
 	s.dirty = false
@@ -178,12 +172,4 @@ func readLine(line []byte) (message []byte, ok bool) {
 
 func checksum(message []byte) uint32 {
 	return crc32.Checksum(message, crc32.MakeTable(crc32.Castagnoli))
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

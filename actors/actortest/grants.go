@@ -1,4 +1,4 @@
-package memstore
+package actortest
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// Grants is a [persistence.GrantStore] in memory.
+// Grants are the grants of chats, in memory. They outlive worlds, as files do processes.
 type Grants struct {
 	mu   sync.Mutex
 	list map[messages.ChatKey][]persistence.Grant

@@ -1,4 +1,4 @@
-package wholefile_test
+package document_test
 
 import (
 	"errors"
@@ -8,26 +8,26 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile/wholefiletest"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
 )
 
 func TestST19EveryStepFails(t *testing.T) {
 	file := func(state string) string { return filepath.Join(state, "a", "b", "file") }
-	wholefiletest.EachFails(t, wholefiletest.Case{
-		Prepare: func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("old")) },
-		Change:  func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
+	documenttest.EachFails(t, documenttest.Case{
+		Prepare: func(disk document.Disk, state string) error { return disk.Write(file(state), []byte("old")) },
+		Change:  func(disk document.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
 		Look: func(state string) (string, error) {
-			b, err := wholefile.Read(file(state), 10)
+			b, err := document.Read(file(state), 10)
 			return string(b), err
 		},
 		Old: "old", New: "new",
 	})
-	wholefiletest.EachFails(t, wholefiletest.Case{ // the first time, with its folders
-		Prepare: func(wholefile.Disk, string) error { return nil },
-		Change:  func(disk wholefile.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
+	documenttest.EachFails(t, documenttest.Case{ // the first time, with its folders
+		Prepare: func(document.Disk, string) error { return nil },
+		Change:  func(disk document.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
 		Look: func(state string) (string, error) {
-			b, err := wholefile.Read(file(state), 10)
+			b, err := document.Read(file(state), 10)
 			return string(b), err
 		},
 		Old: "", New: "new",
@@ -36,7 +36,7 @@ func TestST19EveryStepFails(t *testing.T) {
 
 func TestFoldersAreForced(t *testing.T) {
 	root := t.TempDir()
-	var r wholefiletest.Recorder
+	var r documenttest.Recorder
 	if err := r.Disk().Write(filepath.Join(root, "a/b/file"), []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestST14Modes(t *testing.T) {
 		path := filepath.Join(root, "a", "b", "file")
 		write := func() error {
 			defer syscall.Umask(syscall.Umask(umask))
-			return wholefile.Disk{}.Write(path, []byte("x"))
+			return document.Disk{}.Write(path, []byte("x"))
 		}
 		if err := write(); err != nil {
 			t.Fatal(err)
@@ -83,17 +83,17 @@ func TestReadIsBounded(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := wholefile.Read(long, 11); err != nil || len(b) != 11 {
+	if b, err := document.Read(long, 11); err != nil || len(b) != 11 {
 		t.Errorf("as long as it may be: %d bytes, %v", len(b), err)
 	}
-	if _, err := wholefile.Read(long, 10); !errors.Is(err, wholefile.ErrTooLong) {
-		t.Errorf("one byte more: %v, want %v", err, wholefile.ErrTooLong)
+	if _, err := document.Read(long, 10); !errors.Is(err, document.ErrTooLong) {
+		t.Errorf("one byte more: %v, want %v", err, document.ErrTooLong)
 	}
-	if b, err := wholefile.Read(filepath.Join(dir, "none"), 10); err != nil || b != nil {
+	if b, err := document.Read(filepath.Join(dir, "none"), 10); err != nil || b != nil {
 		t.Errorf("a file that is not there: %q, %v", b, err)
 	}
 	for _, path := range []string{pipe, dir} {
-		if _, err := wholefile.Read(path, 10); err == nil {
+		if _, err := document.Read(path, 10); err == nil {
 			t.Errorf("%s was read", path)
 		}
 	}
@@ -101,7 +101,7 @@ func TestReadIsBounded(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	var disk wholefile.Disk
+	var disk document.Disk
 	if err := disk.Write(file, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,11 @@ func TestRemove(t *testing.T) {
 // what the one before could not.
 func TestRemoveAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := (wholefile.Disk{}).Write(file, nil); err != nil {
+	if err := (document.Disk{}).Write(file, nil); err != nil {
 		t.Fatal(err)
 	}
-	broken := wholefile.Disk{Fault: func(step wholefile.Step, _ string) error {
-		if step == wholefile.StepSyncDir {
+	broken := document.Disk{Fault: func(step document.Step, _ string) error {
+		if step == document.StepSyncDir {
 			return syscall.EIO
 		}
 		return nil
@@ -133,7 +133,7 @@ func TestRemoveAgain(t *testing.T) {
 			t.Errorf("a removal that is not durable says %v", err)
 		}
 	}
-	if err := (wholefile.Disk{}).Remove(filepath.Join(t.TempDir(), "none", "file")); err != nil {
+	if err := (document.Disk{}).Remove(filepath.Join(t.TempDir(), "none", "file")); err != nil {
 		t.Errorf("without a folder: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestRemoveAgain(t *testing.T) {
 // A folder that something else is in the place of is refused.
 func TestNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	var disk wholefile.Disk
+	var disk document.Disk
 	if err := disk.Write(file, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,4 @@
-// Package wholefile replaces small files as a whole, for stores that keep what they
-// hold in files of their own.
-//
-// Promises: a nil error means durable, the names of folders that had to be made
-// included; after a crash or an error the old or the new content is there, whole, and
-// nothing else but what the next write replaces. Files are 0600 in folders 0700,
-// whatever the umask. One caller writes a file at a time; different files may be
-// written at once.
-package wholefile
+package document
 
 import (
 	"errors"
@@ -20,11 +12,11 @@ import (
 const (
 	fileMode = 0o600
 	dirMode  = 0o700
-	// fresh ends the name of a file that is not at its place yet.
-	fresh = ".new"
+	// tempSuffix ends the name of a file until it is renamed to its place.
+	tempSuffix = ".new"
 )
 
-// Step is one thing that is done to the disk.
+// Step is one operation on the disk.
 type Step string
 
 // The steps of a change.
@@ -32,19 +24,19 @@ const (
 	StepMakeDir Step = "make folder"
 	StepOpen    Step = "open"
 	StepWrite   Step = "write"
-	StepForce   Step = "force"
+	StepSync    Step = "fsync"
 	StepRename  Step = "rename"
 	StepRemove  Step = "remove"
-	StepSyncDir Step = "force folder"
+	StepSyncDir Step = "fsync folder"
 )
 
-// Disk is where files are. The zero value is the machine's.
+// Disk is the file system of the machine; the zero value is ready.
 type Disk struct {
-	// Fault is asked before each step, in tests: what it returns is what comes of the step.
+	// Fault is asked before each step, in tests: an error takes the place of the step.
 	Fault func(step Step, path string) error
 }
 
-// Do does one step of a store's own.
+// Do does one step of a store that writes its files by itself.
 func (d Disk) Do(step Step, path string, work func() error) error {
 	if d.Fault != nil {
 		if err := d.Fault(step, path); err != nil {
@@ -54,24 +46,24 @@ func (d Disk) Do(step Step, path string, work func() error) error {
 	return work()
 }
 
-// Write puts content in the place of a file, and makes its folder if need be.
+// Write replaces the content of a file, and makes its folder when needed.
 func (d Disk) Write(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := d.MakeDir(dir); err != nil {
 		return err
 	}
-	if err := d.place(path, content); err != nil {
-		_ = os.Remove(path + fresh) // it takes up space until the next write at most
+	if err := d.replace(path, content); err != nil {
+		_ = os.Remove(path + tempSuffix) // Otherwise it takes up space until the next write.
 		return err
 	}
 	return d.SyncDir(dir)
 }
 
-// place writes a file beside its place and renames it.
-func (d Disk) place(path string, content []byte) error {
+// replace writes a temporary file and renames it. The name is not durable yet.
+func (d Disk) replace(path string, content []byte) error {
 	var f *os.File
 	err := d.Do(StepOpen, path, func() (err error) {
-		f, err = os.OpenFile(path+fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, fileMode)
+		f, err = os.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, fileMode)
 		return err
 	})
 	if err != nil {
@@ -79,18 +71,19 @@ func (d Disk) place(path string, content []byte) error {
 	}
 	err = d.Do(StepWrite, path, func() error {
 		_, err := f.Write(content)
-		return errors.Join(err, f.Chmod(fileMode)) // whatever the umask, and who made what lay there
+		return errors.Join(err, f.Chmod(fileMode)) // The umask and an old temporary file do not count.
 	})
 	if err == nil {
-		err = d.Do(StepForce, path, f.Sync)
+		err = d.Do(StepSync, path, f.Sync)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return d.Do(StepRename, path, func() error { return os.Rename(path+fresh, path) })
+	return d.Do(StepRename, path, func() error { return os.Rename(path+tempSuffix, path) })
 }
 
-// Remove removes a file. That one is not there already may not be durable yet.
+// Remove removes a file, durably. A missing file is removed again, since an earlier removal may
+// not be durable yet.
 func (d Disk) Remove(path string) error {
 	err := d.Do(StepRemove, path, func() error { return os.Remove(path) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +95,7 @@ func (d Disk) Remove(path string) error {
 	return nil
 }
 
-// MakeDir makes a folder and those above it, and forces that they are there.
+// MakeDir makes a folder and those above it, durably.
 func (d Disk) MakeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -117,25 +110,25 @@ func (d Disk) MakeDir(dir string) error {
 		if err := os.Mkdir(dir, dirMode); err != nil {
 			return err
 		}
-		return os.Chmod(dir, dirMode) // whatever the umask
+		return os.Chmod(dir, dirMode) // The umask does not count.
 	})
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return &fs.PathError{Op: string(StepMakeDir), Path: dir, Err: syscall.ENOTDIR}
 		}
-		err = nil // somebody else was faster, and may not have forced it yet
+		err = nil // Another process made it meanwhile, and may not have synced its name yet.
 	}
 	if err != nil {
 		return err
 	}
 	if err := d.SyncDir(above); err != nil {
-		_ = os.Remove(dir) // the next one makes it, and forces it
+		_ = os.Remove(dir) // The next call makes it again and syncs its name.
 		return err
 	}
 	return nil
 }
 
-// SyncDir forces the names in a folder.
+// SyncDir makes the names in a folder durable.
 func (d Disk) SyncDir(dir string) error {
 	return d.Do(StepSyncDir, dir, func() error {
 		f, err := os.Open(dir)
@@ -146,53 +139,51 @@ func (d Disk) SyncDir(dir string) error {
 	})
 }
 
-// ErrTooLong is wrapped by errors of files that are longer than they may be.
+// ErrTooLong is wrapped by errors of files that are longer than the caller allows.
 var ErrTooLong = errors.New("the file is too long")
 
-// Read is the content of a file, nil if there is none. One that is longer than most,
-// or no plain file, is an error, and costs no more than the look at it.
+var errNoFile = errors.New("it is no plain file")
+
+// Read is the content of a file, nil if it is missing. A file longer than most, or one that is
+// not a plain file, is an error and is not read.
 func Read(path string, most int64) ([]byte, error) {
 	return read(path, most, 0, func(fs.FileInfo) error { return nil })
 }
 
-// ReadOwn is [Read] for a file that counts only if its owner alone could write it. It
-// follows no symbolic link ([syscall.ELOOP]), and returns the error of check, which is
-// called with the open file, wrapped with the path.
+// ReadOwn is [Read] for a file that is trusted only if its owner alone could write it. It follows
+// no symbolic link ([syscall.ELOOP]). check looks at the open file; its error is returned with
+// the path.
 func ReadOwn(path string, most int64, check func(fs.FileInfo) error) ([]byte, error) {
 	return read(path, most, syscall.O_NOFOLLOW, check)
 }
 
 func read(path string, most int64, flags int, check func(fs.FileInfo) error) ([]byte, error) {
-	// A pipe would be waited for otherwise.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0) // A pipe would block.
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer func() { _ = f.Close() }() // It was only read.
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if err := check(info); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
+	err = check(info)
 	switch {
+	case err != nil:
 	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errNoFile}
+		err = errNoFile
 	case info.Size() > most:
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
+		err = ErrTooLong
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	content, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(content)) > most {
-		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return content, nil
+	return content, err
 }
-
-var errNoFile = errors.New("it is no plain file")

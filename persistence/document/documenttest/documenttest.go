@@ -1,5 +1,5 @@
-// Package wholefiletest lets every step of a store's change fail, one after the other.
-package wholefiletest
+// Package documenttest lets every step of a store's change fail, one after the other.
+package documenttest
 
 import (
 	"errors"
@@ -12,15 +12,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/persistence/internal/wholefile"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
 // Case is a store and one change of it. All members are required.
 type Case struct {
 	// Prepare puts the old content into a state folder.
-	Prepare func(disk wholefile.Disk, state string) error
+	Prepare func(disk document.Disk, state string) error
 	// Change is the change; done again, it still leads to the new content.
-	Change func(disk wholefile.Disk, state string) error
+	Change func(disk document.Disk, state string) error
 	// Look is what somebody reads who opens the folder anew.
 	Look func(state string) (string, error)
 	// Old and New are what Look may find.
@@ -48,16 +48,16 @@ func EachFails(t *testing.T, c Case) {
 func (c Case) failing(t *testing.T, n int, fault error) bool {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
-	if err := c.Prepare(wholefile.Disk{}, state); err != nil {
+	if err := c.Prepare(document.Disk{}, state); err != nil {
 		t.Fatal(err)
 	}
 	at, failed := 0, ""
-	err := c.Change(wholefile.Disk{Fault: func(step wholefile.Step, path string) error {
+	err := c.Change(document.Disk{Fault: func(step document.Step, path string) error {
 		if at++; at != n {
 			return nil
 		}
 		failed = fmt.Sprintf("%v at step %d, %s %s", fault, n, step, filepath.Base(path))
-		if step == wholefile.StepWrite { // some of it may be done
+		if step == document.StepWrite { // some of it may be done
 			if err := os.Truncate(path+".new", 3); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func (c Case) failing(t *testing.T, n int, fault error) bool {
 	}
 	c.look(t, state, failed, c.Old, c.New)
 	leftovers(t, state, failed)
-	if err := c.Change(wholefile.Disk{}, state); err != nil {
+	if err := c.Change(document.Disk{}, state); err != nil {
 		t.Errorf("%s: and again: %v", failed, err)
 	}
 	c.look(t, state, failed+", and again", c.New)
@@ -112,8 +112,8 @@ func leftovers(t *testing.T, state, where string) {
 type Recorder struct{ steps []string }
 
 // Disk is one whose steps are recorded.
-func (r *Recorder) Disk() wholefile.Disk {
-	return wholefile.Disk{Fault: func(step wholefile.Step, path string) error {
+func (r *Recorder) Disk() document.Disk {
+	return document.Disk{Fault: func(step document.Step, path string) error {
 		r.steps = append(r.steps, string(step)+" "+path)
 		return nil
 	}}
@@ -124,10 +124,10 @@ func (r *Recorder) Disk() wholefile.Disk {
 func (r *Recorder) Forced(t *testing.T, made ...string) {
 	t.Helper()
 	for _, dir := range made {
-		want, seen := string(wholefile.StepSyncDir)+" "+filepath.Dir(dir), false
+		want, seen := string(document.StepSyncDir)+" "+filepath.Dir(dir), false
 		begun := false
 		for _, step := range r.steps {
-			begun = begun || step == string(wholefile.StepMakeDir)+" "+dir
+			begun = begun || step == string(document.StepMakeDir)+" "+dir
 			seen = seen || begun && step == want
 		}
 		if !seen {

@@ -1,4 +1,4 @@
-package persistence_test
+package agentcontext
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func TestSummariseRuns(t *testing.T) {
 		Kind: persistence.RunEntrySummary, TS: 1006, Since: 1004, Runs: 3, Failed: 1, Failures: []string{"failed: cut 5"},
 		Tools: []persistence.RunCount{{Name: "look", Calls: 3}, {Name: "write", Calls: 1}}, Requests: []string{"ask 4", "ask 5", "ask 6"},
 	}
-	if diff := cmp.Diff(want, persistence.SummariseRuns(entries)); diff != "" {
+	if diff := cmp.Diff(want, summarise(entries)); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }
@@ -40,7 +40,7 @@ func TestSummariseRunsInBites(t *testing.T) {
 	for n := range 97 {
 		all = append(all, runEntry(n+1))
 	}
-	want := persistence.SummariseRuns(all)
+	want := summarise(all)
 	if len(want.Requests) != 20 || want.Requests[19] != "ask 97" || len(want.Failures) != 10 || want.Runs != 97 || want.Failed != 19 {
 		t.Errorf("summary of 97 runs: %+v", want)
 	}
@@ -49,7 +49,7 @@ func TestSummariseRunsInBites(t *testing.T) {
 		var have []persistence.RunEntry
 		for i := 0; i < len(all); i += bite {
 			have = append(have, all[i:min(i+bite, len(all))]...)
-			got = persistence.SummariseRuns(have)
+			got = summarise(have)
 			have = []persistence.RunEntry{got}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -1,0 +1,63 @@
+package agentcontext
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// What a summary of runs keeps of them, at most.
+const (
+	summaryRequests = 20
+	summaryFailures = 10
+	summaryTools    = 30
+)
+
+// summarise makes one summary of entries, oldest first. Summaries among them count
+// for the runs that they stand for. The same entries make the same summary.
+func summarise(entries []persistence.RunEntry) persistence.RunEntry {
+	out := persistence.RunEntry{Kind: persistence.RunEntrySummary}
+	calls := map[string]int{}
+	for _, e := range entries {
+		out.TS = max(out.TS, e.TS)
+		since := cmp.Or(e.Since, e.TS)
+		out.Since = min(cmp.Or(out.Since, since), since)
+		out.Failures = append(out.Failures, e.Failures...)
+		if e.Kind == persistence.RunEntrySummary {
+			out.Runs += e.Runs
+			out.Failed += e.Failed
+			out.Requests = append(out.Requests, e.Requests...)
+			for _, t := range e.Tools {
+				calls[t.Name] += t.Calls
+			}
+			continue
+		}
+		out.Runs++
+		if e.Result == journal.ResultFailed || e.Result == journal.ResultInterrupted {
+			out.Failed++
+		}
+		if e.Request != "" {
+			out.Requests = append(out.Requests, e.Request)
+		}
+		for _, c := range e.Calls {
+			calls[c.Name]++
+		}
+	}
+	for name, n := range calls {
+		out.Tools = append(out.Tools, persistence.RunCount{Name: name, Calls: n})
+	}
+	slices.SortFunc(out.Tools, func(a, b persistence.RunCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	out.Tools = out.Tools[:min(len(out.Tools), summaryTools)]
+	out.Requests = newest(out.Requests, summaryRequests)
+	out.Failures = newest(out.Failures, summaryFailures)
+	return out
+}
+
+// newest are the last n of a list.
+func newest(list []string, n int) []string {
+	return slices.Clone(list[max(0, len(list)-n):])
+}
