@@ -21,14 +21,16 @@
 //
 // # The way of one message
 //
-// A platform's receiver maps an update to a platform.Inbound and hands it to the
-// adapter's Port, which asks the router with AcceptIngress and waits. The router
-// picks the shard by the hash of the chat key; the shard finds or spawns the
-// chat and passes the message on, with its sender.
+// A platform's receiver maps an update to a platform.Inbound and hands it to its Port,
+// which asks the adapter actor of the account and waits. The adapter actor asks the router
+// with AcceptIngress, for all messages of a batch at once and in their order. The router
+// picks the shard by the hash of the chat key; the shard finds or spawns the chat and
+// passes the message on, with its sender.
 //
 // The chat drops an ingress id that it knows. Otherwise it marks itself to be
 // woken, makes the turn durable, and answers IngressAccepted; IngressRejected says that
-// nothing was taken. Only then does the platform confirm to the outside.
+// nothing was taken. When every chat of the batch has answered, the adapter actor answers
+// the receiver, and only then does the platform confirm to the outside.
 //
 // Nothing runs: the chat notes the fact and spawns a run with StartRun, which
 // carries the system text, the tools and the model messages of the first step.

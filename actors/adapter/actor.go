@@ -83,6 +83,10 @@ func (a *adapter) Receive(ac actor.Context) {
 		}
 	case messages.ToAdapter:
 		a.command(ac, msg)
+	case handover:
+		a.take(ac, msg)
+	case question:
+		ac.RequestWithCustomSender(a.Router, msg.Addressed, ac.Sender())
 	case watchOpened:
 		a.openWatch(ac, msg)
 	case watchClosed:
@@ -110,7 +114,7 @@ func (a *adapter) Receive(ac actor.Context) {
 	default:
 		stray.Report(ac)
 	}
-	a.at = nil
+	a.at, a.receiver = nil, nil
 	a.drained(ac)
 }
 
@@ -161,6 +165,7 @@ func (a *adapter) started(ac actor.Context) {
 		return
 	}
 	a.Logger.Error("the adapter was restarted", "component", "adapter", "platform", a.Platform.Name(), "chats_owed", len(a.lanes))
+	a.resume(ac)
 	if l := a.at; l != nil {
 		a.at = nil
 		a.strike(ac, l)

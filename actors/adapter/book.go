@@ -21,9 +21,11 @@ type book struct {
 
 	rates platform.Rates
 	lanes map[messages.ChatKey]*lane
-	at    *lane // that Receive is busy with; left behind by a panic
-	calls uint64
-	back  time.Time // when the platform was last said to work
+	at    *lane // the lane that Receive is busy with; a panic leaves it set
+	// receiver waits for the answer to the batch that Receive is busy with; a panic leaves it set.
+	receiver *actor.PID
+	calls    uint64
+	back     time.Time // when the platform was last said to work
 
 	closing bool       // the host stops: no call begins any more
 	drainer *actor.PID // who waits for those under way; nil: nobody

@@ -1,6 +1,12 @@
-// Package adapter is the actor between one platform and the chats: it takes what
-// the platform's receiver hands over to the router, sends what chats owe to
-// people, and lets readers follow chats as they happen.
+// Package adapter is the actor between one account of a platform and the chats: it takes
+// messages in from the platform's receiver, sends what chats owe to people, and lets
+// readers follow chats as they happen. The receiver knows only a [Port], which asks the
+// actor.
+//
+// Ingress is in order per chat, because every message of the account passes the actor's
+// mailbox. The actor asks all chats of a batch at once and goes on with its mailbox, so a
+// slow chat delays no other. It answers a batch when every turn of it is durable or
+// refused; that answer is the mark up to which the platform may be confirmed.
 //
 // Egress is in order per chat and never two parts of a chat at a time; the next
 // part waits until the chat has the receipt of the last one, so that a crash hides

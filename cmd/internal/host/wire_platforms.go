@@ -111,8 +111,8 @@ const starting = "starting"
 func (h *Host) connect(p place, up prometheus.Gauge) error {
 	pid := h.system.NewLocalPID(adapter.Name(p.name))
 	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting})
-	live := adapter.NewPort(h.system, h.router, pid, adapter.PortOptions{
-		Platform: p.name, Metrics: h.portMetrics,
+	live := adapter.NewPort(h.system, pid, adapter.PortOptions{
+		Platform: p.name,
 		OnStatus: func(ok bool, note string) {
 			h.board.platform(PlatformStatus{Name: p.name, On: true, Up: ok, Note: note})
 			value := 0.0
