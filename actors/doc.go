@@ -3,15 +3,21 @@
 //
 // # The supervision tree
 //
-//	router                      one per host: chat key -> shard, nothing else
-//	└─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
-//	   └─ chat                  one per chat: owns history, lane, outbox; serialises runs
-//	      ├─ run                at most one: executes the steps of a run
-//	      ├─ compaction         at most one: makes a summary of old turns
-//	      └─ memory             at most one: takes facts from new turns
-//	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
-//	modelgate                   one per host: bounded, fair admission of model calls
-//	scheduler                   one per host: runs tasks at their times, each time once
+//	guardian                       one per host: spawns and supervises the actors below
+//	├─ router                      one per host: chat key -> shard, nothing else
+//	│  └─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
+//	│     └─ chat                  one per chat: owns history, lane, outbox; serialises runs
+//	│        ├─ run                at most one: executes the steps of a run
+//	│        ├─ compaction         at most one: makes a summary of old turns
+//	│        └─ memory             at most one: takes facts from new turns
+//	├─ adapter                     one per account: ingress in, egress out in order per chat, rates, watchers
+//	├─ modelgate                   one per host: bounded, fair admission of model calls
+//	└─ scheduler                   one per host: runs tasks at their times, each time once
+//
+// The guardian restarts a child that panics, at once and then after waits that double.
+// When that does not help, or a child ends by itself, it gives the host up: /readyz turns
+// red and the process ends with a failure. The router supervises its shards in the same
+// way and fails itself when restarts of one do not help.
 //
 // A chat that panics restarts alone, after a wait that grows, and reads itself anew
 // from its store; after six panics in a row it is parked for a while. Runs are

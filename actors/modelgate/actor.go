@@ -23,14 +23,14 @@ type Options struct {
 	Metrics *Metrics
 }
 
-// Props makes the model gate.
+// Props makes the model gate. They are for one spawn: who waits and who holds a slot
+// outlives a panic of the actor.
 func Props(o Options) *actor.Props {
 	if o.Max <= 0 {
 		o.Max = DefaultMax
 	}
-	return actor.PropsFromProducer(func() actor.Actor {
-		return &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
-	})
+	g := &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
+	return actor.PropsFromProducer(func() actor.Actor { return g })
 }
 
 // gate is the actor around the line. Askers are known by their actors, not by the
