@@ -59,7 +59,7 @@
 // lane: the assistant message is closed, they become user turns in the order of
 // arrival, and ContinueRun makes the next step see them in a new message. A
 // response without calls ends the run; RunFailed ends it with a notice; StopRun
-// ends it durably, answers RunStopped, and CancelRun ends the actor.
+// ends it durably, answers RunStopped, and stops the actor.
 //
 // The end of a run is one fact: assistant message, fates of the turns, outbox
 // rows. Deliver hands a row to the adapter actor; EgressProgressed,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -161,8 +162,8 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 			return 0, false
 		}
 	}
-	wait := min(longestRetry, firstRetry<<min(j.tries, 5))
-	return max(e.RetryAfter, jitter(wait)), true
+	waits := backoff.Exponential{First: firstRetry, Longest: longestRetry}
+	return max(e.RetryAfter, jitter(waits.Wait(j.tries))), true
 }
 
 // arrived notes a part that is with the platform.

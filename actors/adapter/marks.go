@@ -125,8 +125,7 @@ func (a *adapter) lookAtMarks(ac actor.Context, wait time.Duration) {
 		return
 	}
 	a.marks.armed = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(wait, func() { root.Send(self, markDue{}) })
+	a.home.After(wait, markDue{})
 }
 
 func (a *adapter) onMarkDue(ac actor.Context) {

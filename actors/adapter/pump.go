@@ -60,8 +60,7 @@ func (a *adapter) look(ac actor.Context, l *lane, wait time.Duration) {
 		return
 	}
 	l.timer = at
-	root, self, msg := ac.ActorSystem().Root, ac.Self(), due{l.key, at}
-	time.AfterFunc(wait, func() { root.Send(self, msg) })
+	a.home.After(wait, due{l.key, at})
 }
 
 func (a *adapter) onDue(ac actor.Context, msg due) {
@@ -79,8 +78,7 @@ func (a *adapter) armLine(ac actor.Context, now time.Time) {
 		return
 	}
 	a.lined = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(a.limits.wait(now), func() { root.Send(self, lineDue{}) })
+	a.home.After(a.limits.wait(now), lineDue{})
 }
 
 // onLineDue lets those go on who stand first, one send each.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -49,8 +50,8 @@ func (a *adapter) tell(ac actor.Context, l *lane) {
 	} else {
 		ac.Request(a.Router, r.progressed)
 	}
-	root, self, msg := ac.ActorSystem().Root, ac.Self(), keptDue{l.key, r.row(), r.told}
-	r.timer = time.AfterFunc(min(longestKept, keptWait<<min(r.told-1, 5)), func() { root.Send(self, msg) })
+	waits := backoff.Exponential{First: keptWait, Longest: longestKept}
+	r.timer = a.home.After(waits.Wait(r.told-1), keptDue{l.key, r.row(), r.told})
 }
 
 func (a *adapter) onKeptDue(ac actor.Context, msg keptDue) {

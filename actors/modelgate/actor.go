@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -121,7 +122,6 @@ func (g *gate) admit(ac actor.Context) {
 	g.metrics.counts(len(g.line.waiting), len(g.line.holders))
 	if wait > 0 && !g.timed {
 		g.timed = true
-		root, self := ac.ActorSystem().Root, ac.Self()
-		time.AfterFunc(wait, func() { root.Send(self, refill{}) })
+		pipe.NewHome(ac).After(wait, refill{})
 	}
 }

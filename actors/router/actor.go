@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/actors/internal/supervise"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -45,7 +46,9 @@ func Props(o Options) *actor.Props {
 }
 
 // escalate makes a shard that restarts do not help a failure of the router.
-func escalate(to actor.Supervisor, _ *actor.PID, reason, message any) { to.EscalateFailure(reason, message) }
+func escalate(to actor.Supervisor, _ *actor.PID, reason, message any) {
+	to.EscalateFailure(reason, message)
+}
 
 // ShardOf is the shard of a chat key.
 func ShardOf(key messages.ChatKey) int {
@@ -121,8 +124,7 @@ func (r *router) shed(ac actor.Context) {
 		return
 	}
 	r.timed = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(restAtLeast/4, func() { root.Send(self, look{}) })
+	pipe.NewHome(ac).After(restAtLeast/4, look{})
 }
 
 func (r *router) tell(ac actor.Context, msg any) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
@@ -47,7 +48,8 @@ func (r *run) retryIn(err error) (time.Duration, bool) {
 	if r.tries++; !ok || !e.Retryable || !r.heard || r.tries >= maxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
-	wait := max(e.RetryAfter, r.Jitter(firstRetry<<r.tries))
+	waits := backoff.Exponential{First: firstRetry, Longest: longestRetry}
+	wait := max(e.RetryAfter, r.Jitter(waits.Wait(r.tries)))
 	return wait, time.Since(r.asked)+wait < retryFor
 }
 
@@ -121,6 +123,5 @@ func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.
 		r.acquire(ac)
 		return
 	}
-	gen, home := r.gen, r.home
-	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
+	r.home.After(wait, retry{r.gen})
 }

@@ -17,8 +17,9 @@ import (
 const (
 	// maxTries is how often a step is asked for when its stream is cut. What fails
 	// before its first event is the model's own to repeat.
-	maxTries   = 4
-	firstRetry = 500 * time.Millisecond
+	maxTries     = 4
+	firstRetry   = 500 * time.Millisecond
+	longestRetry = 10 * time.Second
 	// maxRetryAfter is the longest wait that a provider may ask for, and retryFor how
 	// long after its first request a step may be asked for again.
 	maxRetryAfter = 30 * time.Second
@@ -119,8 +120,7 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 		r.flush(ac)
 	case !r.flushing:
 		r.flushing = true
-		home := r.home
-		time.AfterFunc(wait, func() { home.Send(flushDue{}) })
+		r.home.After(wait, flushDue{})
 	}
 }
 

@@ -128,7 +128,7 @@ func (r *run) invoke(c loop.Call) {
 	}
 	began, ctx, home, tools, mask := time.Now(), r.ctx, r.home, r.Tools, masker{r.Mask}
 	overdue := toolOverdue{n: n, call: c, took: deadline + toolGrace}
-	r.pending(n, time.AfterFunc(overdue.took, func() { home.Send(overdue) }))
+	r.pending(n, home.After(overdue.took, overdue))
 	home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()

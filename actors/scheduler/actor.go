@@ -290,6 +290,5 @@ func (s *scheduler) arm() {
 	if !busy {
 		return
 	}
-	home, gen := s.home, s.gen
-	s.timer = time.AfterFunc(wait, func() { home.Send(due{gen}) })
+	s.timer = s.home.After(wait, due{s.gen})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -38,6 +39,7 @@ type shard struct {
 	ticking bool
 	self    *actor.PID
 	root    *actor.RootContext
+	home    pipe.Home
 	router  *actor.PID       // nil: nobody looks after the load
 	parent  actor.Supervisor // what restarts children; set by the first panic
 
@@ -84,7 +86,7 @@ func (s *shard) Receive(ac actor.Context) {
 }
 
 func (s *shard) started(ac actor.Context) {
-	s.self, s.root, s.router = ac.Self(), ac.ActorSystem().Root, ac.Parent()
+	s.self, s.root, s.router, s.home = ac.Self(), ac.ActorSystem().Root, ac.Parent(), pipe.NewHome(ac)
 }
 
 // ending lets nothing come back to a shard that ends.
@@ -229,8 +231,7 @@ func (s *shard) tick(ac actor.Context) {
 		return
 	}
 	s.ticking = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(s.opts.Idle/2, func() { root.Send(self, sweep{}) })
+	s.home.After(s.opts.Idle/2, sweep{})
 }
 
 func (s *shard) drain(ac actor.Context) {
