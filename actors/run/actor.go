@@ -270,14 +270,3 @@ func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
 	}
 	r.acquire(ac)
 }
-
-// tell sends chunks to the chat.
-func (r *run) tell(ac actor.Context, chunks []uistream.Chunk) {
-	if len(chunks) > 0 {
-		ac.Request(r.chat, messages.RunProgressed{RunID: r.start.RunID, Chunks: chunks})
-	}
-}
-
-func (r *run) fail(ac actor.Context, reason string, err error) {
-	ac.Request(r.chat, messages.RunFailed{RunID: r.start.RunID, Reason: reason, Err: err.Error()})
-}

@@ -105,13 +105,6 @@ func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 	r.acquire(ac)
 }
 
-// restarted tells the chat that the step is asked for again, and what its requests
-// leave out: the next run's begin with them even if this one is stopped before it hears
-// an answer.
-func (r *run) restarted(ac actor.Context, reason model.Reason) {
-	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason), Trim: messages.Trim(r.trim)})
-}
-
 // again asks for the step once more. What came of it so far is void.
 func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
 	r.Logger.Info("a model answer failed and is asked for again", "chat_key", string(r.start.ChatKey),

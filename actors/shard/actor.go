@@ -123,29 +123,6 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 	s.tick(ac)
 }
 
-func (s *shard) send(e *entry, l letter) {
-	e.sent++
-	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
-}
-
-// keep lets a letter wait for its chat. What may be refused is, beyond a bound.
-func (s *shard) keep(ac actor.Context, e *entry, l letter) {
-	switch {
-	case e.crash.parked && s.refuse(ac, l.msg, l.sender, reasonParked):
-	case len(e.buf) >= waitingMost && s.refuse(ac, l.msg, l.sender, reasonFull):
-	default:
-		e.buf = append(e.buf, l)
-	}
-}
-
-// flush sends what waited.
-func (s *shard) flush(e *entry) {
-	for _, l := range e.buf {
-		s.send(e, l)
-	}
-	e.buf = nil
-}
-
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	pid, err := ac.SpawnNamed(s.opts.Chat(key), url.PathEscape(string(key)))
 	if err != nil { // Unreachable: names are free once Terminated has come
@@ -157,12 +134,6 @@ func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	s.opts.Metrics.activated()
 	s.load()
 	return e
-}
-
-// ask asks a chat whether it may be stopped.
-func (s *shard) ask(ac actor.Context, e *entry, why cause) {
-	e.asked = why
-	ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
 }
 
 // passivate stops a chat that has nothing left to do, unless it was sent more.
