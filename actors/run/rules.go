@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/deny"
@@ -337,4 +338,16 @@ func (r *run) repeatable(name string) bool {
 func (r *run) refused(c loop.Call) bool {
 	t, ok := r.Tools.Find(c.Name)
 	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
+}
+
+// narrowed denies a call that the loaded skills leave no room for. What a person
+// agreed to was asked for before they did, and passes.
+func (r *run) narrowed(c loop.Call) (tool.Verdict, bool) {
+	if r.start.Only == nil || !r.gate.begun || r.gate.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
+		return tool.Verdict{}, false
+	}
+	return tool.Verdict{Decision: tool.Deny, Reason: fmt.Sprintf(
+		"a loaded skill limits the tools to %s; if its work is done, put it away with skills_load and unload: true, and call again",
+		strings.Join(r.start.Only, ", "),
+	)}, true
 }
