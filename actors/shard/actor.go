@@ -120,7 +120,7 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 		return
 	}
 	s.send(e, letter{msg, sender})
-	s.tick(ac)
+	s.tick()
 }
 
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
@@ -193,11 +193,11 @@ func (s *shard) sweep(ac actor.Context) {
 	for _, e := range s.table.idle(time.Now().Add(-s.opts.Idle)) {
 		s.ask(ac, e, causeIdle)
 	}
-	s.tick(ac)
+	s.tick()
 }
 
 // tick arms the sweep while there are chats; an empty shard does nothing.
-func (s *shard) tick(ac actor.Context) {
+func (s *shard) tick() {
 	if s.ticking || len(s.table.byKey) == 0 {
 		return
 	}

@@ -199,7 +199,7 @@ func (h *Host) stopChild(ctx context.Context, name string) error {
 // quote people, so only its kind is reported.
 func (h *Host) giveUp(child string, reason any) {
 	why := fmt.Errorf("its actor %s panicked again and again (%s)", child, panicked(reason))
-	if reason == guardian.ErrEnded {
+	if err, ok := reason.(error); ok && errors.Is(err, guardian.ErrEnded) {
 		why = fmt.Errorf("its actor %s: %w", child, guardian.ErrEnded)
 	}
 	h.board.enter(StateFailed)
