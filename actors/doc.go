@@ -3,15 +3,21 @@
 //
 // # The supervision tree
 //
-//	router                      one per host: chat key -> shard, nothing else
-//	└─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
-//	   └─ chat                  one per chat: owns history, lane, outbox; serialises runs
-//	      ├─ run                at most one: executes the steps of a run
-//	      ├─ compaction         at most one: makes a summary of old turns
-//	      └─ memory             at most one: takes facts from new turns
-//	adapter                     one per platform: ingress in, egress out in order per chat, rates, watchers
-//	modelgate                   one per host: bounded, fair admission of model calls
-//	scheduler                   one per host: runs tasks at their times, each time once
+//	guardian                       one per host: spawns and supervises the actors below
+//	├─ router                      one per host: chat key -> shard, nothing else
+//	│  └─ shard (256)              hash bucket: spawns its chats, knows their PIDs, passivates without loss
+//	│     └─ chat                  one per chat: owns history, lane, outbox; serialises runs
+//	│        ├─ run                at most one: executes the steps of a run
+//	│        ├─ compaction         at most one: makes a summary of old turns
+//	│        └─ memory             at most one: takes facts from new turns
+//	├─ adapter                     one per account: ingress in, egress out in order per chat, rates, watchers
+//	├─ modelgate                   one per host: bounded, fair admission of model calls
+//	└─ scheduler                   one per host: runs tasks at their times, each time once
+//
+// The guardian restarts a child that panics, at once and then after waits that double.
+// When that does not help, or a child ends by itself, it gives the host up: /readyz turns
+// red and the process ends with a failure. The router supervises its shards in the same
+// way and fails itself when restarts of one do not help.
 //
 // A chat that panics restarts alone, after a wait that grows, and reads itself anew
 // from its store; after six panics in a row it is parked for a while. Runs are
@@ -21,14 +27,16 @@
 //
 // # The way of one message
 //
-// A platform's receiver maps an update to a platform.Inbound and hands it to the
-// adapter's Port, which asks the router with AcceptIngress and waits. The router
-// picks the shard by the hash of the chat key; the shard finds or spawns the
-// chat and passes the message on, with its sender.
+// A platform's receiver maps an update to a platform.Inbound and hands it to its Port,
+// which asks the adapter actor of the account and waits. The adapter actor asks the router
+// with AcceptIngress, for all messages of a batch at once and in their order. The router
+// picks the shard by the hash of the chat key; the shard finds or spawns the chat and
+// passes the message on, with its sender.
 //
 // The chat drops an ingress id that it knows. Otherwise it marks itself to be
 // woken, makes the turn durable, and answers IngressAccepted; IngressRejected says that
-// nothing was taken. Only then does the platform confirm to the outside.
+// nothing was taken. When every chat of the batch has answered, the adapter actor answers
+// the receiver, and only then does the platform confirm to the outside.
 //
 // Nothing runs: the chat notes the fact and spawns a run with StartRun, which
 // carries the system text, the tools and the model messages of the first step.
@@ -51,7 +59,7 @@
 // lane: the assistant message is closed, they become user turns in the order of
 // arrival, and ContinueRun makes the next step see them in a new message. A
 // response without calls ends the run; RunFailed ends it with a notice; StopRun
-// ends it durably, answers RunStopped, and CancelRun ends the actor.
+// ends it durably, answers RunStopped, and stops the actor.
 //
 // The end of a run is one fact: assistant message, fates of the turns, outbox
 // rows. Deliver hands a row to the adapter actor; EgressProgressed,

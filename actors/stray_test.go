@@ -76,7 +76,6 @@ func everyKind() []any {
 		messages.StartRun{},
 		messages.ContinueRun{},
 		messages.ExecuteCalls{},
-		messages.CancelRun{},
 		messages.SlotGranted{},
 		messages.Compact{},
 		messages.FoldTurn{},

@@ -129,17 +129,10 @@ type ExecuteCalls struct {
 	LaneEmpty bool
 }
 
-// CancelRun ends a run at once; the run answers nothing more.
-type CancelRun struct {
-	RunID  string
-	Reason string
-}
-
 // SlotGranted lets a run make one model call; it gives the slot back with [ReleaseSlot].
 type SlotGranted struct{ RunID string }
 
 func (StartRun) toRun()     {}
 func (ContinueRun) toRun()  {}
 func (ExecuteCalls) toRun() {}
-func (CancelRun) toRun()    {}
 func (SlotGranted) toRun()  {}

@@ -129,7 +129,7 @@ func (w *World) spawn() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.Port = adapter.NewPort(w.System, w.Router, pid, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
+	w.Port = adapter.NewPort(w.System, pid, adapter.PortOptions{Platform: "telegram"})
 }
 
 func half(d time.Duration) time.Duration { return d / 2 }

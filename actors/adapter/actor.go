@@ -1,3 +1,25 @@
+// Package adapter is the actor between one account of a platform and the chats: it takes
+// messages in from the platform's receiver, sends what chats owe to people, and lets
+// readers follow chats as they happen. The receiver knows only a [Port], which asks the
+// actor.
+//
+// Ingress is in order per chat, because every message of the account passes the actor's
+// mailbox. The actor asks all chats of a batch at once and goes on with its mailbox, so a
+// slow chat delays no other. It answers a batch when every turn of it is durable or
+// refused; that answer is the mark up to which the platform may be confirmed.
+//
+// Egress is in order per chat and never two parts of a chat at a time; the next
+// part waits until the chat has the receipt of the last one, so that a crash hides
+// one send at most. Rates are sliding windows, per chat, per group and for the
+// whole account, where chats stand in line. A wait that the service asks for holds
+// its chat, or everybody when it asks one chat after another. What fails for now is
+// tried again with full jitter; after a send without an answer the platform is
+// first asked for something harmless. What fails for good, or too often, goes back
+// to the chat, which parks it.
+//
+// The actor keeps nothing durable: a row belongs to its chat until the chat has
+// its receipt. What it owes and how fast it may send outlives a panic: the restarted
+// actor goes on at once, and parks a row that makes it panic again and again.
 package adapter
 
 import (
@@ -67,6 +89,8 @@ type adapter struct {
 	watches  map[string]watch
 }
 
+// Receive handles a message, and then begins what the lane that the message was about can
+// begin now. No handler does so by itself.
 func (a *adapter) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
@@ -83,6 +107,10 @@ func (a *adapter) Receive(ac actor.Context) {
 		}
 	case messages.ToAdapter:
 		a.command(ac, msg)
+	case handover:
+		a.take(ac, msg)
+	case question:
+		ac.RequestWithCustomSender(a.Router, msg.Addressed, ac.Sender())
 	case watchOpened:
 		a.openWatch(ac, msg)
 	case watchClosed:
@@ -94,7 +122,7 @@ func (a *adapter) Receive(ac actor.Context) {
 	case draftShown:
 		a.draftShown(ac, msg)
 	case due:
-		a.onDue(ac, msg)
+		a.onDue(msg)
 	case lineDue:
 		a.onLineDue(ac)
 	case keptDue:
@@ -102,15 +130,16 @@ func (a *adapter) Receive(ac actor.Context) {
 	case outcomesShown:
 		a.outcomesShown(ac, msg)
 	case marked:
-		a.marked(ac, msg)
+		a.marked(msg)
 	case markDue:
-		a.onMarkDue(ac)
+		a.onMarkDue()
 	case reachable:
 		a.hurry(ac)
 	default:
 		stray.Report(ac)
 	}
-	a.at = nil
+	a.pump(ac, a.at)
+	a.at, a.receiver = nil, nil
 	a.drained(ac)
 }
 
@@ -119,13 +148,13 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 	case messages.Deliver:
 		a.deliver(ac, msg)
 	case messages.EgressKept:
-		a.onKept(ac, msg)
+		a.onKept(msg)
 	case messages.ShowDraft:
-		a.showDraft(ac, msg)
+		a.showDraft(msg)
 	case messages.ShowTyping:
 		a.showTyping(msg)
 	case messages.ShowMark:
-		a.showMark(ac, msg)
+		a.showMark(msg)
 	case messages.ShowOutcomes:
 		a.showOutcomes(ac, msg)
 	case messages.ChatProgressed:
@@ -161,14 +190,15 @@ func (a *adapter) started(ac actor.Context) {
 		return
 	}
 	a.Logger.Error("the adapter was restarted", "component", "adapter", "platform", a.Platform.Name(), "chats_owed", len(a.lanes))
+	a.resume(ac)
 	if l := a.at; l != nil {
 		a.at = nil
 		a.strike(ac, l)
 	}
 	a.lined = false // the timer's message may have been lost
-	a.armLine(ac, time.Now())
+	a.armLine(time.Now())
 	a.marks.armed = false
-	a.pumpMarks(ac)
+	a.pumpMarks()
 	for _, key := range a.keys() {
 		a.pump(ac, a.lanes[key])
 	}

@@ -37,7 +37,7 @@ const (
 	maxRepeats = 45
 )
 
-func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
+func (a *adapter) showDraft(msg messages.ShowDraft) {
 	if a.editor == nil || !a.caps.Drafts {
 		return
 	}
@@ -49,12 +49,11 @@ func (a *adapter) showDraft(ac actor.Context, msg messages.ShowDraft) {
 		l.draft = &draft{row: msg.Row, at: msg.ReplyTo, made: msg.Draft}
 	}
 	l.draft.text = msg.Text
-	a.pump(ac, l)
 }
 
 // pumpDraft shows the newest text under way, if the limits leave room to spare;
 // finals go first, since the lane's queue is empty here.
-func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
+func (a *adapter) pumpDraft(l *lane, now time.Time) {
 	d := l.draft
 	if d == nil {
 		return
@@ -74,7 +73,7 @@ func (a *adapter) pumpDraft(ac actor.Context, l *lane, now time.Time) {
 		wait = max(wait, draftLives-now.Sub(d.shown))
 	}
 	if wait > 0 {
-		a.look(ac, l, wait)
+		a.look(l, wait)
 		return
 	}
 	l.call = a.nextCall()
@@ -150,7 +149,6 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 		l.draft.last, l.draft.next = "", now // it is shown in a message instead
 	}
 	l.placeholder(msg.row, msg.made, msg.part)
-	a.pump(ac, l)
 }
 
 // doubtful notes that a placeholder of the row may stand there, unknown to us.
@@ -180,7 +178,7 @@ func (l *lane) placeholder(row messages.RowID, made messages.Receipt, part *plat
 // service wants to hear nothing.
 func (a *adapter) showTyping(msg messages.ShowTyping) {
 	now := time.Now()
-	if l := a.find(msg.ChatKey); a.typer == nil || a.limits.until.After(now) || l != nil && l.after.After(now) {
+	if l := a.lanes[msg.ChatKey]; a.typer == nil || a.limits.until.After(now) || l != nil && l.after.After(now) {
 		return
 	}
 	addr, _ := msg.ChatKey.Address()

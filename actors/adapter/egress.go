@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -51,7 +50,6 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 		j.unknown, j.unsure = l.draft.unknown, l.draft.unknown > 0
 	}
 	l.queue = append(l.queue, j)
-	a.pump(ac, l)
 }
 
 func (a *adapter) plan(l *lane, j *job) {
@@ -71,19 +69,6 @@ func (a *adapter) plan(l *lane, j *job) {
 	})
 }
 
-// partID is the name of a row's message, the same after a crash.
-func partID(row messages.RowID) string { return row.MessageID + "/" + strconv.Itoa(row.N) }
-
-// ended takes note that a call of a lane has ended; nil: it was not the one under way.
-func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
-	l := a.find(key)
-	if l == nil || l.call != call {
-		return nil
-	}
-	l.call = 0
-	return l
-}
-
 func (a *adapter) planned(ac actor.Context, msg planned) {
 	l := a.ended(msg.key, msg.call)
 	if l == nil {
@@ -99,7 +84,6 @@ func (a *adapter) planned(ac actor.Context, msg planned) {
 	default:
 		j.parts = msg.parts
 	}
-	a.pump(ac, l)
 }
 
 // send begins the call of a row's next part.
@@ -233,7 +217,6 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	if !again {
 		log.Warn("an answer could not be sent and is parked")
 		a.fail(ac, l, string(e.Reason))
-		a.pump(ac, l)
 		return
 	}
 	away := e.Reason == platform.SendNetwork
@@ -243,24 +226,8 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	l.after, l.away = now.Add(wait), away
 	a.told(l, e, now)
 	ac.Send(a.Router, messages.EgressDelayed{ChatKey: l.key, Row: j.row.Row, Tries: j.tries, Reason: string(e.Reason)})
-	a.look(ac, l, wait)
+	a.look(l, wait)
 	log.Info("a send failed and will be tried again", "wait", wait.String())
-}
-
-// told takes note of a wait that the service asks for.
-func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
-	if e.Reason != platform.SendRate {
-		return
-	}
-	if until := now.Add(e.RetryAfter); until.After(l.after) {
-		l.after, l.away = until, false
-	}
-	if e.Remembered {
-		return // the service said so once, of this chat
-	}
-	if wait := a.limits.refused(l.key, now, e.RetryAfter); wait > 0 {
-		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", wait.String())
-	}
 }
 
 func (a *adapter) fail(ac actor.Context, l *lane, reason string) {

@@ -46,12 +46,12 @@ type marked struct{ err error }
 // markDue: the next mark may be shown.
 type markDue struct{}
 
-func (a *adapter) showMark(ac actor.Context, msg messages.ShowMark) {
+func (a *adapter) showMark(msg messages.ShowMark) {
 	if a.marker == nil || !a.caps.Reactions || msg.MessageID == "" {
 		return
 	}
 	a.marks.want(msg, time.Now())
-	a.pumpMarks(ac)
+	a.pumpMarks()
 }
 
 // want notes what is wanted on a message, in the place of what was. A mark that
@@ -89,7 +89,7 @@ func (m *marks) take(now time.Time, held func(messages.ChatKey) bool) (messages.
 }
 
 // pumpMarks shows the next mark, if nobody could want the room for an answer.
-func (a *adapter) pumpMarks(ac actor.Context) {
+func (a *adapter) pumpMarks() {
 	if a.marks.busy || len(a.marks.queue) == 0 || a.closing {
 		return
 	}
@@ -99,7 +99,7 @@ func (a *adapter) pumpMarks(ac actor.Context) {
 		wait = max(wait, time.Second)
 	}
 	if wait > 0 {
-		a.lookAtMarks(ac, wait)
+		a.lookAtMarks(wait)
 		return
 	}
 	msg, ok := a.marks.take(now, func(key messages.ChatKey) bool {
@@ -120,26 +120,86 @@ func (a *adapter) pumpMarks(ac actor.Context) {
 	}, func(pipe.Panicked) any { return marked{} })
 }
 
-func (a *adapter) lookAtMarks(ac actor.Context, wait time.Duration) {
+func (a *adapter) lookAtMarks(wait time.Duration) {
 	if a.marks.armed {
 		return
 	}
 	a.marks.armed = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(wait, func() { root.Send(self, markDue{}) })
+	a.home.After(wait, markDue{})
 }
 
-func (a *adapter) onMarkDue(ac actor.Context) {
+func (a *adapter) onMarkDue() {
 	a.marks.armed = false
-	a.pumpMarks(ac)
+	a.pumpMarks()
 }
 
 // marked goes on. A mark that failed is of no consequence; a wait that the service
 // asks for holds marks alone.
-func (a *adapter) marked(ac actor.Context, msg marked) {
+func (a *adapter) marked(msg marked) {
 	a.marks.busy = false
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok && e.Reason == platform.SendRate {
 		a.marks.next = time.Now().Add(e.RetryAfter)
 	}
-	a.pumpMarks(ac)
+	a.pumpMarks()
+}
+
+const (
+	outcomeDeadline = 15 * time.Second
+	// maxShowing is how many messages are changed at once. What comes beyond, their chats
+	// send again.
+	maxShowing = 4
+)
+
+// outcomesShown: the call that shows how requests ended has come to its end.
+type outcomesShown struct {
+	of  messages.ShowOutcomes
+	err error
+}
+
+// showOutcomes puts in the place of a message's buttons how its requests ended. It goes
+// beside the chat's lane: what is owed there is another message.
+func (a *adapter) showOutcomes(ac actor.Context, msg messages.ShowOutcomes) {
+	if a.outcomer == nil || a.sender == nil {
+		a.tellShown(ac, msg, false) // there were no buttons
+		return
+	}
+	if a.showing >= maxShowing || a.closing {
+		a.tellShown(ac, msg, true)
+		return
+	}
+	a.showing++
+	addr, _ := msg.ChatKey.Address()
+	to := platform.Target{ChatKey: msg.ChatKey, Chat: addr.Chat, Topic: addr.Topic, ChatType: msg.ChatType}
+	ctx, sender, outcomer := a.ctx, a.sender, a.outcomer
+	a.home.Go(func() any {
+		ctx, cancel := context.WithTimeout(ctx, outcomeDeadline)
+		defer cancel()
+		var part platform.Part
+		out := platform.Outbound{To: to, Text: msg.Text}
+		for _, o := range msg.Asks {
+			out.Asks = append(out.Asks, o.Ask)
+		}
+		for _, p := range sender.Plan(out) {
+			if len(p.Asks) > 0 {
+				part = p
+			}
+		}
+		return outcomesShown{msg, outcomer.ShowOutcomes(ctx, to, msg.MessageID, part, msg.Asks)}
+	}, func(pipe.Panicked) any { return outcomesShown{of: msg} })
+}
+
+// outcomesShown tells the chat. A message that cannot be changed for good, for example
+// since it is gone, shows nothing that is wrong for long: a press says what happened.
+func (a *adapter) outcomesShown(ac actor.Context, msg outcomesShown) {
+	a.showing--
+	e, refused := errors.AsType[*platform.Error](msg.err)
+	again := msg.err != nil && (!refused || e.Retryable || e.Reason == platform.SendAuth)
+	if msg.err != nil && !again {
+		a.Logger.Warn("the outcome of a request could not be shown in the place of its buttons", "component", "adapter", "chat_key", string(msg.of.ChatKey), "error", msg.err)
+	}
+	a.tellShown(ac, msg.of, again)
+}
+
+func (a *adapter) tellShown(ac actor.Context, msg messages.ShowOutcomes, again bool) {
+	ac.Send(a.Router, messages.OutcomesShown{ChatKey: msg.ChatKey, Row: msg.Row, Ended: msg.Ended, Retry: again})
 }

@@ -26,7 +26,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-func (m *Metrics) ingress(name string, in platform.Inbound, r platform.Result) {
+func (m *Metrics) ingress(name string, in *platform.Inbound, r platform.Result) {
 	if m == nil {
 		return
 	}

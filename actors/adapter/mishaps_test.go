@@ -149,7 +149,7 @@ func TestWatchesEndWithAPanic(t *testing.T) {
 				return d
 			}
 		}()})
-		port := adapter.NewPort(s.system, s.router, s.pid, adapter.PortOptions{Platform: "telegram"})
+		port := adapter.NewPort(s.system, s.pid, adapter.PortOptions{Platform: "telegram"})
 		frames, err := port.Watch(t.Context(), oneChat)
 		if err != nil {
 			t.Fatal(err)

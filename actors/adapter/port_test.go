@@ -32,7 +32,7 @@ func TestCL4StopWaitsForNoChatThatHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, adapter.Options{Platform: &actortest.Platform{}})
-				port := adapter.NewPort(s.system, s.router, s.pid, adapter.PortOptions{Platform: "telegram"})
+				port := adapter.NewPort(s.system, s.pid, adapter.PortOptions{Platform: "telegram"})
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				begun := time.Now()

@@ -27,8 +27,8 @@ func (a *adapter) pump(ac actor.Context, l *lane) {
 	}
 	now := time.Now()
 	if len(l.queue) == 0 {
-		a.pumpDraft(ac, l, now)
-		a.forget(ac, l, now)
+		a.pumpDraft(l, now)
+		a.forget(l, now)
 		return
 	}
 	j := l.queue[0]
@@ -41,46 +41,33 @@ func (a *adapter) pump(ac actor.Context, l *lane) {
 		return
 	}
 	if wait := l.wait(now); wait > 0 {
-		a.look(ac, l, wait)
+		a.look(l, wait)
 		return
 	}
 	if len(a.line) > 0 || a.limits.wait(now) > 0 {
 		l.inLine = true
 		a.line = append(a.line, l)
-		a.armLine(ac, now)
+		a.armLine(now)
 		return
 	}
 	a.send(l, j, now)
 }
 
-// look comes back to a lane after a while. An earlier look that is due already does as well.
-func (a *adapter) look(ac actor.Context, l *lane, wait time.Duration) {
-	at := time.Now().Add(wait)
-	if !l.timer.IsZero() && !l.timer.After(at) {
-		return
-	}
-	l.timer = at
-	root, self, msg := ac.ActorSystem().Root, ac.Self(), due{l.key, at}
-	time.AfterFunc(wait, func() { root.Send(self, msg) })
-}
-
-func (a *adapter) onDue(ac actor.Context, msg due) {
+func (a *adapter) onDue(msg due) {
 	l := a.find(msg.key)
 	if l == nil || !l.timer.Equal(msg.at) {
 		return
 	}
 	l.timer = time.Time{}
-	a.pump(ac, l)
 }
 
 // armLine comes back to the line when the account's limits allow the next send.
-func (a *adapter) armLine(ac actor.Context, now time.Time) {
+func (a *adapter) armLine(now time.Time) {
 	if a.lined || len(a.line) == 0 || a.closing {
 		return
 	}
 	a.lined = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(a.limits.wait(now), func() { root.Send(self, lineDue{}) })
+	a.home.After(a.limits.wait(now), lineDue{})
 }
 
 // onLineDue lets those go on who stand first, one send each.
@@ -98,7 +85,7 @@ func (a *adapter) onLineDue(ac actor.Context) {
 			a.send(l, l.queue[0], now)
 		}
 	}
-	a.armLine(ac, now)
+	a.armLine(now)
 }
 
 // hurry goes on with what waits only because the platform was away.
@@ -113,12 +100,12 @@ func (a *adapter) hurry(ac actor.Context) {
 }
 
 // forget drops a lane that holds nothing, once its windows no longer count.
-func (a *adapter) forget(ac actor.Context, l *lane, now time.Time) {
+func (a *adapter) forget(l *lane, now time.Time) {
 	if len(l.queue) > 0 || !l.free() || l.draft != nil {
 		return
 	}
 	if rest := max(l.after.Sub(now), l.chat.rest(now), l.group.rest(now)); rest > 0 {
-		a.look(ac, l, rest)
+		a.look(l, rest)
 		return
 	}
 	delete(a.lanes, l.key)

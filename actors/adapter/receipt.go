@@ -1,10 +1,13 @@
 package adapter
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -49,8 +52,8 @@ func (a *adapter) tell(ac actor.Context, l *lane) {
 	} else {
 		ac.Request(a.Router, r.progressed)
 	}
-	root, self, msg := ac.ActorSystem().Root, ac.Self(), keptDue{l.key, r.row(), r.told}
-	r.timer = time.AfterFunc(min(longestKept, keptWait<<min(r.told-1, 5)), func() { root.Send(self, msg) })
+	waits := backoff.Exponential{First: keptWait, Longest: longestKept}
+	r.timer = a.home.After(waits.Wait(r.told-1), keptDue{l.key, r.row(), r.told})
 }
 
 func (a *adapter) onKeptDue(ac actor.Context, msg keptDue) {
@@ -59,12 +62,50 @@ func (a *adapter) onKeptDue(ac actor.Context, msg keptDue) {
 	}
 }
 
-func (a *adapter) onKept(ac actor.Context, msg messages.EgressKept) {
+func (a *adapter) onKept(msg messages.EgressKept) {
 	l := a.find(msg.ChatKey)
 	if l == nil || l.kept == nil || l.kept.row() != msg.Row || l.kept.parts != msg.Parts {
 		return
 	}
 	l.kept.timer.Stop()
 	l.kept = nil
-	a.pump(ac, l)
+}
+
+// partID is the name of a row's message, the same after a crash.
+func partID(row messages.RowID) string { return row.MessageID + "/" + strconv.Itoa(row.N) }
+
+// ended takes note that a call of a lane has ended; nil: it was not the one under way.
+func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
+	l := a.find(key)
+	if l == nil || l.call != call {
+		return nil
+	}
+	l.call = 0
+	return l
+}
+
+// told takes note of a wait that the service asks for.
+func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
+	if e.Reason != platform.SendRate {
+		return
+	}
+	if until := now.Add(e.RetryAfter); until.After(l.after) {
+		l.after, l.away = until, false
+	}
+	if e.Remembered {
+		return // the service said so once, of this chat
+	}
+	if wait := a.limits.refused(l.key, now, e.RetryAfter); wait > 0 {
+		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", wait.String())
+	}
+}
+
+// look comes back to a lane after a while. An earlier look that is due already does as well.
+func (a *adapter) look(l *lane, wait time.Duration) {
+	at := time.Now().Add(wait)
+	if !l.timer.IsZero() && !l.timer.After(at) {
+		return
+	}
+	l.timer = at
+	a.home.After(wait, due{l.key, at})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -23,14 +24,14 @@ type Options struct {
 	Metrics *Metrics
 }
 
-// Props makes the model gate.
+// Props makes the model gate. They are for one spawn: who waits and who holds a slot
+// outlives a panic of the actor.
 func Props(o Options) *actor.Props {
 	if o.Max <= 0 {
 		o.Max = DefaultMax
 	}
-	return actor.PropsFromProducer(func() actor.Actor {
-		return &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
-	})
+	g := &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
+	return actor.PropsFromProducer(func() actor.Actor { return g })
 }
 
 // gate is the actor around the line. Askers are known by their actors, not by the
@@ -121,7 +122,6 @@ func (g *gate) admit(ac actor.Context) {
 	g.metrics.counts(len(g.line.waiting), len(g.line.holders))
 	if wait > 0 && !g.timed {
 		g.timed = true
-		root, self := ac.ActorSystem().Root, ac.Self()
-		time.AfterFunc(wait, func() { root.Send(self, refill{}) })
+		pipe.NewHome(ac).After(wait, refill{})
 	}
 }

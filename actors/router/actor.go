@@ -6,13 +6,20 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
+	"github.com/shipmyagent/shipmyagent/actors/internal/supervise"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Shards is the number of shards. It is part of the data format: the folder of
 // chats that a start must wake is kept by shard.
 const Shards = 256
+
+// shardRestarts is how many panics of a shard within a minute are answered by a restart
+// of the shard alone. They take much less time than the guardian allows for restarts of
+// the router, so that a shard which is broken for good ends the host.
+const shardRestarts = 3
 
 // Options of the router.
 type Options struct {
@@ -22,13 +29,25 @@ type Options struct {
 	// may hold as they estimate it; 0: no limit. Chats at work are never stopped for it.
 	MaxChats int
 	MaxBytes int64
+	// Restarted is called when the router was restarted after a panic, which stopped all
+	// chats: those that had work left have to be woken. It must not block, and may be nil.
+	Restarted func()
 }
 
 // Props makes the router.
 func Props(o Options) *actor.Props {
+	lives := 0
 	return actor.PropsFromProducer(func() actor.Actor {
+		if lives++; lives > 1 && o.Restarted != nil {
+			o.Restarted()
+		}
 		return &router{opts: o, byPID: map[string]int{}, ceiling: ceiling{maxChats: o.MaxChats, maxBytes: o.MaxBytes}}
-	}, actor.WithSupervisor(actor.NewOneForOneStrategy(3, 0, actor.DefaultDecider)))
+	}, actor.WithSupervisor(supervise.Strategy{Most: shardRestarts, GiveUp: escalate}))
+}
+
+// escalate makes a shard that restarts do not help a failure of the router.
+func escalate(to actor.Supervisor, _ *actor.PID, reason, message any) {
+	to.EscalateFailure(reason, message)
 }
 
 // ShardOf is the shard of a chat key.
@@ -105,8 +124,7 @@ func (r *router) shed(ac actor.Context) {
 		return
 	}
 	r.timed = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(restAtLeast/4, func() { root.Send(self, look{}) })
+	pipe.NewHome(ac).After(restAtLeast/4, look{})
 }
 
 func (r *router) tell(ac actor.Context, msg any) {

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Model  model.Model
 	Gate   *actor.PID // the model gate
-	Router *actor.PID // the way of egress
+	Router *actor.PID // the way to other chats
 	Tools  Tools
 	NewID  func() string
 	Logger *slog.Logger
@@ -115,7 +115,7 @@ func (r *run) Receive(ac actor.Context) {
 		r.home, r.chat = pipe.NewHome(ac), ac.Parent()
 		r.ctx, r.cancel = context.WithCancel(context.Background())
 	case *actor.Stopping, *actor.Restarting:
-		r.stop(ac)
+		r.stop()
 	case messages.ToRun:
 		r.command(ac, msg)
 	case streamed:
@@ -146,8 +146,6 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 		r.goOn(ac, msg)
 	case messages.ExecuteCalls:
 		r.execute(ac, msg)
-	case messages.CancelRun:
-		r.stop(ac)
 	case messages.SlotGranted:
 		r.ask()
 	case messages.InputShortened:
@@ -157,8 +155,9 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 	}
 }
 
-// stop ends everything under way; nothing is said any more.
-func (r *run) stop(ac actor.Context) {
+// stop ends everything in progress; the run says nothing more. The model gate watches the
+// actor and takes its slot back when it is gone.
+func (r *run) stop() {
 	r.gen++
 	r.unsaid = nil
 	if r.cancel != nil {
@@ -166,9 +165,6 @@ func (r *run) stop(ac actor.Context) {
 	}
 	for _, timer := range r.under {
 		timer.Stop()
-	}
-	if r.start.RunID != "" {
-		ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
 	}
 }
 
@@ -273,15 +269,4 @@ func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
 		return
 	}
 	r.acquire(ac)
-}
-
-// tell sends chunks to the chat.
-func (r *run) tell(ac actor.Context, chunks []uistream.Chunk) {
-	if len(chunks) > 0 {
-		ac.Request(r.chat, messages.RunProgressed{RunID: r.start.RunID, Chunks: chunks})
-	}
-}
-
-func (r *run) fail(ac actor.Context, reason string, err error) {
-	ac.Request(r.chat, messages.RunFailed{RunID: r.start.RunID, Reason: reason, Err: err.Error()})
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -102,42 +100,4 @@ func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
 		return fmt.Errorf("already waiting as #%d, not executed", n)
 	}
 	return errUnapproved
-}
-
-// judge asks the policy of the tools about a call.
-func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
-	if v, ok := r.narrowed(c); ok {
-		return v
-	}
-	return tool.BySpec(t, r.call(c))
-}
-
-// asks says whether a call needs a person. Those that a run begins with were
-// approved already; they are looked at again, and fall only to a denial.
-func (r *run) asks(t tool.Tool, c loop.Call) bool {
-	d := r.rule(t, c).Decision
-	if !r.gate.begun {
-		return d != tool.Deny
-	}
-	if d != tool.Ask {
-		return false
-	}
-	r.explain(t, c)
-	return r.gate.asks(c)
-}
-
-// executeApproved runs calls that a person approved while this run was about
-// something else. They are looked at once more, as those of a run's own message.
-func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
-	r.calls, r.between = nil, true
-	for _, a := range msg.Approved {
-		c := loop.Call{ID: a.CallID, Name: a.Name, Input: a.Input}
-		if err := r.Tools.Validate(c.Name, c.Input); err != nil {
-			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
-		}
-		r.gate.approve(c)
-		r.gate.binds[c.ID] = a.Bind
-		r.calls = append(r.calls, c)
-	}
-	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})
 }

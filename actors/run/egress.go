@@ -17,9 +17,11 @@ const egressDeadline = 20 * time.Second
 // errEgress: the chat could not be asked.
 var errEgress = errors.New("the message could not be queued; try again")
 
-// egress is a run's way to people: the outbox of a chat, through the router.
+// egress is a run's way to people: the outbox of its own chat, which it asks directly, or
+// that of another one, through the router.
 type egress struct {
 	root   *actor.RootContext
+	chat   *actor.PID
 	router *actor.PID
 	key    messages.ChatKey
 	runID  string
@@ -27,24 +29,24 @@ type egress struct {
 }
 
 func (r *run) egress() tool.Egress {
-	return egress{root: r.home.Root(), router: r.Router, key: r.start.ChatKey, runID: r.start.RunID, depth: r.input.Depth}
+	return egress{root: r.home.Root(), chat: r.chat, router: r.Router, key: r.start.ChatKey, runID: r.start.RunID, depth: r.input.Depth}
 }
 
 // Send implements tool.Egress.
 func (e egress) Send(ctx context.Context, callID string, out tool.Outgoing) (tool.Delivery, error) {
-	return e.queue(ctx, messages.QueueEgress{ChatKey: e.key, RunID: e.runID, CallID: callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files})
+	return e.queue(ctx, e.chat, messages.QueueEgress{ChatKey: e.key, RunID: e.runID, CallID: callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files})
 }
 
 // SendTo implements tool.Egress.
 func (e egress) SendTo(ctx context.Context, key messages.ChatKey, callID string, out tool.Outgoing) (tool.Delivery, error) {
-	return e.queue(ctx, messages.QueueEgress{ChatKey: key, CallID: e.runID + "/" + callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files, Depth: e.depth})
+	return e.queue(ctx, e.router, messages.QueueEgress{ChatKey: key, CallID: e.runID + "/" + callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files, Depth: e.depth})
 }
 
-func (e egress) queue(ctx context.Context, msg messages.QueueEgress) (tool.Delivery, error) {
+func (e egress) queue(ctx context.Context, to *actor.PID, msg messages.QueueEgress) (tool.Delivery, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Delivery{}, err
 	}
-	reply, err := e.root.RequestFuture(e.router, msg, egressDeadline).Result()
+	reply, err := e.root.RequestFuture(to, msg, egressDeadline).Result()
 	if err != nil {
 		return tool.Delivery{}, errors.Join(errEgress, err)
 	}

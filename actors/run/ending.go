@@ -80,3 +80,20 @@ func (r *run) endsWith(d loop.Decision, why string, out loop.Outcome) (how, reas
 	}
 	return "failed", why
 }
+
+// ends says how a decision ends the run; empty: it goes on.
+func ends(d loop.Decision) (how, reason string) {
+	switch d.Next {
+	case loop.NextStep:
+		return "", ""
+	case loop.NextDone:
+		return "done", ""
+	case loop.NextWait:
+		return "waiting", ""
+	case loop.NextLimit:
+		return "limit", string(d.Reason)
+	case loop.NextFailed:
+		return "failed", string(model.ReasonInternal)
+	}
+	return "done", ""
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
@@ -47,7 +48,8 @@ func (r *run) retryIn(err error) (time.Duration, bool) {
 	if r.tries++; !ok || !e.Retryable || !r.heard || r.tries >= maxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
-	wait := max(e.RetryAfter, r.Jitter(firstRetry<<r.tries))
+	waits := backoff.Exponential{First: firstRetry, Longest: longestRetry}
+	wait := max(e.RetryAfter, r.Jitter(waits.Wait(r.tries)))
 	return wait, time.Since(r.asked)+wait < retryFor
 }
 
@@ -103,13 +105,6 @@ func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 	r.acquire(ac)
 }
 
-// restarted tells the chat that the step is asked for again, and what its requests
-// leave out: the next run's begin with them even if this one is stopped before it hears
-// an answer.
-func (r *run) restarted(ac actor.Context, reason model.Reason) {
-	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason), Trim: messages.Trim(r.trim)})
-}
-
 // again asks for the step once more. What came of it so far is void.
 func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
 	r.Logger.Info("a model answer failed and is asked for again", "chat_key", string(r.start.ChatKey),
@@ -121,6 +116,5 @@ func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.
 		r.acquire(ac)
 		return
 	}
-	gen, home := r.gen, r.home
-	time.AfterFunc(wait, func() { home.Send(retry{gen}) })
+	r.home.After(wait, retry{r.gen})
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/deny"
@@ -295,4 +296,58 @@ func (r *run) intent(c loop.Call) messages.CallIntent {
 		}
 	}
 	return out
+}
+
+// judge asks the policy of the tools about a call.
+func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
+	if v, ok := r.narrowed(c); ok {
+		return v
+	}
+	return tool.BySpec(t, r.call(c))
+}
+
+// asks says whether a call needs a person. Those that a run begins with were
+// approved already; they are looked at again, and fall only to a denial.
+func (r *run) asks(t tool.Tool, c loop.Call) bool {
+	d := r.rule(t, c).Decision
+	if !r.gate.begun {
+		return d != tool.Deny
+	}
+	if d != tool.Ask {
+		return false
+	}
+	r.explain(t, c)
+	return r.gate.asks(c)
+}
+
+// call is a call as its tool sees it.
+func (r *run) call(c loop.Call) tool.Call {
+	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
+		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
+		Step: r.input.Step, Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(r.asker), Group: r.start.Group,
+	}, Egress: r.egress()}
+}
+
+// repeatable says that a call may begin again after a crash.
+func (r *run) repeatable(name string) bool {
+	t, ok := r.Tools.Find(name)
+	return ok && (t.Spec().Repeatable || t.Spec().ReadOnly)
+}
+
+// refused says that a call will not be executed, now or after a crash.
+func (r *run) refused(c loop.Call) bool {
+	t, ok := r.Tools.Find(c.Name)
+	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
+}
+
+// narrowed denies a call that the loaded skills leave no room for. What a person
+// agreed to was asked for before they did, and passes.
+func (r *run) narrowed(c loop.Call) (tool.Verdict, bool) {
+	if r.start.Only == nil || !r.gate.begun || r.gate.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
+		return tool.Verdict{}, false
+	}
+	return tool.Verdict{Decision: tool.Deny, Reason: fmt.Sprintf(
+		"a loaded skill limits the tools to %s; if its work is done, put it away with skills_load and unload: true, and call again",
+		strings.Join(r.start.Only, ", "),
+	)}, true
 }

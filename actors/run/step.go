@@ -6,7 +6,6 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -17,8 +16,9 @@ import (
 const (
 	// maxTries is how often a step is asked for when its stream is cut. What fails
 	// before its first event is the model's own to repeat.
-	maxTries   = 4
-	firstRetry = 500 * time.Millisecond
+	maxTries     = 4
+	firstRetry   = 500 * time.Millisecond
+	longestRetry = 10 * time.Second
 	// maxRetryAfter is the longest wait that a provider may ask for, and retryFor how
 	// long after its first request a step may be asked for again.
 	maxRetryAfter = 30 * time.Second
@@ -46,11 +46,6 @@ type streamEnded struct {
 
 // retry: time to ask again.
 type retry struct{ gen int }
-
-// acquire asks for the slot of one model call.
-func (r *run) acquire(ac actor.Context) {
-	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey, RunID: r.start.RunID})
-}
 
 func (r *run) request() model.Request {
 	return model.Request{
@@ -119,8 +114,7 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 		r.flush(ac)
 	case !r.flushing:
 		r.flushing = true
-		home := r.home
-		time.AfterFunc(wait, func() { home.Send(flushDue{}) })
+		r.home.After(wait, flushDue{})
 	}
 }
 
@@ -167,23 +161,6 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	done.Chunks, done.Asked = chunks, r.gate.takeAsked()
 	ac.Request(r.chat, done)
-}
-
-// ends says how a decision ends the run; empty: it goes on.
-func ends(d loop.Decision) (how, reason string) {
-	switch d.Next {
-	case loop.NextStep:
-		return "", ""
-	case loop.NextDone:
-		return "done", ""
-	case loop.NextWait:
-		return "waiting", ""
-	case loop.NextLimit:
-		return "limit", string(d.Reason)
-	case loop.NextFailed:
-		return "failed", string(model.ReasonInternal)
-	}
-	return "done", ""
 }
 
 func (r *run) onRetry(ac actor.Context, msg retry) {

@@ -54,18 +54,6 @@ type toolOverdue struct {
 // errorText is a failure as the model reads it.
 func errorText(err error) string { return tool.Shorten(err.Error(), maxErrorText) }
 
-// repeatable says that a call may begin again after a crash.
-func (r *run) repeatable(name string) bool {
-	t, ok := r.Tools.Find(name)
-	return ok && (t.Spec().Repeatable || t.Spec().ReadOnly)
-}
-
-// refused says that a call will not be executed, now or after a crash.
-func (r *run) refused(c loop.Call) bool {
-	t, ok := r.Tools.Find(c.Name)
-	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
-}
-
 // execute begins the step's calls; ordered ones wait for each other.
 func (r *run) execute(ac actor.Context, msg messages.ExecuteCalls) {
 	r.open, r.final, r.waiting = len(r.calls), false, nil
@@ -89,14 +77,6 @@ func (r *run) nextOrdered() {
 		r.waiting = r.waiting[1:]
 		r.invoke(c)
 	}
-}
-
-// call is a call as its tool sees it.
-func (r *run) call(c loop.Call) tool.Call {
-	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
-		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
-		Step: r.input.Step, Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(r.asker), Group: r.start.Group,
-	}, Egress: r.egress()}
 }
 
 func (r *run) invoke(c loop.Call) {
@@ -128,7 +108,7 @@ func (r *run) invoke(c loop.Call) {
 	}
 	began, ctx, home, tools, mask := time.Now(), r.ctx, r.home, r.Tools, masker{r.Mask}
 	overdue := toolOverdue{n: n, call: c, took: deadline + toolGrace}
-	r.pending(n, time.AfterFunc(overdue.took, func() { home.Send(overdue) }))
+	r.pending(n, home.After(overdue.took, overdue))
 	home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
@@ -276,4 +256,20 @@ func (r *run) endStep(ac actor.Context) {
 	}
 	end.Chunks = chunks
 	ac.Request(r.chat, end)
+}
+
+// executeApproved runs calls that a person approved while this run was about
+// something else. They are looked at once more, as those of a run's own message.
+func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
+	r.calls, r.between = nil, true
+	for _, a := range msg.Approved {
+		c := loop.Call{ID: a.CallID, Name: a.Name, Input: a.Input}
+		if err := r.Tools.Validate(c.Name, c.Input); err != nil {
+			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
+		}
+		r.gate.approve(c)
+		r.gate.binds[c.ID] = a.Bind
+		r.calls = append(r.calls, c)
+	}
+	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})
 }

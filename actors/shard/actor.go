@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -38,6 +39,7 @@ type shard struct {
 	ticking bool
 	self    *actor.PID
 	root    *actor.RootContext
+	home    pipe.Home
 	router  *actor.PID       // nil: nobody looks after the load
 	parent  actor.Supervisor // what restarts children; set by the first panic
 
@@ -84,7 +86,7 @@ func (s *shard) Receive(ac actor.Context) {
 }
 
 func (s *shard) started(ac actor.Context) {
-	s.self, s.root, s.router = ac.Self(), ac.ActorSystem().Root, ac.Parent()
+	s.self, s.root, s.router, s.home = ac.Self(), ac.ActorSystem().Root, ac.Parent(), pipe.NewHome(ac)
 }
 
 // ending lets nothing come back to a shard that ends.
@@ -118,30 +120,7 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 		return
 	}
 	s.send(e, letter{msg, sender})
-	s.tick(ac)
-}
-
-func (s *shard) send(e *entry, l letter) {
-	e.sent++
-	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
-}
-
-// keep lets a letter wait for its chat. What may be refused is, beyond a bound.
-func (s *shard) keep(ac actor.Context, e *entry, l letter) {
-	switch {
-	case e.crash.parked && s.refuse(ac, l.msg, l.sender, reasonParked):
-	case len(e.buf) >= waitingMost && s.refuse(ac, l.msg, l.sender, reasonFull):
-	default:
-		e.buf = append(e.buf, l)
-	}
-}
-
-// flush sends what waited.
-func (s *shard) flush(e *entry) {
-	for _, l := range e.buf {
-		s.send(e, l)
-	}
-	e.buf = nil
+	s.tick()
 }
 
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
@@ -155,12 +134,6 @@ func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	s.opts.Metrics.activated()
 	s.load()
 	return e
-}
-
-// ask asks a chat whether it may be stopped.
-func (s *shard) ask(ac actor.Context, e *entry, why cause) {
-	e.asked = why
-	ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
 }
 
 // passivate stops a chat that has nothing left to do, unless it was sent more.
@@ -220,17 +193,16 @@ func (s *shard) sweep(ac actor.Context) {
 	for _, e := range s.table.idle(time.Now().Add(-s.opts.Idle)) {
 		s.ask(ac, e, causeIdle)
 	}
-	s.tick(ac)
+	s.tick()
 }
 
 // tick arms the sweep while there are chats; an empty shard does nothing.
-func (s *shard) tick(ac actor.Context) {
+func (s *shard) tick() {
 	if s.ticking || len(s.table.byKey) == 0 {
 		return
 	}
 	s.ticking = true
-	root, self := ac.ActorSystem().Root, ac.Self()
-	time.AfterFunc(s.opts.Idle/2, func() { root.Send(self, sweep{}) })
+	s.home.After(s.opts.Idle/2, sweep{})
 }
 
 func (s *shard) drain(ac actor.Context) {

@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/backoff"
 )
 
 const (
-	// backoff is the wait before the second restart in a row; it doubles. The first
-	// one waits for nothing.
-	backoff = time.Second
 	// parkAfter is how many crashes in a row park a chat.
 	parkAfter = 6
 	// parkFor is how long a parked chat rests before it is tried once more.
@@ -40,8 +39,8 @@ func (c *crash) next(now time.Time) time.Duration {
 		return parkFor
 	case c.count == 1:
 		return 0
-	default:
-		return backoff << (c.count - 2)
+	default: // the first restart happens at once, the waits before the next ones double
+		return backoff.Exponential{First: time.Second, Longest: parkFor}.Wait(c.count - 2)
 	}
 }
 
@@ -88,8 +87,7 @@ func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, ch
 		return
 	}
 	s.load()
-	root, self, due := system.Root, s.self, revive{e.pid.Id, e.crash.count}
-	e.crash.timer = time.AfterFunc(wait, func() { root.Send(self, due) })
+	e.crash.timer = s.home.After(wait, revive{e.pid.Id, e.crash.count})
 }
 
 // leave ends a chat that panicked while it should end. One that panicked in the

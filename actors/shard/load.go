@@ -50,3 +50,9 @@ func (s *shard) settled(e *entry) {
 		s.load()
 	}
 }
+
+// ask asks a chat whether it may be stopped.
+func (s *shard) ask(ac actor.Context, e *entry, why cause) {
+	e.asked = why
+	ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
+}

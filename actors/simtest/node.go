@@ -92,7 +92,7 @@ func (l *life) spawn() {
 	l.router = l.named(l.props("router", router.Props(routes)), "router"+suffix)
 	to := adapter.Options{Platform: simPlatform{l}, Router: l.router, Logger: quiet, Jitter: half}
 	pid := l.named(l.props("adapter", adapter.Props(to)), adapter.Name("telegram")+suffix)
-	l.port = adapter.NewPort(s.system, l.router, pid, adapter.PortOptions{Platform: "telegram"})
+	l.port = adapter.NewPort(s.system, pid, adapter.PortOptions{Platform: "telegram"})
 }
 
 // chat are the options of one chat, whose requests are followed.

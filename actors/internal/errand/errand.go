@@ -65,8 +65,7 @@ func (e *Errand) Begin(key messages.ChatKey, id string, deadline time.Duration) 
 		return false
 	}
 	e.key, e.id = key, id
-	home := e.home
-	e.alarm = time.AfterFunc(deadline, func() { home.Send(Failed{"the deadline has passed"}) })
+	e.alarm = e.home.After(deadline, Failed{"the deadline has passed"})
 	return true
 }
 

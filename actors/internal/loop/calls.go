@@ -300,12 +300,3 @@ func quote(s string) json.RawMessage {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
-
-// stringOrJSON is the text of a JSON string, and of anything else its JSON.
-func stringOrJSON(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
-		return s
-	}
-	return string(raw)
-}

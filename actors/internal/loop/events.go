@@ -237,11 +237,3 @@ func optional(s *string) uimessage.Optional[string] {
 	}
 	return uimessage.Some(*s)
 }
-
-// flag is a member that is shown only when it is true.
-func flag(b bool) uimessage.Optional[bool] {
-	if !b {
-		return uimessage.Optional[bool]{}
-	}
-	return uimessage.Some(true)
-}

@@ -236,3 +236,12 @@ func (l *Loop) inCallOrder(results []modelmessage.Part) {
 	}
 	slices.SortStableFunc(results, func(a, b modelmessage.Part) int { return place(a) - place(b) })
 }
+
+// stringOrJSON is the text of a JSON string, and of anything else its JSON.
+func stringOrJSON(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+		return s
+	}
+	return string(raw)
+}

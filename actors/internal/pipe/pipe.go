@@ -5,6 +5,7 @@ package pipe
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -41,6 +42,12 @@ func NewHome(ac actor.Context) Home {
 
 // Send delivers a message home from outside of Receive, in order per goroutine.
 func (h Home) Send(msg any) { h.root.Send(h.pid, msg) }
+
+// After sends a message home after a wait, unless the timer is stopped before. It is the
+// only timer of the actors.
+func (h Home) After(wait time.Duration, msg any) *time.Timer {
+	return time.AfterFunc(wait, func() { h.Send(msg) })
+}
 
 // Go runs work in a goroutine of its own and sends what it returns home, unless
 // that is nil. A panic, or an end of the goroutine, comes home as what failed makes

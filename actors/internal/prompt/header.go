@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"cmp"
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -55,4 +56,33 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 		return ""
 	}
 	return string(append(b, '}'))
+}
+
+// answeredMessage is the message that a turn's metadata says it answers. One that is
+// damaged is none.
+func answeredMessage(meta uimessage.Metadata) []uimessage.Quoted {
+	for _, m := range meta.Extra {
+		if m.Name != uimessage.AnsweredMember {
+			continue
+		}
+		var q uimessage.Quoted
+		if json.Unmarshal(m.Value, &q) == nil && q.Text != "" {
+			return []uimessage.Quoted{q}
+		}
+	}
+	return nil
+}
+
+// quotedMessages are the messages that a turn's metadata quotes. Damaged ones are none.
+func quotedMessages(meta uimessage.Metadata) []uimessage.Quoted {
+	for _, m := range meta.Extra {
+		if m.Name != uimessage.QuotedMember {
+			continue
+		}
+		var list []uimessage.Quoted
+		if json.Unmarshal(m.Value, &list) == nil {
+			return list
+		}
+	}
+	return nil
 }

@@ -119,13 +119,14 @@ func (s source) lines() int { return s.fset.File(s.file.FileStart).LineCount() }
 
 func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }
 
-// sources parses all files of the module, tests included.
+// sources parses all files of the module, tests included. They share their positions.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var out []source
+	fset := token.NewFileSet()
 	for _, p := range packages(t) {
 		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
-			out = append(out, parse(t, filepath.Join(p.Dir, name), filepath.Join(p.rel(), name), nil))
+			out = append(out, parseInto(t, fset, filepath.Join(p.Dir, name), filepath.Join(p.rel(), name), nil))
 		}
 	}
 	return out
@@ -133,7 +134,13 @@ func sources(t *testing.T) []source {
 
 func parse(t *testing.T, path, rel string, text any) source {
 	t.Helper()
-	s := source{rel: rel, test: strings.HasSuffix(rel, "_test.go"), fset: token.NewFileSet()}
+	return parseInto(t, token.NewFileSet(), path, rel, text)
+}
+
+// parseInto parses a file whose positions it adds to a set.
+func parseInto(t *testing.T, fset *token.FileSet, path, rel string, text any) source {
+	t.Helper()
+	s := source{rel: rel, test: strings.HasSuffix(rel, "_test.go"), fset: fset}
 	file, err := parser.ParseFile(s.fset, path, text, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)

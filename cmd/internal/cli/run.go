@@ -69,18 +69,17 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 			log.Warn("the login link cannot be shown; sma link prints it", "error", err)
 		}
 	}
-	var refused error
+	var failed error
 	select {
 	case <-ctx.Done():
 		log.Info("stopping", "cause", context.Cause(ctx).Error())
-	case <-h.Refused():
-		refused = fromHost(h.Refusal())
+	case failed = <-h.Fatal():
 	}
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
 		log.Warn("not everything stopped in time; nothing that was accepted is lost", "error", err)
 	}
-	if refused != nil {
-		return refused
+	if failed != nil {
+		return fromHost(failed)
 	}
 	return orderly(context.Cause(ctx))
 }

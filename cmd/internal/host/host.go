@@ -48,6 +48,7 @@ type Host struct {
 	registry *prometheus.Registry
 	board    board
 	refusals *refusals
+	fatal    chan error
 	cleanups cleanups
 	trust    reachGate
 
@@ -92,7 +93,7 @@ type port struct {
 func New(o Options) *Host {
 	return &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: projectZone(o.Settings.Settings.Timezone), ports: map[string]*port{},
-		refusals: newRefusals(),
+		refusals: newRefusals(), fatal: make(chan error, 1),
 
 		docs:   newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
@@ -126,6 +127,18 @@ func (h *Host) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, drainFor+stopWithin)
 	defer cancel()
 	return h.cleanups.run(ctx, h.log)
+}
+
+// Fatal gives the [*Failure] that a host cannot go on with. The process should stop the
+// host then and end with that failure.
+func (h *Host) Fatal() <-chan error { return h.fatal }
+
+// fail reports the first failure that the host cannot go on with.
+func (h *Host) fail(f *Failure) {
+	select {
+	case h.fatal <- f:
+	default:
+	}
 }
 
 // Status is the host as it is now.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -94,6 +95,7 @@ func panicked(reason any) string {
 
 // role is what an actor is, by its place in the tree.
 func role(id string) string {
+	id = strings.TrimPrefix(id, guardian.Name+"/")
 	path := strings.Split(id, "/")
 	switch {
 	case path[0] == routerName:

@@ -78,12 +78,13 @@ func TestCL10FloodOfMishapsIsCounted(t *testing.T) {
 
 func TestRoles(t *testing.T) {
 	got := map[string]string{}
-	for _, id := range []string{"router", "router/$1", "router/$1/web-chat-1", "router/$1/web-chat-1/$9", "router/$1/a/b/c", "adapter-web", "future12", "$3", ""} {
+	for _, id := range []string{"router", "router/$1", "router/$1/web-chat-1", "router/$1/web-chat-1/$9", "router/$1/a/b/c", "adapter-web", "future12", "$3", "", "host", "host/router", "host/router/$1/web-chat-1", "host/adapter-web", "host/scheduler"} {
 		got[id] = role(id)
 	}
 	want := map[string]string{
 		"router": "router", "router/$1": "shard", "router/$1/web-chat-1": "chat", "router/$1/web-chat-1/$9": "run", "router/$1/a/b/c": "run",
 		"adapter-web": "adapter", "future12": "future", "$3": "other", "": "other",
+		"host": "other", "host/router": "router", "host/router/$1/web-chat-1": "chat", "host/adapter-web": "adapter", "host/scheduler": "other",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -36,9 +36,11 @@ func (h *Host) receive(p place) {
 		}
 		if isCredentialRefused(err) {
 			made.port.Status(false, refusalText(err))
-			if !h.refusals.refuse(p.name, refusalText(err)) { // else the process ends and says so
-				log.Error("a platform has ended, since its credential was refused; the others go on", "error", refusalText(err))
+			if h.refusals.refuse(p.name, refusalText(err)) {
+				h.refused()
+				return
 			}
+			log.Error("a platform has ended, since its credential was refused; the others go on", "error", refusalText(err))
 			return
 		}
 		log.Error("a platform has ended; the others go on", "error", err)

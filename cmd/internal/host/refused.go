@@ -18,10 +18,9 @@ type refusals struct {
 	waiting map[string]bool // platforms with a credential that were neither taken nor refused yet
 	refused []string        // what people read of each
 	worked  bool
-	done    chan struct{}
 }
 
-func newRefusals() *refusals { return &refusals{waiting: map[string]bool{}, done: make(chan struct{})} }
+func newRefusals() *refusals { return &refusals{waiting: map[string]bool{}} }
 
 // expect names a platform with a credential, before it is connected.
 func (r *refusals) expect(name string) {
@@ -49,27 +48,20 @@ func (r *refusals) refuse(name, why string) bool {
 	}
 	delete(r.waiting, name)
 	r.refused = append(r.refused, name+": "+why)
-	if r.worked || len(r.waiting) > 0 {
-		return false
-	}
-	close(r.done)
-	return true
+	return !r.worked && len(r.waiting) == 0
 }
 
-// Refused is closed if every platform with a credential was refused by its service right
-// after the start, and the operator set up no other place where people could write. The
-// host is of no use then: [Host.Refusal] says why.
-func (h *Host) Refused() <-chan struct{} { return h.refusals.done }
-
-// Refusal says which credentials were refused. It is for after [Host.Refused].
-func (h *Host) Refusal() error {
+// refused ends the host because every platform with a credential was refused by its
+// service right after the start, and the operator set up no other place where people
+// could write. The host is of no use then.
+func (h *Host) refused() {
 	r := h.refusals
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	what := slices.Sorted(slices.Values(r.refused))
-	return &Failure{
+	h.fail(&Failure{
 		Kind: KindCredential, What: "no platform takes its credential", Why: errors.New(strings.Join(what, "; ")), Help: "sma doctor --online --dir " + h.opts.Dir,
-	}
+	})
 }
 
 // expectCredentials lists the platforms whose refusal ends the start. They are none if

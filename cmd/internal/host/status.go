@@ -15,6 +15,8 @@ const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
 	StateDraining State = "draining"
+	// StateFailed is of a host that cannot go on; its process is about to end.
+	StateFailed State = "failing"
 )
 
 // Status is a host as programs and people see it. Members are only added.
@@ -66,10 +68,13 @@ type board struct {
 	restart   []string
 }
 
+// enter changes the state. A host that has failed stays so.
 func (b *board) enter(s State) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.state = s
+	if b.state != StateFailed {
+		b.state = s
+	}
 }
 
 // platform reports one platform.

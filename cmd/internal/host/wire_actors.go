@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/actors/run"
@@ -27,13 +29,16 @@ import (
 
 const (
 	routerName = "router"
+	gateName   = "modelgate"
+	// spawnWithin is how long the guardian may take to spawn or stop a child of its own.
+	spawnWithin = 10 * time.Second
 	// idleWorkers is how many goroutines wait for actors with something to do.
 	idleWorkers = 64
 )
 
 // startActors spawns the tree of actors. Platforms come later; until then
 // nothing reaches it.
-func (h *Host) startActors(context.Context) error {
+func (h *Host) startActors(ctx context.Context) error {
 	h.mask.set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
 	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), resultsOf)
 	llm, err := h.newModel()
@@ -50,14 +55,20 @@ func (h *Host) startActors(context.Context) error {
 	}))
 	h.watchActors()
 	h.workers = newWorkers(idleWorkers)
-	root := h.system.Root
+	root := h.system.Root.SpawnNamed
+	if _, err := root(h.workers.with(guardian.Props(guardian.Options{GiveUp: h.giveUp})), guardian.Name); err != nil {
+		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
+	}
+	h.cleanups.add("actors", h.stopActors)
 	s := h.opts.Settings.Settings
-	gate := root.Spawn(h.workers.with(modelgate.Props(modelgate.Options{
+	if err := h.spawn(ctx, gateName, modelgate.Props(modelgate.Options{
 		Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute), Metrics: modelgate.NewMetrics(h.registry),
-	})))
-	h.router = h.system.NewLocalPID(routerName)
+	})); err != nil {
+		return err
+	}
+	h.router = guardian.PID(h.system, routerName)
 	runs := run.Options{
-		Model: llm, Gate: gate, Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
+		Model: llm, Gate: guardian.PID(h.system, gateName), Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
 		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny), Mask: h.mask.raw,
 	}
@@ -74,12 +85,11 @@ func (h *Host) startActors(context.Context) error {
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
 		Shard:    func(int) *actor.Props { return h.workers.with(shard.Props(shards)) },
-		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20,
+		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: h.wakeAgain,
 	}
-	if _, err := root.SpawnNamed(h.workers.with(router.Props(chatsOf)), routerName); err != nil {
-		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
+	if err := h.spawn(ctx, routerName, router.Props(chatsOf)); err != nil {
+		return err
 	}
-	h.cleanups.add("actors", h.stopActors)
 	h.background("memory after crowds", h.afterCrowds)
 	return nil
 }
@@ -141,11 +151,9 @@ func (h *Host) stopActors(ctx context.Context) error {
 		h.log.Info("not everything has ended; it goes on with the next start")
 	}
 	h.endSends(ctx)
-	_, err = await(ctx, root.StopFuture(h.router))
-	for _, p := range h.ports {
-		_, stopErr := await(ctx, root.StopFuture(p.pid))
-		err = errors.Join(err, stopErr)
-	}
+	err = h.stopChild(ctx, routerName)
+	_, stopErr := await(ctx, root.StopFuture(h.system.NewLocalPID(guardian.Name)))
+	err = errors.Join(err, stopErr)
 	h.system.Shutdown()
 	h.workers.close()
 	return err
@@ -166,6 +174,45 @@ func (h *Host) endSends(ctx context.Context) {
 	for _, f := range asked {
 		_, _ = await(ctx, f) // what is still under way is marked as unsure
 	}
+}
+
+// spawn has the guardian begin an actor.
+func (h *Host) spawn(ctx context.Context, name string, props *actor.Props) error {
+	ask := guardian.Spawn{Name: name, Props: h.workers.with(props)}
+	reply, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), ask, spawnWithin))
+	if done, ok := reply.(guardian.Spawned); ok {
+		err = done.Err
+	}
+	if err != nil {
+		return &Failure{Kind: KindFailed, What: name + " cannot be started", Why: err}
+	}
+	return nil
+}
+
+// stopChild has the guardian stop an actor, and waits until it is gone.
+func (h *Host) stopChild(ctx context.Context, name string) error {
+	_, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), guardian.Stop{Name: name}, spawnWithin))
+	return err
+}
+
+// giveUp ends the host because one of its actors cannot be kept alive. The reason may
+// quote people, so only its kind is reported.
+func (h *Host) giveUp(child string, reason any) {
+	why := fmt.Errorf("its actor %s panicked again and again (%s)", child, panicked(reason))
+	if err, ok := reason.(error); ok && errors.Is(err, guardian.ErrEnded) {
+		why = fmt.Errorf("its actor %s: %w", child, guardian.ErrEnded)
+	}
+	h.board.enter(StateFailed)
+	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.opts.Dir})
+}
+
+// wakeAgain wakes the chats with work left after a restart of the router has stopped them.
+func (h *Host) wakeAgain() {
+	go func() {
+		if err := h.wake(context.Background()); err != nil {
+			h.log.Error("the chats with work left cannot be woken", "error", err)
+		}
+	}()
 }
 
 // wake tells the chats that were not at rest to go on.

@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
@@ -60,7 +61,7 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 		return err
 	}
 	for _, p := range places {
-		if err := h.connect(p, up.WithLabelValues(p.name)); err != nil {
+		if err := h.connect(ctx, p, up.WithLabelValues(p.name)); err != nil {
 			return err
 		}
 	}
@@ -108,11 +109,11 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 const starting = "starting"
 
 // connect makes a platform, its adapter actor and its port.
-func (h *Host) connect(p place, up prometheus.Gauge) error {
-	pid := h.system.NewLocalPID(adapter.Name(p.name))
+func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error {
+	pid := guardian.PID(h.system, adapter.Name(p.name))
 	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting})
-	live := adapter.NewPort(h.system, h.router, pid, adapter.PortOptions{
-		Platform: p.name, Metrics: h.portMetrics,
+	live := adapter.NewPort(h.system, pid, adapter.PortOptions{
+		Platform: p.name,
 		OnStatus: func(ok bool, note string) {
 			h.board.platform(PlatformStatus{Name: p.name, On: true, Up: ok, Note: note})
 			value := 0.0
@@ -127,9 +128,9 @@ func (h *Host) connect(p place, up prometheus.Gauge) error {
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
-	props := h.workers.with(adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics}))
-	if _, err := h.system.Root.SpawnNamed(props, adapter.Name(p.name)); err != nil {
-		return &Failure{Kind: KindFailed, What: p.name + " cannot be started", Why: err} // Unreachable: names are given once
+	props := adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics})
+	if err := h.spawn(ctx, adapter.Name(p.name), props); err != nil {
+		return err
 	}
 	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting, Can: made.Capabilities().Words()})
 	h.ports[p.name] = &port{platform: made, port: live, pid: pid, adapter: h.via(made, pid, p.egress)}

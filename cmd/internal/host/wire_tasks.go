@@ -10,6 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
@@ -55,24 +56,22 @@ func (h *Host) taskTools() []tool.Tool {
 }
 
 // startScheduler begins to do tasks at their times. Everything that they need is up.
-func (h *Host) startScheduler(context.Context) error {
+func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
-	props := h.workers.with(scheduler.Props(scheduler.Options{
+	err := h.spawn(ctx, schedulerName, scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
 		Asked: h.askedAboutTask,
 	}))
-	pid, err := h.system.Root.SpawnNamed(props, schedulerName)
 	if err != nil {
-		return &Failure{Kind: KindFailed, What: "the scheduler cannot be started", Why: err} // Unreachable: the name is free
+		return err
 	}
 	h.cleanups.add("scheduler", func(ctx context.Context) error {
-		_, err := await(ctx, h.system.Root.StopFuture(pid))
-		return errors.Join(err, log.Close())
+		return errors.Join(h.stopChild(ctx, schedulerName), log.Close())
 	})
 	return nil
 }
 
-func (h *Host) schedulerPID() *actor.PID { return h.system.NewLocalPID(schedulerName) }
+func (h *Host) schedulerPID() *actor.PID { return guardian.PID(h.system, schedulerName) }
 
 // taskFolders are the folders to watch for tasks.
 func (h *Host) taskFolders() []string { return []string{taskfile.New(h.opts.State, h.zone).Dir()} }

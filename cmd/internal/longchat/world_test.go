@@ -97,7 +97,7 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	if _, err := root.SpawnNamed(props, adapter.Name("telegram")); err != nil {
 		t.Fatal(err)
 	}
-	w.port = adapter.NewPort(system, routerPID, adapterPID, adapter.PortOptions{Metrics: metrics, Platform: "telegram"})
+	w.port = adapter.NewPort(system, adapterPID, adapter.PortOptions{Platform: "telegram"})
 	t.Cleanup(func() {
 		_ = root.StopFuture(routerPID).Wait() // then the chat's handle is closed
 		system.Shutdown()

@@ -69,3 +69,26 @@ func (s *shard) refuse(ac actor.Context, msg any, sender *actor.PID, why string)
 	}
 	return ok
 }
+
+func (s *shard) send(e *entry, l letter) {
+	e.sent++
+	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
+}
+
+// keep lets a letter wait for its chat. What may be refused is, beyond a bound.
+func (s *shard) keep(ac actor.Context, e *entry, l letter) {
+	switch {
+	case e.crash.parked && s.refuse(ac, l.msg, l.sender, reasonParked):
+	case len(e.buf) >= waitingMost && s.refuse(ac, l.msg, l.sender, reasonFull):
+	default:
+		e.buf = append(e.buf, l)
+	}
+}
+
+// flush sends what waited.
+func (s *shard) flush(e *entry) {
+	for _, l := range e.buf {
+		s.send(e, l)
+	}
+	e.buf = nil
+}

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uistream"
+)
+
+// tell sends chunks to the chat.
+func (r *run) tell(ac actor.Context, chunks []uistream.Chunk) {
+	if len(chunks) > 0 {
+		ac.Request(r.chat, messages.RunProgressed{RunID: r.start.RunID, Chunks: chunks})
+	}
+}
+
+func (r *run) fail(ac actor.Context, reason string, err error) {
+	ac.Request(r.chat, messages.RunFailed{RunID: r.start.RunID, Reason: reason, Err: err.Error()})
+}
+
+// acquire asks for the slot of one model call.
+func (r *run) acquire(ac actor.Context) {
+	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey, RunID: r.start.RunID})
+}
+
+// restarted tells the chat that the step is asked for again, and what its requests
+// leave out: the next run's begin with them even if this one is stopped before it hears
+// an answer.
+func (r *run) restarted(ac actor.Context, reason model.Reason) {
+	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason), Trim: messages.Trim(r.trim)})
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+// An actor that restarts do not help ends the host: first /readyz turns red, then the
+// process hears why it has to end. What made the actor panic is not repeated, since it
+// may quote people.
+func TestHostIsGivenUpWithAnActorThatCannotLive(t *testing.T) {
+	p := newProject(t)
+	h := p.start(t, Options{Model: modeltest.NewScript()}, map[string]string{"llm.model": "fake"})
+	if code, why := get(t, "http://"+h.metricsAddr+"/readyz"); code != http.StatusOK {
+		t.Fatalf("before: %d %s", code, why)
+	}
+	// An actor that ends by itself cannot be restarted at all, so the test needs no waits.
+	ends := actor.PropsFromFunc(func(ac actor.Context) {
+		if _, ok := ac.Message().(*actor.Started); ok {
+			ac.Stop(ac.Self())
+		}
+	})
+	if err := h.spawn(t.Context(), "mortal", ends); err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	select {
+	case failed = <-h.Fatal():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the host goes on")
+	}
+	f, ok := errors.AsType[*Failure](failed)
+	if !ok || f.Kind != KindFailed || !strings.Contains(f.Error(), "mortal") {
+		t.Errorf("the failure is %v", failed)
+	}
+	if code, why := get(t, "http://"+h.metricsAddr+"/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(why, "the host is failing") {
+		t.Errorf("afterwards: %d %s", code, why)
+	}
+	h.giveUp("router", errors.New("canary words"))
+	h.giveUp("router", guardian.ErrEnded)
+	select {
+	case failed := <-h.Fatal(): // one of them is enough to end the process
+		if strings.Contains(failed.Error(), "canary") {
+			t.Errorf("the failure quotes the panic: %v", failed)
+		}
+	default:
+		t.Error("a failure got lost")
+	}
+}
