@@ -1,17 +1,17 @@
 package feishu
 
-import "github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+import "github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 
 // Role is a person's standing with the bot, as an [AccessStore] tells it.
-type Role = door.Role
+type Role = botkit.Role
 
 // The roles.
 const (
-	RoleStranger = door.RoleStranger
-	RoleApproved = door.RoleApproved
-	RoleOwner    = door.RoleOwner
+	RoleStranger = botkit.RoleStranger
+	RoleApproved = botkit.RoleApproved
+	RoleOwner    = botkit.RoleOwner
 )
 
 // AccessStore knows who is paired with which bot; bot is [Platform.Name]. It is
 // safe for concurrent use.
-type AccessStore = door.Store
+type AccessStore = botkit.Store

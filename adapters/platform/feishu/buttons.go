@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -117,9 +117,9 @@ func (c *card) object() object {
 			button := object{"tag": "button", "text": plainText(text), "type": kind, "behaviors": []object{{"type": "callback", "value": value}}}
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
 		}
-		if strings.HasPrefix(a.ApprovalID, door.AskPrefix) {
+		if strings.HasPrefix(a.ApprovalID, botkit.AskPrefix) {
 			columns := []object{column("✅ "+say.InButton, "primary", platform.LetIn), column("☝️ "+say.OnceButton, "default", platform.LetOnce), column("🚫 "+say.BlockButton, "default", platform.Block)}
-			if a.Label == door.KindGroup {
+			if a.Label == botkit.KindGroup {
 				columns = []object{column("✅ "+say.GroupButton, "primary", platform.LetIn), column("🚫 "+say.BlockButton, "default", platform.Block)}
 			}
 			elements = append(elements, object{"tag": "column_set", "columns": columns})
@@ -153,7 +153,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	say := c.words(p.say)
 	d := messages.Decision{Approved: c.Say == sayApprove, ApprovalID: c.ID, Digest: c.Digest}
 	switch {
-	case err == nil && strings.HasPrefix(c.ID, door.AskPrefix):
+	case err == nil && strings.HasPrefix(c.ID, botkit.AskPrefix):
 		return p.choose(ctx, e, c)
 	case p.opts.Decide == nil, err != nil, e.Context.Chat == "", len(e.Context.Chat) > maxID, by.ID == "",
 		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != digestOf:

@@ -17,16 +17,16 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
 const (
-	AccessOwner  = door.AccessOwner  // the owner alone
-	AccessPaired = door.AccessPaired // the owner and approved people; the default
-	AccessOpen   = door.AccessOpen   // everybody
+	AccessOwner  = botkit.AccessOwner  // the owner alone
+	AccessPaired = botkit.AccessPaired // the owner and approved people; the default
+	AccessOpen   = botkit.AccessOpen   // everybody
 )
 
 // Values of [Group.Addressed]: what the bot listens to in a group.
@@ -91,22 +91,22 @@ type Options struct {
 
 // Platform is one app. It is safe for concurrent use; Receive may run once at a time.
 type Platform struct {
-	opts     Options
-	name     string
-	client   *client
-	markup   *markup.Renderer
-	me       atomic.Pointer[identity]
-	commands map[string]bool
-	door     *door.Door
-	host     atomic.Pointer[platform.Host] // while messages are taken
-	life     atomic.Pointer[context.Context]
-	working  sync.WaitGroup // beside the receiver
-	say      notices.Words
-	ours     *recent // messages, by whether we sent them
-	cards    cards
-	streams  streams
-	metrics  *metrics
-	log      *slog.Logger
+	opts      Options
+	name      string
+	client    *client
+	markup    *markup.Renderer
+	me        atomic.Pointer[identity]
+	commands  map[string]bool
+	admission *botkit.Admission
+	host      atomic.Pointer[platform.Host] // while messages are taken
+	life      atomic.Pointer[context.Context]
+	working   sync.WaitGroup // beside the receiver
+	say       notices.Words
+	ours      *recent // messages, by whether we sent them
+	cards     cards
+	streams   streams
+	metrics   *metrics
+	log       *slog.Logger
 }
 
 // identity is who the bot is.
@@ -155,7 +155,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
 		say: wordsFor(base.Host), ours: newRecent(maxOurs), metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
-	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -191,11 +191,11 @@ func (o Options) withDefaults() Options {
 
 func (o Options) check() error {
 	var errs []error
-	if !door.KnownAccess(o.Access) {
+	if !botkit.KnownAccess(o.Access) {
 		errs = append(errs, fmt.Errorf("feishu: access is %q, not owner, paired or open", o.Access))
 	}
 	for id, g := range o.Groups {
-		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
+		if g.Access != "" && !botkit.KnownAccess(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
 			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
 		}
 	}

@@ -2,7 +2,7 @@ package feishu
 
 import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // addressing is how a message in a group turns to the bot.
@@ -40,8 +40,8 @@ type rules struct {
 // Reasons of closed gates.
 const (
 	reasonUnaddressed = "unaddressed"
-	reasonNotPaired   = door.ReasonNotPaired
-	reasonNotAllowed  = door.ReasonNotAllowed
+	reasonNotPaired   = botkit.ReasonNotPaired
+	reasonNotAllowed  = botkit.ReasonNotAllowed
 )
 
 // gate decides who is heard. It is pure; its truth table is a test.
@@ -52,7 +52,7 @@ func gate(f facts, r rules) platform.Gate {
 	case f.bot:
 		return ignored("bot")
 	case f.chatType == chatPrivate:
-		if !door.Lets(r.access, f.role) {
+		if !botkit.Lets(r.access, f.role) {
 			return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 		}
 		return platform.Gate{Open: true, Reason: "private"}
@@ -60,15 +60,15 @@ func gate(f facts, r rules) platform.Gate {
 	reason := string(f.addressed)
 	if f.addressed == addressedNot {
 		if !r.always {
-			decides := (r.listed || f.allowed) && door.Lets(r.member, f.role) && !f.named
+			decides := (r.listed || f.allowed) && botkit.Lets(r.member, f.role) && !f.named
 			return platform.Gate{Reason: reasonUnaddressed, Decides: decides}
 		}
 		reason = "all"
 	}
 	switch {
-	case !r.listed && !f.allowed && !door.Lets(r.access, f.role):
+	case !r.listed && !f.allowed && !botkit.Lets(r.access, f.role):
 		return platform.Gate{Refuse: true, Reason: reasonNotAllowed}
-	case !door.Lets(r.member, f.role):
+	case !botkit.Lets(r.member, f.role):
 		return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 	}
 	return platform.Gate{Open: true, Reason: reason, Overheard: f.addressed == addressedNot}

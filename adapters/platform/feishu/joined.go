@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -21,7 +21,7 @@ func (r *receiver) membership(e envelope) handler {
 		return nothing
 	}
 	place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
-	joined := door.Membership{
+	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
 		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},
 		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).listed,
@@ -31,7 +31,7 @@ func (r *receiver) membership(e envelope) handler {
 		return r.guarded(e, func() (any, error) {
 			err := place.await(ctx)
 			if err == nil {
-				err = r.p.door.Joined(ctx, joined)
+				err = r.p.admission.Joined(ctx, joined)
 			}
 			if err != nil {
 				r.p.metrics.events.WithLabelValues("refused").Inc()
@@ -46,7 +46,7 @@ func (r *receiver) membership(e envelope) handler {
 }
 
 // settle puts the outcome of a question to the owner in the place of its buttons.
-func (p *Platform) settle(ctx context.Context, q door.Question) error {
+func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	parts := p.Plan(platform.Outbound{Text: q.Text, Asks: []messages.Ask{q.Ask}})
 	if len(parts) == 0 { // Unreachable: a question has words
 		return nil

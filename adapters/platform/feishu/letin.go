@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -24,14 +24,14 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
 	by := platform.Person{ID: e.Operator.OpenID}
-	switch _, is := p.door.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, door.AskPrefix), c.Say); is {
-	case door.ChoiceForbidden:
+	switch _, is := p.admission.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, botkit.AskPrefix), c.Say); is {
+	case botkit.ChoiceForbidden:
 		return toast("error", say.OwnerOnly)
-	case door.ChoiceFailed:
+	case botkit.ChoiceFailed:
 		return toast("warning", say.TryAgain)
-	case door.ChoiceOver:
+	case botkit.ChoiceOver:
 		return toast("info", say.NotOpenAnyMore)
-	case door.ChoiceDone:
+	case botkit.ChoiceDone:
 	}
 	p.owe(ctx)
 	answer := toast("success", done)
@@ -47,7 +47,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if host == nil {
 		return
 	}
-	p.door.Owe(ctx, door.Bot{
+	p.admission.Owe(ctx, botkit.Bot{
 		Host: func(ctx context.Context, in platform.Inbound) bool {
 			results := (*host).Accept(ctx, []platform.Inbound{in})
 			return len(results) == 1 && results[0].Err == nil

@@ -159,7 +159,7 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 	}
 	if err == nil && buttons != nil {
 		p.cards.keep(made.ID, buttons)
-		p.door.Asked(ctx, made.ID, part.Asks)
+		p.admission.Asked(ctx, made.ID, part.Asks)
 	}
 	return made, err
 }

@@ -3,22 +3,22 @@ package telegram
 import (
 	"context"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // Role is a person's standing with the bot, as an [AccessStore] tells it.
-type Role = door.Role
+type Role = botkit.Role
 
 // The roles.
 const (
-	RoleStranger = door.RoleStranger
-	RoleApproved = door.RoleApproved
-	RoleOwner    = door.RoleOwner
+	RoleStranger = botkit.RoleStranger
+	RoleApproved = botkit.RoleApproved
+	RoleOwner    = botkit.RoleOwner
 )
 
 // AccessStore knows who is paired with which bot; bot is [Platform.Name]. It is
 // safe for concurrent use.
-type AccessStore = door.Store
+type AccessStore = botkit.Store
 
 // Activation is what an [AccessStore] may keep beside: what the bot listens to in each
 // group, as one of [GroupsMention], [GroupsReply], [GroupsCommands] and [GroupsAll].

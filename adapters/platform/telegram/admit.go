@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -20,10 +20,10 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	}
 	private, somebody := f.chatType == "private", !f.bot && !f.anonymous && f.content == contentMessage
 	if somebody {
-		f.role, f.allowed = p.door.Standing(in, private)
+		f.role, f.allowed = p.admission.Standing(in, private)
 	}
 	if now := p.moves.current(in.Chat.ID); somebody && !private && !f.allowed && now != in.Chat.ID { // asked about as what it has become
-		_, f.allowed = p.door.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
+		_, f.allowed = p.admission.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
 	}
 	language := m.language
 	if in.Kind == platform.KindCommand && p.opts.Language != nil {
@@ -51,7 +51,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
 		raw, _ = json.Marshal(update{Message: m.msg}) // what cannot be kept is sent again
 	}
-	in = p.door.Admit(ctx, door.Guest{
+	in = p.admission.Admit(ctx, botkit.Guest{
 		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
 		Allowed: f.allowed, Listed: r.listed, Say: say.Words,
 	})

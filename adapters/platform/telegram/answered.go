@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -86,6 +86,6 @@ func (p *Platform) mayQuote(in platform.Inbound, r rules) bool {
 	if in.Answers.User == "" || in.Answers.User == in.Sender.ID || r.member == AccessOpen {
 		return true
 	}
-	role, _ := p.door.Standing(platform.Inbound{Sender: platform.Person{ID: in.Answers.User}}, true)
-	return door.Lets(r.member, role)
+	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: in.Answers.User}}, true)
+	return botkit.Lets(r.member, role)
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -79,7 +79,7 @@ func buttons(asks []messages.Ask) *keyboard {
 			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
 			continue
 		}
-		if code, ok := strings.CutPrefix(a.ApprovalID, door.AskPrefix); ok {
+		if code, ok := strings.CutPrefix(a.ApprovalID, botkit.AskPrefix); ok {
 			k.Rows = append(k.Rows, choiceButtons(code, a)...)
 			continue
 		}
@@ -177,7 +177,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	person := strconv.FormatInt(c.From.ID, 10)
 	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
-	role, _ := p.door.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
+	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
 	if c.From.IsBot || role != RoleOwner {
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return

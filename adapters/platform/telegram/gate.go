@@ -2,7 +2,7 @@ package telegram
 
 import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // addressing is how a message in a group turns to the bot.
@@ -50,8 +50,8 @@ type rules struct {
 // Reasons of closed gates.
 const (
 	reasonUnaddressed = "unaddressed"
-	reasonNotPaired   = door.ReasonNotPaired
-	reasonNotAllowed  = door.ReasonNotAllowed
+	reasonNotPaired   = botkit.ReasonNotPaired
+	reasonNotAllowed  = botkit.ReasonNotAllowed
 )
 
 // gate decides who is heard. It is pure; its truth table is a test.
@@ -68,7 +68,7 @@ func gate(f facts, r rules) platform.Gate {
 	case f.addressed == addressedOtherBot:
 		return ignored(string(addressedOtherBot))
 	case f.chatType == "private":
-		if !door.Lets(r.access, f.role) {
+		if !botkit.Lets(r.access, f.role) {
 			return platform.Gate{Refuse: true, Reason: reasonNotPaired}
 		}
 		return platform.Gate{Open: true, Reason: "private"}
@@ -86,9 +86,9 @@ func groupGate(f facts, r rules) platform.Gate {
 	}
 	refused := ""
 	switch {
-	case !r.listed && !f.allowed && !door.Lets(r.access, f.role):
+	case !r.listed && !f.allowed && !botkit.Lets(r.access, f.role):
 		refused = reasonNotAllowed
-	case !door.Lets(r.member, f.role):
+	case !botkit.Lets(r.member, f.role):
 		refused = reasonNotPaired
 	}
 	switch {

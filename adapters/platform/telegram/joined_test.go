@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // What an update of the kind my_chat_member means: that the bot was added, that it is gone,
@@ -60,7 +60,7 @@ func TestMembership(t *testing.T) {
 			}
 		})
 	}
-	if m, ok := p.membershipOf(membership{Chat: chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (door.Membership{Group: m.Group, In: true, At: m.At}) {
+	if m, ok := p.membershipOf(membership{Chat: chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (botkit.Membership{Group: m.Group, In: true, At: m.At}) {
 		t.Errorf("added by nobody: %+v", m)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -18,7 +18,7 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 	one := func(text string, choice platform.Choice) button {
 		return button{text, pressChoice + choice + ":" + code}
 	}
-	if a.Label == door.KindGroup {
+	if a.Label == botkit.KindGroup {
 		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
 	}
 	return [][]button{
@@ -36,17 +36,17 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 		return
 	}
 	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), IsBot: c.From.IsBot}
-	switch _, is := p.door.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice); is {
-	case door.ChoiceForbidden:
+	switch _, is := p.admission.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice); is {
+	case botkit.ChoiceForbidden:
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return
-	case door.ChoiceFailed:
+	case botkit.ChoiceFailed:
 		p.toast(ctx, c, say.TryAgain, true)
 		return
-	case door.ChoiceOver:
+	case botkit.ChoiceOver:
 		p.toast(ctx, c, say.NotOpenAnyMore, true)
 		return
-	case door.ChoiceDone:
+	case botkit.ChoiceDone:
 	}
 	p.owe(ctx)
 	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
@@ -59,7 +59,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if host == nil || p.me.Load() == nil {
 		return
 	}
-	p.door.Owe(ctx, door.Bot{
+	p.admission.Owe(ctx, botkit.Bot{
 		Host: func(ctx context.Context, in platform.Inbound) bool {
 			results := (*host).Accept(ctx, []platform.Inbound{in})
 			return len(results) == 1 && results[0].Err == nil

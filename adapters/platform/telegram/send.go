@@ -148,7 +148,7 @@ func replyTo(id string) *replyParameters {
 func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	made, err := p.sendTo(ctx, to, part)
 	if err == nil {
-		p.door.Asked(ctx, made.ID, part.Asks)
+		p.admission.Asked(ctx, made.ID, part.Asks)
 		return made, nil
 	}
 	return p.following(to, err, func(now platform.Target) (messages.Receipt, error) { return p.sendTo(ctx, now, part) })

@@ -16,15 +16,15 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
 const (
-	AccessOwner  = door.AccessOwner  // the owner alone
-	AccessPaired = door.AccessPaired // the owner and approved people; the default
-	AccessOpen   = door.AccessOpen   // everybody
+	AccessOwner  = botkit.AccessOwner  // the owner alone
+	AccessPaired = botkit.AccessPaired // the owner and approved people; the default
+	AccessOpen   = botkit.AccessOpen   // everybody
 )
 
 // Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
@@ -104,7 +104,7 @@ type Platform struct {
 	markup    *markup.Renderer
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
-	door      *door.Door
+	admission *botkit.Admission
 	follows   *follows
 	versions  *versions
 	pauses    *pauses
@@ -169,7 +169,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
-	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), newVersions()
 	for _, c := range o.Commands {
@@ -208,7 +208,7 @@ func (o Options) check() error {
 		return s == GroupsMention || s == GroupsReply || s == GroupsCommands || s == GroupsAll
 	}
 	var errs []error
-	if !door.KnownAccess(o.Access) {
+	if !botkit.KnownAccess(o.Access) {
 		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
 	}
 	if !groups(o.Groups) {
@@ -218,7 +218,7 @@ func (o Options) check() error {
 		errs = append(errs, fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts))
 	}
 	for id, g := range o.Listed {
-		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
+		if g.Access != "" && !botkit.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
 			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
 		}
 	}

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"context"
@@ -114,7 +114,7 @@ func TestAdmit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &book{roles: map[string]Role{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
-			d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+			d := NewAdmission("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
 			got := d.Admit(t.Context(), c.guest)
 			if diff := cmp.Diff(c.want, got.Gate); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -152,14 +152,14 @@ func TestLets(t *testing.T) {
 // groups alone.
 func TestStanding(t *testing.T) {
 	b := &book{roles: map[string]Role{"1": RoleOwner}, groups: map[string]bool{"9": true}}
-	d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+	d := NewAdmission("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
 	if role, allowed := d.Standing(message(platform.Gate{}), false); role != RoleOwner || !allowed {
 		t.Errorf("in a group: %q, %t", role, allowed)
 	}
 	if role, allowed := d.Standing(message(platform.Gate{}), true); role != RoleOwner || allowed {
 		t.Errorf("in private: %q, %t", role, allowed)
 	}
-	if role, allowed := New("telegram", AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != RoleStranger || allowed {
+	if role, allowed := NewAdmission("telegram", AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != RoleStranger || allowed {
 		t.Errorf("without a store: %q, %t", role, allowed)
 	}
 }

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ const AskPrefix = "let-in:"
 
 // pasted: the message is nothing but the code of somebody who waits, in the owner's own
 // words.
-func (d *Door) pasted(in platform.Inbound) bool {
+func (d *Admission) pasted(in platform.Inbound) bool {
 	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(strings.TrimSpace(in.Text), "\n") {
 		return false
 	}
@@ -36,13 +36,13 @@ func (d *Door) pasted(in platform.Inbound) bool {
 	return ok
 }
 
-func (d *Door) blocked(chat string) bool {
+func (d *Admission) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == RoleBlocked
 }
 
 // Met keeps where the owner talks to the bot in private, which not every platform tells by
 // who they are.
-func (d *Door) Met(ctx context.Context, in platform.Inbound) {
+func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (d *Door) Met(ctx context.Context, in platform.Inbound) {
 }
 
 // request keeps a stranger's wish to be let in. They get one polite notice while it waits.
-func (d *Door) request(ctx context.Context, g Guest) string {
+func (d *Admission) request(ctx context.Context, g Guest) string {
 	if d.access != AccessPaired {
 		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
 			return ""
@@ -78,7 +78,7 @@ func (d *Door) request(ctx context.Context, g Guest) string {
 }
 
 // askGroup keeps the wish to be let in of a group.
-func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
+func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
 	if _, _, err := d.store.Request(ctx, d.bot, platform.Wish{Who: group, Group: true}); err != nil {
 		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
@@ -86,7 +86,7 @@ func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
 }
 
 // waiting lists who waits, for the owner.
-func (d *Door) waiting(say notices.Words) string {
+func (d *Admission) waiting(say notices.Words) string {
 	var lines []string
 	for _, c := range d.store.Guests(d.bot).Codes {
 		if c.For != nil && len(lines) < listed {
@@ -159,7 +159,7 @@ type Question struct {
 // who were let in; the message that they sent first is answered then. All of it is durable
 // before it is forgotten here, and has an id for ever, so that to do it again says nothing
 // twice.
-func (d *Door) Owe(ctx context.Context, b Bot) {
+func (d *Admission) Owe(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 
 // askOwner asks about those who wait: about a few in an hour, and about the groups that the
 // owner has added the bot to.
-func (d *Door) askOwner(ctx context.Context, b Bot, a platform.Guests) {
+func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 	say, shown, more := b.Words(a.Owner.Language), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
@@ -257,7 +257,7 @@ func askKind(p platform.Visitor) string {
 
 // word is a message of the host's own to somebody's private chat, as an order that was obeyed
 // already.
-func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
+func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
 	chat := cmp.Or(to.Chat, to.ID)
 	id = "access:" + id
 	return platform.Inbound{
@@ -269,7 +269,7 @@ func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages
 }
 
 // welcome tells somebody that they are let in and hands over what they said first.
-func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
+func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
 	language := x.Who.Language
 	if x.Who.Group && owner != nil { // groups have no language of their own
 		language = owner.Language
@@ -319,7 +319,7 @@ func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x pl
 
 // Choose does what a press of the owner's says. The press counts in the owner's own private
 // chat alone.
-func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
+func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
 	if d.store == nil {
 		return who, ChoiceForbidden
 	}

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// Door is the door of one bot. It is safe for concurrent use.
-type Door struct {
+// Admission decides what goes along with the verdict on a message to one bot. It is safe for concurrent use.
+type Admission struct {
 	bot     string
 	access  string // who may talk in private
 	store   Store  // nil: everybody is a stranger
@@ -24,10 +24,10 @@ type Door struct {
 	settleAt time.Time  // when that is tried again, after it failed; guarded by settling
 }
 
-// New is the door of a bot that talks to whom access names. store may be nil where
+// NewAdmission admits people to a bot that talks to whom access names. store may be nil where
 // that is everybody.
-func New(bot, access string, store Store, now func() time.Time, log *slog.Logger) *Door {
-	return &Door{bot: bot, access: access, store: store, notices: notices.NewHourly(now), now: now, log: log}
+func NewAdmission(bot, access string, store Store, now func() time.Time, log *slog.Logger) *Admission {
+	return &Admission{bot: bot, access: access, store: store, notices: notices.NewHourly(now), now: now, log: log}
 }
 
 // Guest is a message at the door: its inbound, which carries the gate's verdict, and
@@ -50,7 +50,7 @@ func (g Guest) command(name string) bool {
 }
 
 // Standing asks the store who the sender is, and whether the group is allowed.
-func (d *Door) Standing(in platform.Inbound, private bool) (role Role, allowed bool) {
+func (d *Admission) Standing(in platform.Inbound, private bool) (role Role, allowed bool) {
 	if d.store == nil {
 		return RoleStranger, false
 	}
@@ -59,7 +59,7 @@ func (d *Door) Standing(in platform.Inbound, private bool) (role Role, allowed b
 
 // Admit does what goes along with the verdict on a message, and returns the message
 // with the notice that people get.
-func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
+func (d *Admission) Admit(ctx context.Context, g Guest) platform.Inbound {
 	in, owner := g.In, g.Role == RoleOwner
 	switch {
 	case g.Role == RoleBlocked, !g.Private && d.blocked(in.Chat.ID) && in.Gate.Refuse:
@@ -84,7 +84,7 @@ func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
 }
 
 // pair redeems the code of /start.
-func (d *Door) pair(ctx context.Context, g Guest) platform.Inbound {
+func (d *Admission) pair(ctx context.Context, g Guest) platform.Inbound {
 	in := g.In
 	code := in.Command.Args
 	in.Command.Args, in.Text = "", "/start"
@@ -114,7 +114,7 @@ func (d *Door) pair(ctx context.Context, g Guest) platform.Inbound {
 }
 
 // allow is the owner's /allow in a group, or /allow with a person's code.
-func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
+func (d *Admission) allow(ctx context.Context, g Guest) platform.Inbound {
 	in := g.In
 	switch {
 	case g.Role != RoleOwner:
@@ -141,7 +141,7 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 	return in
 }
 
-func (d *Door) allowGroup(ctx context.Context, in platform.Inbound) bool {
+func (d *Admission) allowGroup(ctx context.Context, in platform.Inbound) bool {
 	if err := d.store.AllowGroup(ctx, d.bot, in.Chat.ID, in.Chat.Title, in.Sender.ID); err != nil {
 		d.log.Error("a group could not be allowed", "chat", in.Chat.ID, "error", err)
 		return false
