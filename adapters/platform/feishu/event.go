@@ -1,7 +1,6 @@
 package feishu
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -148,13 +147,3 @@ func decodeArrived(kind string, raw []byte) (received, error) {
 
 // maxID is the longest id of a message or a chat, in bytes. The service's own are about 40.
 const maxID = 256
-
-// line is the event of a message in one line.
-func (r received) line() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}

@@ -20,7 +20,7 @@ func (r *receiver) membership(e envelope) handler {
 		r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
 		return nothing
 	}
-	place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
+	place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
 		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},

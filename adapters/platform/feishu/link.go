@@ -47,7 +47,7 @@ func (r *receiver) keepLink(ctx context.Context) error {
 		if time.Since(began) > retry.MaxPause {
 			tries = 0
 		}
-		if r.status.set(false, "the long connection is down and is made anew") {
+		if r.status.Set(false, "the long connection is down and is made anew") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
@@ -140,7 +140,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 	})
 	r.p.metrics.links.Inc()
 	r.p.log.Info("receiving by long connection", "bot", r.p.BotName())
-	r.status.set(true, "")
+	r.status.Set(true, "")
 	for {
 		// What is silent for longer than two pings is dead.
 		if err := conn.SetReadDeadline(time.Now().Add(2*r.p.opts.PingEvery + time.Second)); err != nil {

@@ -83,7 +83,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	if !in.Gate.Open {
 		return toast("error", say.MayNotUse)
 	}
-	results := r.intake.host.Accept(ctx, []platform.Inbound{in})
+	results := r.status.Host.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 || results[0].Err != nil {
 		return toast("warning", say.TryAgain)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -27,8 +28,9 @@ const (
 // receiver is one run of Receive.
 type receiver struct {
 	p      *Platform
-	intake *intake
-	status *status
+	intake *botkit.Intake[received]
+	lines  lines
+	status *botkit.Status
 	// life ends with Receive; events do not outlive it.
 	life     context.Context //nolint:containedctx // of the receiver, whose events come from outside
 	handling sync.WaitGroup  // events of long connections
@@ -37,12 +39,12 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := newIntake(p, host)
+	in := p.newIntake(host)
 	p.host.Store(&host)
 	p.life.Store(&ctx)
 	defer p.working.Wait()
-	defer in.close()
-	r := &receiver{p: p, intake: in, status: &status{host: host}, life: ctx}
+	defer in.Close()
+	r := &receiver{p: p, intake: in, lines: lines{open: map[messages.ChatKey][]*place{}}, status: &botkit.Status{Host: host}, life: ctx}
 	defer r.handling.Wait()
 	defer cancel()
 	err := r.begin(ctx)
@@ -60,10 +62,26 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	case ctx.Err() != nil:
 		return nil
 	case isSecretRefused(err):
-		r.status.set(false, ErrSecret.Error())
+		r.status.Set(false, ErrSecret.Error())
 		return &platform.Error{Reason: platform.SendAuth, Err: ErrSecret}
 	}
 	return err
+}
+
+type arrival = botkit.Arrival[received]
+
+// newIntake is the intake of one run of Receive. The service delivers again what was not
+// answered.
+func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
+	return botkit.NewIntake(botkit.IntakeOptions[received]{
+		Host: host, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
+		Map: func(ctx context.Context, events []received) (out []arrival) {
+			for _, e := range events {
+				out = append(out, p.arrival(ctx, e))
+			}
+			return out
+		},
+	})
 }
 
 // begin asks who the bot is, as often as it takes, and takes up what was set aside.
@@ -76,12 +94,12 @@ func (r *receiver) begin(ctx context.Context) error {
 		if ctx.Err() != nil || isSecretRefused(err) {
 			return err
 		}
-		if r.status.set(false, "the service cannot be reached or refuses the app") {
+		if r.status.Set(false, "the service cannot be reached or refuses the app") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
-	return r.intake.open(ctx)
+	return r.intake.Open(ctx)
 }
 
 // identify asks the service who the bot is.
@@ -110,7 +128,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	}
 	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
 	if msg.TakenBack {
-		return arrival{event: event, in: m.takenBack(*msg)}
+		return arrival{Event: event, In: m.takenBack(*msg)}
 	}
 	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != chatPrivate {
 		ours := p.isOurs(ctx, msg.Parent)
@@ -121,7 +139,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 		msg.Forwards = p.forwards(ctx, msg.ID)
 		in.Parts = readContent(*msg).parts
 	}
-	return arrival{event: event, in: in}
+	return arrival{Event: event, In: in}
 }
 
 // isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
@@ -165,7 +183,7 @@ func (r *receiver) prepare(e envelope) handler {
 			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
 			return nothing
 		}
-		place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
+		place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
 		return func(ctx context.Context) (any, error) {
 			defer place.leave()
 			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
@@ -194,7 +212,7 @@ func nothing(context.Context) (any, error) { return struct{}{}, nil }
 func (r *receiver) arrived(ctx context.Context, at *place, event received) (any, error) {
 	err := at.await(ctx)
 	if err == nil {
-		err = r.intake.deliver(ctx, r.p.arrival(ctx, event))
+		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)}, nil)
 	}
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("refused").Inc()
@@ -205,6 +223,7 @@ func (r *receiver) arrived(ctx context.Context, at *place, event received) (any,
 		kind = "taken_back"
 	}
 	r.p.metrics.events.WithLabelValues(kind).Inc()
+	r.p.owe(ctx)
 	return struct{}{}, nil
 }
 
@@ -235,27 +254,6 @@ func decodeEnvelope(raw []byte) (envelope, error) {
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
-
-// status reports changes only.
-type status struct {
-	mu   sync.Mutex
-	host platform.Host
-	told bool
-	up   bool
-	note string
-}
-
-// set reports a state and tells whether it is a new one.
-func (s *status) set(up bool, note string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told && s.up == up && s.note == note {
-		return false
-	}
-	s.told, s.up, s.note = true, up, note
-	s.host.Status(up, note)
-	return true
 }
 
 // stale tells whether a time is further away than events may be.

@@ -87,7 +87,7 @@ func (r *receiver) serveHook(ctx context.Context) error {
 		}
 	}()
 	r.p.log.Info("receiving by webhook", "bot", r.p.BotName())
-	r.status.set(true, "")
+	r.status.Set(true, "")
 	select {
 	case <-ctx.Done():
 		return nil

@@ -35,7 +35,7 @@ func TestRL16MapperPanics(t *testing.T) {
 		updates = append(updates, u)
 	}
 	got := p.arrivals(t.Context(), updates)
-	if len(got) != 2 || got[0].in.Sender.ID != "7" || got[1].in.Sender.ID != "8" || !got[1].in.Gate.Open {
+	if len(got) != 2 || got[0].In.Sender.ID != "7" || got[1].In.Sender.ID != "8" || !got[1].In.Gate.Open {
 		t.Errorf("arrived: %+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -27,10 +28,26 @@ const (
 	conflictPause = 2 * time.Second
 )
 
+// asideAfter is how long chats that the host refuses hold up the others.
+const asideAfter = 2 * time.Second
+
+type (
+	arrival = botkit.Arrival[update]
+	intake  = botkit.Intake[update]
+)
+
+// newIntake is the intake of one run of Receive.
+func (p *Platform) newIntake(host platform.Host) *intake {
+	return botkit.NewIntake(botkit.IntakeOptions[update]{
+		Host: host, StateDir: p.opts.StateDir, Patience: asideAfter, Map: p.arrivals, Now: p.opts.Now, SetAside: p.metrics.parked, Log: p.log,
+		Read: func(line []byte) (u update, err error) { return u, json.Unmarshal(line, &u) },
+	})
+}
+
 // receiver is one run of Receive.
 type receiver struct {
 	p      *Platform
-	status *status
+	status *botkit.Status
 	intake *intake
 	offset int64
 	lowest int64 // the lowest id of a full batch that did not begin at the offset
@@ -42,16 +59,16 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := newIntake(p, host)
+	in := p.newIntake(host)
 	p.host.Store(&host)
 	p.life.Store(&ctx)
 	defer p.pressing.Wait()
-	defer in.close()
+	defer in.Close()
 	defer cancel()
 	if p.opts.Webhook != nil {
 		return p.receiveHook(ctx, host, in)
 	}
-	return (&receiver{p: p, status: &status{host: host}, intake: in}).run(ctx)
+	return (&receiver{p: p, status: &botkit.Status{Host: host}, intake: in}).run(ctx)
 }
 
 // run polls until ctx ends.
@@ -66,7 +83,7 @@ func (r *receiver) run(ctx context.Context) error {
 			return nil
 		case isTokenRefused(err):
 			r.p.metrics.polls.WithLabelValues(string(platform.SendAuth)).Inc()
-			r.status.set(false, ErrToken.Error())
+			r.status.Set(false, ErrToken.Error())
 			return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
 		default:
 			r.failed(ctx, err, began)
@@ -83,7 +100,7 @@ func (r *receiver) step(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.intake.open(ctx, func(us []update) []arrival { return r.p.arrivals(ctx, us) }); err != nil {
+	if err := r.intake.Open(ctx); err != nil {
 		return err
 	}
 	r.p.owe(ctx)
@@ -96,7 +113,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if r.status.set(true, "") {
+	if r.status.Set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
 	if err := r.take(ctx, updates); err != nil {
@@ -124,7 +141,7 @@ func (p *Platform) identify(ctx context.Context) error {
 // so that being back is known at once.
 func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 	wait := r.p.opts.PollTimeout
-	if !r.status.up() {
+	if !r.status.Up() {
 		wait = 0
 	}
 	return r.get(ctx, wait)
@@ -152,7 +169,7 @@ func (r *receiver) take(ctx context.Context, updates []update) error {
 	for _, u := range updates {
 		last = max(last, u.ID)
 	}
-	return r.intake.deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
+	return r.intake.Deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
 }
 
 // arrivals maps updates and puts them through the gate.
@@ -172,7 +189,7 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 			continue
 		}
 		if in, ok := p.arrival(ctx, m, u); ok {
-			batch = append(batch, arrival{u, in})
+			batch = append(batch, arrival{Event: u, In: in})
 		}
 	}
 	return batch
@@ -286,7 +303,7 @@ func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 		pause = max(retry.FirstPause, pause-time.Since(began))
 	}
 	r.p.metrics.polls.WithLabelValues(reason).Inc()
-	if r.status.set(false, note) {
+	if r.status.Set(false, note) {
 		r.p.log.Warn("not receiving", "reason", reason, "error", err)
 	}
 	r.p.client.http.CloseIdleConnections()
@@ -318,23 +335,3 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	r.p.log.Warn("a webhook was set for this token; it was deleted, as this host polls", "webhook_host", host, "pending", info.Pending)
 	return true
 }
-
-// status tells the host about changes only.
-type status struct {
-	host  platform.Host
-	known bool
-	isUp  bool
-	note  string
-}
-
-// set reports a change; it returns whether there was one.
-func (s *status) set(up bool, note string) bool {
-	if s.known && s.isUp == up && s.note == note {
-		return false
-	}
-	s.known, s.isUp, s.note = true, up, note
-	s.host.Status(up, note)
-	return true
-}
-
-func (s *status) up() bool { return s.isUp }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
@@ -75,7 +76,7 @@ func (w *Webhook) secret() string {
 type hook struct {
 	p      *Platform
 	intake *intake
-	status *status
+	status *botkit.Status
 	path   string
 	secret [sha256.Size]byte
 	word   string // the secret
@@ -97,7 +98,7 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 		word = rand.Text()
 	}
 	h := &hook{
-		p: p, intake: in, status: &status{host: host}, path: u.EscapedPath(), word: word, secret: sha256.Sum256([]byte(word)),
+		p: p, intake: in, status: &botkit.Status{Host: host}, path: u.EscapedPath(), word: word, secret: sha256.Sum256([]byte(word)),
 		slots: make(chan struct{}, maxHooks), life: ctx,
 	}
 	if h.path == "" {
@@ -132,7 +133,7 @@ func (h *hook) begin(ctx context.Context) error {
 		if err := h.p.identify(ctx); err != nil {
 			return err
 		}
-		return h.intake.open(ctx, func(us []update) []arrival { return h.p.arrivals(ctx, us) })
+		return h.intake.Open(ctx)
 	})
 }
 
@@ -143,7 +144,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	}
 	h.p.owe(ctx) // what a run before this one could not say
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
-	h.status.set(true, "")
+	h.status.Set(true, "")
 	tick := time.NewTicker(hookCheck)
 	defer tick.Stop()
 	for {
@@ -172,7 +173,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 		if api, ok := errors.AsType[*apiError](err); ok {
 			note, pause = "the server refuses the webhook: "+api.Description, max(pause, api.RetryAfter)
 		}
-		if h.status.set(false, note) {
+		if h.status.Set(false, note) {
 			h.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, pause)
@@ -185,7 +186,7 @@ func (h *hook) ended(err error) error {
 	case h.life.Err() != nil:
 		return nil
 	case isTokenRefused(err):
-		h.status.set(false, ErrToken.Error())
+		h.status.Set(false, ErrToken.Error())
 		return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
 	}
 	return err
@@ -218,15 +219,15 @@ func (h *hook) check(ctx context.Context) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 	case err != nil:
-		h.status.set(false, "the server cannot be reached")
+		h.status.Set(false, "the server cannot be reached")
 	case info.URL != h.p.opts.Webhook.URL:
 		h.p.log.Warn("another program took the webhook away; it is set again")
-		h.status.set(false, "another program uses this token")
+		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
 	case info.Pending > 0 && h.p.opts.Now().Sub(time.Unix(info.ErrorDate, 0)) < 2*hookCheck:
-		h.status.set(false, "telegram cannot reach the webhook: "+tidy(info.LastError, maxName))
+		h.status.Set(false, "telegram cannot reach the webhook: "+tidy(info.LastError, maxName))
 	default:
-		h.status.set(true, "")
+		h.status.Set(true, "")
 	}
 	return err
 }
@@ -297,7 +298,7 @@ func (h *hook) take(raw []byte) int {
 		h.p.log.Error("an update could not be read and is skipped", "update_id", bad[0])
 		return http.StatusOK
 	}
-	if err := h.intake.deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
+	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
 		return http.StatusServiceUnavailable
 	}
 	h.p.owe(h.life)
