@@ -11,14 +11,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-)
-
-// Roles of a person.
-const (
-	RoleStranger = ""
-	RoleApproved = "approved"
-	RoleOwner    = "owner"
-	RoleBlocked  = "blocked"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 var (
@@ -73,9 +66,9 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Role is what a person is to a bot: RoleOwner, RoleApproved or RoleStranger.
+// Role is what a person is to a bot: platform.RoleOwner, platform.RoleApproved or platform.RoleStranger.
 func (s *Store) Role(bot, person string) string {
-	role := RoleStranger
+	role := platform.RoleStranger
 	s.view(bot, func(a *Account) { role = a.role(person) })
 	return role
 }
@@ -83,15 +76,15 @@ func (s *Store) Role(bot, person string) string {
 func (a *Account) role(person string) string {
 	switch {
 	case person == "":
-		return RoleStranger
+		return platform.RoleStranger
 	case a.Owner != nil && a.Owner.ID == person:
-		return RoleOwner
+		return platform.RoleOwner
 	case slices.ContainsFunc(a.People, func(p Person) bool { return p.ID == person }):
-		return RoleApproved
+		return platform.RoleApproved
 	case slices.ContainsFunc(a.Blocked, func(p Person) bool { return p.ID == person }):
-		return RoleBlocked
+		return platform.RoleBlocked
 	}
-	return RoleStranger
+	return platform.RoleStranger
 }
 
 // GroupAllowed tells whether a group was let in.

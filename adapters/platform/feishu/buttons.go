@@ -25,9 +25,6 @@ const (
 	maxCards = 1000
 )
 
-// Decide brings a person's decisions to a chat, as [platform.Live] does.
-type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
-
 // choice is the value of a button: the request by its random id, and what was shown
 // by its digest, so that it works for ever and for nothing else.
 type choice struct {

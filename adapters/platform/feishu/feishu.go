@@ -22,25 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
-const (
-	AccessOwner  = botkit.AccessOwner  // the owner alone
-	AccessPaired = botkit.AccessPaired // the owner and approved people; the default
-	AccessOpen   = botkit.AccessOpen   // everybody
-)
-
-// Values of [Group.Addressed]: what the bot listens to in a group.
-const (
-	AddressedMention = "mention" // mentions and replies to the bot; the default
-	AddressedAlways  = "always"  // every message that the service brings
-)
-
-// Group is the rule of one listed group. Being listed allows it.
-type Group struct {
-	Access    string // empty: open, as listing the group lets it in
-	Addressed string // empty: mention
-}
-
 // Options of a [Platform]. AppID and AppSecret are required, and AccessStore unless Access is open.
 type Options struct {
 	AppID string
@@ -52,7 +33,7 @@ type Options struct {
 	BaseURL string
 	Access  string
 	// Groups are rules by chat id; * stands for all other groups.
-	Groups map[string]Group
+	Groups map[string]platform.Group
 	// Rates, if set, replaces the limits that the service publishes.
 	Rates *platform.Rates
 	// Egress is tool (the default) or direct.
@@ -68,12 +49,12 @@ type Options struct {
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
-	AccessStore AccessStore
+	AccessStore platform.AccessStore
 	// Language is what people chose for a chat, for the answers to commands: en, zh, or
 	// empty for that of the service. Nil: nothing was chosen anywhere.
 	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
-	Decide Decide
+	Decide platform.Decide
 	// StateDir is a folder of the app's own, made when needed: for messages whose
 	// chats do not take them. Empty: the service has to bring such messages again.
 	StateDir string
@@ -169,7 +150,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, AccessPaired)
+	set(&o.Access, platform.AccessPaired)
 	set(&o.Drafts, DraftsOff)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
@@ -190,25 +171,11 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	var errs []error
-	if !botkit.KnownAccess(o.Access) {
-		errs = append(errs, fmt.Errorf("feishu: access is %q, not owner, paired or open", o.Access))
-	}
-	for id, g := range o.Groups {
-		if g.Access != "" && !botkit.KnownAccess(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
-			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
-		}
-	}
+	var drafts error
 	if o.Drafts != DraftsCard && o.Drafts != DraftsOff {
-		errs = append(errs, fmt.Errorf("feishu: drafts is %q, not card or off", o.Drafts))
+		drafts = fmt.Errorf("feishu: drafts is %q, not card or off", o.Drafts)
 	}
-	if err := o.Webhook.check(); err != nil {
-		errs = append(errs, err)
-	}
-	if o.Access != AccessOpen && o.AccessStore == nil {
-		errs = append(errs, errors.New("feishu: closed access needs a store of who is paired"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(botkit.CheckAccess("feishu", o.Access, platform.GroupsMention, o.Groups, o.AccessStore), drafts, o.Webhook.check())
 }
 
 // Name implements [platform.Platform].

@@ -24,7 +24,7 @@ func (r *receiver) membership(e envelope) handler {
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
 		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},
-		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).listed,
+		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
 	}
 	return func(ctx context.Context) (any, error) {
 		defer place.leave()

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -19,7 +20,7 @@ const maxName = 128
 // mapped is a message as the core takes it, with what the gate needs.
 type mapped struct {
 	in    platform.Inbound
-	facts facts
+	facts botkit.Facts
 }
 
 // mapper makes inbounds of messages. It is pure but for the random request id.
@@ -40,20 +41,20 @@ func (m mapper) inbound(r received) mapped {
 		Sender:    platform.Person{ID: r.Sender.ID.OpenID, Name: m.name(r), IsBot: r.Sender.Type != "user"},
 		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.Parent, Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
 	}
-	f := facts{
-		chatType: msg.ChatType, bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot,
-		service: c.text == "" && len(c.parts) == 0,
+	f := botkit.Facts{ChatType: chatType(msg.ChatType), Bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot}
+	if c.text == "" && len(c.parts) == 0 {
+		f.Content = botkit.ContentService
 	}
-	f.named = slices.ContainsFunc(msg.Mentions, func(x mention) bool { return m.bot == "" || x.ID.OpenID != m.bot })
+	f.Named = slices.ContainsFunc(msg.Mentions, func(x mention) bool { return m.bot == "" || x.ID.OpenID != m.bot })
 	switch {
 	case slices.ContainsFunc(msg.Mentions, func(x mention) bool { return m.bot != "" && x.ID.OpenID == m.bot }):
-		f.addressed = addressedMention
+		f.Addressed = botkit.AddressedMention
 	case msg.ToUs != nil && *msg.ToUs:
-		f.addressed = addressedReply
+		f.Addressed = botkit.AddressedReply
 	}
 	// A command that nobody knows is the host's to answer where it is for this bot. In a
 	// group it may be another bot's.
-	turned := (f.chatType == chatPrivate || f.addressed != addressedNot) && !c.forwarded
+	turned := (f.Private() || f.Addressed != botkit.AddressedNot) && !c.forwarded
 	if name, args, ok := parseCommand(c.text); ok && msg.Kind == "text" && (m.commands[name] || turned && !strings.ContainsFunc(name, notInName)) {
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -79,7 +80,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 		Sender: platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
 	}
 	in.TurnID = "u:" + string(in.ChatKey) + ":" + in.IngressID
-	in = r.p.admit(ctx, mapped{in: in, facts: facts{chatType: kind, addressed: addressedCommand}}, received{})
+	in = r.p.admit(ctx, mapped{in: in, facts: botkit.Facts{ChatType: chatType(kind), Addressed: botkit.AddressedCommand}}, received{})
 	if !in.Gate.Open {
 		return toast("error", say.MayNotUse)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // Need is something that the app can do only with one of several scopes.
@@ -35,7 +37,7 @@ func (o Options) Needs() []Need {
 		needs = append(needs, Need{Scopes: []string{"im:chat:readonly", "im:chat"}, For: "administrators of groups are not known, so that they cannot decide"})
 	}
 	for _, g := range o.Groups {
-		if g.Addressed == AddressedAlways {
+		if g.Addressed == platform.GroupsAll {
 			needs = append(needs, Need{Scopes: []string{"im:message.group_msg"}, For: "messages in groups that mention nobody are not heard"})
 			break
 		}

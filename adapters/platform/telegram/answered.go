@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -78,14 +77,4 @@ func firstText(parts []uimessage.Part) string {
 		}
 	}
 	return ""
-}
-
-// mayQuote tells whether the words of an answered message may come along: those of
-// people who are not heard in the group may not, whoever points at them.
-func (p *Platform) mayQuote(in platform.Inbound, r rules) bool {
-	if in.Answers.User == "" || in.Answers.User == in.Sender.ID || r.member == AccessOpen {
-		return true
-	}
-	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: in.Answers.User}}, true)
-	return botkit.Lets(r.member, role)
 }

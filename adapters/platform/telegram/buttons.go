@@ -41,9 +41,6 @@ const (
 // askAllow is what a notice about a group that is not let in asks its owner.
 const askAllow = "allow-group"
 
-// Decide brings a person's decisions to a chat, as [platform.Live] does.
-type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
-
 // callback is a button that somebody pressed.
 type callback struct {
 	ID      string `json:"id"`
@@ -178,7 +175,7 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	person := strconv.FormatInt(c.From.ID, 10)
 	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
 	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
-	if c.From.IsBot || role != RoleOwner {
+	if c.From.IsBot || role != platform.RoleOwner {
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return
 	}

@@ -56,7 +56,7 @@ func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 	}
 	out := botkit.Membership{
 		Group: platform.ChatInfo{ID: p.moves.origin(wire), Type: string(m.Chat.Type), Title: m.Chat.name()},
-		In:    m.New.in(), At: time.Unix(m.Date, 0), Listed: p.opts.rulesFor(p.moves.origin(wire)).listed,
+		In:    m.New.in(), At: time.Unix(m.Date, 0),
 	}
 	if m.From != nil {
 		out.By = platform.Person{ID: strconv.FormatInt(m.From.ID, 10), Name: m.From.name(), IsBot: m.From.IsBot}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -20,7 +21,8 @@ const maxName = 128
 // mapped is an update as the core takes it, with what the gate needs.
 type mapped struct {
 	in       platform.Inbound
-	facts    facts
+	facts    botkit.Facts
+	goesOn   bool // it reads as if it continued what was said before
 	language string
 	msg      *message
 }
@@ -85,15 +87,15 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		text = string(msg.Rich)
 		in.Text = text
 	}
-	out := mapped{in: in, msg: msg, facts: facts{
-		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
-		goesOn: !edit && m.goesOn(msg, text, entities), named: m.namesOthers(text, entities),
+	out := mapped{in: in, msg: msg, goesOn: !edit && m.goesOn(msg, text, entities), facts: botkit.Facts{
+		ChatType: string(msg.Chat.Type), Bot: in.Sender.IsBot, Anonymous: msg.SenderChat != nil, Addressed: m.addressed(msg, text, entities),
+		Named: m.namesOthers(text, entities),
 	}}
 	switch {
 	case edit && msg.Location != nil:
-		out.facts.content = contentLive
+		out.facts.Content = botkit.ContentLive
 	case text == "" && len(in.Parts) == 0:
-		out.facts.content = contentService
+		out.facts.Content = botkit.ContentService
 	}
 	if msg.From != nil {
 		out.language = msg.From.Language
@@ -112,14 +114,14 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	ours := strings.EqualFold(bot, m.me.Username)
 	switch {
 	case bot != "" && !ours:
-		out.facts.addressed = addressedOtherBot
+		out.facts.Addressed = botkit.AddressedOtherBot
 		return
 	case bot != "":
-		out.facts.addressed = addressedCommand
+		out.facts.Addressed = botkit.AddressedCommand
 	}
 	// A command that nobody knows is the host's to answer where it is for this bot. In a
 	// group it may be another bot's.
-	turned := out.facts.chatType == "private" || out.facts.addressed != addressedNot
+	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
 	if m.commands[name] || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
@@ -164,24 +166,24 @@ func notInName(r rune) bool {
 
 // addressed tells how a message turns to the bot: by entities, which the server
 // made, and never by what a text looks like.
-func (m mapper) addressed(msg *message, text string, entities []entity) addressing {
+func (m mapper) addressed(msg *message, text string, entities []entity) botkit.Addressing {
 	for _, e := range entities {
 		switch e.Type {
 		case models.MessageEntityTypeTextMention:
 			if e.User != nil && e.User.ID == m.me.ID {
-				return addressedMention
+				return botkit.AddressedMention
 			}
 		case models.MessageEntityTypeMention:
 			if name, ok := utf16Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
-				return addressedMention
+				return botkit.AddressedMention
 			}
 		default: // formatting
 		}
 	}
 	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.replyTo() != "" {
-		return addressedReply
+		return botkit.AddressedReply
 	}
-	return addressedNot
+	return botkit.AddressedNot
 }
 
 // namesOthers tells whether a message names somebody beside the bot.

@@ -3,15 +3,12 @@ package telegram
 import (
 	"context"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // announceWithin bounds how long telling the service of the commands may take.
 const announceWithin = 20 * time.Second
-
-// MenuEntry is a command that the service lists, with what it does.
-type MenuEntry struct {
-	Command, English, Chinese string
-}
 
 type menuCommand struct {
 	Command     string `json:"command"`
@@ -43,7 +40,7 @@ func (p *Platform) announce(ctx context.Context) {
 }
 
 // menus are the lists of commands, for everybody and for those who read Chinese.
-func menus(entries []MenuEntry) []menuParams {
+func menus(entries []platform.MenuEntry) []menuParams {
 	english, chinese := menuParams{}, menuParams{Language: "zh"}
 	for _, e := range entries {
 		english.Commands = append(english.Commands, menuCommand{e.Command, e.English})

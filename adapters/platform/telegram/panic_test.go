@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // touchy is a store that panics about one person.
-type touchy struct{ AccessStore }
+type touchy struct{ platform.AccessStore }
 
-func (touchy) Role(_, person string) Role {
+func (touchy) Role(_, person string) string {
 	if person == "13" {
 		panic("about a person")
 	}
-	return RoleOwner
+	return platform.RoleOwner
 }
 
 func (touchy) GroupAllowed(string, string) bool { return true }

@@ -129,7 +129,7 @@ func (p *Platform) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && p.opts.readsAll() {
+	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && (p.opts.Groups == platform.GroupsAll || p.opts.FollowUp > 0) {
 		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets mentions, replies and commands alone; " +
 			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
 	}
@@ -210,7 +210,7 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 		in = p.admit(ctx, x)
 	}
 	if ok && in.Gate.Open && p.versions.same(x.msg, in.Kind == platform.KindEdit) {
-		in.Gate = ignored(reasonUnchanged)
+		in.Gate = botkit.Ignored(reasonUnchanged)
 	}
 	return in, ok
 }

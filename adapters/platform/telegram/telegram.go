@@ -20,27 +20,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
-const (
-	AccessOwner  = botkit.AccessOwner  // the owner alone
-	AccessPaired = botkit.AccessPaired // the owner and approved people; the default
-	AccessOpen   = botkit.AccessOpen   // everybody
-)
-
-// Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
-const (
-	GroupsMention  = "mention"  // mentions, replies to the bot, /command@bot; the default
-	GroupsReply    = "reply"    // replies to the bot and /command@bot
-	GroupsCommands = "commands" // /command@bot alone
-	GroupsAll      = "all"      // every message
-)
-
-// Group is the rule of one listed group. Being listed allows it.
-type Group struct {
-	Access    string // empty: open, as listing the group lets it in
-	Addressed string // empty: as Options.Groups
-}
-
 // Options of a [Platform]. Only Token is required, and AccessStore unless Access is open.
 type Options struct {
 	// Token gives the bot's token. It is asked for at each use and never kept or printed.
@@ -54,11 +33,8 @@ type Options struct {
 	// FollowUp is how long somebody who spoke with the bot in a group may go on without
 	// naming it, with what reads so; 0: not at all. It is not kept over a restart.
 	FollowUp time.Duration
-	// Listed are rules by numeric group id; * stands for all other groups.
-	Listed map[string]Group
-	// RateLimit off drops the limits; Rates, if set, replaces the usual ones.
+	// RateLimit off drops the limits.
 	RateLimit string
-	Rates     *platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
@@ -72,19 +48,19 @@ type Options struct {
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string
 	// Menu are the commands that the service lists to people; nil: what it has stays.
-	Menu []MenuEntry
+	Menu []platform.MenuEntry
 	// Proxy is what the Bot API is reached through; empty: what the environment says.
 	Proxy string
 	// HTTPClient replaces the transport. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
-	AccessStore AccessStore
+	AccessStore platform.AccessStore
 	// Language is what people chose for a chat, for the answers to commands: en, zh, or
 	// empty for that of the sender's client. Nil: nothing was chosen anywhere.
 	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
-	Decide Decide
+	Decide platform.Decide
 	// StateDir is a folder of the bot's own, made when needed: for messages whose
 	// chats do not take them. Empty: such messages hold up all that come after them.
 	StateDir string
@@ -185,9 +161,9 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, AccessPaired)
+	set(&o.Access, platform.AccessPaired)
 	set(&o.Drafts, DraftsEdit)
-	set(&o.Groups, GroupsMention)
+	set(&o.Groups, platform.GroupsMention)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
 	}
@@ -204,31 +180,11 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	groups := func(s string) bool {
-		return s == GroupsMention || s == GroupsReply || s == GroupsCommands || s == GroupsAll
-	}
-	var errs []error
-	if !botkit.KnownAccess(o.Access) {
-		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
-	}
-	if !groups(o.Groups) {
-		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention, reply, commands or all", o.Groups))
-	}
+	var drafts error
 	if o.Drafts != DraftsEdit && o.Drafts != DraftsDraft && o.Drafts != DraftsOff {
-		errs = append(errs, fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts))
+		drafts = fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts)
 	}
-	for id, g := range o.Listed {
-		if g.Access != "" && !botkit.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
-			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
-		}
-	}
-	if err := o.Webhook.check(); err != nil {
-		errs = append(errs, err)
-	}
-	if o.Access != AccessOpen && o.AccessStore == nil {
-		errs = append(errs, errors.New("telegram: closed access needs a store of who is paired"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(botkit.CheckAccess("telegram", o.Access, o.Groups, nil, o.AccessStore), drafts, o.Webhook.check())
 }
 
 // Name implements [platform.Platform].
@@ -241,11 +197,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 		Edits: true, VoiceIn: true, Files: platform.FileKinds(),
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
-	switch {
-	case p.opts.RateLimit == "off":
-	case p.opts.Rates != nil:
-		c.Rates = *p.opts.Rates
-	default:
+	if p.opts.RateLimit != "off" {
 		c.Rates = platform.Rates{
 			PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute},
 			PerSender: platform.Rate{N: 30, Per: time.Second}, Burst: burst,

@@ -37,7 +37,7 @@ func (d *Admission) pasted(in platform.Inbound) bool {
 }
 
 func (d *Admission) blocked(chat string) bool {
-	return d.store != nil && d.store.Role(d.bot, chat) == RoleBlocked
+	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
 // Met keeps where the owner talks to the bot in private, which not every platform tells by
@@ -55,8 +55,8 @@ func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 }
 
 // request keeps a stranger's wish to be let in. They get one polite notice while it waits.
-func (d *Admission) request(ctx context.Context, g Guest) string {
-	if d.access != AccessPaired {
+func (d *Admission) request(ctx context.Context, g Request) string {
+	if d.access != platform.AccessPaired {
 		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
 			return ""
 		}

@@ -47,7 +47,7 @@ func newGatehouse(t *testing.T) *gatehouse {
 }
 
 func (g *gatehouse) restart() {
-	g.admission = NewAdmission("telegram", AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
+	g.admission = NewAdmission("telegram", platform.AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
 }
 
 // owe lets the door speak and returns what it said now.
@@ -90,7 +90,7 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 		g.t.Fatal(err)
 	}
 	role, _ := g.admission.Standing(in, true)
-	return g.admission.Admit(g.t.Context(), Guest{In: in, Private: true, Person: true, Role: role, Addressed: true, Raw: raw, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English()}).Gate
 }
 
 func (g *gatehouse) code(id string) string {
@@ -171,7 +171,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 			t.Errorf("%s: %d, want %d", x.what, got, x.want)
 		}
 	}
-	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != RoleApproved || eve != RoleBlocked {
+	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != platform.RoleApproved || eve != platform.RoleBlocked {
 		t.Errorf("Bob is %q and Eve %q", bob, eve)
 	}
 	if gate := g.writes("3", "Eve", "please"); gate.Open || gate.Refuse || gate.Notice != "" || g.code("3") != "" {
@@ -199,7 +199,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	if len(said) != 2 || said[0].Gate.Notice != notices.English().LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
 		t.Fatalf("said %+v", said)
 	}
-	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != RoleStranger {
+	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != platform.RoleStranger {
 		t.Errorf("said %+v", again)
 	}
 	if gate := g.writes("2", "Bob", "the third"); gate.Open || gate.Notice == "" {
@@ -213,27 +213,27 @@ func TestOnceIsOneMessage(t *testing.T) {
 // A code counts in the owner's own words alone, in their private chat.
 func TestWhoseCodeCounts(t *testing.T) {
 	for name, x := range map[string]struct {
-		role      Role
+		role      string
 		group     bool
 		forwarded bool
 		wrap      string
 		lets      bool
 	}{
-		"the owner":            {role: RoleOwner, wrap: "%s", lets: true},
-		"small letters":        {role: RoleOwner, wrap: " %s ", lets: true},
-		"forwarded":            {role: RoleOwner, forwarded: true, wrap: "%s"},
-		"within a sentence":    {role: RoleOwner, wrap: "do not let %s in"},
-		"with a line below it": {role: RoleOwner, wrap: "%s\nno"},
-		"in a group":           {role: RoleOwner, group: true, wrap: "%s"},
-		"somebody let in":      {role: RoleApproved, wrap: "%s"},
+		"the owner":            {role: platform.RoleOwner, wrap: "%s", lets: true},
+		"small letters":        {role: platform.RoleOwner, wrap: " %s ", lets: true},
+		"forwarded":            {role: platform.RoleOwner, forwarded: true, wrap: "%s"},
+		"within a sentence":    {role: platform.RoleOwner, wrap: "do not let %s in"},
+		"with a line below it": {role: platform.RoleOwner, wrap: "%s\nno"},
+		"in a group":           {role: platform.RoleOwner, group: true, wrap: "%s"},
+		"somebody let in":      {role: platform.RoleApproved, wrap: "%s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGatehouse(t)
 			g.writes("2", "Bob", "hello")
 			in := message(open("private"))
 			in.Text, in.Forwarded = strings.ToLower(fmt.Sprintf(x.wrap, g.code("2"))), x.forwarded
-			g.admission.Admit(t.Context(), Guest{In: in, Private: !x.group, Person: true, Role: x.role, Addressed: true, Say: notices.English()})
-			if lets := g.store.Role("telegram", "2") == RoleApproved; lets != x.lets {
+			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English()})
+			if lets := g.store.Role("telegram", "2") == platform.RoleApproved; lets != x.lets {
 				t.Errorf("Bob is let in: %t", lets)
 			}
 		})

@@ -188,7 +188,7 @@ func TestOutcomesOfWordsAreShown(t *testing.T) {
 // says is an order of the owner's in their private chat.
 func (g *gatehouse) allows(code string) platform.Gate {
 	in := order("allow", code, open("private"))
-	return g.admission.Admit(g.t.Context(), Guest{In: in, Private: true, Person: true, Role: RoleOwner, Addressed: true, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: platform.RoleOwner, Addressed: AddressedMention}, Say: notices.English()}).Gate
 }
 
 // What strangers call a group and themselves stays short, in quotes, in one line, and names
