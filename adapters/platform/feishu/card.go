@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -42,9 +43,9 @@ func readCard(msg message) said {
 		lines = cardWords(sent, 0)
 	}
 	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" })
-	text := note("card", tidy(c.Title, 300)).parts
-	if words := strings.TrimSpace(head(strings.Join(lines, "\n"), maxCardText)); words != "" {
-		text = []uimessage.Part{uimessage.Text{Text: placeholder("card", tidy(c.Title, 300)) + "\n" + words}}
+	text := note("card", botkit.Tidy(c.Title, 300)).parts
+	if words := strings.TrimSpace(botkit.Head(strings.Join(lines, "\n"), maxCardText)); words != "" {
+		text = []uimessage.Part{uimessage.Text{Text: botkit.Placeholder("card", botkit.Tidy(c.Title, 300)) + "\n" + words}}
 	}
 	return said{parts: text, forwarded: true}
 }

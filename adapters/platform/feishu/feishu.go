@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -83,8 +84,8 @@ type Platform struct {
 	life      atomic.Pointer[context.Context]
 	working   sync.WaitGroup // beside the receiver
 	say       notices.Words
-	ours      *recent // messages, by whether we sent them
-	cards     cards
+	ours      *recent.Map[string, bool]  // messages, by whether we sent them
+	cards     *recent.Map[string, *card] // with buttons, by message: a press does not bring the card along
 	streams   streams
 	metrics   *metrics
 	log       *slog.Logger
@@ -134,7 +135,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
-		say: wordsFor(base.Host), ours: newRecent(maxOurs), metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
+		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
 	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
@@ -200,7 +201,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 // BotName is what the bot is called, once the service has told it.
 func (p *Platform) BotName() string {
 	if me := p.me.Load(); me != nil {
-		return tidy(me.Name, maxName)
+		return botkit.Tidy(me.Name, botkit.MaxName)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -75,7 +76,7 @@ func forwardsOf(id string, items []listed) []forward {
 		if m.ID == id || m.Upper == "" || len(out) == maxForwards {
 			continue
 		}
-		f := forward{From: tidy(m.Sender.ID, maxName), Created: m.Created, Kind: tidy(m.Kind, 40)}
+		f := forward{From: botkit.Tidy(m.Sender.ID, botkit.MaxName), Created: m.Created, Kind: botkit.Tidy(m.Kind, 40)}
 		if len(m.Body.Content) <= maxForward {
 			f.Content = m.Body.Content
 		}
@@ -91,11 +92,11 @@ func forwardsOf(id string, items []listed) []forward {
 // service hands them out to nobody.
 func readForwards(msg message) said {
 	var out strings.Builder
-	out.WriteString(placeholder("forwarded messages"))
+	out.WriteString(botkit.Placeholder("forwarded messages"))
 	for i, f := range msg.Forwards {
 		line := "\n" + cmp.Or(f.From, "somebody") + f.when() + ": " + strings.ReplaceAll(f.words(), "\n", "\n  ")
 		if i == maxForwards || out.Len()+len(line) > maxForwarded {
-			out.WriteString("\n" + placeholder("more was forwarded"))
+			out.WriteString("\n" + botkit.Placeholder("more was forwarded"))
 			break
 		}
 		out.WriteString(line)
@@ -114,7 +115,7 @@ func (f forward) when() string {
 // words are what a message says, with placeholders for what is not text.
 func (f forward) words() string {
 	if f.Kind == kindForwards {
-		return placeholder("forwarded messages")
+		return botkit.Placeholder("forwarded messages")
 	}
 	c := readContent(message{Kind: f.Kind, Content: f.Content, Mentions: f.Mentions})
 	var all []string

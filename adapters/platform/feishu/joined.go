@@ -17,13 +17,13 @@ func (r *receiver) membership(e envelope) handler {
 	m, err := decodeMembership(e.Event)
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("unreadable").Inc()
-		r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+		r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 		return nothing
 	}
 	place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
-		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
-		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},
+		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
+		By: platform.Person{ID: m.Operator.OpenID, Name: botkit.Tidy(m.Operator.OpenID, botkit.MaxName)},
 		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
 	}
 	return func(ctx context.Context) (any, error) {
@@ -52,12 +52,12 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 		return nil
 	}
 	made := newCard(parts[len(parts)-1], true)
-	made.shown[q.Ask.ApprovalID] = object{"tag": "div", "text": plainText(q.Outcome)}
+	made.shown[q.Ask.ApprovalID] = line(q.Outcome)
 	path := "/open-apis/im/v1/messages/" + url.PathEscape(q.Message)
 	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
 	}
-	p.cards.replace(q.Message, made)
+	p.replaceCard(q.Message, made)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -28,24 +29,29 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
 	}
-	p.cards.replace(messageID, made)
+	p.replaceCard(messageID, made)
 	return nil
+}
+
+// replaceCard puts another card in the place of one that is known.
+func (p *Platform) replaceCard(message string, made *card) {
+	if _, known := p.cards.Get(message); known {
+		p.cards.Put(message, made)
+	}
 }
 
 // outcomeLine is how a request ended, in the place of its buttons.
 func outcomeLine(a messages.AskOutcome) object {
-	mark := "⏹"
+	mark := botkit.Mark(a.Answer)
 	switch a.Answer {
-	case "approved":
-		mark = "✅ "
-	case "denied":
-		mark = "❌ "
 	case "expired":
-		return object{"tag": "div", "text": plainText("⌛")}
+		return line(mark)
+	case "approved", "denied":
+		mark += " "
 	}
 	id := strings.TrimPrefix(a.By, "feishu-")
 	if !isID(id) && a.ByName != "" {
-		id = tidy(a.ByName, maxName)
+		id = botkit.Tidy(a.ByName, botkit.MaxName)
 	}
 	return namedLine(mark, id)
 }

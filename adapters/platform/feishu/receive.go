@@ -144,7 +144,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 
 // isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
 func (p *Platform) isOurs(ctx context.Context, id string) bool {
-	if ours, ok := p.ours.get(id); ok {
+	if ours, ok := p.ours.Get(id); ok {
 		return ours
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -163,7 +163,7 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 		return false
 	}
 	ours := len(got.Data.Items) > 0 && got.Data.Items[0].Sender.ID == p.opts.AppID
-	p.ours.add(id, ours)
+	p.ours.Put(id, ours)
 	return ours
 }
 
@@ -180,7 +180,7 @@ func (r *receiver) prepare(e envelope) handler {
 		event, err := decodeArrived(e.Header.Kind, e.Event)
 		if err != nil {
 			m.WithLabelValues("unreadable").Inc()
-			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+			r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 			return nothing
 		}
 		place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
@@ -232,7 +232,7 @@ func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.p.metrics.events.WithLabelValues("panic").Inc()
-			r.p.log.Error("an event made the platform panic and is skipped", "event_id", tidy(e.Header.ID, maxID), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			r.p.log.Error("an event made the platform panic and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 			answer, err = struct{}{}, nil
 		}
 	}()

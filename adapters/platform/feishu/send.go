@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -33,7 +34,7 @@ var (
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {
-		text = head(text, maxDraft)
+		text = botkit.Head(text, maxDraft)
 	}
 	parts := p.texts(text)
 	if out.Draft {
@@ -158,7 +159,7 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 		made, err = p.create(ctx, out)
 	}
 	if err == nil && buttons != nil {
-		p.cards.keep(made.ID, buttons)
+		p.cards.Put(made.ID, buttons)
 		p.admission.Asked(ctx, made.ID, part.Asks)
 	}
 	return made, err
@@ -177,7 +178,7 @@ func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, 
 		err = &callError{Call: path, Sent: true, Err: errors.New("the answer names no message")}
 	}
 	if err == nil {
-		p.ours.add(sent.ID, true)
+		p.ours.Put(sent.ID, true)
 		return sent.receipt(), nil
 	}
 	if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Reason == platform.SendNotFound && out.reply != "" {
@@ -185,15 +186,4 @@ func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, 
 		return p.create(ctx, out)
 	}
 	return messages.Receipt{}, sendError(err)
-}
-
-// head cuts a text to at most n bytes, between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

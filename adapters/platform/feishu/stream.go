@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -55,29 +56,8 @@ type stream struct {
 
 // streams are the cards of this run, by their messages. It is safe for concurrent use.
 type streams struct {
-	mu    sync.Mutex
-	known map[string]*stream
-	order []string
+	known *recent.Map[string, *stream]
 	pace  pace
-}
-
-func (s *streams) get(message string) *stream {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[message]
-}
-
-func (s *streams) keep(message string, made *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = map[string]*stream{}
-	}
-	s.known[message], s.order = made, append(s.order, message)
-	if len(s.order) > maxStreams {
-		delete(s.known, s.order[0])
-		s.order = s.order[1:]
-	}
 }
 
 // next is a number greater than every one before, also than those of a run before
@@ -100,7 +80,7 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 		return messages.Receipt{}, p.noDrafts(err)
 	}
 	p.metrics.cards.WithLabelValues("made").Inc()
-	p.streams.keep(message.ID, &stream{id: card, text: part.Text, wrote: time.Now()})
+	p.streams.known.Put(message.ID, &stream{id: card, text: part.Text, wrote: time.Now()})
 	return message, nil
 }
 
@@ -245,7 +225,7 @@ func (p *Platform) endStream(ctx context.Context, s *stream) error {
 		return nil
 	}
 	// The summary is what lists of chats show.
-	summary := strings.Join(strings.Fields(head(s.text, 200)), " ")
+	summary := strings.Join(strings.Fields(botkit.Head(s.text, 200)), " ")
 	err := p.configure(ctx, s, object{"streaming_mode": false, "summary": object{"content": summary}})
 	s.ended = err == nil
 	if s.ended {
@@ -286,7 +266,7 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 
 // streamOf is the card of a message; after a restart the service is asked.
 func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error) {
-	if s := p.streams.get(message); s != nil {
+	if s, ok := p.streams.known.Get(message); ok {
 		return s, nil
 	}
 	got, err := post[struct {
@@ -299,7 +279,7 @@ func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error
 		return nil, sendError(err)
 	}
 	s := &stream{id: got.ID}
-	p.streams.keep(message, s)
+	p.streams.known.Put(message, s)
 	return s, nil
 }
 

@@ -22,8 +22,6 @@ const (
 	maxPresses = 32
 	// pressDeadline bounds how long an answer to a button takes.
 	pressDeadline = 30 * time.Second
-	// digestOf is how much of a digest a button carries: 128 bits of it.
-	digestOf = 32
 	// maxData is the longest data of a button, in bytes.
 	maxData = 64
 )
@@ -80,7 +78,7 @@ func buttons(asks []messages.Ask) *keyboard {
 			k.Rows = append(k.Rows, choiceButtons(code, a)...)
 			continue
 		}
-		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
+		data := a.ApprovalID + ":" + a.Digest[:min(botkit.DigestOf, len(a.Digest))]
 		if len(pressApprove+data) > maxData {
 			continue // Unreachable: our ids are short; words decide as well
 		}
@@ -101,7 +99,7 @@ func pressed(data string) (messages.Decision, bool) {
 	}
 	var ok bool
 	d.ApprovalID, d.Digest, ok = strings.Cut(data[len(pressDeny):], ":")
-	return d, ok && d.ApprovalID != "" && len(d.Digest) == digestOf
+	return d, ok && d.ApprovalID != "" && len(d.Digest) == botkit.DigestOf
 }
 
 // press answers a button without holding up messages. What it says is decided only
@@ -163,11 +161,20 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
-	text, shown, alert := say.decided(d, out[0], by)
-	p.toast(ctx, c, text, alert)
-	if shown != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
-		p.settleButtons(ctx, c, d.ApprovalID, shown)
+	answer := botkit.Decided(say.Words, d, out[0])
+	p.toast(ctx, c, answer.Text, answer.Tone != botkit.ToneSuccess)
+	if answer.Mark != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
+		p.settleButtons(ctx, c, d.ApprovalID, decidedBefore(answer.Mark, out[0]))
 	}
+}
+
+// decidedBefore is how a request ended that nobody can decide any more, in the place of its
+// buttons.
+func decidedBefore(mark string, out messages.DecisionOutcome) string {
+	if out.Is == messages.DecisionExpired {
+		return mark
+	}
+	return mark + " " + cmp.Or(out.ByName, out.By)
 }
 
 // letIn lets a group in when its owner presses the button.
@@ -188,35 +195,6 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.name(), pressNothing}}}})
 	p.owe(ctx)
-}
-
-// decided words what became of a decision: for who pressed, and in the place of the
-// buttons.
-func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by platform.Person) (text, shown string, alert bool) {
-	switch out.Is {
-	case messages.DecisionDone:
-		if d.Approved {
-			return w.ApprovedToast, "✅ " + by.Name, false
-		}
-		return w.DeniedToast, "❌ " + by.Name, false
-	case messages.DecisionAlready:
-		mark := "⏹"
-		switch out.Answer {
-		case "approved":
-			mark = "✅"
-		case "denied":
-			mark = "❌"
-		}
-		return w.AlreadyDecided, mark + " " + cmp.Or(out.ByName, out.By), true
-	case messages.DecisionExpired:
-		return w.ExpiredRequest, "⌛", true
-	case messages.DecisionForbidden:
-		return w.MayNotDecide, "", true
-	case messages.DecisionUnseen:
-		return w.UnseenRequest, "", true
-	case messages.DecisionUnknown:
-	}
-	return w.UnknownRequest, "", true
 }
 
 // toastParams of answerCallbackQuery.

@@ -71,11 +71,16 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	if err != nil {
 		return r.Result, &callError{Call: method, Err: err}
 	}
-	answer, status, err := c.post(ctx, method, body)
+	req, err := c.request(ctx, http.MethodPost, "/bot", method, bytes.NewReader(body))
+	if err != nil {
+		return r.Result, &callError{Call: method, Err: err}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := httpcall.Do(c.http, req, method, c.secret(), maxAnswer)
 	if err != nil {
 		return r.Result, err
 	}
-	decodeErr := json.Unmarshal(answer, &r)
+	decodeErr := json.Unmarshal(answer.Body, &r)
 	switch {
 	case decodeErr == nil && r.OK:
 		return r.Result, nil
@@ -87,37 +92,25 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	case decodeErr == nil:
 		decodeErr = errors.New("neither a result nor an error")
 	}
-	return r.Result, &callError{Call: method, Status: status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", status, decodeErr)}
+	return r.Result, &callError{Call: method, Status: answer.Status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", answer.Status, decodeErr)}
 }
 
-func (c *client) post(ctx context.Context, method string, body []byte) (answer []byte, status int, err error) {
-	ctx, progress := httpcall.Traced(ctx)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
-	if err != nil {
-		return nil, 0, &callError{Call: method, Err: err}
+// request is one to an address that holds the token, which no error may hold.
+func (c *client) request(ctx context.Context, method, root, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "", body)
+	if err != nil { // Unreachable: the methods are known
+		return nil, err
 	}
-	token := strings.TrimSpace(c.token())
 	u := *c.base
-	u.Path += "/bot" + token + "/" + method
+	u.Path += root + c.secret() + "/" + path
 	req.URL, req.Host = &u, u.Host
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, 0, &callError{Call: method, Sent: progress.Sent(), Err: c.bare(err)}
-	}
-	defer resp.Body.Close() //nolint:errcheck // nothing was written
-	var buf bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n < maxAnswer {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err = buf.ReadFrom(io.LimitReader(watched(ctx, resp.Body), maxAnswer)); err != nil {
-		return nil, resp.StatusCode, &callError{Call: method, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
-	}
-	return buf.Bytes(), resp.StatusCode, nil
+	return req, nil
 }
+
+func (c *client) secret() string { return strings.TrimSpace(c.token()) }
 
 // bare takes the address, which holds the token, out of an error.
-func (c *client) bare(err error) error { return httpcall.Bare(err, strings.TrimSpace(c.token())) }
+func (c *client) bare(err error) error { return httpcall.Bare(err, c.secret()) }
 
 // scrub takes the token out of a text.
-func (c *client) scrub(s string) string { return httpcall.Scrub(s, strings.TrimSpace(c.token())) }
+func (c *client) scrub(s string) string { return httpcall.Scrub(s, c.secret()) }

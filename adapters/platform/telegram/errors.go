@@ -1,14 +1,14 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 // ErrToken means that the server refuses the bot's token. It ends Receive.
@@ -25,17 +25,7 @@ func sendError(err error) error {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return refusal(e)
 	}
-	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
-	if e, ok := errors.AsType[*callError](err); ok {
-		out.Unknown = e.Sent
-		if e.Status >= http.StatusInternalServerError {
-			out.Reason = platform.SendServer
-		}
-	}
-	if errors.Is(err, context.Canceled) {
-		out.Retryable = false // the caller gave up
-	}
-	return out
+	return httpcall.SendFailed(err)
 }
 
 // refusal classifies what the server said no to.
@@ -61,15 +51,7 @@ func refusal(e *apiError) *platform.Error {
 }
 
 // says tells whether a description holds one of some words, which are in lower case.
-func says(e *apiError, words ...string) bool {
-	text := strings.ToLower(e.Description)
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
-}
+func says(e *apiError, words ...string) bool { return botkit.Says(e.Description, words...) }
 
 // isMarkupRefused tells that the server cannot read the markup, or that the text is too
 // long with it: texts may have 32 KiB of that. Nothing was sent.

@@ -30,27 +30,19 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 // choose does what a button of a request to be let in says.
 func (p *Platform) choose(ctx context.Context, c callback, say words) {
 	choice, code, ok := strings.Cut(strings.TrimPrefix(c.Data, pressChoice), ":")
-	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[choice]
-	if !ok || done == "" {
+	if !ok {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	}
 	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), IsBot: c.From.IsBot}
-	switch _, is := p.admission.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice); is {
-	case botkit.ChoiceForbidden:
-		p.toast(ctx, c, say.OwnerOnly, true)
+	answer := p.admission.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice, say.Words)
+	if answer.Tone != botkit.ToneSuccess {
+		p.toast(ctx, c, answer.Text, true)
 		return
-	case botkit.ChoiceFailed:
-		p.toast(ctx, c, say.TryAgain, true)
-		return
-	case botkit.ChoiceOver:
-		p.toast(ctx, c, say.NotOpenAnyMore, true)
-		return
-	case botkit.ChoiceDone:
 	}
 	p.owe(ctx)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
-	p.toast(ctx, c, done, false)
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{answer.Mark, pressNothing}}}})
+	p.toast(ctx, c, answer.Text, false)
 }
 
 // owe says what is to be said to the owner and to those who were let in.

@@ -1,12 +1,10 @@
 package telegram
 
 import (
-	"crypto/rand"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-telegram/bot/models"
 
@@ -14,9 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// maxName is the longest name of a person or a chat that is passed on, in runes.
-const maxName = 128
 
 // mapped is an update as the core takes it, with what the gate needs.
 type mapped struct {
@@ -59,11 +54,11 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	}
 	in := platform.Inbound{
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
-		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
+		IngressID: id, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
 		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
 		ReplyTo: msg.replyTo(), ToBot: m.toBot(msg), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
-		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
+		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: botkit.Tidy(msg.Group, botkit.MaxName),
 	}
 	if topic != 0 {
 		in.Chat.ThreadID = strconv.FormatInt(topic, 10)
@@ -107,7 +102,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 
 // command makes a command of a text that is one for us.
 func (m mapper) command(out *mapped, text string, edit bool) {
-	name, bot, args, ok := parseCommand(m.withoutMention(text))
+	name, bot, args, ok := botkit.ParseCommand(m.withoutMention(text))
 	if !ok || edit {
 		return
 	}
@@ -138,30 +133,6 @@ func (m mapper) withoutMention(text string) string {
 		return text
 	}
 	return strings.TrimLeft(rest, " ")
-}
-
-// parseCommand reads "/name@bot args".
-func parseCommand(text string) (name, bot, args string, ok bool) {
-	if !strings.HasPrefix(text, "/") {
-		return "", "", "", false
-	}
-	word, args := text[1:], ""
-	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
-		word, args = word[:i], strings.TrimSpace(word[i:])
-	}
-	name, bot, at := strings.Cut(word, "@")
-	if name == "" || len(name) > 32 || at && bot == "" || strings.ContainsFunc(name, notInName) || strings.ContainsFunc(bot, notInName) {
-		return "", "", "", false
-	}
-	name = strings.ToLower(name)
-	if name == "stop" {
-		args = strings.ToLower(args)
-	}
-	return name, bot, args, true
-}
-
-func notInName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 }
 
 // addressed tells how a message turns to the bot: by entities, which the server
@@ -280,35 +251,17 @@ func (u *user) name() string { return personName(u.FirstName, u.LastName, u.User
 
 func (c *chat) name() string {
 	if c.Title != "" {
-		return tidy(c.Title, maxName)
+		return botkit.Tidy(c.Title, botkit.MaxName)
 	}
 	return personName(c.FirstName, c.LastName, c.Username, c.ID)
 }
 
 func personName(first, last, username string, id int64) string {
-	if full := tidy(first+" "+last, maxName); full != "" {
+	if full := botkit.Tidy(first+" "+last, botkit.MaxName); full != "" {
 		return full
 	}
 	if username != "" {
-		return "@" + tidy(username, maxName)
+		return "@" + botkit.Tidy(username, botkit.MaxName)
 	}
 	return strconv.FormatInt(id, 10)
 }
-
-// tidy makes one line of at most n runes of a name that somebody chose.
-func tidy(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		s = string(r[:n])
-	}
-	return s
-}
-
-// newRequestID is short and random.
-func newRequestID() string { return strings.ToLower(rand.Text()[:12]) }

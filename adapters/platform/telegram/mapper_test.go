@@ -204,7 +204,7 @@ func TestNames(t *testing.T) {
 		{"", "", "ann", "@ann"},
 		{" \u202e\n", "", "", "7"},
 		{"a\nb\tc", "", "", "a b c"},
-		{strings.Repeat("长", 300), "", "", strings.Repeat("长", maxName)},
+		{strings.Repeat("长", 300), "", "", strings.Repeat("长", botkit.MaxName)},
 	}
 	for _, c := range cases {
 		if got := personName(c.first, c.last, c.username, 7); got != c.want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -49,20 +50,15 @@ func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, message
 
 // outcomeWords are how a request ended, as a button has room for.
 func outcomeWords(a messages.AskOutcome) string {
-	mark := "⏹"
-	switch a.Answer {
-	case "approved":
-		mark = "✅"
-	case "denied":
-		mark = "❌"
-	case "expired":
-		return "⌛"
+	mark := botkit.Mark(a.Answer)
+	if a.Answer == "expired" {
+		return mark
 	}
 	name := a.ByName
 	if name == "" {
 		_, name, _ = strings.Cut(a.By, "-")
 	}
-	return strings.TrimSpace(mark + " " + head(name, maxShownName))
+	return strings.TrimSpace(mark + " " + botkit.Head(name, maxShownName))
 }
 
 // maxShownName is how much of a name a button shows, in bytes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -148,7 +149,7 @@ func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 }
 
 func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int64, error) {
-	ctx, cancel := whileAlive(ctx, wait+pollGrace, pollGrace)
+	ctx, cancel := httpcall.WhileAlive(ctx, wait+pollGrace, pollGrace)
 	defer cancel()
 	raw, err := call[json.RawMessage](ctx, r.p.client, "getUpdates", pollParams{
 		Offset: r.offset, Limit: pollLimit, Timeout: int(wait / time.Second), Allowed: allowedUpdates(),

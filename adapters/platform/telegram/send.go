@@ -6,12 +6,12 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -37,7 +37,7 @@ var (
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {
-		text = head(text, maxDraft)
+		text = botkit.Head(text, maxDraft)
 	}
 	split := p.markup.Split
 	if p.opts.RichMessages && !out.Draft && len(out.Asks) == 0 {
@@ -74,17 +74,6 @@ func textParts(split []markup.Part) []platform.Part {
 		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup, Rich: s.Rich}
 	}
 	return parts
-}
-
-// head cuts a text to at most n bytes, between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // replyParameters of a message that answers another.

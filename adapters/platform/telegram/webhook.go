@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,23 +16,16 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxUpdate is the longest update that is read. The service's own are far shorter.
 	maxUpdate = 1 << 20
-	// maxHooks is how many updates are worked on side by side; the service brings
-	// 40 unless told otherwise. Reading them is not work.
-	maxHooks = 128
 	// hookCheck is how often the service is asked how it does.
 	hookCheck = time.Minute
-	// hookStop is how long requests under way may take when the receiver ends.
-	hookStop = 5 * time.Second
 )
 
 // Webhook lets the service bring updates. It is plain HTTP: what people's
@@ -77,11 +69,9 @@ type hook struct {
 	p      *Platform
 	intake *intake
 	status *botkit.Status
-	path   string
+	server *botkit.Hook
 	secret [sha256.Size]byte
 	word   string // the secret
-	bodies bodies.Reader
-	slots  chan struct{} // of updates that have come
 	// life ends with Receive; requests do not outlive it.
 	life context.Context //nolint:containedctx // of the receiver, whose requests come from outside
 }
@@ -97,33 +87,14 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 	if word == "" {
 		word = rand.Text()
 	}
-	h := &hook{
-		p: p, intake: in, status: &botkit.Status{Host: host}, path: u.EscapedPath(), word: word, secret: sha256.Sum256([]byte(word)),
-		slots: make(chan struct{}, maxHooks), life: ctx,
-	}
-	if h.path == "" {
-		h.path = "/"
-	}
+	h := &hook{p: p, intake: in, status: &botkit.Status{Host: host}, word: word, secret: sha256.Sum256([]byte(word)), life: ctx}
+	h.server = botkit.NewHook(cmp.Or(u.EscapedPath(), "/"), p.metrics.hooks, h.serve)
 	defer w.Listener.Close() //nolint:errcheck // the server closes it too
 	if err := h.begin(ctx); err != nil {
 		return h.ended(err)
 	}
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	ahead := unused.Of(server)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(w.Listener) }()
-	defer func() {
-		ahead.Close()
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
-		defer cancel()
-		if server.Shutdown(stop) != nil {
-			_ = server.Close() // what was not answered comes again
-		}
-	}()
+	served, stop := h.server.Serve(ctx, w.Listener, p.log)
+	defer stop()
 	return h.ended(h.look(ctx, served))
 }
 
@@ -225,55 +196,27 @@ func (h *hook) check(ctx context.Context) error {
 		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
 	case info.Pending > 0 && h.p.opts.Now().Sub(time.Unix(info.ErrorDate, 0)) < 2*hookCheck:
-		h.status.Set(false, "telegram cannot reach the webhook: "+tidy(info.LastError, maxName))
+		h.status.Set(false, "telegram cannot reach the webhook: "+botkit.Tidy(info.LastError, botkit.MaxName))
 	default:
 		h.status.Set(true, "")
 	}
 	return err
 }
 
-// ServeHTTP takes one update. It answers 200 once that is durable, and never waits for a run.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	code := h.serve(w, r)
-	h.p.metrics.hooks.WithLabelValues(http.StatusText(code)).Inc()
-	switch code {
-	case http.StatusOK:
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
-	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", http.MethodPost)
-	default:
-		w.Header().Set("Connection", "close") // what is left of the body is not read
-	}
-	w.WriteHeader(code)
-}
-
-// serve handles a request and returns the status of the answer. Nothing of it is
-// looked at before its secret, and no place for work is taken before all of it has come.
-func (h *hook) serve(w http.ResponseWriter, r *http.Request) int {
+// serve handles a request and returns the status of the answer. Nothing of it is looked at before
+// its secret, and it is no work before all of it has arrived.
+func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	if !h.knows(r) {
-		return http.StatusUnauthorized
+		return nil, http.StatusUnauthorized
 	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case r.URL.EscapedPath() != h.path:
-		return http.StatusNotFound
-	case r.Method != http.MethodPost:
-		return http.StatusMethodNotAllowed
-	case err != nil || kind != "application/json":
-		return http.StatusUnsupportedMediaType
+	if code := h.server.Meant(r); code != http.StatusOK {
+		return nil, code
 	}
-	raw, code := h.bodies.Read(w, r, maxUpdate)
+	raw, code := h.server.Read(w, r, maxUpdate)
 	if code != http.StatusOK {
-		return code
+		return nil, code
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-r.Context().Done():
-		return http.StatusServiceUnavailable
-	}
-	return h.take(raw)
+	return h.server.Work(r.Context(), func() (any, int) { return nil, h.take(raw) })
 }
 
 // knows compares the secret in constant time, whatever its length.

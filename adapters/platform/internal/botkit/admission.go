@@ -16,7 +16,7 @@ type Admission struct {
 	bot     string
 	access  string               // who may talk in private
 	store   platform.AccessStore // nil: everybody is a stranger
-	notices *notices.Hourly
+	notices *hourly
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -27,7 +27,7 @@ type Admission struct {
 // NewAdmission admits people to a bot that talks to whom access names. store may be nil where
 // that is everybody.
 func NewAdmission(bot, access string, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
-	return &Admission{bot: bot, access: access, store: store, notices: notices.NewHourly(now), now: now, log: log}
+	return &Admission{bot: bot, access: access, store: store, notices: newHourly(now), now: now, log: log}
 }
 
 // Request is a message that wants to be let in: its inbound, which carries the gate's verdict,
@@ -72,7 +72,7 @@ func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
 		d.allowGroup(ctx, in)
 	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Facts.Private():
 		in.Gate.Notice = d.request(ctx, g)
-	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Facts.Addressed != AddressedNot && d.notices.Pass("group "+in.Chat.ID):
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Facts.Addressed != AddressedNot && d.notices.pass("group "+in.Chat.ID):
 		in.Gate.Notice = g.Say.GroupClosed
 		d.askGroup(ctx, in)
 	}
@@ -91,7 +91,7 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 	switch {
 	case err != nil:
 		d.log.Warn("a pairing code was not taken", "user", in.Sender.ID, "error", err)
-		if !in.Gate.Open && d.notices.Pass("codes "+in.Sender.ID) {
+		if !in.Gate.Open && d.notices.pass("codes "+in.Sender.ID) {
 			in.Gate.Notice = g.Say.TooMany
 		}
 	case got == platform.RoleStranger:

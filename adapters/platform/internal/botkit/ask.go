@@ -57,7 +57,7 @@ func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 // request keeps a stranger's wish to be let in. They get one polite notice while it waits.
 func (d *Admission) request(ctx context.Context, g Request) string {
 	if d.access != platform.AccessPaired {
-		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
+		if !d.notices.pass("owner only " + g.In.Sender.ID) {
 			return ""
 		}
 		return g.Say.NotOpen
@@ -317,9 +317,9 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 	return true
 }
 
-// Choose does what a press of the owner's says. The press counts in the owner's own private
+// choose does what a press of the owner says. The press counts in the owner's own private
 // chat alone.
-func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
+func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
 	if d.store == nil {
 		return who, ChoiceForbidden
 	}

@@ -1,6 +1,7 @@
 package botkit
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -24,8 +25,8 @@ func TestGateTruthTable(t *testing.T) {
 								for _, groups := range []string{platform.GroupsMention, platform.GroupsReply, platform.GroupsCommands, platform.GroupsAll} {
 									r := Rules{Access: access, Member: member, Groups: groups, Listed: bits&8 > 0, Quotes: bits&64 > 0}
 									n++
-									if diff := cmp.Diff(expected(f, r), Gate(f, r)); diff != "" {
-										t.Fatalf("%+v under %+v (-want +got):\n%s", f, r, diff)
+									if want, got := expected(f, r), Gate(f, r); !reflect.DeepEqual(want, got) {
+										t.Fatalf("%+v under %+v (-want +got):\n%s", f, r, cmp.Diff(want, got))
 									}
 								}
 							}
