@@ -100,6 +100,17 @@ func post[T any](ctx context.Context, c *client, method, path string, query url.
 	return out.Data, err
 }
 
+// get asks and reads the data of the answer.
+func get[T any](ctx context.Context, c *client, path string, query url.Values) (T, error) {
+	out, err := call[struct {
+		Data T `json:"data"`
+	}](ctx, c, request{method: http.MethodGet, path: path, query: query})
+	return out.Data, err
+}
+
+// messagePath is the path of a message.
+func messagePath(id string) string { return "/open-apis/im/v1/messages/" + url.PathEscape(id) }
+
 // call makes a request and reads its answer. A token that the service does not
 // know any more is replaced once. Its errors are *apiError and *callError, and hold
 // neither secret nor token.

@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,8 @@ type Options struct {
 	Access  string
 	// Groups are rules by chat id; * stands for all other groups.
 	Groups map[string]platform.Group
-	// Rates, if set, replaces the limits that the service publishes.
-	Rates *platform.Rates
+	// Rates are the limits to keep to.
+	Rates platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is card, or off (the default).
@@ -145,25 +146,13 @@ func New(o Options) (*Platform, error) {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, platform.AccessPaired)
-	set(&o.Drafts, DraftsOff)
+	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
+	o.Access = cmp.Or(o.Access, platform.AccessPaired)
+	o.Drafts = cmp.Or(o.Drafts, DraftsOff)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Patience, o.PingEvery = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.PingEvery, defaultPing)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
-	}
-	if o.PingEvery <= 0 {
-		o.PingEvery = defaultPing
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -184,18 +173,12 @@ func (p *Platform) Name() string { return p.name }
 
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
-	c := platform.Capabilities{
+	return platform.Capabilities{
 		Outbox: true, ToolEgress: p.opts.Egress != "direct", MaxText: maxText, Buttons: p.opts.Decide != nil, Cards: p.opts.Decide != nil,
 		VoiceIn: true, Files: platform.FileKinds(),
 		Drafts: p.opts.Drafts == DraftsCard, DraftEvery: map[string]time.Duration{"": draftEvery},
-		Rates: platform.Rates{
-			PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second},
-		},
+		Rates: p.opts.Rates,
 	}
-	if p.opts.Rates != nil {
-		c.Rates = *p.opts.Rates
-	}
-	return c
 }
 
 // BotName is what the bot is called, once the service has told it.

@@ -3,8 +3,6 @@ package feishu
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -34,6 +32,11 @@ type forward struct {
 	Mentions []mention `json:"mentions,omitempty"`
 }
 
+// listing is a message and those that it holds, as the service lists them.
+type listing struct {
+	Items []listed `json:"items"`
+}
+
 // listed is a message as the service lists it.
 type listed struct {
 	ID      string `json:"message_id"`
@@ -57,16 +60,12 @@ type listed struct {
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
-	got, err := call[struct {
-		Data struct {
-			Items []listed `json:"items"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	got, err := get[listing](ctx, p.client, messagePath(id), nil)
 	if err != nil {
 		p.log.Warn("what was forwarded could not be asked", "error", err)
 		return nil
 	}
-	return forwardsOf(id, got.Data.Items)
+	return forwardsOf(id, got.Items)
 }
 
 // forwardsOf are the messages below one, in their order, as much of them as is passed on.

@@ -2,9 +2,6 @@ package feishu
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"net/url"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
@@ -53,12 +50,7 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	}
 	made := newCard(parts[len(parts)-1], true)
 	made.shown[q.Ask.ApprovalID] = line(q.Outcome)
-	path := "/open-apis/im/v1/messages/" + url.PathEscape(q.Message)
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
-		return sendError(err)
-	}
-	p.replaceCard(q.Message, made)
-	return nil
+	return p.replaceCard(ctx, q.Message, made)
 }
 
 // beside runs what takes longer than the service waits for an answer. It ends with the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -25,19 +24,18 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 			made.shown[a.ApprovalID] = outcomeLine(a)
 		}
 	}
-	path := "/open-apis/im/v1/messages/" + url.PathEscape(messageID)
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
-		return sendError(err)
-	}
-	p.replaceCard(messageID, made)
-	return nil
+	return p.replaceCard(ctx, messageID, made)
 }
 
-// replaceCard puts another card in the place of one that is known.
-func (p *Platform) replaceCard(message string, made *card) {
+// replaceCard puts another card in the place of one that was sent.
+func (p *Platform) replaceCard(ctx context.Context, message string, made *card) error {
+	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, messagePath(message), nil, map[string]string{"content": made.content()}); err != nil {
+		return sendError(err)
+	}
 	if _, known := p.cards.Get(message); known {
 		p.cards.Put(message, made)
 	}
+	return nil
 }
 
 // outcomeLine is how a request ended, in the place of its buttons.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -149,20 +148,12 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	got, err := call[struct {
-		Data struct {
-			Items []struct {
-				Sender struct {
-					ID string `json:"id"`
-				} `json:"sender"`
-			} `json:"items"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	got, err := get[listing](ctx, p.client, messagePath(id), nil)
 	if err != nil {
 		p.log.Warn("whose message is answered could not be asked", "error", err)
 		return false
 	}
-	ours := len(got.Data.Items) > 0 && got.Data.Items[0].Sender.ID == p.opts.AppID
+	ours := len(got.Items) > 0 && got.Items[0].Sender.ID == p.opts.AppID
 	p.ours.Put(id, ours)
 	return ours
 }

@@ -2,7 +2,6 @@ package feishu
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -57,15 +56,13 @@ func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 		}
 		return nil, err
 	}
-	got, err := call[struct {
-		Data struct {
-			Scopes []scopeGrant `json:"scopes"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/application/v6/scopes"})
+	got, err := get[struct {
+		Scopes []scopeGrant `json:"scopes"`
+	}](ctx, p.client, "/open-apis/application/v6/scopes", nil)
 	if err != nil {
 		return nil, err
 	}
-	return missing(p.opts.Needs(), got.Data.Scopes), nil
+	return missing(p.opts.Needs(), got.Scopes), nil
 }
 
 // scopeGrant says whether the app has a scope.

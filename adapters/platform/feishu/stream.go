@@ -208,7 +208,7 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 	p.metrics.cards.WithLabelValues("given up").Inc()
 	err := p.endStream(ctx, s)
-	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: "/open-apis/im/v1/messages/" + url.PathEscape(messageID)})
+	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: messagePath(messageID)})
 	if gone != nil {
 		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(err, gone))
 	}

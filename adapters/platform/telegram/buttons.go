@@ -210,11 +210,19 @@ func (p *Platform) toast(ctx context.Context, c callback, text string, alert boo
 	}
 }
 
-// settleParams of editMessageReplyMarkup.
-type settleParams struct {
-	Chat     int64    `json:"chat_id"`
-	Message  int64    `json:"message_id"`
-	Keyboard keyboard `json:"reply_markup"`
+// keyboardParams of editMessageReplyMarkup.
+type keyboardParams struct {
+	Chat     json.RawMessage `json:"chat_id"`
+	Message  int64           `json:"message_id"`
+	Keyboard keyboard        `json:"reply_markup"`
+}
+
+// setKeyboard puts other buttons below a message; those that are there already are no error.
+func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, message int64, k keyboard) error {
+	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", keyboardParams{chat, message, k}); err != nil && !isUnchanged(err) {
+		return sendError(err)
+	}
+	return nil
 }
 
 // settleButtons shows what was decided. It is best effort: buttons that stay say the
@@ -241,8 +249,7 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 
 // showKeyboard puts other buttons below the message whose button was pressed.
 func (p *Platform) showKeyboard(ctx context.Context, c callback, k keyboard) {
-	params := settleParams{Chat: c.Message.Chat.ID, Message: c.Message.ID, Keyboard: k}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
+	if err := p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.ID, k); err != nil {
 		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)
 	}
 }

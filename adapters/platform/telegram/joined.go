@@ -89,11 +89,7 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	if err := errors.Join(err, idErr); err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	params := settleParams{Chat: chat, Message: id, Keyboard: keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}}}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
-		return sendError(err)
-	}
-	return nil
+	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
 }
 
 // beside runs what takes longer than updates may wait. It ends with the receiver.

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -10,13 +9,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// outcomeParams of editMessageReplyMarkup.
-type outcomeParams struct {
-	Chat     json.RawMessage `json:"chat_id"`
-	Message  int64           `json:"message_id"`
-	Keyboard keyboard        `json:"reply_markup"`
-}
 
 // ShowOutcomes implements [platform.Outcomer]: a button that does nothing names how each
 // request ended.
@@ -32,20 +24,17 @@ func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, message
 	if err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	params := outcomeParams{Chat: out.Chat, Message: id}
+	var k keyboard
 	for _, a := range asks {
 		if a.Answer != "" {
-			params.Keyboard.Rows = append(params.Keyboard.Rows, []button{{"#" + strconv.Itoa(a.N) + " " + outcomeWords(a), pressNothing}})
+			k.Rows = append(k.Rows, []button{{"#" + strconv.Itoa(a.N) + " " + outcomeWords(a), pressNothing}})
 			continue
 		}
-		if k := buttons([]messages.Ask{a.Ask}); k != nil {
-			params.Keyboard.Rows = append(params.Keyboard.Rows, k.Rows...)
+		if open := buttons([]messages.Ask{a.Ask}); open != nil {
+			k.Rows = append(k.Rows, open.Rows...)
 		}
 	}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
-		return sendError(err)
-	}
-	return nil
+	return p.setKeyboard(ctx, out.Chat, id, k)
 }
 
 // outcomeWords are how a request ended, as a button has room for.

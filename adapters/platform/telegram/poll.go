@@ -318,10 +318,7 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	info, err := call[struct {
-		URL     string `json:"url"`
-		Pending int    `json:"pending_update_count"`
-	}](ctx, r.p.client, "getWebhookInfo", struct{}{})
+	info, err := call[hookInfo](ctx, r.p.client, "getWebhookInfo", struct{}{})
 	if err != nil {
 		return false
 	}

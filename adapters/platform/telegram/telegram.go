@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,23 +156,13 @@ func New(o Options) (*Platform, error) {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, platform.AccessPaired)
-	set(&o.Drafts, DraftsEdit)
-	set(&o.Groups, platform.GroupsMention)
+	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
+	o.Access, o.Groups = cmp.Or(o.Access, platform.AccessPaired), cmp.Or(o.Groups, platform.GroupsMention)
+	o.Drafts = cmp.Or(o.Drafts, DraftsEdit)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.PollTimeout = cmp.Or(o.PollTimeout, defaultPollTimeout)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.PollTimeout <= 0 {
-		o.PollTimeout = defaultPollTimeout
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -77,9 +77,9 @@ func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, err
 }
 
 // feishuRates are the limits of the settings; 0 is none.
-func feishuRates(l config.RateLimit) *platform.Rates {
+func feishuRates(l config.RateLimit) platform.Rates {
 	rate := func(n config.Limit, per time.Duration) platform.Rate { return platform.Rate{N: int(n), Per: per} }
-	return &platform.Rates{
+	return platform.Rates{
 		PerSender: rate(l.PerSecond, time.Second), PerChat: rate(l.PerChatPerSecond, time.Second), PerGroup: rate(l.PerGroupPerMinute, time.Minute),
 	}
 }
