@@ -206,7 +206,7 @@ func (s *Store) Guests(bot string) platform.Guests {
 	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
 }
 
-// Waits tells whether a code is that of somebody who waits for the owner.
+// Waits reports whether a code is that of somebody who waits for the owner.
 func (s *Store) Waits(bot, code string) (who Person, ok bool) {
 	s.view(bot, func(a *Account) {
 		if i := a.find(code, false, s.now()); i >= 0 {

@@ -87,7 +87,7 @@ func (a *Account) role(person string) string {
 	return platform.RoleStranger
 }
 
-// GroupAllowed tells whether a group was let in.
+// GroupAllowed reports whether a group was let in.
 func (s *Store) GroupAllowed(bot, group string) bool {
 	ok := false
 	s.view(bot, func(a *Account) { ok = a.allows(group) })

@@ -11,7 +11,7 @@ import (
 )
 
 // maxCardText is how much of the words of a card is passed on, in bytes, and
-// maxCardDepth how deep they may stand.
+// maxCardDepth how deeply they may be nested.
 const (
 	maxCardText  = 16 << 10
 	maxCardDepth = 16
@@ -19,7 +19,7 @@ const (
 
 // readCard reads what a card says, as much as there is of it. Events bring cards in one
 // of two forms: flattened to rows of elements as rich text has them, or as they were
-// sent, in user_dsl. Who wrote a card is not told: its words are not the sender's.
+// sent, in user_dsl. The service does not say who wrote a card, so its words are not the sender's.
 func readCard(msg message) said {
 	var c struct {
 		Title    string      `json:"title"`
@@ -31,7 +31,7 @@ func readCard(msg message) said {
 	for _, row := range c.Elements {
 		var line strings.Builder
 		for _, e := range row {
-			text, _ := e.read(message{}) // its pictures are handed out to nobody
+			text, _ := e.read(message{}) // its pictures are never handed out
 			line.WriteString(text)
 		}
 		lines = append(lines, line.String())

@@ -21,7 +21,7 @@ import (
 const (
 	// maxAnswer is the longest answer that is read.
 	maxAnswer = 8 << 20
-	// callTimeout bounds a call beside the caller's context.
+	// callTimeout bounds a call, in addition to the caller's context.
 	callTimeout = 30 * time.Second
 	// uploadTimeout bounds one that brings a file, which may be long and the line slow.
 	uploadTimeout = 5 * time.Minute
@@ -76,8 +76,8 @@ type request struct {
 	open         bool // needs no token
 }
 
-// posting is a request with a JSON body. Its letters stand for themselves: the service
-// bounds bodies.
+// posting is a request with a JSON body. Characters are not escaped for HTML, since the
+// service bounds the length of bodies.
 func posting(method, path string, params any) (request, error) {
 	raw, err := encode(params)
 	if err != nil {
@@ -112,7 +112,7 @@ func get[T any](ctx context.Context, c *client, path string, query url.Values) (
 func messagePath(id string) string { return "/open-apis/im/v1/messages/" + url.PathEscape(id) }
 
 // call makes a request and reads its answer. A token that the service does not
-// know any more is replaced once. Its errors are *apiError and *callError, and hold
+// know any more is replaced once. Its errors are *apiError and *callError, and contain
 // neither secret nor token.
 func call[T any](ctx context.Context, c *client, r request) (T, error) {
 	timeout := callTimeout
@@ -211,8 +211,8 @@ func (c *client) request(ctx context.Context, r request, token string) (*http.Re
 	return req, err
 }
 
-// bearer is a token that holds. Whoever needs one while it is fetched waits, as long
-// as the own context lasts.
+// bearer is a valid token. Callers that need one while it is fetched wait, as long as
+// their own context lasts.
 func (c *client) bearer(ctx context.Context) (string, error) {
 	if token := c.held(); token != "" {
 		return token, nil
@@ -248,7 +248,7 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// held is the token at hand; empty: there is none that holds.
+// held is the current token; empty when it has expired or was never fetched.
 func (c *client) held() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

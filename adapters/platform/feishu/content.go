@@ -14,7 +14,7 @@ import (
 // kindPhoto is the kind of files that the service keeps as images.
 const kindPhoto = "photo"
 
-// said is what a message holds.
+// said is what a message contains.
 type said struct {
 	text      string
 	parts     []uimessage.Part
@@ -50,7 +50,7 @@ func readContent(msg message) said {
 		return file("voice", c.FileKey)
 	case "media":
 		return file("video", c.FileKey)
-	case "sticker": // the service hands none of them out
+	case "sticker": // the service does not hand them out
 		return note("sticker")
 	case "folder": // nor these
 		return note("folder", botkit.FileName(c.FileName))

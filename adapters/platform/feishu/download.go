@@ -30,13 +30,13 @@ const (
 var _ platform.Downloader = (*Platform)(nil)
 
 // fileOf takes the id of a file apart: the message that it is in, and its key there.
-// What is no id of the service is none.
+// Anything that is no id of the service is refused.
 func fileOf(id string) (message, key string, ok bool) {
 	message, key, ok = strings.Cut(id, "/")
 	return message, key, ok && isID(message) && isID(key)
 }
 
-// isID tells whether a text can be an id of the service and nothing else.
+// isID reports whether a text can be an id of the service and nothing else.
 func isID(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
@@ -44,7 +44,7 @@ func isID(s string) bool {
 }
 
 // Download implements [platform.Downloader]. What the service says of a file's name
-// or size counts for nothing: bytes are counted as they come.
+// or size is ignored: bytes are counted as they arrive.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	message, key, ok := fileOf(file.FileID)
 	if !ok {
@@ -70,7 +70,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// fileAgain tells whether and when a file is asked for once more.
+// fileAgain reports whether and when a file is asked for once more.
 func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries {
 		return 0, false

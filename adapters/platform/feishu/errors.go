@@ -35,7 +35,7 @@ func isTokenStale(e *apiError) bool {
 	return e.Code == codeTokenInvalid || e.Code == codeTokenMissing || e.Code == codeTokenExpired
 }
 
-// isSecretRefused tells the answers to a wrong id or secret.
+// isSecretRefused recognises the answers to a wrong id or secret.
 func isSecretRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
@@ -73,10 +73,10 @@ func refusal(e *apiError) *platform.Error {
 	return out
 }
 
-// says tells whether a description holds one of some words, which are in lower case.
+// says reports whether a description holds one of some words, which are in lower case.
 func says(e *apiError, words ...string) bool { return botkit.Says(e.Message, words...) }
 
-// isMarkupRefused tells that the service cannot read what a message is made of;
+// isMarkupRefused: the service cannot read what a message is made of;
 // nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)

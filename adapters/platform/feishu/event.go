@@ -44,7 +44,7 @@ type person struct {
 	OpenID string `json:"open_id"`
 }
 
-// received is the event of a message. It holds what we read; it is also what is
+// received is the event of a message. It has the fields that we read, and is also what is
 // written down of a message that is set aside.
 type received struct {
 	Sender struct {
@@ -67,13 +67,13 @@ type message struct {
 	found
 }
 
-// found is what an event does not tell. We find it out and write it down.
+// found is what an event does not contain. We find it out and write it down.
 type found struct {
 	// ToUs: the message answers one of ours.
 	ToUs *bool `json:"to_us,omitempty"`
 	// TakenBack: somebody took the message back; nothing else of it is known.
 	TakenBack bool `json:"taken_back,omitempty"`
-	// Forwards are the messages that it holds.
+	// Forwards are the messages that it contains.
 	Forwards []forward `json:"forwards,omitempty"`
 }
 
@@ -91,7 +91,7 @@ type membership struct {
 	Operator person `json:"operator_id"`
 }
 
-// decodeMembership reads such an event; one without the id of a chat is none.
+// decodeMembership reads such an event; one without the id of a chat is an error.
 func decodeMembership(raw []byte) (membership, error) {
 	var m membership
 	if json.Unmarshal(raw, &m) != nil || m.Chat == "" || len(m.Chat) > maxID || len(m.Operator.OpenID) > maxID {
@@ -112,7 +112,7 @@ type press struct {
 	} `json:"context"`
 }
 
-// decodeReceived reads the event of a message; one without ids is none.
+// decodeReceived reads the event of a message; one without ids is an error.
 func decodeReceived(raw []byte) (received, error) {
 	var r received
 	if json.Unmarshal(raw, &r) != nil || r.Message.ID == "" || r.Message.Chat == "" || len(r.Message.ID) > maxID || len(r.Message.Chat) > maxID {
@@ -121,7 +121,7 @@ func decodeReceived(raw []byte) (received, error) {
 	return r, nil
 }
 
-// decodeRecall reads the event that a message was taken back. Who did it is not told.
+// decodeRecall reads the event that a message was taken back. The event does not say who did it.
 func decodeRecall(raw []byte) (received, error) {
 	var e struct {
 		ID   string `json:"message_id"`

@@ -34,7 +34,7 @@ type Options struct {
 	// BaseURL is the root of the open platform.
 	BaseURL string
 	Access  string
-	// Groups are rules by chat id; * stands for all other groups.
+	// Groups are rules by chat id; * is all other groups.
 	Groups map[string]platform.Group
 	// Rates are the limits to keep to.
 	Rates platform.Rates
@@ -83,7 +83,7 @@ type Platform struct {
 	admission *botkit.Admission
 	host      atomic.Pointer[platform.Host] // while messages are taken
 	life      atomic.Pointer[context.Context]
-	working   sync.WaitGroup // beside the receiver
+	working   sync.WaitGroup // of [Platform.beside]
 	say       notices.Words
 	ours      *recent.Map[string, bool]  // messages, by whether we sent them
 	cards     *recent.Map[string, *card] // with buttons, by message: a press does not bring the card along
@@ -113,7 +113,7 @@ const (
 	maxOurs = 4096
 )
 
-// New checks the options. It talks to nobody.
+// New checks the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.AppID == "" || o.AppSecret == nil || strings.TrimSpace(o.AppSecret()) == "" {
 		return nil, errors.New("feishu: no app id or no app secret")
@@ -181,7 +181,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	}
 }
 
-// BotName is what the bot is called, once the service has told it.
+// BotName is what the bot is called, once the service has said it.
 func (p *Platform) BotName() string {
 	if me := p.me.Load(); me != nil {
 		return botkit.Tidy(me.Name, botkit.MaxName)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// kindForwards is the kind of a message that holds others, forwarded together.
+	// kindForwards is the kind of a message that contains others, forwarded together.
 	kindForwards = "merge_forward"
 	// maxForwards is how many of them are passed on, maxForwarded how much of their
 	// words altogether, in bytes, and maxForward how much of the content of one is read.
@@ -32,7 +32,7 @@ type forward struct {
 	Mentions []mention `json:"mentions,omitempty"`
 }
 
-// listing is a message and those that it holds, as the service lists them.
+// listing is a message and those that it contains, as the service lists them.
 type listing struct {
 	Items []listed `json:"items"`
 }
@@ -55,8 +55,8 @@ type listed struct {
 	} `json:"mentions"`
 }
 
-// forwards asks for the messages that one holds: an event does not tell them. Nil:
-// they cannot be had now.
+// forwards asks for the messages that one contains, which an event does not. Nil: they
+// are not available now.
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()

@@ -17,7 +17,7 @@ func (r *receiver) membership(e envelope) handler {
 		r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 		return nothing
 	}
-	place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
+	place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
 		By: platform.Person{ID: m.Operator.OpenID, Name: botkit.Tidy(m.Operator.OpenID, botkit.MaxName)},
@@ -53,7 +53,7 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	return p.replaceCard(ctx, q.Message, made)
 }
 
-// beside runs what takes longer than the service waits for an answer. It ends with the
+// beside runs in the background what takes longer than the service waits for an answer. It ends with the
 // receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.working.Go(func() {

@@ -22,8 +22,8 @@ type place struct {
 	turn  chan struct{} // closed when it is first
 }
 
-// stand takes the last place in the line of a chat. It has to be left.
-func (l *lines) stand(key messages.ChatKey) *place {
+// join takes the last place in the line of a chat. It has to be left.
+func (l *lines) join(key messages.ChatKey) *place {
 	p := &place{lines: l, key: key, turn: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -47,8 +47,8 @@ func (m mapper) inbound(r received) mapped {
 	case msg.ToUs != nil && *msg.ToUs:
 		f.Addressed = botkit.AddressedReply
 	}
-	// A command that nobody knows is the host's to answer where it is for this bot. In a
-	// group it may be another bot's.
+	// The host answers an unknown command that is for this bot. In a group it may be meant
+	// for another bot.
 	turned := (f.Private() || f.Addressed != botkit.AddressedNot) && !c.forwarded
 	if name, bot, args, ok := botkit.ParseCommand(c.text); ok && bot == "" && msg.Kind == "text" && (m.commands[name] || turned) {
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
@@ -56,8 +56,8 @@ func (m mapper) inbound(r received) mapped {
 	return mapped{in: in, facts: f}
 }
 
-// takenBack is the withdrawal of a message. It goes to the chat whoever wrote the
-// message: nobody is told anything by it.
+// takenBack is the withdrawal of a message. It goes to the chat, whoever wrote
+// the message, because it tells people nothing new.
 func (m mapper) takenBack(msg message) platform.Inbound {
 	return platform.Inbound{
 		ChatKey:   messages.NewChatKey("feishu", m.account, msg.Chat, 0),
@@ -66,7 +66,7 @@ func (m mapper) takenBack(msg message) platform.Inbound {
 	}
 }
 
-// name is what to call a sender. Events do not tell, unless somebody names themselves.
+// name is what to call a sender. Events do not contain it, unless people mention themselves.
 func (m mapper) name(r received) string {
 	for _, x := range r.Message.Mentions {
 		if x.ID.OpenID == r.Sender.ID.OpenID && x.ID.OpenID != "" {
@@ -108,6 +108,6 @@ func (m mapper) named(text string, mentions []mention) string {
 			pairs = append(pairs, x.Key, "@"+botkit.Tidy(x.Name, botkit.MaxName))
 		}
 	}
-	// Who says nothing but the bot's name has said that.
+	// A message that is only the bot's name keeps it.
 	return cmp.Or(strings.TrimSpace(strings.NewReplacer(pairs...).Replace(text)), me)
 }

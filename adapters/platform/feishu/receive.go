@@ -141,7 +141,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	return arrival{Event: event, In: in}
 }
 
-// isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
+// isOurs reports whether a message is one of the bot's. When that is not known, it is not.
 func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	if ours, ok := p.ours.Get(id); ok {
 		return ours
@@ -174,7 +174,7 @@ func (r *receiver) prepare(e envelope) handler {
 			r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 			return nothing
 		}
-		place := r.lines.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
+		place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
 		return func(ctx context.Context) (any, error) {
 			defer place.leave()
 			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
@@ -247,7 +247,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// stale tells whether a time is further away than events may be.
+// stale reports whether a time is further away than events may be.
 func stale(at, now time.Time) bool {
 	d := now.Sub(at)
 	return d > maxAge || d < -maxAge

@@ -12,7 +12,7 @@ import (
 type Need struct {
 	Scopes []string // any of them will do; the first is the one to ask for
 	For    string   // what people miss without
-	// Must: without it the bot answers nobody.
+	// Must: without it the bot cannot answer at all.
 	Must bool
 }
 
@@ -47,7 +47,7 @@ func (o Options) Needs() []Need {
 // granted is the status of a scope that the app has.
 const granted = 1
 
-// Missing asks the service which scopes the app lacks. Asking takes none. A wrong id
+// Missing asks the service which scopes the app lacks. Asking needs no scope. A wrong id
 // or secret is [ErrSecret].
 func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 	if err := p.identify(ctx); err != nil {
@@ -69,7 +69,7 @@ func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 type scopeGrant struct {
 	Name   string `json:"scope_name"`
 	Status int    `json:"grant_status"`
-	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not told
+	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not known
 }
 
 func missing(needs []Need, grants []scopeGrant) []Need {

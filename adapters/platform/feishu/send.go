@@ -19,7 +19,7 @@ import (
 const (
 	maxText = 4000
 	aimText = 3800
-	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
 	maxDraft = 4 * maxText
 )
 
@@ -30,7 +30,7 @@ var (
 )
 
 // Plan implements [platform.Sender]: texts first, then files, each with its caption
-// behind it, as files have none here.
+// after it, as files have no captions here.
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Values of [Options.Drafts]: how a text under way is shown.
+// Values of [Options.Drafts]: how an unfinished text is shown.
 const (
 	DraftsCard = "card" // in a streaming card
 	DraftsOff  = "off"  // not at all; the default
@@ -26,7 +26,7 @@ const (
 	// draftEvery is the usual time between two looks of a streaming card. The service
 	// takes ten a second.
 	draftEvery = 500 * time.Millisecond
-	// streamElement is the element of a card that holds its text.
+	// streamElement is the element of a card that contains its text.
 	streamElement = "answer"
 	// maxStreams is how many cards are remembered by their messages.
 	maxStreams = 1000
@@ -39,11 +39,11 @@ const (
 	codeClosed   = 300309
 	codeTimedOut = 200850
 	// maxEnds is how often the end of a text is tried in its card, when the service
-	// fails, before it comes as a message.
+	// fails, before it is sent as a message.
 	maxEnds = 3
 )
 
-// stream is a card that shows a text under way.
+// stream is a card that shows an unfinished text.
 type stream struct {
 	id  string
 	seq int64
@@ -68,7 +68,7 @@ func (s *stream) next(now time.Time) int64 {
 }
 
 // beginStream makes a card, sends it and so shows the beginning of a text. A failure
-// is harmless: the text comes as an ordinary message when it is complete.
+// is harmless: the complete text is sent as an ordinary message.
 func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	if !p.streams.pace.draft(time.Now()) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
@@ -85,7 +85,7 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 }
 
 // noDrafts lets drafts be for a while that the service does not want; what it says
-// about them holds for no message.
+// about them does not apply to messages.
 func (p *Platform) noDrafts(err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason == platform.SendNetwork {
@@ -121,7 +121,7 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
 	}
 	if err != nil {
-		return message, "", harmless(sendError(err)) // a card that was not sent is seen by nobody
+		return message, "", harmless(sendError(err)) // people do not see a card that was not sent
 	}
 	out.Kind = "interactive"
 	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
@@ -134,7 +134,7 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 // Edit implements [platform.Editor] for streaming cards: of a draft it shows more,
 // and of the complete text it shows the end and leaves the streaming mode. A message
 // that is no card of ours is not edited. After an error that is not to be tried again
-// the card is gone, so that the text which comes in its place is there once.
+// the card is gone, so that people do not see the text twice.
 func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
 	if _, err := chatOf(to); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	return nil
 }
 
-// showMore shows more of a text under way, unless there is no room for that.
+// showMore shows more of an unfinished text, unless there is no room for that.
 func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
 	now := time.Now()
 	if text == s.text || s.ended {

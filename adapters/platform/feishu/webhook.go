@@ -36,8 +36,8 @@ var errNoBot = errors.New("the app has no bot: add the bot ability in the develo
 type Webhook struct {
 	// Path is the one that is served.
 	Path string
-	// EncryptKey and VerificationToken are the app's. Without a key nothing could be
-	// told from a forgery, so there has to be one; the token is checked if it is set.
+	// EncryptKey and VerificationToken are the app's. Without a key a forgery
+	// could not be recognised, so it is required; the token is checked if it is set.
 	EncryptKey        func() string
 	VerificationToken func() string
 	// Listener takes the requests. Receive closes it.
@@ -83,7 +83,7 @@ type hook struct {
 }
 
 // serve handles a request. Nothing in it is looked at before its signature and time, and
-// places for work are for what is genuine: who is slow or forges takes none.
+// only genuine events take room for work, neither slow requests nor forged ones.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	if code := h.server.Meant(r); code != http.StatusOK {
 		return nil, code
@@ -116,7 +116,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	})
 }
 
-// knows tells whether a request was signed by the service just now.
+// knows reports whether a request was signed by the service just now.
 func (h *hook) knows(r *http.Request, raw []byte) bool {
 	one := func(name string) (string, bool) {
 		v := r.Header.Values(name)
@@ -169,7 +169,7 @@ func (h *hook) unseal(raw []byte, signed bool) (envelope, int) {
 	return e, http.StatusOK
 }
 
-// token tells whether a verification token is the app's, if that is set.
+// token reports whether a verification token is the app's, if that is set.
 func (h *hook) token(given string) bool {
 	if h.p.opts.Webhook.VerificationToken == nil {
 		return true

@@ -19,7 +19,7 @@ type quote struct {
 }
 
 // answered is the message that a message answers: of all of it the stretch that the
-// sender chose, if they chose one. Nil: it answers none, or one without words.
+// sender chose, if they chose one. Nil: it answers no message, or one without words.
 func (m mapper) answered(msg *message) *uimessage.Quoted {
 	r, id := msg.ReplyTo, msg.replyTo()
 	out := &uimessage.Quoted{MessageID: id}

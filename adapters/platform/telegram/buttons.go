@@ -126,7 +126,7 @@ func (p *Platform) press(ctx context.Context, c callback) {
 	})
 }
 
-// answer decides, tells who pressed, and puts what was decided in the place of the
+// answer decides, answers the person who pressed, and puts what was decided in the place of the
 // buttons.
 func (p *Platform) answer(ctx context.Context, c callback) {
 	say := wordsFor(c.From.Language)
@@ -168,7 +168,7 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	}
 }
 
-// decidedBefore is how a request ended that nobody can decide any more, in the place of its
+// decidedBefore is how a request ended that cannot be decided any more, in the place of its
 // buttons.
 func decidedBefore(mark string, out messages.DecisionOutcome) string {
 	if out.Is == messages.DecisionExpired {

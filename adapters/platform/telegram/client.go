@@ -64,7 +64,7 @@ func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Method, e.
 type callError = httpcall.Error
 
 // call posts a request and reads the result. Its errors are *apiError and
-// *callError, and never hold the token.
+// *callError, and never contain the token.
 func call[T any](ctx context.Context, c *client, method string, params any) (T, error) {
 	var r reply[T]
 	body, err := json.Marshal(params)
@@ -95,7 +95,7 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	return r.Result, &callError{Call: method, Status: answer.Status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", answer.Status, decodeErr)}
 }
 
-// request is one to an address that holds the token, which no error may hold.
+// request makes a request to an address that contains the token, which no error may contain.
 func (c *client) request(ctx context.Context, method, root, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "", body)
 	if err != nil { // Unreachable: the methods are known
@@ -109,7 +109,7 @@ func (c *client) request(ctx context.Context, method, root, path string, body io
 
 func (c *client) secret() string { return strings.TrimSpace(c.token()) }
 
-// bare takes the address, which holds the token, out of an error.
+// bare takes the address, which contains the token, out of an error.
 func (c *client) bare(err error) error { return httpcall.Bare(err, c.secret()) }
 
 // scrub takes the token out of a text.

@@ -34,8 +34,8 @@ type hosted struct {
 	Path string `json:"file_path"`
 }
 
-// Download implements [platform.Downloader]. The address of a file holds the bot's
-// token: it is made here, used once and told to nobody.
+// Download implements [platform.Downloader]. The address of a file contains the
+// bot's token: it is made here, used once and never passed on.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	if file.Size > limit {
 		return platform.ErrTooLarge
@@ -60,7 +60,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// tryAgain tells whether and when a file is asked for once more.
+// tryAgain reports whether and when a file is asked for once more.
 func tryAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries || errors.Is(err, platform.ErrNoFile) {
 		return 0, false

@@ -14,7 +14,7 @@ import (
 // ErrToken means that the server refuses the bot's token. It ends Receive.
 var ErrToken = errors.New("telegram refuses the bot token: copy it again from @BotFather (/mybots, API Token), set TELEGRAM_BOT_TOKEN, and start anew")
 
-// isTokenRefused tells the answers to a wrong token: 401, or 404 to one that has not even the right form.
+// isTokenRefused recognises the answers to a wrong token: 401, or 404 to one that has not even the right form.
 func isTokenRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == http.StatusUnauthorized || e.Code == http.StatusNotFound)
@@ -50,10 +50,10 @@ func refusal(e *apiError) *platform.Error {
 	return out
 }
 
-// says tells whether a description holds one of some words, which are in lower case.
+// says reports whether a description holds one of some words, which are in lower case.
 func says(e *apiError, words ...string) bool { return botkit.Says(e.Description, words...) }
 
-// isMarkupRefused tells that the server cannot read the markup, or that the text is too
+// isMarkupRefused: the server cannot read the markup, or that the text is too
 // long with it: texts may have 32 KiB of that. Nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)

@@ -48,7 +48,7 @@ func (f *follows) recent(in platform.Inbound) bool {
 	return ok && since >= 0 && since < f.window
 }
 
-// looksLikeMore: a text asks something, or begins like one that goes on.
+// looksLikeMore reports whether a text asks something, or begins like one that continues.
 func looksLikeMore(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text[:min(len(text), maxMore)]))
 	if strings.ContainsAny(text, "?？") {

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// membership is what an update of the kind my_chat_member tells.
+// membership is what an update of the kind my_chat_member contains.
 type membership struct {
 	Chat chat   `json:"chat"`
 	From *user  `json:"from"`
@@ -92,7 +92,7 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
 }
 
-// beside runs what takes longer than updates may wait. It ends with the receiver.
+// beside runs in the background what takes longer than updates may wait. It ends with the receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.pressing.Go(func() {
 		defer func() {

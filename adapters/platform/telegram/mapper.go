@@ -114,8 +114,8 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	case bot != "":
 		out.facts.Addressed = botkit.AddressedCommand
 	}
-	// A command that nobody knows is the host's to answer where it is for this bot. In a
-	// group it may be another bot's.
+	// The host answers an unknown command that is for this bot. In a group it may be meant
+	// for another bot.
 	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
 	if m.commands[name] || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
@@ -135,7 +135,7 @@ func (m mapper) withoutMention(text string) string {
 	return strings.TrimLeft(rest, " ")
 }
 
-// addressed tells how a message turns to the bot: by entities, which the server
+// addressed is how a message addresses the bot: by entities, which the server
 // made, and never by what a text looks like.
 func (m mapper) addressed(msg *message, text string, entities []entity) botkit.Addressing {
 	for _, e := range entities {
@@ -157,7 +157,7 @@ func (m mapper) addressed(msg *message, text string, entities []entity) botkit.A
 	return botkit.AddressedNot
 }
 
-// namesOthers tells whether a message names somebody beside the bot.
+// namesOthers reports whether a message names somebody other than the bot.
 func (m mapper) namesOthers(text string, entities []entity) bool {
 	return slices.ContainsFunc(entities, func(e entity) bool {
 		switch e.Type {
@@ -172,9 +172,8 @@ func (m mapper) namesOthers(text string, entities []entity) bool {
 	})
 }
 
-// goesOn tells whether a message that does not address the bot may go on with what
-// was just said to it: it looks like a question or begins like one who goes on, and
-// turns to nobody else.
+// goesOn reports whether a message that does not address the bot may continue what was
+// just said to it: it looks like a question or a continuation, and addresses nobody else.
 func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
 	for _, e := range entities {
 		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {

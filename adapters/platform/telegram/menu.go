@@ -20,8 +20,8 @@ type menuParams struct {
 	Language string        `json:"language_code,omitempty"`
 }
 
-// announce tells the service which commands there are, once, beside everything else:
-// people can type them all the same.
+// announce sends the list of commands to the service, once and in the background: people
+// can type commands without it.
 func (p *Platform) announce(ctx context.Context) {
 	if len(p.opts.Menu) == 0 || !p.announced.CompareAndSwap(false, true) {
 		return

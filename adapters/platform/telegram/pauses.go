@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// keptPause is the shortest wait that is worth remembering over a restart.
+	// keptPause is the shortest wait that is remembered over a restart.
 	keptPause = 2 * time.Second
 )
 
@@ -31,7 +31,7 @@ type pauses struct {
 func newPauses(dir string, now func() time.Time, log *slog.Logger) *pauses {
 	p := &pauses{until: map[string]time.Time{}, file: botkit.StateFile{Dir: dir, Name: "pauses.json"}, now: now, log: log}
 	if p.file.Load(&p.until) != nil {
-		p.until = map[string]time.Time{} // a hint that is lost: the service tells again
+		p.until = map[string]time.Time{} // losing the hint is harmless: the service repeats it
 	}
 	return p
 }

@@ -53,7 +53,7 @@ type receiver struct {
 	offset int64
 	lowest int64 // the lowest id of a full batch that did not begin at the offset
 	tries  int
-	// unhooked: a webhook was deleted. One that comes back is somebody's wish.
+	// unhooked: a webhook was deleted. One that is set again is wanted by somebody.
 	unhooked bool
 }
 
@@ -197,7 +197,7 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 }
 
 // arrival maps one update. One that makes it panic is skipped, as those are that
-// cannot be read: it would come again for ever.
+// cannot be read: it would be delivered again for ever.
 func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform.Inbound, ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -216,7 +216,7 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 	return in, ok
 }
 
-// peek gets what waits behind an update and confirms nothing; all of it comes again.
+// peek gets what waits after an update and confirms nothing; all of it is delivered again.
 func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	updates, _, err := r.get(ctx, 0)
 	if err != nil {
@@ -226,14 +226,14 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	return r.p.arrivals(ctx, updates)
 }
 
-// errNoProgress: the server goes on sending an update without a readable id.
+// errNoProgress: the server keeps sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
 
 // inOrder is what of a batch may be taken, by the ids that restore the order. What a
 // server hands out again may have taken the place, in a full batch, of updates that it
-// still holds: who confirmed the highest id would lose those, and who took it would
-// read a chat in the wrong order. So such a batch ends at its first hole, and what
-// follows comes again. A hole at its beginning is none if the same comes once more;
+// still has: confirming the highest id would lose those, and taking it would read a chat
+// in the wrong order. So such a batch ends at its first hole, and what
+// follows is delivered again. A hole at its beginning is accepted if the same batch is delivered once more;
 // until then nothing may be taken.
 func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bool) {
 	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })

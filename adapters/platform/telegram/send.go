@@ -20,7 +20,7 @@ const (
 	aimText    = 3900
 	maxCaption = 1024
 	aimCaption = 1000
-	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
 	maxDraft = 4 * maxText
 	// generalTopic is the topic of a forum that is addressed without its id.
 	generalTopic = 1
@@ -59,7 +59,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	if len(parts) > 0 {
 		parts[0].ReplyTo = out.ReplyTo
 	}
-	for i := range slices.Backward(parts) { // buttons stand below words
+	for i := range slices.Backward(parts) { // buttons go below words
 		if parts[i].Attachment == nil {
 			parts[i].Asks = out.Asks
 			break
@@ -169,7 +169,7 @@ func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platfo
 }
 
 // orderOf is the place of a message among all of its chat. In a group that became a
-// supergroup the ids began anew, behind all that were before.
+// supergroup the ids began anew, after all earlier ones.
 func orderOf(id int64, moved bool) int64 {
 	if moved {
 		id |= 1 << messages.OrderBits

@@ -31,8 +31,8 @@ type Options struct {
 	BaseURL string
 	Access  string
 	Groups  string
-	// FollowUp is how long somebody who spoke with the bot in a group may go on without
-	// naming it, with what reads so; 0: not at all. It is not kept over a restart.
+	// FollowUp is how long somebody who talked with the bot in a group may continue
+	// without naming it, with what reads so; 0: not at all. It is not kept over a restart.
 	FollowUp time.Duration
 	// RateLimit off drops the limits.
 	RateLimit string
@@ -63,7 +63,7 @@ type Options struct {
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
 	Decide platform.Decide
 	// StateDir is a folder of the bot's own, made when needed: for messages whose
-	// chats do not take them. Empty: such messages hold up all that come after them.
+	// chats do not take them. Empty: such messages hold up all later ones.
 	StateDir string
 	// Webhook makes the service bring updates instead of being polled; nil: poll.
 	Webhook *Webhook
@@ -89,7 +89,7 @@ type Platform struct {
 	noMarks   *refusals                     // chats that want no reactions
 	noDrafts  *refusals                     // chats that show no drafts
 	noRich    atomic.Bool                   // the server knows no rich messages
-	host      atomic.Pointer[platform.Host] // of the newest Receive; nil: none was begun
+	host      atomic.Pointer[platform.Host] // of the newest Receive; nil before the first
 	life      atomic.Pointer[context.Context]
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
@@ -117,7 +117,7 @@ const (
 	defaultPollTimeout = 3 * time.Second
 )
 
-// New checks the options. It talks to nobody.
+// New checks the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.Token == nil || strings.TrimSpace(o.Token()) == "" {
 		return nil, errors.New("telegram: no bot token")

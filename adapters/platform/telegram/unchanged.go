@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// reasonUnchanged: an edit of something that nobody sees.
+// reasonUnchanged: an edit that changes nothing visible.
 const reasonUnchanged = "unchanged"
 
 // maxVersions is how many messages are remembered at least; up to twice as many are.
@@ -14,7 +14,7 @@ const maxVersions = 2048
 
 // versions remember what messages said last. The service also reports edits that
 // change nothing of it, as when a message gets its first reaction or a preview of its
-// link: whoever was answered would be answered once more. They are safe for concurrent use.
+// link: without this, people would be answered twice. They are safe for concurrent use.
 type versions struct {
 	seed  maphash.Seed
 	known *recent.Map[messageID, version]
@@ -34,9 +34,9 @@ func newVersions() *versions {
 	return &versions{seed: maphash.MakeSeed(), known: recent.New[messageID, version](maxVersions)}
 }
 
-// same notes what a message says and tells whether that is an edit which changes
-// nothing. An update that comes again gets the answer it got; one that is older than
-// what is known, as happens after a look ahead, is not judged.
+// same notes what a message says and reports whether that is an edit which changes
+// nothing. An update that is delivered again gets the same answer; one that is older than
+// what is known, as happens after a look ahead, is not compared.
 func (v *versions) same(msg *message, edit bool) (same bool) {
 	next := version{at: max(msg.Date, msg.EditDate), edit: edit, sum: v.said(msg)}
 	v.known.Update(messageID{msg.Chat.ID, msg.ID}, func(old version, known bool) version {

@@ -31,7 +31,7 @@ const (
 // Webhook lets the service bring updates. It is plain HTTP: what people's
 // networks reach is a proxy in front of it that speaks TLS.
 type Webhook struct {
-	// URL is the public https address that the service is told. Its path is the
+	// URL is the public https address that the service is given. Its path is the
 	// one that is served.
 	URL string
 	// Secret gives the word that every request carries: 1 to 256 letters, digits,
@@ -229,8 +229,8 @@ func (h *hook) knows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], h.secret[:]) == 1
 }
 
-// take makes an update durable. It goes on when the caller leaves: what is
-// accepted then is known when it comes again.
+// take makes an update durable. It continues when the caller leaves: what is
+// accepted then is known when it is delivered again.
 func (h *hook) take(raw []byte) int {
 	updates, bad, err := decodeUpdates(bracketed(raw))
 	switch {

@@ -40,8 +40,8 @@ func (d *Admission) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
-// Met keeps where the owner talks to the bot in private, which not every platform tells by
-// who they are.
+// Met keeps where the owner talks to the bot in private, which not every platform can
+// derive from their id.
 func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
@@ -100,7 +100,7 @@ func (d *Admission) waiting(say notices.Words) string {
 }
 
 // nameOf is somebody as the owner is shown them: the name that they chose, in quotes and
-// without anything that could pass for words of ours, and the id, which nobody chooses.
+// without anything that could pass for words of ours, and the id, which people cannot choose.
 func nameOf(p platform.Visitor) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -119,7 +119,7 @@ func nameOf(p platform.Visitor) string {
 	if strings.TrimSpace(name) == "" {
 		name = "?"
 	}
-	if p.Name == "" || p.Name == p.ID { // the platform does not tell names
+	if p.Name == "" || p.Name == p.ID { // the platform does not give names
 		return platform.Inert(p.ID)
 	}
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
@@ -128,7 +128,7 @@ func nameOf(p platform.Visitor) string {
 // Host hands messages over to the core; false: they have to be handed over again.
 type Host func(ctx context.Context, in platform.Inbound) bool
 
-// Bot is what the door needs of its platform to speak to people by itself.
+// Bot is what the admission needs of its platform to write to people on its own.
 type Bot struct {
 	Host Host
 	// Private is the chat key of a private chat, and Group that of a group.
@@ -141,9 +141,9 @@ type Bot struct {
 	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
 	Now   func() time.Time
 	// Settle has an outcome take the place of the buttons of a question to the owner. Errors
-	// are [*platform.Error]; it is called by itself, never twice at a time.
+	// are [*platform.Error]; never called twice at a time.
 	Settle func(ctx context.Context, q Question) error
-	// Go runs what takes longer, beside everything else.
+	// Go runs in the background what takes longer.
 	Go func(func(ctx context.Context))
 }
 
@@ -245,7 +245,7 @@ func askAbout(say notices.Words, c platform.PairingCode) messages.Ask {
 	return messages.Ask{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}
 }
 
-// KindGroup is the digest of an ask that is about a group, which nobody lets in once.
+// KindGroup labels an ask about a group, which cannot be let in just once.
 const KindGroup = "group"
 
 func askKind(p platform.Visitor) string {

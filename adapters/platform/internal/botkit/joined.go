@@ -24,7 +24,7 @@ const (
 // was chosen by others.
 type Membership struct {
 	Group platform.ChatInfo
-	By    platform.Person // who did it; without an id: nobody is named
+	By    platform.Person // who did it; without an id: unknown
 	In    bool
 	At    time.Time // by the platform's clock
 	// Listed: the settings let the group in.
@@ -32,7 +32,7 @@ type Membership struct {
 }
 
 // Joined keeps that the owner has to be asked about a group that somebody has added the bot
-// to, or takes such a question back. Nobody is let in by it. What is known already changes
+// to, or takes such a question back. This lets nothing in. Repeating it changes
 // nothing.
 func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	if d.store == nil {
@@ -66,8 +66,8 @@ func (d *Admission) Asked(ctx context.Context, message string, asks []messages.A
 	}
 }
 
-// settle has outcomes take the place of buttons that mean nothing any more, beside
-// everything else.
+// settle replaces, in the background, buttons that mean nothing any more by the outcomes of
+// their requests.
 func (d *Admission) settle(b Bot, a platform.Guests) {
 	due := slices.ContainsFunc(a.Ended, unsettled)
 	if !due || b.Settle == nil || !d.settling.TryLock() {
