@@ -64,18 +64,6 @@ func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person
 	return role, nil
 }
 
-func (s *Store) exhausted(bot, person string) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.tries.exhausted(bot+" "+person, s.now())
-}
-
-func (s *Store) missed(bot, person string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tries.note(bot+" "+person, s.now())
-}
-
 // Request keeps somebody's wish to be let in, with a code that the owner can approve and
 // the message that waits meanwhile. While an earlier one waits it is that, and fresh is
 // false: of several messages the first one waits. The code is empty for a group that the

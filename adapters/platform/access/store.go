@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
 var (
@@ -37,13 +38,14 @@ type Store struct {
 	path string
 	now  func() time.Time
 	lock *flock.Flock
+	// tries are wrong codes by bot and person.
+	tries *recent.Map[string, attempts]
 
 	writing sync.Mutex // one change at a time within this process
 
 	mu    sync.RWMutex // guards the rest
 	doc   *document
 	stamp stamp
-	tries tries
 }
 
 // Open reads the file, which need not exist; its folder is made.
@@ -54,7 +56,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
-	s := &Store{path: path, now: o.Now, lock: flock.New(path+".lock", flock.SetPermissions(fileMode)), tries: tries{by: map[string]attempt{}}}
+	s := &Store{path: path, now: o.Now, lock: flock.New(path+".lock", flock.SetPermissions(fileMode)), tries: recent.New[string, attempts](maxTriers)}
 	stamp, err := look(path)
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
