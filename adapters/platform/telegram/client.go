@@ -18,7 +18,11 @@ import (
 // maxAnswer is the longest answer that is read.
 const maxAnswer = 64 << 20
 
-// client calls the Bot API with JSON over kept connections.
+// client calls the Bot API with JSON over kept connections. The library carries uploads, which
+// need forms. It does not carry the rest: it has no rich messages and does not export
+// getUpdates, it leaves an empty list of reactions out, so that the bot's own could not be taken
+// away, and it reads whole messages strictly: one kind of content that it does not know yet
+// turns a message that was sent into an error, and it would be sent twice.
 type client struct {
 	base  *url.URL
 	token func() string
