@@ -42,14 +42,13 @@ func arrivals(_ context.Context, events []event) (out []Arrival[event]) {
 	return out
 }
 
-// batch are events given as chat/id.
-func batch(words ...string) []Arrival[event] {
-	var events []event
+// batch are arrivals of events given as chat/id.
+func batch(words ...string) (out []Arrival[event]) {
 	for _, w := range words {
 		chat, id, _ := strings.Cut(w, "/")
-		events = append(events, event{chat, id})
+		out = append(out, event{chat, id}.arrival())
 	}
-	return arrivals(nil, events)
+	return out
 }
 
 // inlet is an intake with a host that may refuse chats.
