@@ -2,6 +2,7 @@ package feishu
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 

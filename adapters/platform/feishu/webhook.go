@@ -12,6 +12,7 @@ import (
 	"time"
 
 	larkevent "github.com/larksuite/oapi-sdk-go/v3/event"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 

@@ -319,24 +319,24 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 
 // choose does what a press of the owner says. The press counts in the owner's own private
 // chat alone.
-func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
+func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) Choosing {
 	if d.store == nil {
-		return who, ChoiceForbidden
+		return ChoiceForbidden
 	}
 	owner := d.store.Guests(d.bot).Owner
 	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
-		return who, ChoiceForbidden
+		return ChoiceForbidden
 	}
 	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
 	switch {
 	case err != nil:
 		d.log.Error("who wants to be let in could not be decided", "error", err)
-		return who, ChoiceFailed
+		return ChoiceFailed
 	case !ok:
-		return who, ChoiceOver
+		return ChoiceOver
 	}
 	d.log.Info("a request to be let in was decided", "user", who.ID, "choice", choice)
-	return who, ChoiceDone
+	return ChoiceDone
 }
 
 // Choosing is what became of a press.

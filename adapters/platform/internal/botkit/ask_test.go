@@ -147,7 +147,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g.owe()
 	bob, eve := g.code("2"), g.code("3")
 	press := func(by, chat, code string, choice platform.Choice) Choosing {
-		_, is := g.admission.choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
+		is := g.admission.choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
 		return is
 	}
 	for _, x := range []struct {
@@ -186,7 +186,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g.writes("2", "Bob", "the first")
 	g.writes("2", "Bob", "the second")
 	g.owe()
-	if _, is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
 		t.Fatal(is)
 	}
 	g.down = true

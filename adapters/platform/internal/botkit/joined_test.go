@@ -52,7 +52,7 @@ func TestAddedAsksOnce(t *testing.T) {
 		t.Errorf("after a restart the owner reads %+v", said)
 	}
 	code := g.code("-5")
-	if _, is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceDone || !g.store.GroupAllowed("telegram", "-5") {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceDone || !g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("the press: %d", is)
 	}
 	g.owe()
@@ -141,7 +141,7 @@ func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 	if want := []string{"m1 ⏹ No longer in this group", "m1 ⏹ No longer in this group"}; !slices.Equal(g.shown, want) {
 		t.Errorf("shown %q, want %q", g.shown, want)
 	}
-	if _, is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceOver || g.store.GroupAllowed("telegram", "-5") {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceOver || g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("a late press: %d", is)
 	}
 	if gate := g.allows(code); g.store.GroupAllowed("telegram", "-5") {

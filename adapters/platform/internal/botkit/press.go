@@ -71,8 +71,7 @@ func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code s
 	if done == "" || choice == platform.Withdrawn {
 		return Pressed{ToneError, say.UnknownRequest, ""}
 	}
-	_, is := d.choose(ctx, by, chat, code, choice)
-	switch is {
+	switch d.choose(ctx, by, chat, code, choice) {
 	case ChoiceForbidden:
 		return Pressed{ToneError, say.OwnerOnly, ""}
 	case ChoiceFailed:
