@@ -55,7 +55,7 @@ func (x *feishuWire) start() {
 	x.t.Helper()
 	o := feishu.Options{
 		AppID: platformtest.FeishuApp, AppSecret: x.api.Secret, BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Dial: x.api.Dial,
-		Access: feishu.AccessOpen, Egress: "direct", Now: x.api.Now, Rates: &platform.Rates{},
+		Access: platform.AccessOpen, Egress: "direct", Now: x.api.Now,
 	}
 	if !x.link {
 		pipe := platformtest.NewPipe(x.t)

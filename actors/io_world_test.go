@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -53,7 +54,7 @@ func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 func (x *wire) start() {
 	x.t.Helper()
 	o := telegram.Options{
-		Token: x.api.Token, BaseURL: x.api.URL(), Access: telegram.AccessOpen, Groups: telegram.GroupsAll, HTTPClient: x.api.Client(), StateDir: x.state,
+		Token: x.api.Token, BaseURL: x.api.URL(), Access: platform.AccessOpen, Groups: platform.GroupsAll, HTTPClient: x.api.Client(), StateDir: x.state,
 		Egress: "direct", Drafts: "off", RateLimit: "off",
 	}
 	if x.set != nil {

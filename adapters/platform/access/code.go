@@ -55,10 +55,8 @@ func (a *Account) find(code string, owner bool, now time.Time) int {
 	return at
 }
 
-// tries counts wrong codes by person. It is guarded by its owner.
-type tries struct{ by map[string]attempt }
-
-type attempt struct {
+// attempts are the wrong codes that somebody has tried since a time.
+type attempts struct {
 	n     int
 	since time.Time
 }
@@ -66,34 +64,23 @@ type attempt struct {
 const (
 	maxTries    = 5
 	triesPeriod = time.Hour
-	maxTriers   = 10_000
+	maxTriers   = 10_000 // how many people's attempts are remembered at least
 )
 
-func (t *tries) exhausted(who string, now time.Time) bool {
-	a, ok := t.by[who]
-	return ok && a.n >= maxTries && now.Sub(a.since) < triesPeriod
+// exhausted is whether somebody has tried too many wrong codes.
+func (s *Store) exhausted(bot, person string) bool {
+	a, _ := s.tries.Get(bot + " " + person)
+	return a.n >= maxTries && s.now().Sub(a.since) < triesPeriod
 }
 
-func (t *tries) note(who string, now time.Time) {
-	if len(t.by) >= maxTriers {
-		t.forget(now)
-	}
-	a := t.by[who]
-	if now.Sub(a.since) >= triesPeriod {
-		a = attempt{since: now}
-	}
-	a.n++
-	t.by[who] = a
-}
-
-// forget drops those whose hour is over, or all if that frees nothing.
-func (t *tries) forget(now time.Time) {
-	for who, a := range t.by {
+// missed counts a wrong code.
+func (s *Store) missed(bot, person string) {
+	now := s.now()
+	s.tries.Update(bot+" "+person, func(a attempts, _ bool) attempts {
 		if now.Sub(a.since) >= triesPeriod {
-			delete(t.by, who)
+			a = attempts{since: now}
 		}
-	}
-	if len(t.by) >= maxTriers {
-		clear(t.by)
-	}
+		a.n++
+		return a
+	})
 }

@@ -36,7 +36,7 @@ func (a *Account) waiting(id string) int {
 	return slices.IndexFunc(a.Codes, func(c Code) bool { return c.For != nil && c.For.ID == id })
 }
 
-// leftAfter tells whether the bot is known to have left a group after a time.
+// leftAfter reports whether the bot is known to have left a group after a time.
 func (a *Account) leftAfter(group string, at time.Time) bool {
 	return slices.ContainsFunc(a.Ended, func(e Ended) bool {
 		return e.Outcome == platform.Withdrawn && e.For.ID == group && e.Left.After(at)

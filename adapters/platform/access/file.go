@@ -66,7 +66,7 @@ type content struct {
 	Accounts map[string]*Account `json:"accounts"`
 }
 
-// stamp tells whether a file was replaced or changed.
+// stamp reports whether a file was replaced or changed.
 type stamp struct {
 	size    int64
 	changed time.Time

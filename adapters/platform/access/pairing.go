@@ -41,39 +41,27 @@ func (s *Store) OwnerCode(ctx context.Context, bot string) (string, error) {
 // code makes them more. ErrTooMany: this person has tried too many wrong ones.
 func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person) (string, error) {
 	if s.exhausted(bot, by.ID) {
-		return RoleStranger, ErrTooMany
+		return platform.RoleStranger, ErrTooMany
 	}
-	role := RoleStranger
+	role := platform.RoleStranger
 	err := s.change(ctx, bot, func(a *Account) error {
 		role = a.role(by.ID)
 		i := a.find(code, true, s.now())
-		if i < 0 || by.ID == "" || a.Owner != nil || role == RoleBlocked {
+		if i < 0 || by.ID == "" || a.Owner != nil || role == platform.RoleBlocked {
 			return errSame
 		}
 		a.Codes = slices.Delete(a.Codes, i, i+1)
-		a.Owner, role = &Person{ID: by.ID, Name: by.Name, At: s.now().UTC(), Language: by.Language}, RoleOwner
+		a.Owner, role = &Person{ID: by.ID, Name: by.Name, At: s.now().UTC(), Language: by.Language}, platform.RoleOwner
 		a.People = slices.DeleteFunc(a.People, func(p Person) bool { return p.ID == by.ID })
 		return nil
 	})
 	if err != nil {
-		return RoleStranger, err
+		return platform.RoleStranger, err
 	}
-	if role == RoleStranger || role == RoleBlocked {
+	if role == platform.RoleStranger || role == platform.RoleBlocked {
 		s.missed(bot, by.ID)
 	}
 	return role, nil
-}
-
-func (s *Store) exhausted(bot, person string) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.tries.exhausted(bot+" "+person, s.now())
-}
-
-func (s *Store) missed(bot, person string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tries.note(bot+" "+person, s.now())
 }
 
 // Request keeps somebody's wish to be let in, with a code that the owner can approve and
@@ -181,14 +169,14 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 		}
 		switch {
 		case choice == platform.Block:
-			if a.role(who.ID) == RoleStranger {
+			if a.role(who.ID) == platform.RoleStranger {
 				a.Blocked = append(a.Blocked, who)
 			}
 			return nil
 		case choice == platform.LetOnce:
 		case who.Group && !a.allows(who.ID):
 			a.Groups = append(a.Groups, Group{ID: who.ID, Title: who.Name, At: who.At})
-		case !who.Group && a.role(who.ID) == RoleStranger:
+		case !who.Group && a.role(who.ID) == platform.RoleStranger:
 			a.People = append(a.People, who)
 		}
 		a.Arrivals = append(a.Arrivals, Arrival{Code: c.Code, Who: who, Once: choice == platform.LetOnce, First: c.First})
@@ -206,7 +194,7 @@ func (s *Store) Guests(bot string) platform.Guests {
 	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
 }
 
-// Waits tells whether a code is that of somebody who waits for the owner.
+// Waits reports whether a code is that of somebody who waits for the owner.
 func (s *Store) Waits(bot, code string) (who Person, ok bool) {
 	s.view(bot, func(a *Account) {
 		if i := a.find(code, false, s.now()); i >= 0 {
@@ -255,7 +243,7 @@ func (s *Store) Meet(ctx context.Context, bot, chat string) error {
 func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 	was := false
 	err := s.change(ctx, bot, func(a *Account) error {
-		if was = a.role(person) != RoleStranger; !was {
+		if was = a.role(person) != platform.RoleStranger; !was {
 			return errSame
 		}
 		if a.Owner != nil && a.Owner.ID == person {

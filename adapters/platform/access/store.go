@@ -9,15 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
-)
-
-// Roles of a person.
-const (
-	RoleStranger = ""
-	RoleApproved = "approved"
-	RoleOwner    = "owner"
-	RoleBlocked  = "blocked"
 )
 
 var (
@@ -40,11 +34,12 @@ type Store struct {
 	file document.File[*content]
 	lock *document.Lock
 	now  func() time.Time
+	// tries are wrong codes by bot and person.
+	tries *recent.Map[string, attempts]
 
 	mu    sync.RWMutex // guards the rest
 	doc   *content
 	stamp stamp
-	tries tries
 }
 
 // Open reads the file, which need not exist; its folder is made.
@@ -52,7 +47,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{file: newFile(path), lock: document.NewLock(path + ".lock"), now: o.Now, tries: tries{by: map[string]attempt{}}}
+	s := &Store{file: newFile(path), lock: document.NewLock(path + ".lock"), now: o.Now, tries: recent.New[string, attempts](maxTriers)}
 	if err := s.file.Disk.MakeDir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
@@ -67,9 +62,9 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Role is what a person is to a bot: RoleOwner, RoleApproved or RoleStranger.
+// Role is what a person is to a bot: platform.RoleOwner, platform.RoleApproved or platform.RoleStranger.
 func (s *Store) Role(bot, person string) string {
-	role := RoleStranger
+	role := platform.RoleStranger
 	s.view(bot, func(a *Account) { role = a.role(person) })
 	return role
 }
@@ -77,18 +72,18 @@ func (s *Store) Role(bot, person string) string {
 func (a *Account) role(person string) string {
 	switch {
 	case person == "":
-		return RoleStranger
+		return platform.RoleStranger
 	case a.Owner != nil && a.Owner.ID == person:
-		return RoleOwner
+		return platform.RoleOwner
 	case slices.ContainsFunc(a.People, func(p Person) bool { return p.ID == person }):
-		return RoleApproved
+		return platform.RoleApproved
 	case slices.ContainsFunc(a.Blocked, func(p Person) bool { return p.ID == person }):
-		return RoleBlocked
+		return platform.RoleBlocked
 	}
-	return RoleStranger
+	return platform.RoleStranger
 }
 
-// GroupAllowed tells whether a group was let in.
+// GroupAllowed reports whether a group was let in.
 func (s *Store) GroupAllowed(bot, group string) bool {
 	ok := false
 	s.view(bot, func(a *Account) { ok = a.allows(group) })

@@ -83,20 +83,20 @@ func TestOwnerPairs(t *testing.T) {
 	if !regexp.MustCompile(`^[34679ACDEFGHJKMNPQRTWXY]{8}$`).MatchString(code) {
 		t.Fatalf("code %q", code)
 	}
-	if got := must[string](t)(s.Redeem(ctx, bot, "WRONGONE", person("1"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, bot, "WRONGONE", person("1"))); got != platform.RoleStranger {
 		t.Errorf("a wrong code gave %q", got)
 	}
-	if got := must[string](t)(s.Redeem(ctx, "telegram@other", code, person("1"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, "telegram@other", code, person("1"))); got != platform.RoleStranger {
 		t.Errorf("another bot's code gave %q", got)
 	}
 	typed := " " + strings.ToLower(code[:4]) + "-" + code[4:]
-	if got := must[string](t)(s.Redeem(ctx, bot, typed, person("1"))); got != access.RoleOwner {
+	if got := must[string](t)(s.Redeem(ctx, bot, typed, person("1"))); got != platform.RoleOwner {
 		t.Errorf("the code gave %q", got)
 	}
-	if got := must[string](t)(s.Redeem(ctx, bot, code, person("2"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("2"))); got != platform.RoleStranger {
 		t.Errorf("a spent code gave %q", got)
 	}
-	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != access.RoleOwner {
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != platform.RoleOwner {
 		t.Errorf("the owner again got %q", got)
 	}
 	if code := must[string](t)(s.OwnerCode(ctx, bot)); code != "" {
@@ -106,7 +106,7 @@ func TestOwnerPairs(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if got := reopen(t, path, c).Role(bot, "1"); got != access.RoleOwner {
+	if got := reopen(t, path, c).Role(bot, "1"); got != platform.RoleOwner {
 		t.Errorf("after a restart: %q", got)
 	}
 }
@@ -116,11 +116,11 @@ func TestCodesExpireAndAreReplaced(t *testing.T) {
 	ctx := t.Context()
 	first := must[string](t)(s.OwnerCode(ctx, bot))
 	second := must[string](t)(s.OwnerCode(ctx, bot))
-	if got := must[string](t)(s.Redeem(ctx, bot, first, person("1"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, bot, first, person("1"))); got != platform.RoleStranger {
 		t.Errorf("a replaced code gave %q", got)
 	}
 	c.pass(time.Hour)
-	if got := must[string](t)(s.Redeem(ctx, bot, second, person("1"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, bot, second, person("1"))); got != platform.RoleStranger {
 		t.Errorf("an expired code gave %q", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestWrongCodesAreLimited(t *testing.T) {
 	if _, err := s.Redeem(ctx, bot, code, person("9")); !errors.Is(err, access.ErrTooMany) {
 		t.Errorf("the sixth try: %v", err)
 	}
-	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != access.RoleOwner {
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("1"))); got != platform.RoleOwner {
 		t.Errorf("somebody else got %q", got)
 	}
 	c.pass(time.Hour)
@@ -160,7 +160,7 @@ func TestStrangersAskOnceAnHour(t *testing.T) {
 	if !fresh || freshAgain || code != again {
 		t.Errorf("got %q %t, then %q %t", code, fresh, again, freshAgain)
 	}
-	if got := must[string](t)(s.Redeem(ctx, bot, code, person("7"))); got != access.RoleStranger {
+	if got := must[string](t)(s.Redeem(ctx, bot, code, person("7"))); got != platform.RoleStranger {
 		t.Errorf("a stranger let themselves in as %q", got)
 	}
 	c.pass(24 * time.Hour)
@@ -171,13 +171,13 @@ func TestStrangersAskOnceAnHour(t *testing.T) {
 	if diff := cmp.Diff(person("7"), who); diff != "" || !ok || err != nil {
 		t.Errorf("approved %v %t %v", who, ok, err)
 	}
-	if got := s.Role(bot, "7"); got != access.RoleApproved {
+	if got := s.Role(bot, "7"); got != platform.RoleApproved {
 		t.Errorf("role %q", got)
 	}
 	if _, ok, _ := s.Approve(ctx, bot, code); ok {
 		t.Error("a spent code was approved")
 	}
-	if ok := must[bool](t)(s.Remove(ctx, bot, "7")); !ok || s.Role(bot, "7") != access.RoleStranger {
+	if ok := must[bool](t)(s.Remove(ctx, bot, "7")); !ok || s.Role(bot, "7") != platform.RoleStranger {
 		t.Error("not removed")
 	}
 }
@@ -240,7 +240,7 @@ func TestDamagedFileIsLeftAlone(t *testing.T) {
 			if err := s.AllowGroup(t.Context(), bot, "-1", "", "1"); !errors.Is(err, access.ErrDamaged) {
 				t.Errorf("AllowGroup: %v", err)
 			}
-			if got := s.Role(bot, "1"); got != access.RoleOwner {
+			if got := s.Role(bot, "1"); got != platform.RoleOwner {
 				t.Errorf("the running host forgot its owner: %q", got)
 			}
 			if got, _ := os.ReadFile(path); string(got) != text {

@@ -3,7 +3,6 @@ package feishu
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -15,23 +14,21 @@ func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if !strings.HasPrefix(chat, "oc_") {
 		return nil, nil // no chat of theirs
 	}
-	out, err := call[struct {
-		Data struct {
-			Mode      string   `json:"chat_mode"`
-			Owner     string   `json:"owner_id"`
-			OwnerKind string   `json:"owner_id_type"`
-			Managers  []string `json:"user_manager_id_list"` // bots are in a list of their own
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/chats/" + url.PathEscape(chat), query: url.Values{"user_id_type": {"open_id"}}})
+	out, err := get[struct {
+		Mode      string   `json:"chat_mode"`
+		Owner     string   `json:"owner_id"`
+		OwnerKind string   `json:"owner_id_type"`
+		Managers  []string `json:"user_manager_id_list"` // bots are in a list of their own
+	}](ctx, p.client, "/open-apis/im/v1/chats/"+url.PathEscape(chat), url.Values{"user_id_type": {"open_id"}})
 	if err != nil {
 		return nil, fmt.Errorf("administrators of %s: %w", chat, err)
 	}
-	if out.Data.Mode == "p2p" {
+	if out.Mode == "p2p" {
 		return nil, nil
 	}
-	list := out.Data.Managers
-	if out.Data.OwnerKind == "open_id" {
-		list = append(list, out.Data.Owner)
+	list := out.Managers
+	if out.OwnerKind == "open_id" {
+		list = append(list, out.Owner)
 	}
 	own := ""
 	if me := p.me.Load(); me != nil {

@@ -5,37 +5,49 @@ import (
 	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// admit puts a message through the gate, with what goes along: pairing, allowing
-// groups and notices. Repeating it for a message that comes again does no harm.
+// rulesFor are the settings as they apply to a chat.
+func (o Options) rulesFor(chat string) botkit.Rules {
+	return botkit.Rules{Access: o.Access}.In(chat, o.Groups)
+}
+
+// admit puts a message through the gate, with what follows from it: pairing, allowing groups
+// and notices. Repeating it for a message that is delivered again does no harm.
 func (p *Platform) admit(ctx context.Context, m mapped, event received) platform.Inbound {
-	in, f := m.in, m.facts
+	in, f, r := m.in, m.facts, p.opts.rulesFor(m.in.Chat.ID)
 	in.Sender.Language = writtenIn(in)
-	r := p.opts.rulesFor(in.Chat.ID)
-	private, somebody := f.chatType == chatPrivate, !f.bot && !f.service
-	if somebody {
-		f.role, f.allowed = p.door.Standing(in, private)
+	private := f.Private()
+	if f.FromPerson() {
+		f.Role, f.Allowed = p.admission.Standing(in, private)
 	}
-	if in.Kind == platform.KindCommand && in.Command.Name == "allow" && f.role == RoleOwner && f.addressed == addressedNot {
-		f.addressed = addressedCommand // the owner need not name the bot to let it in
+	if in.Kind == platform.KindCommand && in.Command.Name == "allow" && f.Role == platform.RoleOwner && f.Addressed == botkit.AddressedNot {
+		f.Addressed = botkit.AddressedCommand // the owner need not name the bot to let it in
 	}
-	in.Gate = gate(f, r)
+	in.Gate = botkit.Gate(f, r)
 	say := p.say
-	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.role == RoleOwner { // others read no words of the platform
+	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.Role == platform.RoleOwner { // others read no words of the platform
 		say = p.wordsOf(in.ChatKey, in.Sender.Language)
 	}
 	var raw json.RawMessage
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
 		raw, _ = json.Marshal(event) // what cannot be kept is sent again
 	}
-	in = p.door.Admit(ctx, door.Guest{
-		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
-		Allowed: f.allowed, Listed: r.listed, Say: say,
-	})
+	in = p.admission.Admit(ctx, botkit.Request{Raw: raw, In: in, Facts: f, Listed: r.Listed, Say: say})
 	if private && in.Gate.Open {
-		p.door.Met(ctx, in)
+		p.admission.Met(ctx, in)
 	}
 	return in
 }
+
+// chatType is the type of a chat as the gate knows it.
+func chatType(service string) string {
+	if service == chatPrivate {
+		return botkit.ChatPrivate
+	}
+	return service
+}
+
+// chatPrivate is the service's type of a chat with one person.
+const chatPrivate = "p2p"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -19,14 +19,9 @@ import (
 const (
 	// pressDeadline bounds how long an answer to a button takes: the service waits three seconds.
 	pressDeadline = 2500 * time.Millisecond
-	// digestOf is how much of a digest a button carries: 128 bits of it.
-	digestOf = 32
 	// maxCards is how many cards with buttons are remembered.
 	maxCards = 1000
 )
-
-// Decide brings a person's decisions to a chat, as [platform.Live] does.
-type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
 
 // choice is the value of a button: the request by its random id, and what was shown
 // by its digest, so that it works for ever and for nothing else.
@@ -69,11 +64,22 @@ const (
 	sayDeny    = "deny"
 )
 
-// card is a text with buttons.
+// card is a text with buttons. It is safe for concurrent use once it was sent.
 type card struct {
-	text  string
-	asks  []messages.Ask
+	text string
+	asks []messages.Ask
+
+	mu    sync.Mutex
 	shown map[string]object // what was decided, by request
+}
+
+// decide puts what was decided in the place of a request's buttons and returns the card as it
+// is then.
+func (c *card) decide(approval string, shown object) object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown[approval] = shown
+	return c.object()
 }
 
 // object is a piece of a card.
@@ -111,15 +117,15 @@ func (c *card) object() object {
 			continue
 		}
 		say := notices.For(a.Chinese)
-		n, digest := " #"+strconv.Itoa(a.N), a.Digest[:min(digestOf, len(a.Digest))]
+		n, digest := " #"+strconv.Itoa(a.N), a.Digest[:min(botkit.DigestOf, len(a.Digest))]
 		column := func(text, kind, what string) object {
 			value := choice{Say: what, ID: a.ApprovalID, Digest: digest, spoken: spokenIn(a.Chinese)}
 			button := object{"tag": "button", "text": plainText(text), "type": kind, "behaviors": []object{{"type": "callback", "value": value}}}
 			return object{"tag": "column", "width": "auto", "elements": []object{button}}
 		}
-		if strings.HasPrefix(a.ApprovalID, door.AskPrefix) {
+		if strings.HasPrefix(a.ApprovalID, botkit.AskPrefix) {
 			columns := []object{column("✅ "+say.InButton, "primary", platform.LetIn), column("☝️ "+say.OnceButton, "default", platform.LetOnce), column("🚫 "+say.BlockButton, "default", platform.Block)}
-			if a.Label == door.KindGroup {
+			if a.Label == botkit.KindGroup {
 				columns = []object{column("✅ "+say.GroupButton, "primary", platform.LetIn), column("🚫 "+say.BlockButton, "default", platform.Block)}
 			}
 			elements = append(elements, object{"tag": "column_set", "columns": columns})
@@ -131,6 +137,8 @@ func (c *card) object() object {
 	}
 	return object{"schema": "2.0", "config": object{"update_multi": true}, "body": object{"elements": elements}}
 }
+
+func line(text string) object { return object{"tag": "div", "text": plainText(text)} }
 
 func plainText(s string) object { return object{"tag": "plain_text", "content": s} }
 
@@ -145,19 +153,16 @@ type pressedAnswer struct {
 func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	var e press
 	var c choice
-	toast := func(kind, text string) pressedAnswer {
-		return pressedAnswer{Toast: object{"type": kind, "content": text}}
-	}
 	err := errors.Join(json.Unmarshal(raw, &e), json.Unmarshal(e.Action.Value, &c))
-	by := platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}
+	by := platform.Person{ID: e.Operator.OpenID, Name: botkit.Tidy(e.Operator.OpenID, botkit.MaxName)}
 	say := c.words(p.say)
 	d := messages.Decision{Approved: c.Say == sayApprove, ApprovalID: c.ID, Digest: c.Digest}
 	switch {
-	case err == nil && strings.HasPrefix(c.ID, door.AskPrefix):
+	case err == nil && strings.HasPrefix(c.ID, botkit.AskPrefix):
 		return p.choose(ctx, e, c)
 	case p.opts.Decide == nil, err != nil, e.Context.Chat == "", len(e.Context.Chat) > maxID, by.ID == "",
-		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != digestOf:
-		return toast("error", say.UnknownRequest)
+		c.Say != sayApprove && c.Say != sayDeny, c.ID == "", len(c.Digest) != botkit.DigestOf:
+		return toast(botkit.ToneError, say.UnknownRequest)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
@@ -166,96 +171,40 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 		if !errors.Is(err, context.Canceled) {
 			p.log.Warn("a button could not be answered", "error", err)
 		}
-		return toast("warning", say.TryAgain)
+		return toast(botkit.ToneWarning, say.TryAgain)
 	}
-	kind, text, shown := decided(say, d, out[0], by)
-	answer := toast(kind, text)
-	if shown != nil {
-		if made, ok := p.cards.decide(e.Context.Message, c.ID, shown); ok {
-			answer.Card = &object{"type": "raw", "data": made}
-		}
+	answer := botkit.Decided(say, d, out[0])
+	var shown object
+	switch {
+	case answer.Mark == "":
+	case out[0].Is == messages.DecisionExpired:
+		shown = line(answer.Mark)
+	case out[0].Is == messages.DecisionDone:
+		shown = namedLine(answer.Mark+" ", by.ID)
+	default:
+		shown = namedLine(answer.Mark+" ", strings.TrimPrefix(out[0].By, "feishu-"))
 	}
-	return answer
+	return p.answerPress(e, c, answer, shown)
 }
 
-// decided words what became of a decision: for who pressed, and in the place of the buttons.
-func decided(w notices.Words, d messages.Decision, out messages.DecisionOutcome, by platform.Person) (kind, text string, shown object) {
-	mark := func(answer string) string {
-		switch answer {
-		case "approved":
-			return "✅ "
-		case "denied":
-			return "❌ "
-		}
-		return "⏹ "
+// answerPress is an answer with the card that takes the place of the one with the button; shown
+// is what takes the place of the request's buttons there, if anything.
+func (p *Platform) answerPress(e press, c choice, answer botkit.Pressed, shown object) pressedAnswer {
+	out := toast(answer.Tone, answer.Text)
+	if made, ok := p.cards.Get(e.Context.Message); ok && shown != nil {
+		out.Card = &object{"type": "raw", "data": made.decide(c.ID, shown)}
 	}
-	line := func(text string) object { return object{"tag": "div", "text": plainText(text)} }
-	switch out.Is {
-	case messages.DecisionDone:
-		if d.Approved {
-			return "success", w.ApprovedToast, namedLine(mark("approved"), by.ID)
-		}
-		return "success", w.DeniedToast, namedLine(mark("denied"), by.ID)
-	case messages.DecisionAlready:
-		return "info", w.AlreadyDecided, namedLine(mark(out.Answer), strings.TrimPrefix(out.By, "feishu-"))
-	case messages.DecisionExpired:
-		return "warning", w.ExpiredRequest, line("⌛")
-	case messages.DecisionForbidden:
-		return "error", w.MayNotDecide, nil
-	case messages.DecisionUnseen:
-		return "warning", w.UnseenRequest, nil
-	case messages.DecisionUnknown:
-	}
-	return "error", w.UnknownRequest, nil
+	return out
+}
+
+func toast(tone botkit.Tone, text string) pressedAnswer {
+	return pressedAnswer{Toast: object{"type": tone, "content": text}}
 }
 
 // namedLine is a line that names somebody, whose name only the service knows.
 func namedLine(mark, id string) object {
 	if !isID(id) {
-		return object{"tag": "div", "text": plainText(mark + id)}
+		return line(mark + id)
 	}
 	return object{"tag": "markdown", "content": mark + "<at id=" + id + "></at>"}
-}
-
-// cards are those with buttons that were sent, the newest only: a press does not
-// bring the card along. It is safe for concurrent use.
-type cards struct {
-	mu    sync.Mutex
-	known map[string]*card
-	order []string
-}
-
-func (c *cards) keep(id string, made *card) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]*card{}
-	}
-	c.known[id], c.order = made, append(c.order, id)
-	if len(c.order) > maxCards {
-		delete(c.known, c.order[0])
-		c.order = c.order[1:]
-	}
-}
-
-// replace puts another card in the place of one that is known.
-func (c *cards) replace(id string, made *card) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known[id] != nil {
-		c.known[id] = made
-	}
-}
-
-// decide puts what was decided in the place of a request's buttons and returns the
-// new card; false: the card is not known, as after a restart.
-func (c *cards) decide(id, approval string, shown object) (object, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	made := c.known[id]
-	if made == nil {
-		return nil, false
-	}
-	made.shown[approval] = shown
-	return made.object(), true
 }

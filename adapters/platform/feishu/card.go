@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // maxCardText is how much of the words of a card is passed on, in bytes, and
-// maxCardDepth how deep they may stand.
+// maxCardDepth how deeply they may be nested.
 const (
 	maxCardText  = 16 << 10
 	maxCardDepth = 16
@@ -18,7 +19,7 @@ const (
 
 // readCard reads what a card says, as much as there is of it. Events bring cards in one
 // of two forms: flattened to rows of elements as rich text has them, or as they were
-// sent, in user_dsl. Who wrote a card is not told: its words are not the sender's.
+// sent, in user_dsl. The service does not say who wrote a card, so its words are not the sender's.
 func readCard(msg message) said {
 	var c struct {
 		Title    string      `json:"title"`
@@ -30,7 +31,7 @@ func readCard(msg message) said {
 	for _, row := range c.Elements {
 		var line strings.Builder
 		for _, e := range row {
-			text, _ := e.read(message{}) // its pictures are handed out to nobody
+			text, _ := e.read(message{}) // its pictures are never handed out
 			line.WriteString(text)
 		}
 		lines = append(lines, line.String())
@@ -42,9 +43,9 @@ func readCard(msg message) said {
 		lines = cardWords(sent, 0)
 	}
 	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" })
-	text := note("card", tidy(c.Title, 300)).parts
-	if words := strings.TrimSpace(head(strings.Join(lines, "\n"), maxCardText)); words != "" {
-		text = []uimessage.Part{uimessage.Text{Text: placeholder("card", tidy(c.Title, 300)) + "\n" + words}}
+	text := note("card", botkit.Tidy(c.Title, 300)).parts
+	if words := strings.TrimSpace(botkit.Head(strings.Join(lines, "\n"), maxCardText)); words != "" {
+		text = []uimessage.Part{uimessage.Text{Text: botkit.Placeholder("card", botkit.Tidy(c.Title, 300)) + "\n" + words}}
 	}
 	return said{parts: text, forwarded: true}
 }

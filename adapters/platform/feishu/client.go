@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +14,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 const (
 	// maxAnswer is the longest answer that is read.
 	maxAnswer = 8 << 20
-	// callTimeout bounds a call beside the caller's context.
+	// callTimeout bounds a call, in addition to the caller's context.
 	callTimeout = 30 * time.Second
 	// uploadTimeout bounds one that brings a file, which may be long and the line slow.
 	uploadTimeout = 5 * time.Minute
@@ -74,8 +76,8 @@ type request struct {
 	open         bool // needs no token
 }
 
-// posting is a request with a JSON body. Its letters stand for themselves: the service
-// bounds bodies.
+// posting is a request with a JSON body. Characters are not escaped for HTML, since the
+// service bounds the length of bodies.
 func posting(method, path string, params any) (request, error) {
 	raw, err := encode(params)
 	if err != nil {
@@ -98,8 +100,19 @@ func post[T any](ctx context.Context, c *client, method, path string, query url.
 	return out.Data, err
 }
 
+// get asks and reads the data of the answer.
+func get[T any](ctx context.Context, c *client, path string, query url.Values) (T, error) {
+	out, err := call[struct {
+		Data T `json:"data"`
+	}](ctx, c, request{method: http.MethodGet, path: path, query: query})
+	return out.Data, err
+}
+
+// messagePath is the path of a message.
+func messagePath(id string) string { return "/open-apis/im/v1/messages/" + url.PathEscape(id) }
+
 // call makes a request and reads its answer. A token that the service does not
-// know any more is replaced once. Its errors are *apiError and *callError, and hold
+// know any more is replaced once. Its errors are *apiError and *callError, and contain
 // neither secret nor token.
 func call[T any](ctx context.Context, c *client, r request) (T, error) {
 	timeout := callTimeout
@@ -123,30 +136,43 @@ func once[T any](ctx context.Context, c *client, r request) (out T, err error) {
 			return out, err
 		}
 	}
-	answer, status, header, err := c.send(ctx, r, token)
+	answer, err := c.send(ctx, r, token)
 	if err != nil {
 		return out, err
 	}
-	var verdict struct {
-		Code    *int   `json:"code"`
-		Message string `json:"msg"`
-	}
-	err = json.Unmarshal(answer, &verdict)
+	var verdict verdict
+	err = json.Unmarshal(answer.Body, &verdict)
 	switch {
 	case err == nil && verdict.Code != nil && *verdict.Code == 0:
-		if err = json.Unmarshal(answer, &out); err == nil {
+		if err = json.Unmarshal(answer.Body, &out); err == nil {
 			return out, nil
 		}
 	case err == nil && verdict.Code != nil:
-		return out, &apiError{
-			Call: r.path, Status: status, Code: *verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(header),
-		}
+		return out, c.refused(r, verdict, answer.Status, answer.Header)
 	case err == nil:
 		err = errors.New("neither a result nor an error")
 	}
 	return out, &callError{
-		Call: r.path, Status: status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", status, err),
+		Call: r.path, Status: answer.Status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", answer.Status, err),
 	}
+}
+
+// verdict is how the service begins every answer.
+type verdict struct {
+	Code    *int   `json:"code"` // 0: done; nil: it is no answer of the service
+	Message string `json:"msg"`
+}
+
+func (v verdict) code() int {
+	if v.Code == nil {
+		return 0
+	}
+	return *v.Code
+}
+
+// refused is the error of a verdict that is not 0.
+func (c *client) refused(r request, v verdict, status int, h http.Header) error {
+	return &apiError{Call: r.path, Status: status, Code: v.code(), Message: botkit.Tidy(c.scrub(v.Message), 300), RetryAfter: resetAfter(h)}
 }
 
 // resetAfter is how long the service asks to wait.
@@ -158,43 +184,35 @@ func resetAfter(h http.Header) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-func (c *client) send(ctx context.Context, r request, token string) (answer []byte, status int, header http.Header, err error) {
-	ctx, progress := httpcall.Traced(ctx)
+func (c *client) send(ctx context.Context, r request, token string) (httpcall.Answer, error) {
+	req, err := c.request(ctx, r, token)
+	if err != nil {
+		return httpcall.Answer{}, &callError{Call: r.path, Err: err}
+	}
+	req.Header.Set("Content-Type", cmp.Or(r.kind, "application/json; charset=utf-8"))
+	return httpcall.Do(c.http, req, r.path, strings.TrimSpace(c.secret()), maxAnswer)
+}
+
+func (c *client) request(ctx context.Context, r request, token string) (*http.Request, error) {
 	var body io.Reader
+	var err error
 	if r.body != nil {
 		if body, err = r.body(); err != nil {
-			return nil, 0, nil, &callError{Call: r.path, Err: err}
+			return nil, err
 		}
 	}
 	u := *c.base
 	u.Path += r.path
 	u.RawQuery = r.query.Encode()
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
-	if err != nil {
-		return nil, 0, nil, &callError{Call: r.path, Err: err}
-	}
-	kind := "application/json; charset=utf-8"
-	if r.kind != "" {
-		kind = r.kind
-	}
-	req.Header.Set("Content-Type", kind)
-	if token != "" {
+	if err == nil && token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, 0, nil, &callError{Call: r.path, Sent: progress.Sent(), Err: c.bare(err)}
-	}
-	defer resp.Body.Close() //nolint:errcheck // nothing was written
-	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, 0, nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
-	}
-	return answer, resp.StatusCode, resp.Header, nil
+	return req, err
 }
 
-// bearer is a token that holds. Whoever needs one while it is fetched waits, as long
-// as the own context lasts.
+// bearer is a valid token. Callers that need one while it is fetched wait, as long as
+// their own context lasts.
 func (c *client) bearer(ctx context.Context) (string, error) {
 	if token := c.held(); token != "" {
 		return token, nil
@@ -230,7 +248,7 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// held is the token at hand; empty: there is none that holds.
+// held is the current token; empty when it has expired or was never fetched.
 func (c *client) held() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,9 +263,6 @@ func (c *client) forget() {
 	defer c.mu.Unlock()
 	c.token = ""
 }
-
-// bare takes the address out of an error.
-func (c *client) bare(err error) error { return httpcall.Bare(err, strings.TrimSpace(c.secret())) }
 
 // scrub takes the secret out of a text.
 func (c *client) scrub(s string) string { return httpcall.Scrub(s, strings.TrimSpace(c.secret())) }

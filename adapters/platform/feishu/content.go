@@ -7,16 +7,14 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
-
-// maxFileName is the longest file name that is passed on, in runes.
-const maxFileName = 100
 
 // kindPhoto is the kind of files that the service keeps as images.
 const kindPhoto = "photo"
 
-// said is what a message holds.
+// said is what a message contains.
 type said struct {
 	text      string
 	parts     []uimessage.Part
@@ -52,12 +50,12 @@ func readContent(msg message) said {
 		return file("voice", c.FileKey)
 	case "media":
 		return file("video", c.FileKey)
-	case "sticker": // the service hands none of them out
+	case "sticker": // the service does not hand them out
 		return note("sticker")
 	case "folder": // nor these
-		return note("folder", fileName(c.FileName))
+		return note("folder", botkit.FileName(c.FileName))
 	case "location":
-		return note("location", tidy(c.Name, maxFileName), tidy(c.Latitude, 20)+","+tidy(c.Longitude, 20))
+		return note("location", botkit.Tidy(c.Name, botkit.MaxFileName), botkit.Tidy(c.Latitude, 20)+","+botkit.Tidy(c.Longitude, 20))
 	case "interactive":
 		return readCard(msg)
 	case kindForwards:
@@ -65,17 +63,17 @@ func readContent(msg message) said {
 	case "", "system":
 		return said{}
 	}
-	return note(tidy(strings.ReplaceAll(msg.Kind, "_", " "), 40))
+	return note(botkit.Tidy(strings.ReplaceAll(msg.Kind, "_", " "), 40))
 }
 
 func note(words ...string) said {
-	return said{parts: []uimessage.Part{uimessage.Text{Text: placeholder(words...)}}}
+	return said{parts: []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(words...)}}}
 }
 
 // file is a placeholder with what the file can be fetched by. The service knows a
 // file by its message too.
 func (msg message) file(kind, key, name string, duration int64) said {
-	f := platform.File{Kind: kind, FileID: msg.ID + "/" + key, Unique: tidy(key, maxFileName), Name: fileName(name)}
+	f := platform.File{Kind: kind, FileID: msg.ID + "/" + key, Unique: botkit.Tidy(key, botkit.MaxFileName), Name: botkit.FileName(name)}
 	label := ""
 	if duration = min(max(0, duration), 1<<40); duration > 0 {
 		label = strconv.FormatInt((duration+999)/1000, 10) + " s"
@@ -85,29 +83,6 @@ func (msg message) file(kind, key, name string, duration int64) said {
 		out.parts = append(out.parts, f.Part())
 	}
 	return out
-}
-
-// fileName is the last part of what somebody says a file is called; a path or an
-// address is not a name.
-func fileName(s string) string {
-	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
-		s = s[i+1:]
-	}
-	if s = tidy(s, maxFileName); strings.Trim(s, ". ") == "" {
-		return ""
-	}
-	return s
-}
-
-// placeholder stands for what is not text, as in [document a.pdf].
-func placeholder(words ...string) string {
-	kept := words[:0:0]
-	for _, w := range words {
-		if w = strings.NewReplacer("[", "(", "]", ")").Replace(w); w != "" {
-			kept = append(kept, w)
-		}
-	}
-	return "[" + strings.Join(kept, " ") + "]"
 }
 
 // element is a piece of rich text.
@@ -172,15 +147,15 @@ func (e element) read(msg message) (string, []uimessage.Part) {
 		if slices.ContainsFunc(msg.Mentions, func(x mention) bool { return x.Key == e.UserID }) {
 			return e.UserID, nil // becomes a name with those of texts
 		}
-		return "@" + tidy(e.UserName, maxName), nil
+		return "@" + botkit.Tidy(e.UserName, botkit.MaxName), nil
 	case "img":
 		return "", msg.file(kindPhoto, e.ImageKey, "", 0).parts
 	case "media":
 		return "", msg.file("video", e.FileKey, "", 0).parts
 	case "emotion":
-		return placeholder(tidy(e.Emoji, 40)), nil
+		return botkit.Placeholder(botkit.Tidy(e.Emoji, 40)), nil
 	case "code_block":
-		return "```" + tidy(e.Language, 32) + "\n" + strings.TrimRight(e.Text, "\n") + "\n```", nil
+		return "```" + botkit.Tidy(e.Language, 32) + "\n" + strings.TrimRight(e.Text, "\n") + "\n```", nil
 	case "hr":
 		return "---", nil
 	}

@@ -40,5 +40,5 @@
 //
 // Limits of the platform: events carry no names of people, so a sender is known by
 // its id; there is no event for a message that was edited; stickers, and files within
-// forwarded messages, are handed out to nobody.
+// forwarded messages, are never handed out.
 package feishu

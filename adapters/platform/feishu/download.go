@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -28,17 +29,14 @@ const (
 
 var _ platform.Downloader = (*Platform)(nil)
 
-// errSilentFile is a download whose answer stopped coming.
-var errSilentFile = errors.New("the file stopped coming")
-
 // fileOf takes the id of a file apart: the message that it is in, and its key there.
-// What is no id of the service is none.
+// Anything that is no id of the service is refused.
 func fileOf(id string) (message, key string, ok bool) {
 	message, key, ok = strings.Cut(id, "/")
 	return message, key, ok && isID(message) && isID(key)
 }
 
-// isID tells whether a text can be an id of the service and nothing else.
+// isID reports whether a text can be an id of the service and nothing else.
 func isID(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
@@ -46,7 +44,7 @@ func isID(s string) bool {
 }
 
 // Download implements [platform.Downloader]. What the service says of a file's name
-// or size counts for nothing: bytes are counted as they come.
+// or size is ignored: bytes are counted as they arrive.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	message, key, ok := fileOf(file.FileID)
 	if !ok {
@@ -62,7 +60,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	for tries := 0; ; tries++ {
 		body, err := p.client.file(ctx, r)
 		if err == nil {
-			return copyFile(w, body, limit)
+			return httpcall.Copy(w, body, limit)
 		}
 		pause, again := p.fileAgain(err, tries)
 		if !again || ctx.Err() != nil {
@@ -72,7 +70,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// fileAgain tells whether and when a file is asked for once more.
+// fileAgain reports whether and when a file is asked for once more.
 func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries {
 		return 0, false
@@ -103,86 +101,31 @@ func noFile(err error) error {
 	return fmt.Errorf("%w: %w", platform.ErrNoFile, err)
 }
 
-// copyFile copies at most limit bytes.
-func copyFile(w io.Writer, body io.ReadCloser, limit int64) error {
-	defer body.Close() //nolint:errcheck // only read from
-	n, err := io.Copy(w, io.LimitReader(body, limit+1))
-	switch {
-	case err != nil:
-		return &callError{Call: "download", Sent: true, Err: errors.New("the file broke off")}
-	case n > limit:
-		return platform.ErrTooLarge
-	}
-	return nil
-}
-
 // file opens a file of the service.
 func (c *client) file(ctx context.Context, r request) (io.ReadCloser, error) {
 	token, err := c.bearer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	quiet := time.AfterFunc(downloadPause, func() { cancel(errSilentFile) })
-	body := &openFile{quiet: quiet, cancel: cancel}
-	u := *c.base
-	u.Path += r.path
-	u.RawQuery = r.query.Encode()
-	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), http.NoBody)
+	req, err := c.request(ctx, r, token)
 	if err != nil { // Unreachable: the method is known and the address is ours
-		body.end()
 		return nil, &callError{Call: r.path, Err: err}
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := c.http.Do(req) //nolint:bodyclose // closed with the file
+	resp, err := httpcall.Open(ctx, c.http, req, r.path, strings.TrimSpace(c.secret()), downloadPause)
 	if err != nil {
-		body.end()
-		return nil, &callError{Call: r.path, Err: c.bare(err)}
+		return nil, err
 	}
-	body.body = resp.Body
 	if resp.StatusCode == http.StatusOK {
-		return body, nil
+		return resp.Body, nil
 	}
-	defer body.Close() //nolint:errcheck // only read from
-	return nil, c.fileRefused(r, resp, body)
-}
-
-// fileRefused reads why there is no file.
-func (c *client) fileRefused(r request, resp *http.Response, body io.Reader) error {
-	raw, err := io.ReadAll(io.LimitReader(body, maxRefusal))
-	var verdict struct {
-		Code    int    `json:"code"`
-		Message string `json:"msg"`
-	}
+	defer resp.Body.Close() //nolint:errcheck // only read from
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	var verdict verdict
 	if err == nil {
 		err = json.Unmarshal(raw, &verdict)
 	}
-	if err != nil || verdict.Code == 0 {
-		return &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d", resp.StatusCode)}
+	if err != nil || verdict.code() == 0 {
+		return nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d", resp.StatusCode)}
 	}
-	return &apiError{
-		Call: r.path, Status: resp.StatusCode, Code: verdict.Code, Message: tidy(c.scrub(verdict.Message), 300), RetryAfter: resetAfter(resp.Header),
-	}
-}
-
-// openFile is a body that ends when it is silent for too long.
-type openFile struct {
-	body   io.ReadCloser
-	quiet  *time.Timer
-	cancel context.CancelCauseFunc
-}
-
-func (f *openFile) Read(p []byte) (int, error) {
-	f.quiet.Reset(downloadPause)
-	return f.body.Read(p)
-}
-
-func (f *openFile) Close() error {
-	defer f.end()
-	return f.body.Close()
-}
-
-func (f *openFile) end() {
-	f.quiet.Stop()
-	f.cancel(nil)
+	return nil, c.refused(r, verdict, resp.StatusCode, resp.Header)
 }

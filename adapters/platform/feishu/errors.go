@@ -1,14 +1,14 @@
 package feishu
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 // ErrSecret means that the service refuses the app's id or secret. It ends Receive.
@@ -35,7 +35,7 @@ func isTokenStale(e *apiError) bool {
 	return e.Code == codeTokenInvalid || e.Code == codeTokenMissing || e.Code == codeTokenExpired
 }
 
-// isSecretRefused tells the answers to a wrong id or secret.
+// isSecretRefused recognises the answers to a wrong id or secret.
 func isSecretRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
@@ -49,17 +49,7 @@ func sendError(err error) error {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return refusal(e)
 	}
-	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
-	if e, ok := errors.AsType[*callError](err); ok {
-		out.Unknown = e.Sent
-		if e.Status >= http.StatusInternalServerError {
-			out.Reason = platform.SendServer
-		}
-	}
-	if errors.Is(err, context.Canceled) {
-		out.Retryable = false // the caller gave up
-	}
-	return out
+	return httpcall.SendFailed(err)
 }
 
 // refusal classifies what the service said no to.
@@ -83,13 +73,10 @@ func refusal(e *apiError) *platform.Error {
 	return out
 }
 
-// says tells whether a description holds one of some words, which are in lower case.
-func says(e *apiError, words ...string) bool {
-	text := strings.ToLower(e.Message)
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-}
+// says reports whether a description holds one of some words, which are in lower case.
+func says(e *apiError, words ...string) bool { return botkit.Says(e.Message, words...) }
 
-// isMarkupRefused tells that the service cannot read what a message is made of;
+// isMarkupRefused: the service cannot read what a message is made of;
 // nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)

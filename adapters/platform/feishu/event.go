@@ -1,7 +1,6 @@
 package feishu
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -45,7 +44,7 @@ type person struct {
 	OpenID string `json:"open_id"`
 }
 
-// received is the event of a message. It holds what we read; it is also what is
+// received is the event of a message. It has the fields that we read, and is also what is
 // written down of a message that is set aside.
 type received struct {
 	Sender struct {
@@ -68,13 +67,13 @@ type message struct {
 	found
 }
 
-// found is what an event does not tell. We find it out and write it down.
+// found is what an event does not contain. We find it out and write it down.
 type found struct {
 	// ToUs: the message answers one of ours.
 	ToUs *bool `json:"to_us,omitempty"`
 	// TakenBack: somebody took the message back; nothing else of it is known.
 	TakenBack bool `json:"taken_back,omitempty"`
-	// Forwards are the messages that it holds.
+	// Forwards are the messages that it contains.
 	Forwards []forward `json:"forwards,omitempty"`
 }
 
@@ -92,7 +91,7 @@ type membership struct {
 	Operator person `json:"operator_id"`
 }
 
-// decodeMembership reads such an event; one without the id of a chat is none.
+// decodeMembership reads such an event; one without the id of a chat is an error.
 func decodeMembership(raw []byte) (membership, error) {
 	var m membership
 	if json.Unmarshal(raw, &m) != nil || m.Chat == "" || len(m.Chat) > maxID || len(m.Operator.OpenID) > maxID {
@@ -113,7 +112,7 @@ type press struct {
 	} `json:"context"`
 }
 
-// decodeReceived reads the event of a message; one without ids is none.
+// decodeReceived reads the event of a message; one without ids is an error.
 func decodeReceived(raw []byte) (received, error) {
 	var r received
 	if json.Unmarshal(raw, &r) != nil || r.Message.ID == "" || r.Message.Chat == "" || len(r.Message.ID) > maxID || len(r.Message.Chat) > maxID {
@@ -122,7 +121,7 @@ func decodeReceived(raw []byte) (received, error) {
 	return r, nil
 }
 
-// decodeRecall reads the event that a message was taken back. Who did it is not told.
+// decodeRecall reads the event that a message was taken back. The event does not say who did it.
 func decodeRecall(raw []byte) (received, error) {
 	var e struct {
 		ID   string `json:"message_id"`
@@ -148,13 +147,3 @@ func decodeArrived(kind string, raw []byte) (received, error) {
 
 // maxID is the longest id of a message or a chat, in bytes. The service's own are about 40.
 const maxID = 256
-
-// line is the event of a message in one line.
-func (r received) line() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}

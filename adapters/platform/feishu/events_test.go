@@ -59,7 +59,7 @@ func TestTakenBack(t *testing.T) {
 func TestOrder(t *testing.T) {
 	const each = 40
 	b := newBench(t, true, func(o *feishu.Options) {
-		o.Groups = map[string]feishu.Group{group: {Addressed: feishu.AddressedAlways}}
+		o.Groups = map[string]platform.Group{group: {Addressed: platform.GroupsAll}}
 	})
 	host := platformtest.NewHost()
 	b.receive(t, host)

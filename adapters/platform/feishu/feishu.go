@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,29 +18,11 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
-const (
-	AccessOwner  = door.AccessOwner  // the owner alone
-	AccessPaired = door.AccessPaired // the owner and approved people; the default
-	AccessOpen   = door.AccessOpen   // everybody
-)
-
-// Values of [Group.Addressed]: what the bot listens to in a group.
-const (
-	AddressedMention = "mention" // mentions and replies to the bot; the default
-	AddressedAlways  = "always"  // every message that the service brings
-)
-
-// Group is the rule of one listed group. Being listed allows it.
-type Group struct {
-	Access    string // empty: open, as listing the group lets it in
-	Addressed string // empty: mention
-}
 
 // Options of a [Platform]. AppID and AppSecret are required, and AccessStore unless Access is open.
 type Options struct {
@@ -51,10 +34,10 @@ type Options struct {
 	// BaseURL is the root of the open platform.
 	BaseURL string
 	Access  string
-	// Groups are rules by chat id; * stands for all other groups.
-	Groups map[string]Group
-	// Rates, if set, replaces the limits that the service publishes.
-	Rates *platform.Rates
+	// Groups are rules by chat id; * is all other groups.
+	Groups map[string]platform.Group
+	// Rates are the limits to keep to.
+	Rates platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is card, or off (the default).
@@ -68,12 +51,12 @@ type Options struct {
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
-	AccessStore AccessStore
+	AccessStore platform.AccessStore
 	// Language is what people chose for a chat, for the answers to commands: en, zh, or
 	// empty for that of the service. Nil: nothing was chosen anywhere.
 	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
-	Decide Decide
+	Decide platform.Decide
 	// StateDir is a folder of the app's own, made when needed: for messages whose
 	// chats do not take them. Empty: the service has to bring such messages again.
 	StateDir string
@@ -91,22 +74,22 @@ type Options struct {
 
 // Platform is one app. It is safe for concurrent use; Receive may run once at a time.
 type Platform struct {
-	opts     Options
-	name     string
-	client   *client
-	markup   *markup.Renderer
-	me       atomic.Pointer[identity]
-	commands map[string]bool
-	door     *door.Door
-	host     atomic.Pointer[platform.Host] // while messages are taken
-	life     atomic.Pointer[context.Context]
-	working  sync.WaitGroup // beside the receiver
-	say      notices.Words
-	ours     *recent // messages, by whether we sent them
-	cards    cards
-	streams  streams
-	metrics  *metrics
-	log      *slog.Logger
+	opts      Options
+	name      string
+	client    *client
+	markup    *markup.Renderer
+	me        atomic.Pointer[identity]
+	commands  map[string]bool
+	admission *botkit.Admission
+	host      atomic.Pointer[platform.Host] // while messages are taken
+	life      atomic.Pointer[context.Context]
+	working   sync.WaitGroup // of [Platform.beside]
+	say       notices.Words
+	ours      *recent.Map[string, bool]  // messages, by whether we sent them
+	cards     *recent.Map[string, *card] // with buttons, by message: a press does not bring the card along
+	streams   streams
+	metrics   *metrics
+	log       *slog.Logger
 }
 
 // identity is who the bot is.
@@ -130,7 +113,7 @@ const (
 	maxOurs = 4096
 )
 
-// New checks the options. It talks to nobody.
+// New checks the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.AppID == "" || o.AppSecret == nil || strings.TrimSpace(o.AppSecret()) == "" {
 		return nil, errors.New("feishu: no app id or no app secret")
@@ -153,9 +136,9 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
-		say: wordsFor(base.Host), ours: newRecent(maxOurs), metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
+		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
-	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -163,25 +146,13 @@ func New(o Options) (*Platform, error) {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, AccessPaired)
-	set(&o.Drafts, DraftsOff)
+	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
+	o.Access = cmp.Or(o.Access, platform.AccessPaired)
+	o.Drafts = cmp.Or(o.Drafts, DraftsOff)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Patience, o.PingEvery = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.PingEvery, defaultPing)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow"}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
-	}
-	if o.PingEvery <= 0 {
-		o.PingEvery = defaultPing
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -190,25 +161,11 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	var errs []error
-	if !door.KnownAccess(o.Access) {
-		errs = append(errs, fmt.Errorf("feishu: access is %q, not owner, paired or open", o.Access))
-	}
-	for id, g := range o.Groups {
-		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && g.Addressed != AddressedMention && g.Addressed != AddressedAlways {
-			errs = append(errs, fmt.Errorf("feishu: the rule of group %s is not valid", id))
-		}
-	}
+	var drafts error
 	if o.Drafts != DraftsCard && o.Drafts != DraftsOff {
-		errs = append(errs, fmt.Errorf("feishu: drafts is %q, not card or off", o.Drafts))
+		drafts = fmt.Errorf("feishu: drafts is %q, not card or off", o.Drafts)
 	}
-	if err := o.Webhook.check(); err != nil {
-		errs = append(errs, err)
-	}
-	if o.Access != AccessOpen && o.AccessStore == nil {
-		errs = append(errs, errors.New("feishu: closed access needs a store of who is paired"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(botkit.CheckAccess("feishu", o.Access, platform.GroupsMention, o.Groups, o.AccessStore), drafts, o.Webhook.check())
 }
 
 // Name implements [platform.Platform].
@@ -216,24 +173,18 @@ func (p *Platform) Name() string { return p.name }
 
 // Capabilities implements [platform.Platform].
 func (p *Platform) Capabilities() platform.Capabilities {
-	c := platform.Capabilities{
+	return platform.Capabilities{
 		Outbox: true, ToolEgress: p.opts.Egress != "direct", MaxText: maxText, Buttons: p.opts.Decide != nil, Cards: p.opts.Decide != nil,
 		VoiceIn: true, Files: platform.FileKinds(),
 		Drafts: p.opts.Drafts == DraftsCard, DraftEvery: map[string]time.Duration{"": draftEvery},
-		Rates: platform.Rates{
-			PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second},
-		},
+		Rates: p.opts.Rates,
 	}
-	if p.opts.Rates != nil {
-		c.Rates = *p.opts.Rates
-	}
-	return c
 }
 
-// BotName is what the bot is called, once the service has told it.
+// BotName is what the bot is called, once the service has said it.
 func (p *Platform) BotName() string {
 	if me := p.me.Load(); me != nil {
-		return tidy(me.Name, maxName)
+		return botkit.Tidy(me.Name, botkit.MaxName)
 	}
 	return ""
 }

@@ -67,8 +67,9 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	o := feishu.Options{
-		AppID: platformtest.FeishuApp, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: feishu.AccessOpen, StateDir: t.TempDir(),
-		Now: b.api.Now, PingEvery: time.Second, HTTPClient: &http.Client{Transport: transport},
+		AppID: platformtest.FeishuApp, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: platform.AccessOpen, StateDir: t.TempDir(),
+		Rates: platform.Rates{PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second}},
+		Now:   b.api.Now, PingEvery: time.Second, HTTPClient: &http.Client{Transport: transport},
 		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if !link {

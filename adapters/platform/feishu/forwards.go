@@ -3,17 +3,16 @@ package feishu
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 const (
-	// kindForwards is the kind of a message that holds others, forwarded together.
+	// kindForwards is the kind of a message that contains others, forwarded together.
 	kindForwards = "merge_forward"
 	// maxForwards is how many of them are passed on, maxForwarded how much of their
 	// words altogether, in bytes, and maxForward how much of the content of one is read.
@@ -31,6 +30,11 @@ type forward struct {
 	Kind     string    `json:"message_type"`
 	Content  string    `json:"content,omitempty"`
 	Mentions []mention `json:"mentions,omitempty"`
+}
+
+// listing is a message and those that it contains, as the service lists them.
+type listing struct {
+	Items []listed `json:"items"`
 }
 
 // listed is a message as the service lists it.
@@ -51,21 +55,17 @@ type listed struct {
 	} `json:"mentions"`
 }
 
-// forwards asks for the messages that one holds: an event does not tell them. Nil:
-// they cannot be had now.
+// forwards asks for the messages that one contains, which an event does not. Nil: they
+// are not available now.
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
-	got, err := call[struct {
-		Data struct {
-			Items []listed `json:"items"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	got, err := get[listing](ctx, p.client, messagePath(id), nil)
 	if err != nil {
 		p.log.Warn("what was forwarded could not be asked", "error", err)
 		return nil
 	}
-	return forwardsOf(id, got.Data.Items)
+	return forwardsOf(id, got.Items)
 }
 
 // forwardsOf are the messages below one, in their order, as much of them as is passed on.
@@ -75,7 +75,7 @@ func forwardsOf(id string, items []listed) []forward {
 		if m.ID == id || m.Upper == "" || len(out) == maxForwards {
 			continue
 		}
-		f := forward{From: tidy(m.Sender.ID, maxName), Created: m.Created, Kind: tidy(m.Kind, 40)}
+		f := forward{From: botkit.Tidy(m.Sender.ID, botkit.MaxName), Created: m.Created, Kind: botkit.Tidy(m.Kind, 40)}
 		if len(m.Body.Content) <= maxForward {
 			f.Content = m.Body.Content
 		}
@@ -91,11 +91,11 @@ func forwardsOf(id string, items []listed) []forward {
 // service hands them out to nobody.
 func readForwards(msg message) said {
 	var out strings.Builder
-	out.WriteString(placeholder("forwarded messages"))
+	out.WriteString(botkit.Placeholder("forwarded messages"))
 	for i, f := range msg.Forwards {
 		line := "\n" + cmp.Or(f.From, "somebody") + f.when() + ": " + strings.ReplaceAll(f.words(), "\n", "\n  ")
 		if i == maxForwards || out.Len()+len(line) > maxForwarded {
-			out.WriteString("\n" + placeholder("more was forwarded"))
+			out.WriteString("\n" + botkit.Placeholder("more was forwarded"))
 			break
 		}
 		out.WriteString(line)
@@ -114,7 +114,7 @@ func (f forward) when() string {
 // words are what a message says, with placeholders for what is not text.
 func (f forward) words() string {
 	if f.Kind == kindForwards {
-		return placeholder("forwarded messages")
+		return botkit.Placeholder("forwarded messages")
 	}
 	c := readContent(message{Kind: f.Kind, Content: f.Content, Mentions: f.Mentions})
 	var all []string

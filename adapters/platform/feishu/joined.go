@@ -2,12 +2,9 @@ package feishu
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"net/url"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -17,21 +14,21 @@ func (r *receiver) membership(e envelope) handler {
 	m, err := decodeMembership(e.Event)
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("unreadable").Inc()
-		r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+		r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 		return nothing
 	}
-	place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
-	joined := door.Membership{
-		Group: platform.ChatInfo{ID: m.Chat, Title: tidy(m.Name, maxName)}, In: e.Header.Kind == eventAdded,
-		By: platform.Person{ID: m.Operator.OpenID, Name: tidy(m.Operator.OpenID, maxName)},
-		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).listed,
+	place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
+	joined := botkit.Membership{
+		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
+		By: platform.Person{ID: m.Operator.OpenID, Name: botkit.Tidy(m.Operator.OpenID, botkit.MaxName)},
+		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
 	}
 	return func(ctx context.Context) (any, error) {
 		defer place.leave()
 		return r.guarded(e, func() (any, error) {
 			err := place.await(ctx)
 			if err == nil {
-				err = r.p.door.Joined(ctx, joined)
+				err = r.p.admission.Joined(ctx, joined)
 			}
 			if err != nil {
 				r.p.metrics.events.WithLabelValues("refused").Inc()
@@ -46,22 +43,17 @@ func (r *receiver) membership(e envelope) handler {
 }
 
 // settle puts the outcome of a question to the owner in the place of its buttons.
-func (p *Platform) settle(ctx context.Context, q door.Question) error {
+func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	parts := p.Plan(platform.Outbound{Text: q.Text, Asks: []messages.Ask{q.Ask}})
 	if len(parts) == 0 { // Unreachable: a question has words
 		return nil
 	}
 	made := newCard(parts[len(parts)-1], true)
-	made.shown[q.Ask.ApprovalID] = object{"tag": "div", "text": plainText(q.Outcome)}
-	path := "/open-apis/im/v1/messages/" + url.PathEscape(q.Message)
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
-		return sendError(err)
-	}
-	p.cards.replace(q.Message, made)
-	return nil
+	made.shown[q.Ask.ApprovalID] = line(q.Outcome)
+	return p.replaceCard(ctx, q.Message, made)
 }
 
-// beside runs what takes longer than the service waits for an answer. It ends with the
+// beside runs in the background what takes longer than the service waits for an answer. It ends with the
 // receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.working.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -22,7 +23,7 @@ func TestMembership(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := newBench(t, link, func(o *feishu.Options) { o.Access, o.AccessStore = feishu.AccessPaired, people })
+			b := newBench(t, link, func(o *feishu.Options) { o.Access, o.AccessStore = platform.AccessPaired, people })
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			host.AwaitUp(t)
@@ -55,7 +56,7 @@ func TestMembership(t *testing.T) {
 					t.Errorf("event %d: %d groups wait, want %d", i, len(codes), x.waits)
 				}
 				for _, c := range codes {
-					if !c.For.Group || utf8.RuneCountInString(c.For.Name) > 100 || people.GroupAllowed("feishu", c.For.ID) || people.Role("feishu", c.For.ID) != access.RoleStranger {
+					if !c.For.Group || utf8.RuneCountInString(c.For.Name) > 100 || people.GroupAllowed("feishu", c.For.ID) || people.Role("feishu", c.For.ID) != platform.RoleStranger {
 						t.Errorf("event %d: %+v", i, c.For)
 					}
 				}

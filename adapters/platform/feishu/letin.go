@@ -6,38 +6,21 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // choose does what a button of a request to be let in says.
 func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer {
-	toast := func(kind, text string) pressedAnswer {
-		return pressedAnswer{Toast: object{"type": kind, "content": text}}
-	}
-	say := c.words(p.say)
-	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[c.Say]
-	if done == "" {
-		return toast("error", say.UnknownRequest)
-	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
 	by := platform.Person{ID: e.Operator.OpenID}
-	switch _, is := p.door.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, door.AskPrefix), c.Say); is {
-	case door.ChoiceForbidden:
-		return toast("error", say.OwnerOnly)
-	case door.ChoiceFailed:
-		return toast("warning", say.TryAgain)
-	case door.ChoiceOver:
-		return toast("info", say.NotOpenAnyMore)
-	case door.ChoiceDone:
+	answer := p.admission.Choose(ctx, by, e.Context.Chat, strings.TrimPrefix(c.ID, botkit.AskPrefix), c.Say, c.words(p.say))
+	if answer.Tone != botkit.ToneSuccess {
+		return toast(answer.Tone, answer.Text)
 	}
 	p.owe(ctx)
-	answer := toast("success", done)
-	if made, ok := p.cards.decide(e.Context.Message, c.ID, object{"tag": "div", "text": plainText(done)}); ok {
-		answer.Card = &object{"type": "raw", "data": made}
-	}
-	return answer
+	return p.answerPress(e, c, answer, line(answer.Mark))
 }
 
 // owe says what is to be said to the owner and to those who were let in.
@@ -46,7 +29,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if host == nil {
 		return
 	}
-	p.door.Owe(ctx, door.Bot{
+	p.admission.Owe(ctx, botkit.Bot{
 		Host: func(ctx context.Context, in platform.Inbound) bool {
 			results := (*host).Accept(ctx, []platform.Inbound{in})
 			return len(results) == 1 && results[0].Err == nil

@@ -47,7 +47,7 @@ func (r *receiver) keepLink(ctx context.Context) error {
 		if time.Since(began) > retry.MaxPause {
 			tries = 0
 		}
-		if r.status.set(false, "the long connection is down and is made anew") {
+		if r.status.Set(false, "the long connection is down and is made anew") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
@@ -82,7 +82,7 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 		return nil, 0, errors.New("the service names an address that cannot be connected to")
 	}
 	conn, err := connect(ctx, config, r.p.opts.Dial)
-	if err != nil { // it holds the address, which holds a ticket
+	if err != nil { // the error contains the address, which contains a ticket
 		return nil, 0, fmt.Errorf("the long connection to %s cannot be made", u.Host)
 	}
 	conn.PayloadType, conn.MaxPayloadBytes = websocket.BinaryFrame, maxEvent
@@ -90,7 +90,7 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	return conn, int32(service), nil
 }
 
-// connect dials as it is told to, or as is usual.
+// connect dials with dial, or as usual when that is nil.
 func connect(ctx context.Context, config *websocket.Config, dial func(context.Context, string, string) (net.Conn, error)) (*websocket.Conn, error) {
 	if dial == nil {
 		return config.DialContext(ctx)
@@ -140,7 +140,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 	})
 	r.p.metrics.links.Inc()
 	r.p.log.Info("receiving by long connection", "bot", r.p.BotName())
-	r.status.set(true, "")
+	r.status.Set(true, "")
 	for {
 		// What is silent for longer than two pings is dead.
 		if err := conn.SetReadDeadline(time.Now().Add(2*r.p.opts.PingEvery + time.Second)); err != nil {
@@ -207,7 +207,7 @@ func (l *link) send(f frame) error {
 	return websocket.Message.Send(l.conn, f.encode())
 }
 
-// join puts the packets of an event together; false: some are still to come.
+// join puts the packets of an event together; false: some are missing.
 func (l *link) join(f frame) ([]byte, bool) {
 	sum, seq := f.number("sum"), f.number("seq")
 	if sum <= 1 {
@@ -220,7 +220,7 @@ func (l *link) join(f frame) ([]byte, bool) {
 	parts := l.pieces[id]
 	if parts == nil {
 		if len(l.pieces) >= maxPieces {
-			clear(l.pieces) // what is lost comes again
+			clear(l.pieces) // what is lost is delivered again
 		}
 		parts = make([][]byte, sum)
 		l.pieces[id] = parts
@@ -240,8 +240,8 @@ func (l *link) join(f frame) ([]byte, bool) {
 	return whole, true
 }
 
-// answer handles an event and tells the service how that went. Nothing told, or a
-// failure, means that it comes again.
+// answer handles an event and reports to the service how that went. After a failure, or
+// without a report, the event is delivered again.
 func (l *link) answer(f frame, do handler) {
 	began := time.Now()
 	out := struct {

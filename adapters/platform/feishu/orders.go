@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -61,31 +62,28 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	if err := errors.Join(json.Unmarshal(env.Event, &e), json.Unmarshal(e.Action.Value, &o)); err != nil || o.Say != sayOrder {
 		return nil, false
 	}
-	toast := func(kind, text string) (any, bool) {
-		return pressedAnswer{Toast: object{"type": kind, "content": text}}, true
-	}
 	say := o.words(r.p.say)
 	name, args, _ := strings.Cut(o.Order, " ")
 	kind, chat, _ := strings.Cut(o.Place, " ")
 	if e.Context.Chat == "" || chat != e.Context.Chat || len(e.Context.Chat) > maxID || e.Operator.OpenID == "" || env.Header.ID == "" ||
 		len(o.Order) > messages.MaxOrder || !r.p.commands[name] {
-		return toast("error", say.UnknownRequest)
+		return toast(botkit.ToneError, say.UnknownRequest), true
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
 	in := platform.Inbound{
-		ChatKey: messages.NewChatKey("feishu", r.p.opts.Account, chat, 0), IngressID: "button-" + tidy(env.Header.ID, maxID), RequestID: newRequestID(),
-		Kind: platform.KindCommand, Command: platform.Command{Name: name, Args: args}, Text: "/" + o.Order, Chat: platform.ChatInfo{ID: chat, Type: tidy(kind, maxName)},
-		Sender: platform.Person{ID: e.Operator.OpenID, Name: tidy(e.Operator.OpenID, maxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
+		ChatKey: messages.NewChatKey("feishu", r.p.opts.Account, chat, 0), IngressID: "button-" + botkit.Tidy(env.Header.ID, maxID), RequestID: botkit.RequestID(),
+		Kind: platform.KindCommand, Command: platform.Command{Name: name, Args: args}, Text: "/" + o.Order, Chat: platform.ChatInfo{ID: chat, Type: botkit.Tidy(kind, botkit.MaxName)},
+		Sender: platform.Person{ID: e.Operator.OpenID, Name: botkit.Tidy(e.Operator.OpenID, botkit.MaxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
 	}
 	in.TurnID = "u:" + string(in.ChatKey) + ":" + in.IngressID
-	in = r.p.admit(ctx, mapped{in: in, facts: facts{chatType: kind, addressed: addressedCommand}}, received{})
+	in = r.p.admit(ctx, mapped{in: in, facts: botkit.Facts{ChatType: chatType(kind), Addressed: botkit.AddressedCommand}}, received{})
 	if !in.Gate.Open {
-		return toast("error", say.MayNotUse)
+		return toast(botkit.ToneError, say.MayNotUse), true
 	}
-	results := r.intake.host.Accept(ctx, []platform.Inbound{in})
+	results := r.status.Host.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 || results[0].Err != nil {
-		return toast("warning", say.TryAgain)
+		return toast(botkit.ToneWarning, say.TryAgain), true
 	}
-	return pressedAnswer{Toast: object{"type": "success", "content": say.Pressed}}, true
+	return toast(botkit.ToneSuccess, say.Pressed), true
 }

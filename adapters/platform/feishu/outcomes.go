@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -24,28 +24,32 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 			made.shown[a.ApprovalID] = outcomeLine(a)
 		}
 	}
-	path := "/open-apis/im/v1/messages/" + url.PathEscape(messageID)
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, path, nil, map[string]string{"content": made.content()}); err != nil {
+	return p.replaceCard(ctx, messageID, made)
+}
+
+// replaceCard puts another card in the place of one that was sent.
+func (p *Platform) replaceCard(ctx context.Context, message string, made *card) error {
+	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, messagePath(message), nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
 	}
-	p.cards.replace(messageID, made)
+	if _, known := p.cards.Get(message); known {
+		p.cards.Put(message, made)
+	}
 	return nil
 }
 
 // outcomeLine is how a request ended, in the place of its buttons.
 func outcomeLine(a messages.AskOutcome) object {
-	mark := "⏹"
+	mark := botkit.Mark(a.Answer)
 	switch a.Answer {
-	case "approved":
-		mark = "✅ "
-	case "denied":
-		mark = "❌ "
 	case "expired":
-		return object{"tag": "div", "text": plainText("⌛")}
+		return line(mark)
+	case "approved", "denied":
+		mark += " "
 	}
 	id := strings.TrimPrefix(a.By, "feishu-")
 	if !isID(id) && a.ByName != "" {
-		id = tidy(a.ByName, maxName)
+		id = botkit.Tidy(a.ByName, botkit.MaxName)
 	}
 	return namedLine(mark, id)
 }

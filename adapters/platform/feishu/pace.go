@@ -28,7 +28,7 @@ type pace struct {
 	until time.Time // no drafts before
 }
 
-// draft tells whether there is room for a text under way, and takes it.
+// draft reports whether there is room for an unfinished text, and takes it.
 func (p *pace) draft(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *pace) flow(now time.Time) {
 	p.at = now
 }
 
-// rest lets drafts be until then, and tells whether that is news.
+// rest lets drafts be until then, and reports whether that is news.
 func (p *pace) rest(until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -27,8 +27,9 @@ const (
 // receiver is one run of Receive.
 type receiver struct {
 	p      *Platform
-	intake *intake
-	status *status
+	intake *botkit.Intake[received]
+	lines  lines
+	status *botkit.Status
 	// life ends with Receive; events do not outlive it.
 	life     context.Context //nolint:containedctx // of the receiver, whose events come from outside
 	handling sync.WaitGroup  // events of long connections
@@ -37,12 +38,12 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := newIntake(p, host)
+	in := p.newIntake(host)
 	p.host.Store(&host)
 	p.life.Store(&ctx)
 	defer p.working.Wait()
-	defer in.close()
-	r := &receiver{p: p, intake: in, status: &status{host: host}, life: ctx}
+	defer in.Close()
+	r := &receiver{p: p, intake: in, lines: lines{open: map[messages.ChatKey][]*place{}}, status: &botkit.Status{Host: host}, life: ctx}
 	defer r.handling.Wait()
 	defer cancel()
 	err := r.begin(ctx)
@@ -60,10 +61,26 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	case ctx.Err() != nil:
 		return nil
 	case isSecretRefused(err):
-		r.status.set(false, ErrSecret.Error())
+		r.status.Set(false, ErrSecret.Error())
 		return &platform.Error{Reason: platform.SendAuth, Err: ErrSecret}
 	}
 	return err
+}
+
+type arrival = botkit.Arrival[received]
+
+// newIntake is the intake of one run of Receive. The service delivers again what was not
+// answered.
+func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
+	return botkit.NewIntake(botkit.IntakeOptions[received]{
+		Host: host, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
+		Map: func(ctx context.Context, events []received) (out []arrival) {
+			for _, e := range events {
+				out = append(out, p.arrival(ctx, e))
+			}
+			return out
+		},
+	})
 }
 
 // begin asks who the bot is, as often as it takes, and takes up what was set aside.
@@ -76,12 +93,12 @@ func (r *receiver) begin(ctx context.Context) error {
 		if ctx.Err() != nil || isSecretRefused(err) {
 			return err
 		}
-		if r.status.set(false, "the service cannot be reached or refuses the app") {
+		if r.status.Set(false, "the service cannot be reached or refuses the app") {
 			r.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
-	return r.intake.open(ctx)
+	return r.intake.Open(ctx)
 }
 
 // identify asks the service who the bot is.
@@ -110,7 +127,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	}
 	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
 	if msg.TakenBack {
-		return arrival{event: event, in: m.takenBack(*msg)}
+		return arrival{Event: event, In: m.takenBack(*msg)}
 	}
 	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != chatPrivate {
 		ours := p.isOurs(ctx, msg.Parent)
@@ -121,31 +138,23 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 		msg.Forwards = p.forwards(ctx, msg.ID)
 		in.Parts = readContent(*msg).parts
 	}
-	return arrival{event: event, in: in}
+	return arrival{Event: event, In: in}
 }
 
-// isOurs tells whether a message is one of the bot's. When nobody can tell, it is not.
+// isOurs reports whether a message is one of the bot's. When that is not known, it is not.
 func (p *Platform) isOurs(ctx context.Context, id string) bool {
-	if ours, ok := p.ours.get(id); ok {
+	if ours, ok := p.ours.Get(id); ok {
 		return ours
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	got, err := call[struct {
-		Data struct {
-			Items []struct {
-				Sender struct {
-					ID string `json:"id"`
-				} `json:"sender"`
-			} `json:"items"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/im/v1/messages/" + url.PathEscape(id)})
+	got, err := get[listing](ctx, p.client, messagePath(id), nil)
 	if err != nil {
 		p.log.Warn("whose message is answered could not be asked", "error", err)
 		return false
 	}
-	ours := len(got.Data.Items) > 0 && got.Data.Items[0].Sender.ID == p.opts.AppID
-	p.ours.add(id, ours)
+	ours := len(got.Items) > 0 && got.Items[0].Sender.ID == p.opts.AppID
+	p.ours.Put(id, ours)
 	return ours
 }
 
@@ -162,10 +171,10 @@ func (r *receiver) prepare(e envelope) handler {
 		event, err := decodeArrived(e.Header.Kind, e.Event)
 		if err != nil {
 			m.WithLabelValues("unreadable").Inc()
-			r.p.log.Error("an event could not be read and is skipped", "event_id", tidy(e.Header.ID, maxID))
+			r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 			return nothing
 		}
-		place := r.intake.stand(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
+		place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
 		return func(ctx context.Context) (any, error) {
 			defer place.leave()
 			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
@@ -194,7 +203,7 @@ func nothing(context.Context) (any, error) { return struct{}{}, nil }
 func (r *receiver) arrived(ctx context.Context, at *place, event received) (any, error) {
 	err := at.await(ctx)
 	if err == nil {
-		err = r.intake.deliver(ctx, r.p.arrival(ctx, event))
+		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)}, nil)
 	}
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("refused").Inc()
@@ -205,6 +214,7 @@ func (r *receiver) arrived(ctx context.Context, at *place, event received) (any,
 		kind = "taken_back"
 	}
 	r.p.metrics.events.WithLabelValues(kind).Inc()
+	r.p.owe(ctx)
 	return struct{}{}, nil
 }
 
@@ -213,7 +223,7 @@ func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.p.metrics.events.WithLabelValues("panic").Inc()
-			r.p.log.Error("an event made the platform panic and is skipped", "event_id", tidy(e.Header.ID, maxID), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			r.p.log.Error("an event made the platform panic and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 			answer, err = struct{}{}, nil
 		}
 	}()
@@ -237,28 +247,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// status reports changes only.
-type status struct {
-	mu   sync.Mutex
-	host platform.Host
-	told bool
-	up   bool
-	note string
-}
-
-// set reports a state and tells whether it is a new one.
-func (s *status) set(up bool, note string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told && s.up == up && s.note == note {
-		return false
-	}
-	s.told, s.up, s.note = true, up, note
-	s.host.Status(up, note)
-	return true
-}
-
-// stale tells whether a time is further away than events may be.
+// stale reports whether a time is further away than events may be.
 func stale(at, now time.Time) bool {
 	d := now.Sub(at)
 	return d > maxAge || d < -maxAge

@@ -231,8 +231,8 @@ func TestGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, false, func(o *feishu.Options) {
-		o.Access, o.AccessStore = feishu.AccessPaired, people
-		o.Groups = map[string]feishu.Group{"oc_listed": {Addressed: feishu.AddressedAlways}, "oc_closed": {Access: feishu.AccessOwner}}
+		o.Access, o.AccessStore = platform.AccessPaired, people
+		o.Groups = map[string]platform.Group{"oc_listed": {Addressed: platform.GroupsAll}, "oc_closed": {Access: platform.AccessOwner}}
 	})
 	for _, chat := range []string{"oc_listed", "oc_closed"} {
 		b.api.AddChat(chat, "group")

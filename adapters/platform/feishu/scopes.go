@@ -2,16 +2,17 @@ package feishu
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // Need is something that the app can do only with one of several scopes.
 type Need struct {
 	Scopes []string // any of them will do; the first is the one to ask for
 	For    string   // what people miss without
-	// Must: without it the bot answers nobody.
+	// Must: without it the bot cannot answer at all.
 	Must bool
 }
 
@@ -35,7 +36,7 @@ func (o Options) Needs() []Need {
 		needs = append(needs, Need{Scopes: []string{"im:chat:readonly", "im:chat"}, For: "administrators of groups are not known, so that they cannot decide"})
 	}
 	for _, g := range o.Groups {
-		if g.Addressed == AddressedAlways {
+		if g.Addressed == platform.GroupsAll {
 			needs = append(needs, Need{Scopes: []string{"im:message.group_msg"}, For: "messages in groups that mention nobody are not heard"})
 			break
 		}
@@ -46,7 +47,7 @@ func (o Options) Needs() []Need {
 // granted is the status of a scope that the app has.
 const granted = 1
 
-// Missing asks the service which scopes the app lacks. Asking takes none. A wrong id
+// Missing asks the service which scopes the app lacks. Asking needs no scope. A wrong id
 // or secret is [ErrSecret].
 func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 	if err := p.identify(ctx); err != nil {
@@ -55,22 +56,20 @@ func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 		}
 		return nil, err
 	}
-	got, err := call[struct {
-		Data struct {
-			Scopes []scopeGrant `json:"scopes"`
-		} `json:"data"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/application/v6/scopes"})
+	got, err := get[struct {
+		Scopes []scopeGrant `json:"scopes"`
+	}](ctx, p.client, "/open-apis/application/v6/scopes", nil)
 	if err != nil {
 		return nil, err
 	}
-	return missing(p.opts.Needs(), got.Data.Scopes), nil
+	return missing(p.opts.Needs(), got.Scopes), nil
 }
 
 // scopeGrant says whether the app has a scope.
 type scopeGrant struct {
 	Name   string `json:"scope_name"`
 	Status int    `json:"grant_status"`
-	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not told
+	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not known
 }
 
 func missing(needs []Need, grants []scopeGrant) []Need {

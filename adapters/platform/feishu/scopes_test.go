@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
@@ -17,7 +18,7 @@ import (
 func TestMissing(t *testing.T) {
 	all := func(o *feishu.Options) {
 		o.Administered = true
-		o.Drafts, o.Groups = feishu.DraftsCard, map[string]feishu.Group{group: {Addressed: feishu.AddressedAlways}}
+		o.Drafts, o.Groups = feishu.DraftsCard, map[string]platform.Group{group: {Addressed: platform.GroupsAll}}
 	}
 	for name, x := range map[string]struct {
 		set      func(*feishu.Options)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
 	maxText = 4000
 	aimText = 3800
-	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
 	maxDraft = 4 * maxText
 )
 
@@ -29,11 +30,11 @@ var (
 )
 
 // Plan implements [platform.Sender]: texts first, then files, each with its caption
-// behind it, as files have none here.
+// after it, as files have no captions here.
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {
-		text = head(text, maxDraft)
+		text = botkit.Head(text, maxDraft)
 	}
 	parts := p.texts(text)
 	if out.Draft {
@@ -158,8 +159,8 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 		made, err = p.create(ctx, out)
 	}
 	if err == nil && buttons != nil {
-		p.cards.keep(made.ID, buttons)
-		p.door.Asked(ctx, made.ID, part.Asks)
+		p.cards.Put(made.ID, buttons)
+		p.admission.Asked(ctx, made.ID, part.Asks)
 	}
 	return made, err
 }
@@ -177,7 +178,7 @@ func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, 
 		err = &callError{Call: path, Sent: true, Err: errors.New("the answer names no message")}
 	}
 	if err == nil {
-		p.ours.add(sent.ID, true)
+		p.ours.Put(sent.ID, true)
 		return sent.receipt(), nil
 	}
 	if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Reason == platform.SendNotFound && out.reply != "" {
@@ -185,15 +186,4 @@ func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, 
 		return p.create(ctx, out)
 	}
 	return messages.Receipt{}, sendError(err)
-}
-
-// head cuts a text to at most n bytes, between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

@@ -8,14 +8,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Values of [Options.Drafts]: how a text under way is shown.
+// Values of [Options.Drafts]: how an unfinished text is shown.
 const (
 	DraftsCard = "card" // in a streaming card
 	DraftsOff  = "off"  // not at all; the default
@@ -25,7 +26,7 @@ const (
 	// draftEvery is the usual time between two looks of a streaming card. The service
 	// takes ten a second.
 	draftEvery = 500 * time.Millisecond
-	// streamElement is the element of a card that holds its text.
+	// streamElement is the element of a card that contains its text.
 	streamElement = "answer"
 	// maxStreams is how many cards are remembered by their messages.
 	maxStreams = 1000
@@ -38,11 +39,11 @@ const (
 	codeClosed   = 300309
 	codeTimedOut = 200850
 	// maxEnds is how often the end of a text is tried in its card, when the service
-	// fails, before it comes as a message.
+	// fails, before it is sent as a message.
 	maxEnds = 3
 )
 
-// stream is a card that shows a text under way.
+// stream is a card that shows an unfinished text.
 type stream struct {
 	id  string
 	seq int64
@@ -55,29 +56,8 @@ type stream struct {
 
 // streams are the cards of this run, by their messages. It is safe for concurrent use.
 type streams struct {
-	mu    sync.Mutex
-	known map[string]*stream
-	order []string
+	known *recent.Map[string, *stream]
 	pace  pace
-}
-
-func (s *streams) get(message string) *stream {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[message]
-}
-
-func (s *streams) keep(message string, made *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = map[string]*stream{}
-	}
-	s.known[message], s.order = made, append(s.order, message)
-	if len(s.order) > maxStreams {
-		delete(s.known, s.order[0])
-		s.order = s.order[1:]
-	}
 }
 
 // next is a number greater than every one before, also than those of a run before
@@ -88,7 +68,7 @@ func (s *stream) next(now time.Time) int64 {
 }
 
 // beginStream makes a card, sends it and so shows the beginning of a text. A failure
-// is harmless: the text comes as an ordinary message when it is complete.
+// is harmless: the complete text is sent as an ordinary message.
 func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	if !p.streams.pace.draft(time.Now()) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
@@ -100,12 +80,12 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 		return messages.Receipt{}, p.noDrafts(err)
 	}
 	p.metrics.cards.WithLabelValues("made").Inc()
-	p.streams.keep(message.ID, &stream{id: card, text: part.Text, wrote: time.Now()})
+	p.streams.known.Put(message.ID, &stream{id: card, text: part.Text, wrote: time.Now()})
 	return message, nil
 }
 
 // noDrafts lets drafts be for a while that the service does not want; what it says
-// about them holds for no message.
+// about them does not apply to messages.
 func (p *Platform) noDrafts(err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason == platform.SendNetwork {
@@ -141,7 +121,7 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
 	}
 	if err != nil {
-		return message, "", harmless(sendError(err)) // a card that was not sent is seen by nobody
+		return message, "", harmless(sendError(err)) // people do not see a card that was not sent
 	}
 	out.Kind = "interactive"
 	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
@@ -154,7 +134,7 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 // Edit implements [platform.Editor] for streaming cards: of a draft it shows more,
 // and of the complete text it shows the end and leaves the streaming mode. A message
 // that is no card of ours is not edited. After an error that is not to be tried again
-// the card is gone, so that the text which comes in its place is there once.
+// the card is gone, so that people do not see the text twice.
 func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
 	if _, err := chatOf(to); err != nil {
 		return err
@@ -186,7 +166,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	return nil
 }
 
-// showMore shows more of a text under way, unless there is no room for that.
+// showMore shows more of an unfinished text, unless there is no room for that.
 func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
 	now := time.Now()
 	if text == s.text || s.ended {
@@ -228,7 +208,7 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 	p.metrics.cards.WithLabelValues("given up").Inc()
 	err := p.endStream(ctx, s)
-	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: "/open-apis/im/v1/messages/" + url.PathEscape(messageID)})
+	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: messagePath(messageID)})
 	if gone != nil {
 		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(err, gone))
 	}
@@ -245,7 +225,7 @@ func (p *Platform) endStream(ctx context.Context, s *stream) error {
 		return nil
 	}
 	// The summary is what lists of chats show.
-	summary := strings.Join(strings.Fields(head(s.text, 200)), " ")
+	summary := strings.Join(strings.Fields(botkit.Head(s.text, 200)), " ")
 	err := p.configure(ctx, s, object{"streaming_mode": false, "summary": object{"content": summary}})
 	s.ended = err == nil
 	if s.ended {
@@ -286,7 +266,7 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 
 // streamOf is the card of a message; after a restart the service is asked.
 func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error) {
-	if s := p.streams.get(message); s != nil {
+	if s, ok := p.streams.known.Get(message); ok {
 		return s, nil
 	}
 	got, err := post[struct {
@@ -299,7 +279,7 @@ func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error
 		return nil, sendError(err)
 	}
 	s := &stream{id: got.ID}
-	p.streams.keep(message, s)
+	p.streams.known.Put(message, s)
 	return s, nil
 }
 

@@ -27,7 +27,7 @@ func bubble(t *testing.T) (*platformtest.FeishuAPI, *feishu.Platform) {
 func botOf(t *testing.T, api *platformtest.FeishuAPI) *feishu.Platform {
 	t.Helper()
 	bot, err := feishu.New(feishu.Options{
-		AppID: platformtest.FeishuApp, AppSecret: api.Secret, BaseURL: api.URL(), HTTPClient: api.Client(), Access: feishu.AccessOpen,
+		AppID: platformtest.FeishuApp, AppSecret: api.Secret, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen,
 		Drafts: feishu.DraftsCard, Now: api.Now,
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func TestSuite(t *testing.T) {
 func TestSuiteOfAPlainApp(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
-		return newBench(t, false, func(o *feishu.Options) { o.Drafts, o.Rates = feishu.DraftsOff, &platform.Rates{} }).harness(t, false)
+		return newBench(t, false, func(o *feishu.Options) { o.Drafts, o.Rates = feishu.DraftsOff, platform.Rates{} }).harness(t, false)
 	})
 }
 

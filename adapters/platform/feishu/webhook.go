@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"mime"
 	"net"
 	"net/http"
 	"strconv"
@@ -15,8 +13,7 @@ import (
 
 	larkevent "github.com/larksuite/oapi-sdk-go/v3/event"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 const (
@@ -27,10 +24,6 @@ const (
 	maxUnsigned = 16 << 10
 	// maxAge is how far the time of a request may be from ours.
 	maxAge = 5 * time.Minute
-	// maxHooks is how many events are worked on side by side. Reading them is not work.
-	maxHooks = 128
-	// hookStop is how long requests under way may take when the receiver ends.
-	hookStop = 5 * time.Second
 	// maxChallenge is the longest challenge that is answered.
 	maxChallenge = 1024
 
@@ -44,8 +37,8 @@ var errNoBot = errors.New("the app has no bot: add the bot ability in the develo
 type Webhook struct {
 	// Path is the one that is served.
 	Path string
-	// EncryptKey and VerificationToken are the app's. Without a key nothing could be
-	// told from a forgery, so there has to be one; the token is checked if it is set.
+	// EncryptKey and VerificationToken are the app's. Without a key a forgery
+	// could not be recognised, so it is required; the token is checked if it is set.
 	EncryptKey        func() string
 	VerificationToken func() string
 	// Listener takes the requests. Receive closes it.
@@ -69,25 +62,12 @@ func (w *Webhook) check() error {
 // serveHook takes events that are posted until ctx ends.
 func (r *receiver) serveHook(ctx context.Context) error {
 	w := r.p.opts.Webhook
-	h := &hook{receiver: r, slots: make(chan struct{}, maxHooks)}
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.p.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	ahead := unused.Of(server)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(w.Listener) }()
-	defer func() {
-		ahead.Close()
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
-		defer cancel()
-		if server.Shutdown(stop) != nil {
-			_ = server.Close() // what was not answered comes again
-		}
-	}()
+	h := &hook{receiver: r}
+	h.server = botkit.NewHook(w.Path, r.p.metrics.hooks, h.serve)
+	served, stop := h.server.Serve(ctx, w.Listener, r.p.log)
+	defer stop()
 	r.p.log.Info("receiving by webhook", "bot", r.p.BotName())
-	r.status.set(true, "")
+	r.status.Set(true, "")
 	select {
 	case <-ctx.Done():
 		return nil
@@ -100,47 +80,20 @@ func (r *receiver) serveHook(ctx context.Context) error {
 type hook struct {
 	*receiver
 
-	bodies bodies.Reader
-	slots  chan struct{} // of events that are genuine
-}
-
-// ServeHTTP takes one event. It answers 200 once that is durable, and never waits for a run.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer, code := h.serve(w, r)
-	h.p.metrics.hooks.WithLabelValues(http.StatusText(code)).Inc()
-	switch code {
-	case http.StatusOK:
-		w.Header().Set("Content-Type", "application/json")
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
-	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", http.MethodPost)
-	default:
-		w.Header().Set("Connection", "close") // what is left of the body is not read
-	}
-	w.WriteHeader(code)
-	if code == http.StatusOK {
-		_ = json.NewEncoder(w).Encode(answer) // who has left hears it the next time
-	}
+	server *botkit.Hook
 }
 
 // serve handles a request. Nothing in it is looked at before its signature and time, and
-// places for work are for what is genuine: who is slow or forges takes none.
+// only genuine events take room for work, neither slow requests nor forged ones.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case r.URL.EscapedPath() != h.p.opts.Webhook.Path:
-		return nil, http.StatusNotFound
-	case r.Method != http.MethodPost:
-		return nil, http.StatusMethodNotAllowed
-	case err != nil || kind != "application/json":
-		return nil, http.StatusUnsupportedMediaType
+	if code := h.server.Meant(r); code != http.StatusOK {
+		return nil, code
 	}
 	signed, most := len(r.Header.Values(larkevent.EventSignature)) > 0, int64(maxEvent)
 	if !signed {
 		most = maxUnsigned
 	}
-	raw, code := h.bodies.Read(w, r, most)
+	raw, code := h.server.Read(w, r, most)
 	if code != http.StatusOK {
 		return nil, code
 	}
@@ -154,21 +107,17 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	case e.Type == challengeKind:
 		return map[string]string{"challenge": e.Challenge}, http.StatusOK
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-r.Context().Done():
-		return nil, http.StatusServiceUnavailable
-	}
-	// What is accepted after the caller has left is known when it comes again.
-	answer, err := h.prepare(e)(h.life)
-	if err != nil {
-		return nil, http.StatusServiceUnavailable
-	}
-	return answer, http.StatusOK
+	return h.server.Work(r.Context(), func() (any, int) {
+		// What is accepted after the caller has left is known when it is delivered again.
+		answer, err := h.prepare(e)(h.life)
+		if err != nil {
+			return nil, http.StatusServiceUnavailable
+		}
+		return answer, http.StatusOK
+	})
 }
 
-// knows tells whether a request was signed by the service just now.
+// knows reports whether a request was signed by the service just now.
 func (h *hook) knows(r *http.Request, raw []byte) bool {
 	one := func(name string) (string, bool) {
 		v := r.Header.Values(name)
@@ -221,7 +170,7 @@ func (h *hook) unseal(raw []byte, signed bool) (envelope, int) {
 	return e, http.StatusOK
 }
 
-// token tells whether a verification token is the app's, if that is set.
+// token reports whether a verification token is the app's, if that is set.
 func (h *hook) token(given string) bool {
 	if h.p.opts.Webhook.VerificationToken == nil {
 		return true

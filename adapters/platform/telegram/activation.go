@@ -5,45 +5,33 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// listens is what the owner said that the bot listens to in a group; empty: nothing.
-func (p *Platform) listens(in platform.Inbound, f facts) string {
-	store, ok := p.opts.AccessStore.(Activation)
-	if !ok || f.chatType == "private" || f.content != contentMessage {
+// listens is what the owner chose that the bot listens to in a group; empty: nothing.
+func (p *Platform) listens(in platform.Inbound, f botkit.Facts) string {
+	store, ok := p.opts.AccessStore.(platform.Activation)
+	if !ok || f.Private() || f.Content != botkit.ContentMessage {
 		return ""
 	}
 	switch how := store.Listens(p.name, in.Chat.ID); how {
-	case GroupsMention, GroupsReply, GroupsCommands, GroupsAll:
+	case platform.GroupsMention, platform.GroupsReply, platform.GroupsCommands, platform.GroupsAll:
 		return how
 	}
 	return ""
-}
-
-// readsAll: the settings ask for more of groups than what turns to the bot.
-func (o Options) readsAll() bool {
-	if o.Groups == GroupsAll || o.FollowUp > 0 {
-		return true
-	}
-	for _, g := range o.Listed {
-		if g.Addressed == GroupsAll {
-			return true
-		}
-	}
-	return false
 }
 
 // activations are the words of /activation and what they mean.
 func activations(word string) (listens string, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "mention":
-		return GroupsMention, true
+		return platform.GroupsMention, true
 	case "reply":
-		return GroupsReply, true
+		return platform.GroupsReply, true
 	case "commands":
-		return GroupsCommands, true
+		return platform.GroupsCommands, true
 	case "always", "all":
-		return GroupsAll, true
+		return platform.GroupsAll, true
 	case "default":
 		return "", true
 	}
@@ -52,11 +40,11 @@ func activations(word string) (listens string, ok bool) {
 
 // activate is the owner's /activation in a group. What was chosen is durable when it
 // is confirmed.
-func (p *Platform) activate(ctx context.Context, in platform.Inbound, f facts, say words) platform.Inbound {
-	store, can := p.opts.AccessStore.(Activation)
+func (p *Platform) activate(ctx context.Context, in platform.Inbound, f botkit.Facts, say words) platform.Inbound {
+	store, can := p.opts.AccessStore.(platform.Activation)
 	listens, known := activations(in.Command.Args)
 	switch {
-	case f.role != RoleOwner:
+	case f.Role != platform.RoleOwner:
 		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: say.OwnerOnly}
 	case !known || !can:
 		in.Gate.Notice = say.activationHelp
@@ -68,7 +56,7 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f facts, s
 		}
 		p.log.Info("what a group listens to was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
 		in.Gate.Notice = strings.ReplaceAll(say.activated, "{}", say.listening[listens])
-		if me := p.me.Load(); listens == GroupsAll && me != nil && !me.ReadsAll {
+		if me := p.me.Load(); listens == platform.GroupsAll && me != nil && !me.ReadsAll {
 			in.Gate.Notice += "\n" + say.privacy
 		}
 	}

@@ -6,43 +6,37 @@ import (
 	"encoding/json"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// admit puts a message through the gate, with what goes along: pairing, allowing
-// groups and notices. Repeating it for a message delivered again does no harm.
+// admit puts a message through the gate, with what follows from it: pairing, allowing groups
+// and notices. Repeating it for a message that is delivered again does no harm.
 func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	in, f := m.in, m.facts
-	r := p.opts.rulesFor(in.Chat.ID)
-	if how := p.listens(in, f); how != "" {
-		r.groups = how
-	}
-	private, somebody := f.chatType == "private", !f.bot && !f.anonymous && f.content == contentMessage
-	if somebody {
-		f.role, f.allowed = p.door.Standing(in, private)
-	}
-	if now := p.moves.current(in.Chat.ID); somebody && !private && !f.allowed && now != in.Chat.ID { // asked about as what it has become
-		_, f.allowed = p.door.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
+	r := botkit.Rules{Access: p.opts.Access, Groups: cmp.Or(p.listens(in, f), p.opts.Groups), Quotes: true}.In(in.Chat.ID, nil)
+	private := f.Private()
+	if f.FromPerson() {
+		f.Role, f.Allowed = p.admission.Standing(in, private)
+		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // it may have been allowed as the supergroup that it is now
+			_, f.Allowed = p.admission.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
+		}
 	}
 	language := m.language
-	if p.opts.Language != nil && (in.Kind == platform.KindCommand || private && f.role == RoleOwner) {
+	if p.opts.Language != nil && (in.Kind == platform.KindCommand || private && f.Role == platform.RoleOwner) {
 		language = cmp.Or(p.opts.Language(in.ChatKey), language)
 	}
 	say := wordsFor(language)
-	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.role == RoleOwner && f.addressed != addressedOtherBot && !private {
-		f.addressed = addressedCommand // the owner need not name the bot to let it in
+	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.Role == platform.RoleOwner && f.Addressed != botkit.AddressedOtherBot && !private {
+		f.Addressed = botkit.AddressedCommand // the owner need not name the bot to let it in
 	}
-	f.recent = f.addressed == addressedNot && f.goesOn && p.follows.recent(in)
-	in.Gate = gate(f, r)
-	if in.Gate.Open && !private && (f.addressed != addressedNot || f.recent) {
+	f.Recent = f.Addressed == botkit.AddressedNot && m.goesOn && p.follows.recent(in)
+	in.Gate = botkit.Gate(f, r)
+	if in.Gate.Open && !private && (f.Addressed != botkit.AddressedNot || f.Recent) {
 		p.follows.note(in)
 	}
 	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private {
 		return p.activate(ctx, in, f, say)
-	}
-	if in.Answers != nil && !private && !p.mayQuote(in, r) {
-		in.Answers = nil
 	}
 	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {
 		in.Parts = append(in.Parts, pictureOf(m.msg, private)...)
@@ -51,11 +45,8 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
 		raw, _ = json.Marshal(update{Message: m.msg}) // what cannot be kept is sent again
 	}
-	in = p.door.Admit(ctx, door.Guest{
-		Raw: raw, In: in, Private: private, Person: somebody, Role: f.role, Addressed: f.addressed != addressedNot,
-		Allowed: f.allowed, Listed: r.listed, Say: say.Words,
-	})
-	if in.Gate.Refuse && in.Gate.Reason == reasonNotAllowed && in.Gate.Notice != "" && p.opts.Decide != nil {
+	in = p.admission.Admit(ctx, botkit.Request{Raw: raw, In: in, Facts: f, Say: say.Words})
+	if in.Gate.Refuse && in.Gate.Reason == botkit.ReasonNotAllowed && in.Gate.Notice != "" && p.opts.Decide != nil {
 		in.Gate.Asks = []messages.Ask{{ApprovalID: askAllow}}
 	}
 	return in

@@ -15,7 +15,7 @@ import (
 
 // store is an access store in memory.
 type store struct {
-	telegram.AccessStore // nil: what is not below is not called
+	platform.AccessStore // nil: what is not below is not called
 
 	mu      sync.Mutex
 	roles   map[string]string
@@ -28,7 +28,7 @@ type store struct {
 func newStore(ownerID string) *store {
 	s := &store{roles: map[string]string{}, groups: map[string]bool{}, listens: map[string]string{}, asked: map[string]bool{}}
 	if ownerID != "" {
-		s.roles[ownerID] = telegram.RoleOwner
+		s.roles[ownerID] = platform.RoleOwner
 	}
 	return s
 }
@@ -52,7 +52,7 @@ func (s *store) Redeem(_ context.Context, _, code string, by platform.Person) (s
 		return "", errors.New("too many codes")
 	}
 	if code == "GOODCODE" {
-		s.roles[by.ID] = telegram.RoleOwner
+		s.roles[by.ID] = platform.RoleOwner
 	}
 	return s.roles[by.ID], nil
 }
@@ -73,7 +73,7 @@ func (s *store) Decide(_ context.Context, _, code string, _ platform.Choice, _ b
 	if !ok {
 		return platform.Visitor{}, false, nil
 	}
-	s.roles[id] = telegram.RoleApproved
+	s.roles[id] = platform.RoleApproved
 	return platform.Visitor{ID: id, Name: "Bob"}, true, nil
 }
 
@@ -118,8 +118,8 @@ func mention() map[string]any {
 const at = "@" + platformtest.BotName + " "
 
 func TestAccess(t *testing.T) {
-	paired := func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), telegram.AccessPaired }
-	nobody := func(o *telegram.Options) { o.AccessStore, o.Access = newStore(""), telegram.AccessPaired }
+	paired := func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), platform.AccessPaired }
+	nobody := func(o *telegram.Options) { o.AccessStore, o.Access = newStore(""), platform.AccessPaired }
 	zh := map[string]any{"from": map[string]any{"id": other, "first_name": "李", "language_code": "zh-hans"}}
 	cases := []struct {
 		name string
@@ -225,7 +225,6 @@ func TestNewRefuses(t *testing.T) {
 		{"no store", telegram.Options{Token: token}, "needs a store"},
 		{"access", telegram.Options{Token: token, Access: "all"}, `"all"`},
 		{"groups", telegram.Options{Token: token, Access: "open", Groups: "some"}, `"some"`},
-		{"listed", telegram.Options{Token: token, Access: "open", Listed: map[string]telegram.Group{"-1": {Access: "x"}}}, "group -1"},
 		{"base", telegram.Options{Token: token, Access: "open", BaseURL: "::"}, "base URL"},
 	}
 	for _, c := range cases {

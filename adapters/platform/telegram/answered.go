@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -20,7 +19,7 @@ type quote struct {
 }
 
 // answered is the message that a message answers: of all of it the stretch that the
-// sender chose, if they chose one. Nil: it answers none, or one without words.
+// sender chose, if they chose one. Nil: it answers no message, or one without words.
 func (m mapper) answered(msg *message) *uimessage.Quoted {
 	r, id := msg.ReplyTo, msg.replyTo()
 	out := &uimessage.Quoted{MessageID: id}
@@ -78,14 +77,4 @@ func firstText(parts []uimessage.Part) string {
 		}
 	}
 	return ""
-}
-
-// mayQuote tells whether the words of an answered message may come along: those of
-// people who are not heard in the group may not, whoever points at them.
-func (p *Platform) mayQuote(in platform.Inbound, r rules) bool {
-	if in.Answers.User == "" || in.Answers.User == in.Sender.ID || r.member == AccessOpen {
-		return true
-	}
-	role, _ := p.door.Standing(platform.Inbound{Sender: platform.Person{ID: in.Answers.User}}, true)
-	return door.Lets(r.member, role)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -37,38 +36,3 @@ func TestAnswered(t *testing.T) {
 		})
 	}
 }
-
-// The words of people who are not heard in a group do not come along, whoever points
-// at them.
-func TestAnsweredOfThoseWhoAreNotHeard(t *testing.T) {
-	p, err := New(Options{
-		Token: func() string { return "1:x" }, Access: AccessPaired, AccessStore: roles{of: map[string]Role{"7": RoleOwner, "8": RoleApproved}},
-		Listed: map[string]Group{"-1001": {Access: AccessPaired}, "-1002": {}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		chat, author string
-		want         bool
-	}{
-		{"-1001", "7", true},
-		{"-1001", "8", true},
-		{"-1001", "66", false},
-		{"-1001", "", true}, // the bot's own
-		{"-1002", "66", true},
-	} {
-		in := platform.Inbound{Chat: platform.ChatInfo{ID: c.chat}, Sender: platform.Person{ID: "7"}, Answers: &uimessage.Quoted{User: c.author, Text: "x"}}
-		if got := p.mayQuote(in, p.opts.rulesFor(c.chat)); got != c.want {
-			t.Errorf("in %s, of %q: %v", c.chat, c.author, got)
-		}
-	}
-}
-
-// roles are a store of people who are paired.
-type roles struct {
-	AccessStore
-	of map[string]Role
-}
-
-func (r roles) Role(_, person string) Role { return r.of[person] }

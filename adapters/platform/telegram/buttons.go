@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -22,8 +22,6 @@ const (
 	maxPresses = 32
 	// pressDeadline bounds how long an answer to a button takes.
 	pressDeadline = 30 * time.Second
-	// digestOf is how much of a digest a button carries: 128 bits of it.
-	digestOf = 32
 	// maxData is the longest data of a button, in bytes.
 	maxData = 64
 )
@@ -40,9 +38,6 @@ const (
 
 // askAllow is what a notice about a group that is not let in asks its owner.
 const askAllow = "allow-group"
-
-// Decide brings a person's decisions to a chat, as [platform.Live] does.
-type Decide func(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
 
 // callback is a button that somebody pressed.
 type callback struct {
@@ -79,11 +74,11 @@ func buttons(asks []messages.Ask) *keyboard {
 			k.Rows = append(k.Rows, []button{{"✅ /allow", pressAllow}})
 			continue
 		}
-		if code, ok := strings.CutPrefix(a.ApprovalID, door.AskPrefix); ok {
+		if code, ok := strings.CutPrefix(a.ApprovalID, botkit.AskPrefix); ok {
 			k.Rows = append(k.Rows, choiceButtons(code, a)...)
 			continue
 		}
-		data := a.ApprovalID + ":" + a.Digest[:min(digestOf, len(a.Digest))]
+		data := a.ApprovalID + ":" + a.Digest[:min(botkit.DigestOf, len(a.Digest))]
 		if len(pressApprove+data) > maxData {
 			continue // Unreachable: our ids are short; words decide as well
 		}
@@ -104,7 +99,7 @@ func pressed(data string) (messages.Decision, bool) {
 	}
 	var ok bool
 	d.ApprovalID, d.Digest, ok = strings.Cut(data[len(pressDeny):], ":")
-	return d, ok && d.ApprovalID != "" && len(d.Digest) == digestOf
+	return d, ok && d.ApprovalID != "" && len(d.Digest) == botkit.DigestOf
 }
 
 // press answers a button without holding up messages. What it says is decided only
@@ -131,7 +126,7 @@ func (p *Platform) press(ctx context.Context, c callback) {
 	})
 }
 
-// answer decides, tells who pressed, and puts what was decided in the place of the
+// answer decides, answers the person who pressed, and puts what was decided in the place of the
 // buttons.
 func (p *Platform) answer(ctx context.Context, c callback) {
 	say := wordsFor(c.From.Language)
@@ -169,19 +164,28 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
-	text, shown, alert := say.decided(d, out[0], by)
-	p.toast(ctx, c, text, alert)
-	if shown != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
-		p.settleButtons(ctx, c, d.ApprovalID, shown)
+	answer := botkit.Decided(say.Words, d, out[0])
+	p.toast(ctx, c, answer.Text, answer.Tone != botkit.ToneSuccess)
+	if answer.Mark != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
+		p.settleButtons(ctx, c, d.ApprovalID, decidedBefore(answer.Mark, out[0]))
 	}
+}
+
+// decidedBefore is how a request ended that cannot be decided any more, in the place of its
+// buttons.
+func decidedBefore(mark string, out messages.DecisionOutcome) string {
+	if out.Is == messages.DecisionExpired {
+		return mark
+	}
+	return mark + " " + cmp.Or(out.ByName, out.By)
 }
 
 // letIn lets a group in when its owner presses the button.
 func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	person := strconv.FormatInt(c.From.ID, 10)
 	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
-	role, _ := p.door.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
-	if c.From.IsBot || role != RoleOwner {
+	role, _ := p.admission.Standing(platform.Inbound{Sender: platform.Person{ID: person}}, true)
+	if c.From.IsBot || role != platform.RoleOwner {
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return
 	}
@@ -194,35 +198,6 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	p.toast(ctx, c, say.GroupAllowed, false)
 	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.name(), pressNothing}}}})
 	p.owe(ctx)
-}
-
-// decided words what became of a decision: for who pressed, and in the place of the
-// buttons.
-func (w words) decided(d messages.Decision, out messages.DecisionOutcome, by platform.Person) (text, shown string, alert bool) {
-	switch out.Is {
-	case messages.DecisionDone:
-		if d.Approved {
-			return w.ApprovedToast, "✅ " + by.Name, false
-		}
-		return w.DeniedToast, "❌ " + by.Name, false
-	case messages.DecisionAlready:
-		mark := "⏹"
-		switch out.Answer {
-		case "approved":
-			mark = "✅"
-		case "denied":
-			mark = "❌"
-		}
-		return w.AlreadyDecided, mark + " " + cmp.Or(out.ByName, out.By), true
-	case messages.DecisionExpired:
-		return w.ExpiredRequest, "⌛", true
-	case messages.DecisionForbidden:
-		return w.MayNotDecide, "", true
-	case messages.DecisionUnseen:
-		return w.UnseenRequest, "", true
-	case messages.DecisionUnknown:
-	}
-	return w.UnknownRequest, "", true
 }
 
 // toastParams of answerCallbackQuery.
@@ -238,11 +213,19 @@ func (p *Platform) toast(ctx context.Context, c callback, text string, alert boo
 	}
 }
 
-// settleParams of editMessageReplyMarkup.
-type settleParams struct {
-	Chat     int64    `json:"chat_id"`
-	Message  int64    `json:"message_id"`
-	Keyboard keyboard `json:"reply_markup"`
+// keyboardParams of editMessageReplyMarkup.
+type keyboardParams struct {
+	Chat     json.RawMessage `json:"chat_id"`
+	Message  int64           `json:"message_id"`
+	Keyboard keyboard        `json:"reply_markup"`
+}
+
+// setKeyboard puts other buttons below a message; those that are there already are no error.
+func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, message int64, k keyboard) error {
+	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", keyboardParams{chat, message, k}); err != nil && !isUnchanged(err) {
+		return sendError(err)
+	}
+	return nil
 }
 
 // settleButtons shows what was decided. It is best effort: buttons that stay say the
@@ -269,8 +252,7 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 
 // showKeyboard puts other buttons below the message whose button was pressed.
 func (p *Platform) showKeyboard(ctx context.Context, c callback, k keyboard) {
-	params := settleParams{Chat: c.Message.Chat.ID, Message: c.Message.ID, Keyboard: k}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
+	if err := p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.ID, k); err != nil {
 		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)
 	}
 }

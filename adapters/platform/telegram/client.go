@@ -18,7 +18,11 @@ import (
 // maxAnswer is the longest answer that is read.
 const maxAnswer = 64 << 20
 
-// client calls the Bot API with JSON over kept connections.
+// client calls the Bot API with JSON over kept connections. The library carries uploads, which
+// need forms. It does not carry the rest: it has no rich messages and does not export
+// getUpdates, it leaves an empty list of reactions out, so that the bot's own could not be taken
+// away, and it reads whole messages strictly: one kind of content that it does not know yet
+// turns a message that was sent into an error, and it would be sent twice.
 type client struct {
 	base  *url.URL
 	token func() string
@@ -64,18 +68,23 @@ func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Method, e.
 type callError = httpcall.Error
 
 // call posts a request and reads the result. Its errors are *apiError and
-// *callError, and never hold the token.
+// *callError, and never contain the token.
 func call[T any](ctx context.Context, c *client, method string, params any) (T, error) {
 	var r reply[T]
 	body, err := json.Marshal(params)
 	if err != nil {
 		return r.Result, &callError{Call: method, Err: err}
 	}
-	answer, status, err := c.post(ctx, method, body)
+	req, err := c.request(ctx, http.MethodPost, "/bot", method, bytes.NewReader(body))
+	if err != nil {
+		return r.Result, &callError{Call: method, Err: err}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := httpcall.Do(c.http, req, method, c.secret(), maxAnswer)
 	if err != nil {
 		return r.Result, err
 	}
-	decodeErr := json.Unmarshal(answer, &r)
+	decodeErr := json.Unmarshal(answer.Body, &r)
 	switch {
 	case decodeErr == nil && r.OK:
 		return r.Result, nil
@@ -87,37 +96,25 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	case decodeErr == nil:
 		decodeErr = errors.New("neither a result nor an error")
 	}
-	return r.Result, &callError{Call: method, Status: status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", status, decodeErr)}
+	return r.Result, &callError{Call: method, Status: answer.Status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", answer.Status, decodeErr)}
 }
 
-func (c *client) post(ctx context.Context, method string, body []byte) (answer []byte, status int, err error) {
-	ctx, progress := httpcall.Traced(ctx)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
-	if err != nil {
-		return nil, 0, &callError{Call: method, Err: err}
+// request makes a request to an address that contains the token, which no error may contain.
+func (c *client) request(ctx context.Context, method, root, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "", body)
+	if err != nil { // Unreachable: the methods are known
+		return nil, err
 	}
-	token := strings.TrimSpace(c.token())
 	u := *c.base
-	u.Path += "/bot" + token + "/" + method
+	u.Path += root + c.secret() + "/" + path
 	req.URL, req.Host = &u, u.Host
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, 0, &callError{Call: method, Sent: progress.Sent(), Err: c.bare(err)}
-	}
-	defer resp.Body.Close() //nolint:errcheck // nothing was written
-	var buf bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n < maxAnswer {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err = buf.ReadFrom(io.LimitReader(watched(ctx, resp.Body), maxAnswer)); err != nil {
-		return nil, resp.StatusCode, &callError{Call: method, Status: resp.StatusCode, Sent: true, Err: c.bare(err)}
-	}
-	return buf.Bytes(), resp.StatusCode, nil
+	return req, nil
 }
 
-// bare takes the address, which holds the token, out of an error.
-func (c *client) bare(err error) error { return httpcall.Bare(err, strings.TrimSpace(c.token())) }
+func (c *client) secret() string { return strings.TrimSpace(c.token()) }
+
+// bare takes the address, which contains the token, out of an error.
+func (c *client) bare(err error) error { return httpcall.Bare(err, c.secret()) }
 
 // scrub takes the token out of a text.
-func (c *client) scrub(s string) string { return httpcall.Scrub(s, strings.TrimSpace(c.token())) }
+func (c *client) scrub(s string) string { return httpcall.Scrub(s, c.secret()) }

@@ -26,7 +26,7 @@
 //
 // Sending is one call per part: Telegram HTML, plain text when the server cannot
 // read it. With [Options.RichMessages] formatted texts go as rich messages first;
-// requests for approval, texts under way and captions do not. A picture that the server
+// requests for approval, unfinished texts and captions do not. A picture that the server
 // does not show goes as a document. Errors say precisely what happened and never hold
 // the token. A wait that the server asks for is kept, over a restart too.
 package telegram

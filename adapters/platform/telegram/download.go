@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -33,8 +34,8 @@ type hosted struct {
 	Path string `json:"file_path"`
 }
 
-// Download implements [platform.Downloader]. The address of a file holds the bot's
-// token: it is made here, used once and told to nobody.
+// Download implements [platform.Downloader]. The address of a file contains the
+// bot's token: it is made here, used once and never passed on.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	if file.Size > limit {
 		return platform.ErrTooLarge
@@ -49,7 +50,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 			body, err = p.client.file(ctx, at.Path)
 		}
 		if err == nil {
-			return received(w, body, limit)
+			return httpcall.Copy(w, body, limit)
 		}
 		pause, again := tryAgain(err, tries)
 		if !again || ctx.Err() != nil {
@@ -59,7 +60,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// tryAgain tells whether and when a file is asked for once more.
+// tryAgain reports whether and when a file is asked for once more.
 func tryAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries || errors.Is(err, platform.ErrNoFile) {
 		return 0, false
@@ -88,56 +89,23 @@ func noFile(err error) error {
 	return err
 }
 
-// received copies at most limit bytes.
-func received(w io.Writer, body io.ReadCloser, limit int64) error {
-	defer body.Close() //nolint:errcheck // only read from
-	n, err := io.Copy(w, io.LimitReader(body, limit+1))
-	switch {
-	case err != nil:
-		return &callError{Call: "download", Err: errors.New("the file broke off")}
-	case n > limit:
-		return platform.ErrTooLarge
-	}
-	return nil
-}
-
 // file opens a file of the server. Its path is the server's word: one that leads
 // anywhere else than below the bot's own files is refused.
 func (c *client) file(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\?#\x00") {
 		return nil, platform.ErrNoFile
 	}
-	ctx, cancel := whileAlive(ctx, downloadPause, downloadPause)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
-	if err != nil { // Unreachable: the method is known
-		cancel()
+	req, err := c.request(ctx, http.MethodGet, "/file/bot", name, http.NoBody)
+	if err != nil {
 		return nil, &callError{Call: "download", Err: err}
 	}
-	u := *c.base
-	u.Path += "/file/bot" + strings.TrimSpace(c.token()) + "/" + name
-	req.URL, req.Host = &u, u.Host
-	resp, err := c.http.Do(req)
+	resp, err := httpcall.Open(ctx, c.http, req, "download", c.secret(), downloadPause)
 	if err != nil {
-		cancel()
-		return nil, &callError{Call: "download", Err: c.bare(err)}
+		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
 		_ = resp.Body.Close()
-		cancel()
 		return nil, &apiError{Method: "download", Code: resp.StatusCode, Description: http.StatusText(resp.StatusCode)}
 	}
-	return cancelling{watched(ctx, resp.Body), resp.Body, cancel}, nil
-}
-
-// cancelling is a body that ends its request when it is closed.
-type cancelling struct {
-	io.Reader
-
-	body   io.Closer
-	cancel context.CancelFunc
-}
-
-func (c cancelling) Close() error {
-	defer c.cancel()
-	return c.body.Close()
+	return resp.Body, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Values of [Options.Drafts]: how a text under way is shown.
+// Values of [Options.Drafts]: how an unfinished text is shown.
 const (
 	DraftsEdit  = "edit"  // in a message that is edited as it grows; the default
 	DraftsDraft = "draft" // as a draft of the service's own in private chats, by edits elsewhere

@@ -1,20 +1,20 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 // ErrToken means that the server refuses the bot's token. It ends Receive.
 var ErrToken = errors.New("telegram refuses the bot token: copy it again from @BotFather (/mybots, API Token), set TELEGRAM_BOT_TOKEN, and start anew")
 
-// isTokenRefused tells the answers to a wrong token: 401, or 404 to one that has not even the right form.
+// isTokenRefused recognises the answers to a wrong token: 401, or 404 to one that has not even the right form.
 func isTokenRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == http.StatusUnauthorized || e.Code == http.StatusNotFound)
@@ -25,17 +25,7 @@ func sendError(err error) error {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return refusal(e)
 	}
-	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
-	if e, ok := errors.AsType[*callError](err); ok {
-		out.Unknown = e.Sent
-		if e.Status >= http.StatusInternalServerError {
-			out.Reason = platform.SendServer
-		}
-	}
-	if errors.Is(err, context.Canceled) {
-		out.Retryable = false // the caller gave up
-	}
-	return out
+	return httpcall.SendFailed(err)
 }
 
 // refusal classifies what the server said no to.
@@ -60,18 +50,10 @@ func refusal(e *apiError) *platform.Error {
 	return out
 }
 
-// says tells whether a description holds one of some words, which are in lower case.
-func says(e *apiError, words ...string) bool {
-	text := strings.ToLower(e.Description)
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
-}
+// says reports whether a description holds one of some words, which are in lower case.
+func says(e *apiError, words ...string) bool { return botkit.Says(e.Description, words...) }
 
-// isMarkupRefused tells that the server cannot read the markup, or that the text is too
+// isMarkupRefused: the server cannot read the markup, or that the text is too
 // long with it: texts may have 32 KiB of that. Nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)

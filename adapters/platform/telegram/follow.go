@@ -3,15 +3,15 @@ package telegram
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
 const (
-	// maxFollows is how many people the bot remembers to have spoken with.
+	// maxFollows is how many people the bot remembers at least to have talked with.
 	maxFollows = 10_000
 	// maxMore is the longest that is looked at of a message, in bytes.
 	maxMore = 4 << 10
@@ -22,28 +22,20 @@ const (
 type follows struct {
 	window time.Duration
 	now    func() time.Time
-
-	mu   sync.Mutex
-	last map[string]time.Time
+	last   *recent.Map[string, time.Time]
 }
 
 func newFollows(window time.Duration, now func() time.Time) *follows {
-	return &follows{window: window, now: now, last: map[string]time.Time{}}
+	return &follows{window: window, now: now, last: recent.New[string, time.Time](maxFollows)}
 }
 
 func followKey(in platform.Inbound) string { return string(in.ChatKey) + "/" + in.Sender.ID }
 
 // note remembers that the sender was heard.
 func (f *follows) note(in platform.Inbound) {
-	if f.window <= 0 {
-		return
+	if f.window > 0 {
+		f.last.Put(followKey(in), f.now())
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.last) >= maxFollows {
-		clear(f.last)
-	}
-	f.last[followKey(in)] = f.now()
 }
 
 // recent reports whether the sender was heard within the window.
@@ -51,14 +43,12 @@ func (f *follows) recent(in platform.Inbound) bool {
 	if f.window <= 0 {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at, ok := f.last[followKey(in)]
+	at, ok := f.last.Get(followKey(in))
 	since := f.now().Sub(at)
 	return ok && since >= 0 && since < f.window
 }
 
-// looksLikeMore: a text asks something, or begins like one that goes on.
+// looksLikeMore reports whether a text asks something, or begins like one that continues.
 func looksLikeMore(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text[:min(len(text), maxMore)]))
 	if strings.ContainsAny(text, "?？") {

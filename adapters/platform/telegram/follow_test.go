@@ -48,13 +48,13 @@ func TestFollows(t *testing.T) {
 	}
 	off := newFollows(0, func() time.Time { return now })
 	off.note(in("-1", "7"))
-	if off.recent(in("-1", "7")) || len(off.last) > 0 {
+	if off.recent(in("-1", "7")) || off.last.Len() > 0 {
 		t.Error("without a window somebody is remembered")
 	}
-	for i := range 2*maxFollows + 1 {
+	for i := range 3*maxFollows + 1 {
 		f.note(in("-1", strconv.Itoa(i)))
 	}
-	if len(f.last) > maxFollows {
-		t.Errorf("%d people are remembered", len(f.last))
+	if f.last.Len() > 2*maxFollows {
+		t.Errorf("%d people are remembered", f.last.Len())
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// membership is what an update of the kind my_chat_member tells.
+// membership is what an update of the kind my_chat_member contains.
 type membership struct {
 	Chat chat   `json:"chat"`
 	From *user  `json:"from"`
@@ -45,18 +45,18 @@ func (m member) in() bool {
 
 // membershipOf is what an update means for who is let in; false: nothing. Who has the bot in
 // a group may give it other rights as often as they like.
-func (p *Platform) membershipOf(m membership) (door.Membership, bool) {
+func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 	group := m.Chat.Type == models.ChatTypeGroup || m.Chat.Type == models.ChatTypeSupergroup
 	if !group || m.Chat.ID == 0 || m.Old.in() == m.New.in() {
-		return door.Membership{}, false
+		return botkit.Membership{}, false
 	}
 	wire := strconv.FormatInt(m.Chat.ID, 10)
 	if !m.New.in() && p.moves.current(wire) != wire {
-		return door.Membership{}, false // it became a supergroup, which the bot is in
+		return botkit.Membership{}, false // it became a supergroup, which the bot is in
 	}
-	out := door.Membership{
+	out := botkit.Membership{
 		Group: platform.ChatInfo{ID: p.moves.origin(wire), Type: string(m.Chat.Type), Title: m.Chat.name()},
-		In:    m.New.in(), At: time.Unix(m.Date, 0), Listed: p.opts.rulesFor(p.moves.origin(wire)).listed,
+		In:    m.New.in(), At: time.Unix(m.Date, 0),
 	}
 	if m.From != nil {
 		out.By = platform.Person{ID: strconv.FormatInt(m.From.ID, 10), Name: m.From.name(), IsBot: m.From.IsBot}
@@ -77,26 +77,22 @@ func (p *Platform) member(ctx context.Context, u update) {
 	if !ok {
 		return
 	}
-	if err := p.door.Joined(ctx, m); err != nil {
+	if err := p.admission.Joined(ctx, m); err != nil {
 		p.log.Warn("that the bot was added to a group or taken out of it could not be kept", "chat", m.Group.ID, "in", m.In, "error", err)
 	}
 }
 
 // settle puts the outcome of a question to the owner in the place of its buttons.
-func (p *Platform) settle(ctx context.Context, q door.Question) error {
+func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	chat, err := strconv.ParseInt(q.Chat, 10, 64)
 	id, idErr := strconv.ParseInt(q.Message, 10, 64)
 	if err := errors.Join(err, idErr); err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	params := settleParams{Chat: chat, Message: id, Keyboard: keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}}}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
-		return sendError(err)
-	}
-	return nil
+	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
 }
 
-// beside runs what takes longer than updates may wait. It ends with the receiver.
+// beside runs in the background what takes longer than updates may wait. It ends with the receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.pressing.Go(func() {
 		defer func() {

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // What an update of the kind my_chat_member means: that the bot was added, that it is gone,
 // or nothing.
 func TestMembership(t *testing.T) {
-	p, err := New(Options{Token: func() string { return "1:x" }, Access: AccessOpen, Listed: map[string]Group{"-7": {}}})
+	p, err := New(Options{Token: func() string { return "1:x" }, Access: platform.AccessOpen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,6 @@ func TestMembership(t *testing.T) {
 		"restricted, and still there":   {group("-5", "supergroup") + `,"old_chat_member":{"status":"member"},"new_chat_member":{"status":"restricted","is_member":true}`, nothing, ""},
 		"restricted after it left":      {group("-5", "supergroup") + `,"old_chat_member":{"status":"left"},"new_chat_member":{"status":"restricted","is_member":false}`, nothing, ""},
 		"added, restricted":             {group("-5", "supergroup") + `,"old_chat_member":{"status":"left"},"new_chat_member":{"status":"restricted","is_member":true}`, in, "-5"},
-		"listed":                        {group("-7", "group") + change("left", "member"), in, "-7"},
 		"a channel":                     {group("-5", "channel") + change("left", "administrator"), nothing, ""},
 		"somebody blocks the bot":       {group("3", "private") + change("member", "kicked"), nothing, ""},
 		"the group became a supergroup": {group("-20", "group") + change("member", "left"), nothing, ""},
@@ -55,12 +55,12 @@ func TestMembership(t *testing.T) {
 			case ok:
 				got = out
 			}
-			if got != x.want || m.Group.ID != x.id || m.Listed != (x.id == "-7") || ok && m.Group.Title != "Team" {
+			if got != x.want || m.Group.ID != x.id || m.Listed || ok && m.Group.Title != "Team" {
 				t.Errorf("means %s of %+v, want %s of %q", got, m, x.want, x.id)
 			}
 		})
 	}
-	if m, ok := p.membershipOf(membership{Chat: chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (door.Membership{Group: m.Group, In: true, At: m.At}) {
+	if m, ok := p.membershipOf(membership{Chat: chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (botkit.Membership{Group: m.Group, In: true, At: m.At}) {
 		t.Errorf("added by nobody: %+v", m)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -19,7 +19,7 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 	one := func(text string, choice platform.Choice) button {
 		return button{text, pressChoice + choice + ":" + code}
 	}
-	if a.Label == door.KindGroup {
+	if a.Label == botkit.KindGroup {
 		return [][]button{{one("✅ "+say.GroupButton, platform.LetIn), one("🚫 "+say.BlockButton, platform.Block)}}
 	}
 	return [][]button{
@@ -31,27 +31,19 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 // choose does what a button of a request to be let in says.
 func (p *Platform) choose(ctx context.Context, c callback, say words) {
 	choice, code, ok := strings.Cut(strings.TrimPrefix(c.Data, pressChoice), ":")
-	done := map[platform.Choice]string{platform.LetIn: "✅ " + say.InDone, platform.LetOnce: "☝️ " + say.OnceDone, platform.Block: "🚫 " + say.BlockDone}[choice]
-	if !ok || done == "" {
+	if !ok {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	}
 	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), IsBot: c.From.IsBot}
-	switch _, is := p.door.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice); is {
-	case door.ChoiceForbidden:
-		p.toast(ctx, c, say.OwnerOnly, true)
+	answer := p.admission.Choose(ctx, by, strconv.FormatInt(c.Message.Chat.ID, 10), code, choice, say.Words)
+	if answer.Tone != botkit.ToneSuccess {
+		p.toast(ctx, c, answer.Text, true)
 		return
-	case door.ChoiceFailed:
-		p.toast(ctx, c, say.TryAgain, true)
-		return
-	case door.ChoiceOver:
-		p.toast(ctx, c, say.NotOpenAnyMore, true)
-		return
-	case door.ChoiceDone:
 	}
 	p.owe(ctx)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{done, pressNothing}}}})
-	p.toast(ctx, c, done, false)
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{answer.Mark, pressNothing}}}})
+	p.toast(ctx, c, answer.Text, false)
 }
 
 // owe says what is to be said to the owner and to those who were let in.
@@ -60,7 +52,7 @@ func (p *Platform) owe(ctx context.Context) {
 	if host == nil || p.me.Load() == nil {
 		return
 	}
-	p.door.Owe(ctx, door.Bot{
+	p.admission.Owe(ctx, botkit.Bot{
 		Host: func(ctx context.Context, in platform.Inbound) bool {
 			results := (*host).Accept(ctx, []platform.Inbound{in})
 			return len(results) == 1 && results[0].Err == nil

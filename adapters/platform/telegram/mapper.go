@@ -1,26 +1,23 @@
 package telegram
 
 import (
-	"crypto/rand"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// maxName is the longest name of a person or a chat that is passed on, in runes.
-const maxName = 128
 
 // mapped is an update as the core takes it, with what the gate needs.
 type mapped struct {
 	in       platform.Inbound
-	facts    facts
+	facts    botkit.Facts
+	goesOn   bool // it reads as if it continued what was said before
 	language string
 	msg      *message
 }
@@ -57,11 +54,11 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	}
 	in := platform.Inbound{
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
-		IngressID: id, RequestID: newRequestID(), Kind: platform.KindMessage,
+		IngressID: id, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
 		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
 		ReplyTo: msg.replyTo(), ToBot: m.toBot(msg), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
-		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: tidy(msg.Group, maxName),
+		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: botkit.Tidy(msg.Group, botkit.MaxName),
 	}
 	if topic != 0 {
 		in.Chat.ThreadID = strconv.FormatInt(topic, 10)
@@ -85,15 +82,15 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		text = string(msg.Rich)
 		in.Text = text
 	}
-	out := mapped{in: in, msg: msg, facts: facts{
-		chatType: string(msg.Chat.Type), bot: in.Sender.IsBot, anonymous: msg.SenderChat != nil, addressed: m.addressed(msg, text, entities),
-		goesOn: !edit && m.goesOn(msg, text, entities), named: m.namesOthers(text, entities),
+	out := mapped{in: in, msg: msg, goesOn: !edit && m.goesOn(msg, text, entities), facts: botkit.Facts{
+		ChatType: string(msg.Chat.Type), Bot: in.Sender.IsBot, Anonymous: msg.SenderChat != nil, Addressed: m.addressed(msg, text, entities),
+		Named: m.namesOthers(text, entities),
 	}}
 	switch {
 	case edit && msg.Location != nil:
-		out.facts.content = contentLive
+		out.facts.Content = botkit.ContentLive
 	case text == "" && len(in.Parts) == 0:
-		out.facts.content = contentService
+		out.facts.Content = botkit.ContentService
 	}
 	if msg.From != nil {
 		out.language = msg.From.Language
@@ -105,21 +102,21 @@ func (m mapper) message(msg *message, edit bool) mapped {
 
 // command makes a command of a text that is one for us.
 func (m mapper) command(out *mapped, text string, edit bool) {
-	name, bot, args, ok := parseCommand(m.withoutMention(text))
+	name, bot, args, ok := botkit.ParseCommand(m.withoutMention(text))
 	if !ok || edit {
 		return
 	}
 	ours := strings.EqualFold(bot, m.me.Username)
 	switch {
 	case bot != "" && !ours:
-		out.facts.addressed = addressedOtherBot
+		out.facts.Addressed = botkit.AddressedOtherBot
 		return
 	case bot != "":
-		out.facts.addressed = addressedCommand
+		out.facts.Addressed = botkit.AddressedCommand
 	}
-	// A command that nobody knows is the host's to answer where it is for this bot. In a
-	// group it may be another bot's.
-	turned := out.facts.chatType == "private" || out.facts.addressed != addressedNot
+	// The host answers an unknown command that is for this bot. In a group it may be meant
+	// for another bot.
+	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
 	if m.commands[name] || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
@@ -138,53 +135,29 @@ func (m mapper) withoutMention(text string) string {
 	return strings.TrimLeft(rest, " ")
 }
 
-// parseCommand reads "/name@bot args".
-func parseCommand(text string) (name, bot, args string, ok bool) {
-	if !strings.HasPrefix(text, "/") {
-		return "", "", "", false
-	}
-	word, args := text[1:], ""
-	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
-		word, args = word[:i], strings.TrimSpace(word[i:])
-	}
-	name, bot, at := strings.Cut(word, "@")
-	if name == "" || len(name) > 32 || at && bot == "" || strings.ContainsFunc(name, notInName) || strings.ContainsFunc(bot, notInName) {
-		return "", "", "", false
-	}
-	name = strings.ToLower(name)
-	if name == "stop" {
-		args = strings.ToLower(args)
-	}
-	return name, bot, args, true
-}
-
-func notInName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
-}
-
-// addressed tells how a message turns to the bot: by entities, which the server
+// addressed is how a message addresses the bot: by entities, which the server
 // made, and never by what a text looks like.
-func (m mapper) addressed(msg *message, text string, entities []entity) addressing {
+func (m mapper) addressed(msg *message, text string, entities []entity) botkit.Addressing {
 	for _, e := range entities {
 		switch e.Type {
 		case models.MessageEntityTypeTextMention:
 			if e.User != nil && e.User.ID == m.me.ID {
-				return addressedMention
+				return botkit.AddressedMention
 			}
 		case models.MessageEntityTypeMention:
 			if name, ok := utf16Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
-				return addressedMention
+				return botkit.AddressedMention
 			}
 		default: // formatting
 		}
 	}
 	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.replyTo() != "" {
-		return addressedReply
+		return botkit.AddressedReply
 	}
-	return addressedNot
+	return botkit.AddressedNot
 }
 
-// namesOthers tells whether a message names somebody beside the bot.
+// namesOthers reports whether a message names somebody other than the bot.
 func (m mapper) namesOthers(text string, entities []entity) bool {
 	return slices.ContainsFunc(entities, func(e entity) bool {
 		switch e.Type {
@@ -199,9 +172,8 @@ func (m mapper) namesOthers(text string, entities []entity) bool {
 	})
 }
 
-// goesOn tells whether a message that does not address the bot may go on with what
-// was just said to it: it looks like a question or begins like one who goes on, and
-// turns to nobody else.
+// goesOn reports whether a message that does not address the bot may continue what was
+// just said to it: it looks like a question or a continuation, and addresses nobody else.
 func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
 	for _, e := range entities {
 		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
@@ -278,35 +250,17 @@ func (u *user) name() string { return personName(u.FirstName, u.LastName, u.User
 
 func (c *chat) name() string {
 	if c.Title != "" {
-		return tidy(c.Title, maxName)
+		return botkit.Tidy(c.Title, botkit.MaxName)
 	}
 	return personName(c.FirstName, c.LastName, c.Username, c.ID)
 }
 
 func personName(first, last, username string, id int64) string {
-	if full := tidy(first+" "+last, maxName); full != "" {
+	if full := botkit.Tidy(first+" "+last, botkit.MaxName); full != "" {
 		return full
 	}
 	if username != "" {
-		return "@" + tidy(username, maxName)
+		return "@" + botkit.Tidy(username, botkit.MaxName)
 	}
 	return strconv.FormatInt(id, 10)
 }
-
-// tidy makes one line of at most n runes of a name that somebody chose.
-func tidy(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		s = string(r[:n])
-	}
-	return s
-}
-
-// newRequestID is short and random.
-func newRequestID() string { return strings.ToLower(rand.Text()[:12]) }

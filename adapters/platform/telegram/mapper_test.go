@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -72,8 +73,8 @@ func TestTopics(t *testing.T) {
 			if string(got.in.ChatKey) != c.key || got.in.ReplyTo != c.reply {
 				t.Errorf("key %q reply %q, want %q %q", got.in.ChatKey, got.in.ReplyTo, c.key, c.reply)
 			}
-			if (got.facts.addressed == addressedReply) != (c.reply == "8") {
-				t.Errorf("addressed %q", got.facts.addressed)
+			if (got.facts.Addressed == botkit.AddressedReply) != (c.reply == "8") {
+				t.Errorf("addressed %q", got.facts.Addressed)
 			}
 		})
 	}
@@ -82,28 +83,28 @@ func TestTopics(t *testing.T) {
 func TestAddressedByEntitiesOnly(t *testing.T) {
 	cases := []struct {
 		name, fields string
-		want         addressing
+		want         botkit.Addressing
 	}{
-		{"nothing", `"text":"hi"`, addressedNot},
-		{"the name without an entity", `"text":"hi @sample_bot"`, addressedNot},
-		{"mention", `"text":"hi @sample_bot","entities":[{"type":"mention","offset":3,"length":11}]`, addressedMention},
-		{"mention behind emoji", `"text":"😀😀 @Sample_Bot!","entities":[{"type":"mention","offset":5,"length":11}]`, addressedMention},
-		{"a longer name", `"text":"@sample_bot2","entities":[{"type":"mention","offset":0,"length":12}]`, addressedNot},
-		{"the name in a link", `"text":"x.y/@sample_bot","entities":[{"type":"url","offset":0,"length":15}]`, addressedNot},
-		{"mention in a caption", `"caption":"@sample_bot","caption_entities":[{"type":"mention","offset":0,"length":11}],"photo":[{"file_id":"a"}]`, addressedMention},
-		{"text mention", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":9}}]`, addressedMention},
-		{"text mention of another", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":8}}]`, addressedNot},
-		{"entity beyond the text", `"text":"ab","entities":[{"type":"mention","offset":1,"length":900}]`, addressedNot},
-		{"reply to us", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":9}}`, addressedReply},
-		{"reply to another", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":8}}`, addressedNot},
-		{"command for us", `"text":"/stop@sample_bot all"`, addressedCommand},
-		{"unknown command for us", `"text":"/weather@sample_bot"`, addressedCommand},
-		{"command for another", `"text":"/stop@other_bot"`, addressedOtherBot},
-		{"bare command", `"text":"/stop"`, addressedNot},
+		{"nothing", `"text":"hi"`, botkit.AddressedNot},
+		{"the name without an entity", `"text":"hi @sample_bot"`, botkit.AddressedNot},
+		{"mention", `"text":"hi @sample_bot","entities":[{"type":"mention","offset":3,"length":11}]`, botkit.AddressedMention},
+		{"mention behind emoji", `"text":"😀😀 @Sample_Bot!","entities":[{"type":"mention","offset":5,"length":11}]`, botkit.AddressedMention},
+		{"a longer name", `"text":"@sample_bot2","entities":[{"type":"mention","offset":0,"length":12}]`, botkit.AddressedNot},
+		{"the name in a link", `"text":"x.y/@sample_bot","entities":[{"type":"url","offset":0,"length":15}]`, botkit.AddressedNot},
+		{"mention in a caption", `"caption":"@sample_bot","caption_entities":[{"type":"mention","offset":0,"length":11}],"photo":[{"file_id":"a"}]`, botkit.AddressedMention},
+		{"text mention", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":9}}]`, botkit.AddressedMention},
+		{"text mention of another", `"text":"you","entities":[{"type":"text_mention","offset":0,"length":3,"user":{"id":8}}]`, botkit.AddressedNot},
+		{"entity beyond the text", `"text":"ab","entities":[{"type":"mention","offset":1,"length":900}]`, botkit.AddressedNot},
+		{"reply to us", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":9}}`, botkit.AddressedReply},
+		{"reply to another", `"text":"x","reply_to_message":{"message_id":2,"from":{"id":8}}`, botkit.AddressedNot},
+		{"command for us", `"text":"/stop@sample_bot all"`, botkit.AddressedCommand},
+		{"unknown command for us", `"text":"/weather@sample_bot"`, botkit.AddressedCommand},
+		{"command for another", `"text":"/stop@other_bot"`, botkit.AddressedOtherBot},
+		{"bare command", `"text":"/stop"`, botkit.AddressedNot},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := mapJSON(t, "message", c.fields).facts.addressed; got != c.want {
+			if got := mapJSON(t, "message", c.fields).facts.Addressed; got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -179,13 +180,13 @@ func TestMedia(t *testing.T) {
 func TestKindsOfContent(t *testing.T) {
 	cases := []struct {
 		name, kind, fields string
-		want               facts
+		want               botkit.Facts
 	}{
-		{"service", "message", `"new_chat_members":[{"id":1}]`, facts{chatType: "supergroup", content: contentService}},
-		{"live location", "edited_message", `"location":{"latitude":1,"live_period":60},"edit_date":2`, facts{chatType: "supergroup", content: contentLive}},
-		{"anonymous", "message", `"text":"x","sender_chat":{"id":-1001},"from":{"id":1087968824,"is_bot":true}`, facts{chatType: "supergroup", bot: true, anonymous: true}},
-		{"bot", "message", `"text":"x","from":{"id":3,"is_bot":true}`, facts{chatType: "supergroup", bot: true}},
-		{"channel", "channel_post", `"text":"x","chat":{"id":-5,"type":"channel","title":"News"}`, facts{chatType: "channel"}},
+		{"service", "message", `"new_chat_members":[{"id":1}]`, botkit.Facts{ChatType: "supergroup", Content: botkit.ContentService}},
+		{"live location", "edited_message", `"location":{"latitude":1,"live_period":60},"edit_date":2`, botkit.Facts{ChatType: "supergroup", Content: botkit.ContentLive}},
+		{"anonymous", "message", `"text":"x","sender_chat":{"id":-1001},"from":{"id":1087968824,"is_bot":true}`, botkit.Facts{ChatType: "supergroup", Bot: true, Anonymous: true}},
+		{"bot", "message", `"text":"x","from":{"id":3,"is_bot":true}`, botkit.Facts{ChatType: "supergroup", Bot: true}},
+		{"channel", "channel_post", `"text":"x","chat":{"id":-5,"type":"channel","title":"News"}`, botkit.Facts{ChatType: "channel"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -203,7 +204,7 @@ func TestNames(t *testing.T) {
 		{"", "", "ann", "@ann"},
 		{" \u202e\n", "", "", "7"},
 		{"a\nb\tc", "", "", "a b c"},
-		{strings.Repeat("长", 300), "", "", strings.Repeat("长", maxName)},
+		{strings.Repeat("长", 300), "", "", strings.Repeat("长", botkit.MaxName)},
 	}
 	for _, c := range cases {
 		if got := personName(c.first, c.last, c.username, 7); got != c.want {
@@ -271,7 +272,7 @@ func FuzzMapper(f *testing.F) {
 					t.Errorf("file %+v", f)
 				}
 			}
-			if g := gate(got.facts, rules{access: AccessOwner, groups: GroupsAll, member: AccessOpen}); g.Open || g.Reason == "" {
+			if g := botkit.Gate(got.facts, botkit.Rules{Access: platform.AccessOwner, Groups: platform.GroupsAll, Member: platform.AccessOpen}); g.Open || g.Reason == "" {
 				t.Errorf("a stranger got in: %+v", g)
 			}
 		}

@@ -5,11 +5,9 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
-
-// maxFileName is the longest file name that is passed on, in runes.
-const maxFileName = 100
 
 // A checklist has at most maxTasks tasks of maxTask characters; the service allows no more.
 const (
@@ -33,29 +31,17 @@ func (m *media) parts() []uimessage.Part {
 	label := f.label()
 	if m.Sticker == f && (f.Animated || f.Moving) {
 		if f.Thumbnail == nil { // there is no picture of it
-			return []uimessage.Part{uimessage.Text{Text: placeholder(kind, label)}}
+			return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, label)}}
 		}
 		f = f.Thumbnail
 	}
 	ref := platform.File{
-		Kind: kind, FileID: f.ID, Unique: tidy(f.Unique, maxFileName), Name: fileName(f.Name), Mime: tidy(f.Mime, maxFileName), Size: max(0, f.Size), Seconds: f.plays(),
+		Kind: kind, FileID: f.ID, Unique: botkit.Tidy(f.Unique, botkit.MaxFileName), Name: botkit.FileName(f.Name), Mime: botkit.Tidy(f.Mime, botkit.MaxFileName), Size: max(0, f.Size), Seconds: f.plays(),
 	}
 	if ref.FileID == "" || len(ref.FileID) > maxFileID {
-		return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, label)}}
+		return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, ref.Name, label)}}
 	}
-	return []uimessage.Part{uimessage.Text{Text: placeholder(kind, ref.Name, label)}, ref.Part()}
-}
-
-// fileName is the last part of what somebody says a file is called; a path or an
-// address is not a name.
-func fileName(s string) string {
-	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
-		s = s[i+1:]
-	}
-	if s = tidy(s, maxFileName); strings.Trim(s, ". ") == "" {
-		return ""
-	}
-	return s
+	return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, ref.Name, label)}, ref.Part()}
 }
 
 // file is the one file of a message, with its kind.
@@ -86,9 +72,9 @@ func (m *media) file() (string, *file) {
 func (f *file) label() string {
 	switch {
 	case f.Emoji != "":
-		return tidy(f.Emoji, maxFileName)
+		return botkit.Tidy(f.Emoji, botkit.MaxFileName)
 	case f.Title != "":
-		return tidy(f.Title, maxFileName)
+		return botkit.Tidy(f.Title, botkit.MaxFileName)
 	case f.Duration > 0:
 		return strconv.Itoa(f.Duration) + " s"
 	}
@@ -99,47 +85,36 @@ func (f *file) label() string {
 func (m *media) other() string {
 	switch {
 	case m.Venue != nil:
-		return placeholder("venue", tidy(m.Venue.Title, maxFileName), tidy(m.Venue.Address, maxFileName))
+		return botkit.Placeholder("venue", botkit.Tidy(m.Venue.Title, botkit.MaxFileName), botkit.Tidy(m.Venue.Address, botkit.MaxFileName))
 	case m.Location != nil:
-		return placeholder("location", strconv.FormatFloat(m.Location.Latitude, 'f', 5, 64)+","+strconv.FormatFloat(m.Location.Longitude, 'f', 5, 64))
+		return botkit.Placeholder("location", strconv.FormatFloat(m.Location.Latitude, 'f', 5, 64)+","+strconv.FormatFloat(m.Location.Longitude, 'f', 5, 64))
 	case m.Contact != nil:
-		return placeholder("contact", tidy(m.Contact.FirstName+" "+m.Contact.LastName, maxFileName), tidy(m.Contact.Phone, maxFileName))
+		return botkit.Placeholder("contact", botkit.Tidy(m.Contact.FirstName+" "+m.Contact.LastName, botkit.MaxFileName), botkit.Tidy(m.Contact.Phone, botkit.MaxFileName))
 	case m.Poll != nil:
-		return placeholder("poll", tidy(m.Poll.Question, 300))
+		return botkit.Placeholder("poll", botkit.Tidy(m.Poll.Question, 300))
 	case m.Dice != nil:
-		return placeholder("dice", tidy(m.Dice.Emoji, maxFileName), strconv.Itoa(m.Dice.Value))
+		return botkit.Placeholder("dice", botkit.Tidy(m.Dice.Emoji, botkit.MaxFileName), strconv.Itoa(m.Dice.Value))
 	case m.Checklist != nil:
 		return m.checklist()
 	case m.Game != nil:
-		return placeholder("game", tidy(m.Game.Title, maxFileName))
+		return botkit.Placeholder("game", botkit.Tidy(m.Game.Title, botkit.MaxFileName))
 	case m.Invoice != nil:
-		return placeholder("invoice", tidy(m.Invoice.Title, maxFileName))
+		return botkit.Placeholder("invoice", botkit.Tidy(m.Invoice.Title, botkit.MaxFileName))
 	case len(m.PaidMedia) > 0:
-		return placeholder("paid media")
+		return botkit.Placeholder("paid media")
 	case len(m.Giveaway) > 0:
-		return placeholder("giveaway")
+		return botkit.Placeholder("giveaway")
 	case len(m.Story) > 0:
-		return placeholder("story")
+		return botkit.Placeholder("story")
 	}
 	return ""
 }
 
 // checklist is a list of things to do, each on its line.
 func (m *media) checklist() string {
-	lines := []string{placeholder("checklist", tidy(m.Checklist.Title, maxTask))}
+	lines := []string{botkit.Placeholder("checklist", botkit.Tidy(m.Checklist.Title, maxTask))}
 	for _, t := range m.Checklist.Tasks[:min(len(m.Checklist.Tasks), maxTasks)] {
-		lines = append(lines, "- "+tidy(t.Text, maxTask))
+		lines = append(lines, "- "+botkit.Tidy(t.Text, maxTask))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// placeholder stands for what is not text, as in [document a.pdf].
-func placeholder(words ...string) string {
-	kept := words[:0:0]
-	for _, w := range words {
-		if w = strings.NewReplacer("[", "(", "]", ")").Replace(w); w != "" {
-			kept = append(kept, w)
-		}
-	}
-	return "[" + strings.Join(kept, " ") + "]"
 }

@@ -3,15 +3,12 @@ package telegram
 import (
 	"context"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // announceWithin bounds how long telling the service of the commands may take.
 const announceWithin = 20 * time.Second
-
-// MenuEntry is a command that the service lists, with what it does.
-type MenuEntry struct {
-	Command, English, Chinese string
-}
 
 type menuCommand struct {
 	Command     string `json:"command"`
@@ -23,8 +20,8 @@ type menuParams struct {
 	Language string        `json:"language_code,omitempty"`
 }
 
-// announce tells the service which commands there are, once, beside everything else:
-// people can type them all the same.
+// announce sends the list of commands to the service, once and in the background: people
+// can type commands without it.
 func (p *Platform) announce(ctx context.Context) {
 	if len(p.opts.Menu) == 0 || !p.announced.CompareAndSwap(false, true) {
 		return
@@ -43,7 +40,7 @@ func (p *Platform) announce(ctx context.Context) {
 }
 
 // menus are the lists of commands, for everybody and for those who read Chinese.
-func menus(entries []MenuEntry) []menuParams {
+func menus(entries []platform.MenuEntry) []menuParams {
 	english, chinese := menuParams{}, menuParams{Language: "zh"}
 	for _, e := range entries {
 		english.Commands = append(english.Commands, menuCommand{e.Command, e.English})

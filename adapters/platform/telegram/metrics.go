@@ -1,9 +1,9 @@
 package telegram
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 // metrics of one bot.
@@ -17,33 +17,14 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer, name string) (*metrics, error) {
-	labels := prometheus.Labels{"platform": name}
+	made := botkit.NewMetrics(name)
 	m := &metrics{
-		polls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_telegram_polls_total", Help: "Polls for updates, by result.", ConstLabels: labels,
-		}, []string{"result"}),
-		unread: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "sma_telegram_unreadable_updates_total", Help: "Updates that could not be read and were confirmed.", ConstLabels: labels,
-		}),
-		parked: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "sma_telegram_set_aside", Help: "Messages of chats that do not take them at the moment.", ConstLabels: labels,
-		}),
-		plainText: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "sma_telegram_markup_refused_total", Help: "Texts that were sent as plain text since their markup was refused.", ConstLabels: labels,
-		}),
-		notRich: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "sma_telegram_rich_refused_total", Help: "Texts that were sent as usual since they were refused as rich messages.", ConstLabels: labels,
-		}),
-		hooks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_telegram_webhook_requests_total", Help: "Requests to the webhook, by answer.", ConstLabels: labels,
-		}, []string{"answer"}),
+		polls:     made.Counters("sma_telegram_polls_total", "Polls for updates, by result.", "result"),
+		unread:    made.Counter("sma_telegram_unreadable_updates_total", "Updates that could not be read and were confirmed."),
+		parked:    made.Gauge("sma_telegram_set_aside", "Messages of chats that do not take them at the moment."),
+		plainText: made.Counter("sma_telegram_markup_refused_total", "Texts that were sent as plain text since their markup was refused."),
+		notRich:   made.Counter("sma_telegram_rich_refused_total", "Texts that were sent as usual since they were refused as rich messages."),
+		hooks:     made.Counters("sma_telegram_webhook_requests_total", "Requests to the webhook, by answer.", "answer"),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	var errs []error
-	for _, c := range []prometheus.Collector{m.polls, m.unread, m.parked, m.plainText, m.notRich, m.hooks} {
-		errs = append(errs, reg.Register(c))
-	}
-	return m, errors.Join(errs...)
+	return m, made.Register(reg)
 }

@@ -1,21 +1,15 @@
 package telegram
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-const movesFile = "moved.json"
 
 // moves know the groups that became supergroups, which have another id since. Such a
 // chat keeps the key that it had, and with it its history; only what goes over the
@@ -24,21 +18,13 @@ type moves struct {
 	mu    sync.Mutex
 	first map[string]string // by each later id
 	now   map[string]string // by the first id
-	path  string            // empty: in memory
+	file  botkit.StateFile
 	log   *slog.Logger
 }
 
 func newMoves(dir string, log *slog.Logger) *moves {
-	m := &moves{first: map[string]string{}, now: map[string]string{}, log: log}
-	if dir == "" {
-		return m
-	}
-	m.path = filepath.Join(dir, movesFile)
-	raw, err := os.ReadFile(m.path)
-	if err == nil {
-		err = json.Unmarshal(raw, &m.now)
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	m := &moves{first: map[string]string{}, now: map[string]string{}, file: botkit.StateFile{Dir: dir, Name: "moved.json"}, log: log}
+	if err := m.file.Load(&m.now); err != nil {
 		m.now = map[string]string{}
 		log.Error("which groups became supergroups cannot be read; they may begin anew", "error", err)
 	}
@@ -81,23 +67,9 @@ func (m *moves) learn(from, to string) {
 	}
 	m.first[to], m.now[first] = first, to
 	m.log.Info("a group became a supergroup; its chat goes on", "chat", first, "id", to)
-	if m.path == "" {
-		return
-	}
-	if err := m.save(); err != nil {
+	if err := m.file.Save(m.now); err != nil {
 		m.log.Error("that a group became a supergroup is not remembered over a restart", "chat", first, "error", err)
 	}
-}
-
-func (m *moves) save() error {
-	raw, err := json.Marshal(m.now)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
-		return err
-	}
-	return renameio.WriteFile(m.path, raw, 0o600, renameio.IgnoreUmask())
 }
 
 // learnFrom looks whether a message says that its chat has moved.

@@ -17,7 +17,7 @@ const (
 
 func newGroupBench(t *testing.T, dir string) *bench {
 	t.Helper()
-	b := newBench(t, func(o *telegram.Options) { o.Groups, o.StateDir = telegram.GroupsAll, dir })
+	b := newBench(t, func(o *telegram.Options) { o.Groups, o.StateDir = platform.GroupsAll, dir })
 	b.api.AddChat(platformtest.Chat{ID: notGrown, Type: "group", Title: "Team"})
 	b.api.AddChat(platformtest.Chat{ID: grown, Type: "supergroup", Title: "Team"})
 	b.api.AddChat(platformtest.Chat{ID: regrown, Type: "supergroup", Title: "Team"})

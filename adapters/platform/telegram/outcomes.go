@@ -2,20 +2,13 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// outcomeParams of editMessageReplyMarkup.
-type outcomeParams struct {
-	Chat     json.RawMessage `json:"chat_id"`
-	Message  int64           `json:"message_id"`
-	Keyboard keyboard        `json:"reply_markup"`
-}
 
 // ShowOutcomes implements [platform.Outcomer]: a button that does nothing names how each
 // request ended.
@@ -31,38 +24,30 @@ func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, message
 	if err != nil {
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
-	params := outcomeParams{Chat: out.Chat, Message: id}
+	var k keyboard
 	for _, a := range asks {
 		if a.Answer != "" {
-			params.Keyboard.Rows = append(params.Keyboard.Rows, []button{{"#" + strconv.Itoa(a.N) + " " + outcomeWords(a), pressNothing}})
+			k.Rows = append(k.Rows, []button{{"#" + strconv.Itoa(a.N) + " " + outcomeWords(a), pressNothing}})
 			continue
 		}
-		if k := buttons([]messages.Ask{a.Ask}); k != nil {
-			params.Keyboard.Rows = append(params.Keyboard.Rows, k.Rows...)
+		if open := buttons([]messages.Ask{a.Ask}); open != nil {
+			k.Rows = append(k.Rows, open.Rows...)
 		}
 	}
-	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", params); err != nil && !isUnchanged(err) {
-		return sendError(err)
-	}
-	return nil
+	return p.setKeyboard(ctx, out.Chat, id, k)
 }
 
 // outcomeWords are how a request ended, as a button has room for.
 func outcomeWords(a messages.AskOutcome) string {
-	mark := "⏹"
-	switch a.Answer {
-	case "approved":
-		mark = "✅"
-	case "denied":
-		mark = "❌"
-	case "expired":
-		return "⌛"
+	mark := botkit.Mark(a.Answer)
+	if a.Answer == "expired" {
+		return mark
 	}
 	name := a.ByName
 	if name == "" {
 		_, name, _ = strings.Cut(a.By, "-")
 	}
-	return strings.TrimSpace(mark + " " + head(name, maxShownName))
+	return strings.TrimSpace(mark + " " + botkit.Head(name, maxShownName))
 }
 
 // maxShownName is how much of a name a button shows, in bytes.

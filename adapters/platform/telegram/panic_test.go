@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // touchy is a store that panics about one person.
-type touchy struct{ AccessStore }
+type touchy struct{ platform.AccessStore }
 
-func (touchy) Role(_, person string) Role {
+func (touchy) Role(_, person string) string {
 	if person == "13" {
 		panic("about a person")
 	}
-	return RoleOwner
+	return platform.RoleOwner
 }
 
 func (touchy) GroupAllowed(string, string) bool { return true }
@@ -35,7 +37,7 @@ func TestRL16MapperPanics(t *testing.T) {
 		updates = append(updates, u)
 	}
 	got := p.arrivals(t.Context(), updates)
-	if len(got) != 2 || got[0].in.Sender.ID != "7" || got[1].in.Sender.ID != "8" || !got[1].in.Gate.Open {
+	if len(got) != 2 || got[0].In.Sender.ID != "7" || got[1].In.Sender.ID != "8" || !got[1].In.Gate.Open {
 		t.Errorf("arrived: %+v", got)
 	}
 }

@@ -1,22 +1,17 @@
 package telegram
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 const (
-	pausesFile = "pauses.json"
-	// keptPause is the shortest wait that is worth remembering over a restart.
+	// keptPause is the shortest wait that is remembered over a restart.
 	keptPause = 2 * time.Second
 )
 
@@ -28,19 +23,15 @@ var errPaused = errors.New("the service asked to wait, and the time is not over"
 type pauses struct {
 	mu    sync.Mutex
 	until map[string]time.Time
-	path  string // empty: in memory
+	file  botkit.StateFile
 	now   func() time.Time
 	log   *slog.Logger
 }
 
 func newPauses(dir string, now func() time.Time, log *slog.Logger) *pauses {
-	p := &pauses{until: map[string]time.Time{}, now: now, log: log}
-	if dir == "" {
-		return p
-	}
-	p.path = filepath.Join(dir, pausesFile)
-	if raw, err := os.ReadFile(p.path); err == nil && json.Unmarshal(raw, &p.until) != nil {
-		p.until = map[string]time.Time{} // a hint that is lost: the service tells again
+	p := &pauses{until: map[string]time.Time{}, file: botkit.StateFile{Dir: dir, Name: "pauses.json"}, now: now, log: log}
+	if p.file.Load(&p.until) != nil {
+		p.until = map[string]time.Time{} // losing the hint is harmless: the service repeats it
 	}
 	return p
 }
@@ -71,7 +62,7 @@ func (p *pauses) note(chat string, err error) error {
 	defer p.mu.Unlock()
 	now := p.now()
 	p.until[chat] = now.Add(e.RetryAfter)
-	if p.path == "" || e.RetryAfter < keptPause {
+	if e.RetryAfter < keptPause {
 		return err
 	}
 	for k, until := range p.until {
@@ -79,19 +70,8 @@ func (p *pauses) note(chat string, err error) error {
 			delete(p.until, k)
 		}
 	}
-	if saveErr := p.save(); saveErr != nil {
+	if saveErr := p.file.Save(p.until); saveErr != nil {
 		p.log.Warn("a wait that the service asked for is not remembered over a restart", "error", saveErr)
 	}
 	return err
-}
-
-func (p *pauses) save() error {
-	raw, err := json.Marshal(p.until)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-		return err
-	}
-	return renameio.WriteFile(p.path, raw, 0o600, renameio.IgnoreUmask())
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -27,31 +29,47 @@ const (
 	conflictPause = 2 * time.Second
 )
 
+// asideAfter is how long chats that the host refuses hold up the others.
+const asideAfter = 2 * time.Second
+
+type (
+	arrival = botkit.Arrival[update]
+	intake  = botkit.Intake[update]
+)
+
+// newIntake is the intake of one run of Receive.
+func (p *Platform) newIntake(host platform.Host) *intake {
+	return botkit.NewIntake(botkit.IntakeOptions[update]{
+		Host: host, StateDir: p.opts.StateDir, Patience: asideAfter, Map: p.arrivals, Now: p.opts.Now, SetAside: p.metrics.parked, Log: p.log,
+		Read: func(line []byte) (u update, err error) { return u, json.Unmarshal(line, &u) },
+	})
+}
+
 // receiver is one run of Receive.
 type receiver struct {
 	p      *Platform
-	status *status
+	status *botkit.Status
 	intake *intake
 	offset int64
 	lowest int64 // the lowest id of a full batch that did not begin at the offset
 	tries  int
-	// unhooked: a webhook was deleted. One that comes back is somebody's wish.
+	// unhooked: a webhook was deleted. One that is set again is wanted by somebody.
 	unhooked bool
 }
 
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := newIntake(p, host)
+	in := p.newIntake(host)
 	p.host.Store(&host)
 	p.life.Store(&ctx)
 	defer p.pressing.Wait()
-	defer in.close()
+	defer in.Close()
 	defer cancel()
 	if p.opts.Webhook != nil {
 		return p.receiveHook(ctx, host, in)
 	}
-	return (&receiver{p: p, status: &status{host: host}, intake: in}).run(ctx)
+	return (&receiver{p: p, status: &botkit.Status{Host: host}, intake: in}).run(ctx)
 }
 
 // run polls until ctx ends.
@@ -66,7 +84,7 @@ func (r *receiver) run(ctx context.Context) error {
 			return nil
 		case isTokenRefused(err):
 			r.p.metrics.polls.WithLabelValues(string(platform.SendAuth)).Inc()
-			r.status.set(false, ErrToken.Error())
+			r.status.Set(false, ErrToken.Error())
 			return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
 		default:
 			r.failed(ctx, err, began)
@@ -83,7 +101,7 @@ func (r *receiver) step(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.intake.open(ctx, func(us []update) []arrival { return r.p.arrivals(ctx, us) }); err != nil {
+	if err := r.intake.Open(ctx); err != nil {
 		return err
 	}
 	r.p.owe(ctx)
@@ -96,7 +114,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if r.status.set(true, "") {
+	if r.status.Set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
 	if err := r.take(ctx, updates); err != nil {
@@ -112,7 +130,7 @@ func (p *Platform) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && p.opts.readsAll() {
+	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && (p.opts.Groups == platform.GroupsAll || p.opts.FollowUp > 0) {
 		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets mentions, replies and commands alone; " +
 			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
 	}
@@ -124,14 +142,14 @@ func (p *Platform) identify(ctx context.Context) error {
 // so that being back is known at once.
 func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 	wait := r.p.opts.PollTimeout
-	if !r.status.up() {
+	if !r.status.Up() {
 		wait = 0
 	}
 	return r.get(ctx, wait)
 }
 
 func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int64, error) {
-	ctx, cancel := whileAlive(ctx, wait+pollGrace, pollGrace)
+	ctx, cancel := httpcall.WhileAlive(ctx, wait+pollGrace, pollGrace)
 	defer cancel()
 	raw, err := call[json.RawMessage](ctx, r.p.client, "getUpdates", pollParams{
 		Offset: r.offset, Limit: pollLimit, Timeout: int(wait / time.Second), Allowed: allowedUpdates(),
@@ -152,7 +170,7 @@ func (r *receiver) take(ctx context.Context, updates []update) error {
 	for _, u := range updates {
 		last = max(last, u.ID)
 	}
-	return r.intake.deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
+	return r.intake.Deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
 }
 
 // arrivals maps updates and puts them through the gate.
@@ -172,14 +190,14 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 			continue
 		}
 		if in, ok := p.arrival(ctx, m, u); ok {
-			batch = append(batch, arrival{u, in})
+			batch = append(batch, arrival{Event: u, In: in})
 		}
 	}
 	return batch
 }
 
 // arrival maps one update. One that makes it panic is skipped, as those are that
-// cannot be read: it would come again for ever.
+// cannot be read: it would be delivered again for ever.
 func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform.Inbound, ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -193,12 +211,12 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 		in = p.admit(ctx, x)
 	}
 	if ok && in.Gate.Open && p.versions.same(x.msg, in.Kind == platform.KindEdit) {
-		in.Gate = ignored(reasonUnchanged)
+		in.Gate = botkit.Ignored(reasonUnchanged)
 	}
 	return in, ok
 }
 
-// peek gets what waits behind an update and confirms nothing; all of it comes again.
+// peek gets what waits after an update and confirms nothing; all of it is delivered again.
 func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	updates, _, err := r.get(ctx, 0)
 	if err != nil {
@@ -208,14 +226,14 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	return r.p.arrivals(ctx, updates)
 }
 
-// errNoProgress: the server goes on sending an update without a readable id.
+// errNoProgress: the server keeps sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
 
 // inOrder is what of a batch may be taken, by the ids that restore the order. What a
 // server hands out again may have taken the place, in a full batch, of updates that it
-// still holds: who confirmed the highest id would lose those, and who took it would
-// read a chat in the wrong order. So such a batch ends at its first hole, and what
-// follows comes again. A hole at its beginning is none if the same comes once more;
+// still has: confirming the highest id would lose those, and taking it would read a chat
+// in the wrong order. So such a batch ends at its first hole, and what
+// follows is delivered again. A hole at its beginning is accepted if the same batch is delivered once more;
 // until then nothing may be taken.
 func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bool) {
 	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })
@@ -286,7 +304,7 @@ func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 		pause = max(retry.FirstPause, pause-time.Since(began))
 	}
 	r.p.metrics.polls.WithLabelValues(reason).Inc()
-	if r.status.set(false, note) {
+	if r.status.Set(false, note) {
 		r.p.log.Warn("not receiving", "reason", reason, "error", err)
 	}
 	r.p.client.http.CloseIdleConnections()
@@ -300,10 +318,7 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
-	info, err := call[struct {
-		URL     string `json:"url"`
-		Pending int    `json:"pending_update_count"`
-	}](ctx, r.p.client, "getWebhookInfo", struct{}{})
+	info, err := call[hookInfo](ctx, r.p.client, "getWebhookInfo", struct{}{})
 	if err != nil {
 		return false
 	}
@@ -318,23 +333,3 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	r.p.log.Warn("a webhook was set for this token; it was deleted, as this host polls", "webhook_host", host, "pending", info.Pending)
 	return true
 }
-
-// status tells the host about changes only.
-type status struct {
-	host  platform.Host
-	known bool
-	isUp  bool
-	note  string
-}
-
-// set reports a change; it returns whether there was one.
-func (s *status) set(up bool, note string) bool {
-	if s.known && s.isUp == up && s.note == note {
-		return false
-	}
-	s.known, s.isUp, s.note = true, up, note
-	s.host.Status(up, note)
-	return true
-}
-
-func (s *status) up() bool { return s.isUp }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -19,12 +20,9 @@ func TestPrivacyMode(t *testing.T) {
 		set   func(*telegram.Options)
 		warns bool
 	}{
-		{"mentions", func(o *telegram.Options) { o.Groups = telegram.GroupsMention }, false},
-		{"everything", func(o *telegram.Options) { o.Groups = telegram.GroupsAll }, true},
+		{"mentions", func(o *telegram.Options) { o.Groups = platform.GroupsMention }, false},
+		{"everything", func(o *telegram.Options) { o.Groups = platform.GroupsAll }, true},
 		{"what goes on", func(o *telegram.Options) { o.FollowUp = time.Minute }, true},
-		{"everything of one", func(o *telegram.Options) {
-			o.Listed = map[string]telegram.Group{"-10066": {Addressed: telegram.GroupsAll}}
-		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.set)
@@ -48,7 +46,7 @@ func TestPrivacyMode(t *testing.T) {
 
 func TestActivationInPrivacyMode(t *testing.T) {
 	for _, on := range []bool{true, false} {
-		b := newBench(t, func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), telegram.AccessPaired })
+		b := newBench(t, func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), platform.AccessPaired })
 		b.api.Privacy(on)
 		host := platformtest.NewHost()
 		b.receive(t, host)

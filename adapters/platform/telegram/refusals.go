@@ -1,63 +1,49 @@
 package telegram
 
 import (
-	"sync"
+	"net/http"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
 const (
-	// maxRefusals is how many chats are remembered; beyond, all are forgotten and
-	// asked once more.
+	// maxRefusals is how many chats are remembered at least; others are asked once more.
 	maxRefusals = 4096
-	// refusedFor is how long a refusal holds: settings of chats change.
+	// refusedFor is how long a refusal is believed: settings of chats change.
 	refusedFor = 24 * time.Hour
-	// everywhere stands for all chats, when the server does not know a method.
+	// everywhere is all chats, when the server does not know a method.
 	everywhere = "*"
 )
 
-// refusals remember which chats refuse something optional, so that it is not tried
-// with every message. They are safe for concurrent use.
+// refusals remember which chats refuse something optional, so that it is not tried with every
+// message. They are safe for concurrent use.
 type refusals struct {
 	now func() time.Time
-
-	mu sync.Mutex
-	at map[string]time.Time
+	at  *recent.Map[string, time.Time]
 }
 
 func newRefusals(now func() time.Time) *refusals {
-	return &refusals{now: now, at: map[string]time.Time{}}
-}
-
-func (r *refusals) note(chat string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.at) >= maxRefusals {
-		clear(r.at)
-	}
-	r.at[chat] = r.now()
+	return &refusals{now: now, at: recent.New[string, time.Time](maxRefusals)}
 }
 
 func (r *refusals) holds(chat string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, key := range []string{chat, everywhere} {
-		at, ok := r.at[key]
+		at, ok := r.at.Get(key)
 		if since := r.now().Sub(at); ok && since >= 0 && since < refusedFor {
 			return true
 		}
-		delete(r.at, key)
 	}
 	return false
 }
 
-// learn notes a refusal that the same call would meet again. It reports whether it
-// was one.
+// learn notes a refusal that the same call would meet again. It reports whether it was one.
 func (r *refusals) learn(chat string, err *apiError) bool {
 	switch {
-	case err.Code == 404:
-		r.note(everywhere)
-	case (err.Code == 400 || err.Code == 403) && err.MigrateTo == 0:
-		r.note(chat)
+	case err.Code == http.StatusNotFound:
+		r.at.Put(everywhere, r.now())
+	case (err.Code == http.StatusBadRequest || err.Code == http.StatusForbidden) && err.MigrateTo == 0:
+		r.at.Put(chat, r.now())
 	default:
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 // TestIO11Telegram: what other bots say is not heard, however they turn to ours and
 // however much the settings let in, so two of them cannot go on for ever.
 func TestIO11Telegram(t *testing.T) {
-	b := newBench(t, func(o *telegram.Options) { o.Groups, o.FollowUp = telegram.GroupsAll, time.Hour })
+	b := newBench(t, func(o *telegram.Options) { o.Groups, o.FollowUp = platform.GroupsAll, time.Hour })
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	ours := b.api.Say(group, owner, at+"hi", mention()) // somebody is heard, so that a follow-up could be

@@ -3,6 +3,8 @@ package telegram
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
 func TestRichWords(t *testing.T) {
@@ -38,7 +40,7 @@ func TestAnsweredRichMessage(t *testing.T) {
 	if got := m.answered(&msg); got == nil || got.Text != "Plan\ngo" || got.From != "you" {
 		t.Errorf("answers %+v", got)
 	}
-	if got := m.message(&msg, false); got.in.Text != "passed on" || got.facts.content == contentService {
+	if got := m.message(&msg, false); got.in.Text != "passed on" || got.facts.Content == botkit.ContentService {
 		t.Errorf("says %+v", got)
 	}
 }

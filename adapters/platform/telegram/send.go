@@ -6,12 +6,12 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -20,7 +20,7 @@ const (
 	aimText    = 3900
 	maxCaption = 1024
 	aimCaption = 1000
-	// maxDraft bounds what is rendered of a text under way, in bytes: enough for one part.
+	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
 	maxDraft = 4 * maxText
 	// generalTopic is the topic of a forum that is addressed without its id.
 	generalTopic = 1
@@ -37,7 +37,7 @@ var (
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {
-		text = head(text, maxDraft)
+		text = botkit.Head(text, maxDraft)
 	}
 	split := p.markup.Split
 	if p.opts.RichMessages && !out.Draft && len(out.Asks) == 0 {
@@ -59,7 +59,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	if len(parts) > 0 {
 		parts[0].ReplyTo = out.ReplyTo
 	}
-	for i := range slices.Backward(parts) { // buttons stand below words
+	for i := range slices.Backward(parts) { // buttons go below words
 		if parts[i].Attachment == nil {
 			parts[i].Asks = out.Asks
 			break
@@ -74,17 +74,6 @@ func textParts(split []markup.Part) []platform.Part {
 		parts[i] = platform.Part{Text: s.Text, Markup: s.Markup, Rich: s.Rich}
 	}
 	return parts
-}
-
-// head cuts a text to at most n bytes, between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // replyParameters of a message that answers another.
@@ -148,7 +137,7 @@ func replyTo(id string) *replyParameters {
 func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	made, err := p.sendTo(ctx, to, part)
 	if err == nil {
-		p.door.Asked(ctx, made.ID, part.Asks)
+		p.admission.Asked(ctx, made.ID, part.Asks)
 		return made, nil
 	}
 	return p.following(to, err, func(now platform.Target) (messages.Receipt, error) { return p.sendTo(ctx, now, part) })
@@ -180,7 +169,7 @@ func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platfo
 }
 
 // orderOf is the place of a message among all of its chat. In a group that became a
-// supergroup the ids began anew, behind all that were before.
+// supergroup the ids began anew, after all earlier ones.
 func orderOf(id int64, moved bool) int64 {
 	if moved {
 		id |= 1 << messages.OrderBits

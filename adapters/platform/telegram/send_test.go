@@ -286,7 +286,7 @@ func BenchmarkSend(b *testing.B) {
 	}))
 	defer server.Close()
 	b.Run("json", func(b *testing.B) {
-		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BaseURL: server.URL, Access: telegram.AccessOpen})
+		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BaseURL: server.URL, Access: platform.AccessOpen})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestSuite(t *testing.T) {
 		t.Helper()
 		said := &decisions{}
 		b := newBench(t, func(o *telegram.Options) {
-			o.Groups, o.Reactions, o.Decide = telegram.GroupsAll, true, said.decide
+			o.Groups, o.Reactions, o.Decide = platform.GroupsAll, true, said.decide
 		})
 		h := b.harness()
 		h.Press, h.Decided = b.pressed, said.all
@@ -52,7 +52,7 @@ func TestSuiteOfAPlainBot(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
 		return newBench(t, func(o *telegram.Options) {
-			o.Groups, o.RateLimit, o.Drafts = telegram.GroupsAll, "off", telegram.DraftsOff
+			o.Groups, o.RateLimit, o.Drafts = platform.GroupsAll, "off", telegram.DraftsOff
 		}).harness()
 	})
 }
@@ -64,7 +64,7 @@ func TestSuiteWithRichMessages(t *testing.T) {
 		t.Run("known "+strconv.FormatBool(known), func(t *testing.T) {
 			platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 				t.Helper()
-				b := newBench(t, func(o *telegram.Options) { o.Groups, o.RichMessages = telegram.GroupsAll, true })
+				b := newBench(t, func(o *telegram.Options) { o.Groups, o.RichMessages = platform.GroupsAll, true })
 				if !known {
 					b.api.WithoutRich()
 				}

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,30 +17,9 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/door"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
-
-// Values of [Options.Access] and of [Group.Access]: who may talk to the bot.
-const (
-	AccessOwner  = door.AccessOwner  // the owner alone
-	AccessPaired = door.AccessPaired // the owner and approved people; the default
-	AccessOpen   = door.AccessOpen   // everybody
-)
-
-// Values of [Options.Groups] and of [Group.Addressed]: what the bot listens to in groups.
-const (
-	GroupsMention  = "mention"  // mentions, replies to the bot, /command@bot; the default
-	GroupsReply    = "reply"    // replies to the bot and /command@bot
-	GroupsCommands = "commands" // /command@bot alone
-	GroupsAll      = "all"      // every message
-)
-
-// Group is the rule of one listed group. Being listed allows it.
-type Group struct {
-	Access    string // empty: open, as listing the group lets it in
-	Addressed string // empty: as Options.Groups
-}
 
 // Options of a [Platform]. Only Token is required, and AccessStore unless Access is open.
 type Options struct {
@@ -51,14 +31,11 @@ type Options struct {
 	BaseURL string
 	Access  string
 	Groups  string
-	// FollowUp is how long somebody who spoke with the bot in a group may go on without
-	// naming it, with what reads so; 0: not at all. It is not kept over a restart.
+	// FollowUp is how long somebody who talked with the bot in a group may continue
+	// without naming it, with what reads so; 0: not at all. It is not kept over a restart.
 	FollowUp time.Duration
-	// Listed are rules by numeric group id; * stands for all other groups.
-	Listed map[string]Group
-	// RateLimit off drops the limits; Rates, if set, replaces the usual ones.
+	// RateLimit off drops the limits.
 	RateLimit string
-	Rates     *platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
@@ -72,21 +49,21 @@ type Options struct {
 	// words with a slash are text. Nil: the usual ones.
 	Commands []string
 	// Menu are the commands that the service lists to people; nil: what it has stays.
-	Menu []MenuEntry
+	Menu []platform.MenuEntry
 	// Proxy is what the Bot API is reached through; empty: what the environment says.
 	Proxy string
 	// HTTPClient replaces the transport. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
-	AccessStore AccessStore
+	AccessStore platform.AccessStore
 	// Language is what people chose for a chat, for the answers to commands: en, zh, or
 	// empty for that of the sender's client. Nil: nothing was chosen anywhere.
 	Language func(messages.ChatKey) string
 	// Decide brings what people say by buttons to the core; nil: there are no buttons.
-	Decide Decide
+	Decide platform.Decide
 	// StateDir is a folder of the bot's own, made when needed: for messages whose
-	// chats do not take them. Empty: such messages hold up all that come after them.
+	// chats do not take them. Empty: such messages hold up all later ones.
 	StateDir string
 	// Webhook makes the service bring updates instead of being polled; nil: poll.
 	Webhook *Webhook
@@ -104,7 +81,7 @@ type Platform struct {
 	markup    *markup.Renderer
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
-	door      *door.Door
+	admission *botkit.Admission
 	follows   *follows
 	versions  *versions
 	pauses    *pauses
@@ -112,7 +89,7 @@ type Platform struct {
 	noMarks   *refusals                     // chats that want no reactions
 	noDrafts  *refusals                     // chats that show no drafts
 	noRich    atomic.Bool                   // the server knows no rich messages
-	host      atomic.Pointer[platform.Host] // of the newest Receive; nil: none was begun
+	host      atomic.Pointer[platform.Host] // of the newest Receive; nil before the first
 	life      atomic.Pointer[context.Context]
 	presses   chan struct{} // a token for each button that is being answered
 	pressing  sync.WaitGroup
@@ -140,7 +117,7 @@ const (
 	defaultPollTimeout = 3 * time.Second
 )
 
-// New checks the options. It talks to nobody.
+// New checks the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.Token == nil || strings.TrimSpace(o.Token()) == "" {
 		return nil, errors.New("telegram: no bot token")
@@ -169,7 +146,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
-	p.door = door.New(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), newVersions()
 	for _, c := range o.Commands {
@@ -179,23 +156,13 @@ func New(o Options) (*Platform, error) {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	set(&o.BaseURL, defaultBaseURL)
-	set(&o.Access, AccessPaired)
-	set(&o.Drafts, DraftsEdit)
-	set(&o.Groups, GroupsMention)
+	o.BaseURL = cmp.Or(o.BaseURL, defaultBaseURL)
+	o.Access, o.Groups = cmp.Or(o.Access, platform.AccessPaired), cmp.Or(o.Groups, platform.GroupsMention)
+	o.Drafts = cmp.Or(o.Drafts, DraftsEdit)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.PollTimeout = cmp.Or(o.PollTimeout, defaultPollTimeout)
 	if o.Commands == nil {
 		o.Commands = []string{"start", "stop", "help", "status", "new", "contexts", "load", "allow", "activation"}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.PollTimeout <= 0 {
-		o.PollTimeout = defaultPollTimeout
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -204,31 +171,11 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check() error {
-	groups := func(s string) bool {
-		return s == GroupsMention || s == GroupsReply || s == GroupsCommands || s == GroupsAll
-	}
-	var errs []error
-	if !door.KnownAccess(o.Access) {
-		errs = append(errs, fmt.Errorf("telegram: access is %q, not owner, paired or open", o.Access))
-	}
-	if !groups(o.Groups) {
-		errs = append(errs, fmt.Errorf("telegram: groups is %q, not mention, reply, commands or all", o.Groups))
-	}
+	var drafts error
 	if o.Drafts != DraftsEdit && o.Drafts != DraftsDraft && o.Drafts != DraftsOff {
-		errs = append(errs, fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts))
+		drafts = fmt.Errorf("telegram: drafts is %q, not edit, draft or off", o.Drafts)
 	}
-	for id, g := range o.Listed {
-		if g.Access != "" && !door.KnownAccess(g.Access) || g.Addressed != "" && !groups(g.Addressed) {
-			errs = append(errs, fmt.Errorf("telegram: the rule of group %s is not valid", id))
-		}
-	}
-	if err := o.Webhook.check(); err != nil {
-		errs = append(errs, err)
-	}
-	if o.Access != AccessOpen && o.AccessStore == nil {
-		errs = append(errs, errors.New("telegram: closed access needs a store of who is paired"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(botkit.CheckAccess("telegram", o.Access, o.Groups, nil, o.AccessStore), drafts, o.Webhook.check())
 }
 
 // Name implements [platform.Platform].
@@ -241,11 +188,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 		Edits: true, VoiceIn: true, Files: platform.FileKinds(),
 		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
-	switch {
-	case p.opts.RateLimit == "off":
-	case p.opts.Rates != nil:
-		c.Rates = *p.opts.Rates
-	default:
+	if p.opts.RateLimit != "off" {
 		c.Rates = platform.Rates{
 			PerChat: platform.Rate{N: 1, Per: time.Second}, PerGroup: platform.Rate{N: 20, Per: time.Minute},
 			PerSender: platform.Rate{N: 30, Per: time.Second}, Burst: burst,

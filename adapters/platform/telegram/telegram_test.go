@@ -62,7 +62,7 @@ func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	b.api.AddChat(platformtest.Chat{ID: group, Type: "supergroup", Title: "Group"})
 	b.api.AddChat(platformtest.Chat{ID: forum, Type: "supergroup", Title: "Forum", Forum: true, Topics: []int64{5}})
 	o := telegram.Options{
-		Token: b.api.Token, BaseURL: b.api.URL(), Access: telegram.AccessOpen,
+		Token: b.api.Token, BaseURL: b.api.URL(), Access: platform.AccessOpen,
 		HTTPClient: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
 		Logger:     slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -2,10 +2,11 @@ package telegram
 
 import (
 	"hash/maphash"
-	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// reasonUnchanged: an edit of something that nobody sees.
+// reasonUnchanged: an edit that changes nothing visible.
 const reasonUnchanged = "unchanged"
 
 // maxVersions is how many messages are remembered at least; up to twice as many are.
@@ -13,12 +14,10 @@ const maxVersions = 2048
 
 // versions remember what messages said last. The service also reports edits that
 // change nothing of it, as when a message gets its first reaction or a preview of its
-// link: whoever was answered would be answered once more. They are safe for concurrent use.
+// link: without this, people would be answered twice. They are safe for concurrent use.
 type versions struct {
-	seed maphash.Seed
-
-	mu          sync.Mutex
-	now, before map[messageID]version
+	seed  maphash.Seed
+	known *recent.Map[messageID, version]
 }
 
 type messageID struct{ chat, id int64 }
@@ -32,33 +31,27 @@ type version struct {
 }
 
 func newVersions() *versions {
-	return &versions{seed: maphash.MakeSeed(), now: map[messageID]version{}}
+	return &versions{seed: maphash.MakeSeed(), known: recent.New[messageID, version](maxVersions)}
 }
 
-// same notes what a message says and tells whether that is an edit which changes
-// nothing. An update that comes again gets the answer it got; one that is older than
-// what is known, as happens after a look ahead, is not judged.
-func (v *versions) same(msg *message, edit bool) bool {
-	key := messageID{msg.Chat.ID, msg.ID}
+// same notes what a message says and reports whether that is an edit which changes
+// nothing. An update that is delivered again gets the same answer; one that is older than
+// what is known, as happens after a look ahead, is not compared.
+func (v *versions) same(msg *message, edit bool) (same bool) {
 	next := version{at: max(msg.Date, msg.EditDate), edit: edit, sum: v.said(msg)}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	old, known := v.now[key]
-	if !known {
-		old, known = v.before[key]
-	}
-	switch {
-	case known && old.at == next.at && old.edit == edit && old.sum == next.sum:
-		return old.same
-	case known && old.at > next.at:
-		return false
-	}
-	next.same = edit && known && old.sum == next.sum
-	if len(v.now) >= maxVersions {
-		v.before, v.now = v.now, make(map[messageID]version)
-	}
-	v.now[key] = next
-	return next.same
+	v.known.Update(messageID{msg.Chat.ID, msg.ID}, func(old version, known bool) version {
+		switch {
+		case known && old.at == next.at && old.edit == edit && old.sum == next.sum:
+			same = old.same
+			return old
+		case known && old.at > next.at:
+			return old
+		}
+		next.same = edit && known && old.sum == next.sum
+		same = next.same
+		return next
+	})
+	return same
 }
 
 // said sums up all of a message that is passed on.

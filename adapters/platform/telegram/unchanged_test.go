@@ -65,7 +65,7 @@ func TestVersionsAreFew(t *testing.T) {
 		msg = message{ID: i, Date: 1, Chat: chat{ID: 7}, Text: "a"}
 		v.same(&msg, false)
 	}
-	if n := len(v.now) + len(v.before); n > 2*maxVersions {
+	if n := v.known.Len(); n > 2*maxVersions {
 		t.Errorf("%d are remembered", n)
 	}
 	for _, back := range []int64{0, maxVersions - 1} {

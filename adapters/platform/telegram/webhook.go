@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,28 +16,22 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/bodies"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
 )
 
 const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxUpdate is the longest update that is read. The service's own are far shorter.
 	maxUpdate = 1 << 20
-	// maxHooks is how many updates are worked on side by side; the service brings
-	// 40 unless told otherwise. Reading them is not work.
-	maxHooks = 128
 	// hookCheck is how often the service is asked how it does.
 	hookCheck = time.Minute
-	// hookStop is how long requests under way may take when the receiver ends.
-	hookStop = 5 * time.Second
 )
 
 // Webhook lets the service bring updates. It is plain HTTP: what people's
 // networks reach is a proxy in front of it that speaks TLS.
 type Webhook struct {
-	// URL is the public https address that the service is told. Its path is the
+	// URL is the public https address that the service is given. Its path is the
 	// one that is served.
 	URL string
 	// Secret gives the word that every request carries: 1 to 256 letters, digits,
@@ -75,12 +68,10 @@ func (w *Webhook) secret() string {
 type hook struct {
 	p      *Platform
 	intake *intake
-	status *status
-	path   string
+	status *botkit.Status
+	server *botkit.Hook
 	secret [sha256.Size]byte
 	word   string // the secret
-	bodies bodies.Reader
-	slots  chan struct{} // of updates that have come
 	// life ends with Receive; requests do not outlive it.
 	life context.Context //nolint:containedctx // of the receiver, whose requests come from outside
 }
@@ -96,33 +87,14 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 	if word == "" {
 		word = rand.Text()
 	}
-	h := &hook{
-		p: p, intake: in, status: &status{host: host}, path: u.EscapedPath(), word: word, secret: sha256.Sum256([]byte(word)),
-		slots: make(chan struct{}, maxHooks), life: ctx,
-	}
-	if h.path == "" {
-		h.path = "/"
-	}
+	h := &hook{p: p, intake: in, status: &botkit.Status{Host: host}, word: word, secret: sha256.Sum256([]byte(word)), life: ctx}
+	h.server = botkit.NewHook(cmp.Or(u.EscapedPath(), "/"), p.metrics.hooks, h.serve)
 	defer w.Listener.Close() //nolint:errcheck // the server closes it too
 	if err := h.begin(ctx); err != nil {
 		return h.ended(err)
 	}
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	ahead := unused.Of(server)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(w.Listener) }()
-	defer func() {
-		ahead.Close()
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
-		defer cancel()
-		if server.Shutdown(stop) != nil {
-			_ = server.Close() // what was not answered comes again
-		}
-	}()
+	served, stop := h.server.Serve(ctx, w.Listener, p.log)
+	defer stop()
 	return h.ended(h.look(ctx, served))
 }
 
@@ -132,7 +104,7 @@ func (h *hook) begin(ctx context.Context) error {
 		if err := h.p.identify(ctx); err != nil {
 			return err
 		}
-		return h.intake.open(ctx, func(us []update) []arrival { return h.p.arrivals(ctx, us) })
+		return h.intake.Open(ctx)
 	})
 }
 
@@ -143,7 +115,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	}
 	h.p.owe(ctx) // what a run before this one could not say
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
-	h.status.set(true, "")
+	h.status.Set(true, "")
 	tick := time.NewTicker(hookCheck)
 	defer tick.Stop()
 	for {
@@ -172,7 +144,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 		if api, ok := errors.AsType[*apiError](err); ok {
 			note, pause = "the server refuses the webhook: "+api.Description, max(pause, api.RetryAfter)
 		}
-		if h.status.set(false, note) {
+		if h.status.Set(false, note) {
 			h.p.log.Warn("not receiving", "error", err)
 		}
 		retry.Wait(ctx, pause)
@@ -185,7 +157,7 @@ func (h *hook) ended(err error) error {
 	case h.life.Err() != nil:
 		return nil
 	case isTokenRefused(err):
-		h.status.set(false, ErrToken.Error())
+		h.status.Set(false, ErrToken.Error())
 		return &platform.Error{Reason: platform.SendAuth, Err: ErrToken}
 	}
 	return err
@@ -218,61 +190,33 @@ func (h *hook) check(ctx context.Context) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 	case err != nil:
-		h.status.set(false, "the server cannot be reached")
+		h.status.Set(false, "the server cannot be reached")
 	case info.URL != h.p.opts.Webhook.URL:
 		h.p.log.Warn("another program took the webhook away; it is set again")
-		h.status.set(false, "another program uses this token")
+		h.status.Set(false, "another program uses this token")
 		return h.set(ctx)
 	case info.Pending > 0 && h.p.opts.Now().Sub(time.Unix(info.ErrorDate, 0)) < 2*hookCheck:
-		h.status.set(false, "telegram cannot reach the webhook: "+tidy(info.LastError, maxName))
+		h.status.Set(false, "telegram cannot reach the webhook: "+botkit.Tidy(info.LastError, botkit.MaxName))
 	default:
-		h.status.set(true, "")
+		h.status.Set(true, "")
 	}
 	return err
 }
 
-// ServeHTTP takes one update. It answers 200 once that is durable, and never waits for a run.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	code := h.serve(w, r)
-	h.p.metrics.hooks.WithLabelValues(http.StatusText(code)).Inc()
-	switch code {
-	case http.StatusOK:
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
-	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", http.MethodPost)
-	default:
-		w.Header().Set("Connection", "close") // what is left of the body is not read
-	}
-	w.WriteHeader(code)
-}
-
-// serve handles a request and returns the status of the answer. Nothing of it is
-// looked at before its secret, and no place for work is taken before all of it has come.
-func (h *hook) serve(w http.ResponseWriter, r *http.Request) int {
+// serve handles a request and returns the status of the answer. Nothing of it is looked at before
+// its secret, and it is no work before all of it has arrived.
+func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	if !h.knows(r) {
-		return http.StatusUnauthorized
+		return nil, http.StatusUnauthorized
 	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case r.URL.EscapedPath() != h.path:
-		return http.StatusNotFound
-	case r.Method != http.MethodPost:
-		return http.StatusMethodNotAllowed
-	case err != nil || kind != "application/json":
-		return http.StatusUnsupportedMediaType
+	if code := h.server.Meant(r); code != http.StatusOK {
+		return nil, code
 	}
-	raw, code := h.bodies.Read(w, r, maxUpdate)
+	raw, code := h.server.Read(w, r, maxUpdate)
 	if code != http.StatusOK {
-		return code
+		return nil, code
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-r.Context().Done():
-		return http.StatusServiceUnavailable
-	}
-	return h.take(raw)
+	return h.server.Work(r.Context(), func() (any, int) { return nil, h.take(raw) })
 }
 
 // knows compares the secret in constant time, whatever its length.
@@ -285,8 +229,8 @@ func (h *hook) knows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], h.secret[:]) == 1
 }
 
-// take makes an update durable. It goes on when the caller leaves: what is
-// accepted then is known when it comes again.
+// take makes an update durable. It continues when the caller leaves: what is
+// accepted then is known when it is delivered again.
 func (h *hook) take(raw []byte) int {
 	updates, bad, err := decodeUpdates(bracketed(raw))
 	switch {
@@ -297,7 +241,7 @@ func (h *hook) take(raw []byte) int {
 		h.p.log.Error("an update could not be read and is skipped", "update_id", bad[0])
 		return http.StatusOK
 	}
-	if err := h.intake.deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
+	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
 		return http.StatusServiceUnavailable
 	}
 	h.p.owe(h.life)

@@ -258,7 +258,7 @@ func TestWebhookOptions(t *testing.T) {
 		{"secret", telegram.Webhook{URL: "https://bot.example/", Listener: l, Secret: func() string { return "with space CANARY" }}, "secret"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: telegram.AccessOpen, Webhook: &c.hook})
+			_, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, Access: platform.AccessOpen, Webhook: &c.hook})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -275,7 +275,7 @@ func FuzzWebhookBody(f *testing.F) {
 	pipe := platformtest.NewPipe(f)
 	api := platformtest.NewBotAPIInProcess(f)
 	bot, err := telegram.New(telegram.Options{
-		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: telegram.AccessOpen, Groups: telegram.GroupsAll,
+		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen, Groups: platform.GroupsAll,
 		Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
 	})
 	if err != nil {

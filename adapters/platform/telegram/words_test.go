@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -90,7 +91,8 @@ func TestDecidedBeforeIsShownByName(t *testing.T) {
 		{"named", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "denied", By: "telegram-8", ByName: "Carl"}, "❌ Carl"},
 		{"without a name", messages.DecisionOutcome{Is: messages.DecisionAlready, Answer: "approved", By: "telegram-8"}, "✅ telegram-8"},
 	} {
-		if _, shown, _ := (words{}).decided(messages.Decision{Approved: true}, c.out, platform.Person{ID: "9", Name: "Dora"}); shown != c.want {
+		answer := botkit.Decided(wordsFor("en").Words, messages.Decision{Approved: true}, c.out)
+		if shown := decidedBefore(answer.Mark, c.out); shown != c.want {
 			t.Errorf("%s: %q, want %q", c.name, shown, c.want)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -73,11 +72,11 @@ func chatCommands(contexts bool) []string {
 }
 
 // menu is the commands as a bot announces them.
-func (h *Host) menu() []telegram.MenuEntry {
-	var out []telegram.MenuEntry
+func (h *Host) menu() []platform.MenuEntry {
+	var out []platform.MenuEntry
 	for _, o := range h.orders() {
 		if !o.hidden {
-			out = append(out, telegram.MenuEntry{Command: o.name, English: o.en, Chinese: o.zh})
+			out = append(out, platform.MenuEntry{Command: o.name, English: o.en, Chinese: o.zh})
 		}
 	}
 	return out
@@ -209,7 +208,7 @@ func (h *Host) mayChange(cmd machine.Command) bool {
 	if a.Account != "" {
 		bot += "@" + a.Account
 	}
-	return h.access.Role(bot, cmd.By.ID) == access.RoleOwner
+	return h.access.Role(bot, cmd.By.ID) == platform.RoleOwner
 }
 
 // chooseLanguage obeys /language.

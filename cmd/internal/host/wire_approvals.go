@@ -10,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
@@ -41,7 +41,7 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 // role is a person's standing with a bot; h.access is there before the first message.
 func (h *Host) role(bot, person string) string {
 	if h.access == nil {
-		return access.RoleStranger
+		return platform.RoleStranger
 	}
 	return h.access.Role(bot, person)
 }
@@ -57,7 +57,7 @@ func mayDecide(approvers []string, role func(bot, person string) string, c appro
 	return c.Person != "" && slices.ContainsFunc(approvers, func(who string) bool {
 		switch who {
 		case approverOwner:
-			return kind == nameWeb || kind == nameCLI || role(c.Platform, c.Person) == access.RoleOwner
+			return kind == nameWeb || kind == nameCLI || role(c.Platform, c.Person) == platform.RoleOwner
 		case approverInitiator:
 			return c.Person == c.Asker
 		case approverAdmins:

@@ -15,7 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -23,11 +23,11 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 	role := func(bot, person string) string {
 		switch {
 		case bot == "telegram@work" && person == "1":
-			return access.RoleOwner
+			return platform.RoleOwner
 		case person == "2":
-			return access.RoleApproved
+			return platform.RoleApproved
 		}
-		return access.RoleStranger
+		return platform.RoleStranger
 	}
 	unset := config.Default().Permissions.Exec.Approvers
 	for _, tt := range []struct {

@@ -51,14 +51,14 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 }
 
 // feishuGroups are the rules of the settings.
-func feishuGroups(s config.Feishu) map[string]feishu.Group {
-	groups := map[string]feishu.Group{}
+func feishuGroups(s config.Feishu) map[string]platform.Group {
+	groups := map[string]platform.Group{}
 	for id, g := range s.Groups {
 		addressed := g.Addressed
-		if addressed == config.GroupsAll { // as it is called on every other platform
-			addressed = feishu.AddressedAlways
+		if addressed == "always" { // the older name
+			addressed = platform.GroupsAll
 		}
-		groups[id] = feishu.Group{Access: g.Access, Addressed: addressed}
+		groups[id] = platform.Group{Access: g.Access, Addressed: addressed}
 	}
 	return groups
 }
@@ -67,7 +67,7 @@ func feishuGroups(s config.Feishu) map[string]feishu.Group {
 func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, error) {
 	s := all.Adapters.Feishu
 	app, err := feishu.New(feishu.Options{
-		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: feishu.AccessOpen, Groups: feishuGroups(s), Drafts: s.Drafts,
+		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: platform.AccessOpen, Groups: feishuGroups(s), Drafts: s.Drafts,
 		Administered: slices.Contains(all.Permissions.Exec.Approvers, approverAdmins),
 	})
 	if err != nil {
@@ -77,9 +77,9 @@ func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, err
 }
 
 // feishuRates are the limits of the settings; 0 is none.
-func feishuRates(l config.RateLimit) *platform.Rates {
+func feishuRates(l config.RateLimit) platform.Rates {
 	rate := func(n config.Limit, per time.Duration) platform.Rate { return platform.Rate{N: int(n), Per: per} }
-	return &platform.Rates{
+	return platform.Rates{
 		PerSender: rate(l.PerSecond, time.Second), PerChat: rate(l.PerChatPerSecond, time.Second), PerGroup: rate(l.PerGroupPerMinute, time.Minute),
 	}
 }

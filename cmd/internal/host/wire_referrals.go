@@ -11,7 +11,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -86,7 +85,7 @@ func (h *Host) privateChat(bot, kind, person string) (where, name string, ok boo
 		return known.Chat, known.Name, true
 	}
 	// Telegram's private chats have the ids of their people, and who was let in has one.
-	return person, "", kind == nameTelegram && h.access.Role(bot, person) != access.RoleStranger
+	return person, "", kind == nameTelegram && h.access.Role(bot, person) != platform.RoleStranger
 }
 
 // fireOf is the newest fire that ran in a chat of its own, if it belongs to a chat.
@@ -197,7 +196,7 @@ func (h *Host) mightDecide(bot, person string) bool {
 	return slices.ContainsFunc(h.opts.Settings.Settings.Permissions.Exec.Approvers, func(who string) bool {
 		switch who {
 		case approverOwner:
-			return h.access.Role(bot, person) == access.RoleOwner
+			return h.access.Role(bot, person) == platform.RoleOwner
 		case approverAdmins:
 			return true
 		}
@@ -235,7 +234,7 @@ func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person s
 		})
 	}
 	all.Wait()
-	if h.access.Role(groupOf(to).platform, person) != access.RoleOwner {
+	if h.access.Role(groupOf(to).platform, person) != platform.RoleOwner {
 		return 0 // what waits elsewhere is the owner's business only
 	}
 	return int(count.Load())

@@ -57,7 +57,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Progress tells how far a request came.
 type Progress struct{ connected, broken atomic.Bool }
 
-// Sent tells whether the service may have the request. Not knowing means yes.
+// Sent reports whether the service may have the request. Not knowing means yes.
 func (p *Progress) Sent() bool { return p.connected.Load() && !p.broken.Load() }
 
 // Traced is a context for one request whose progress is to be known.

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"context"
@@ -16,19 +16,19 @@ import (
 
 // book is a store that is not written to disk.
 type book struct {
-	Store  // nil: what is not below is not called
-	roles  map[string]Role
-	groups map[string]bool
-	asked  map[string]bool
-	err    error // of every change
+	platform.AccessStore // nil: what is not below is not called
+	roles                map[string]string
+	groups               map[string]bool
+	asked                map[string]bool
+	err                  error // of every change
 }
 
-func (b *book) Role(_, person string) Role       { return b.roles[person] }
+func (b *book) Role(_, person string) string     { return b.roles[person] }
 func (b *book) GroupAllowed(_, chat string) bool { return b.groups[chat] }
 
-func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (Role, error) {
+func (b *book) Redeem(_ context.Context, _, code string, by platform.Person) (string, error) {
 	if b.err == nil && code == "GOODCODE" {
-		b.roles[by.ID] = RoleOwner
+		b.roles[by.ID] = platform.RoleOwner
 	}
 	return b.roles[by.ID], b.err
 }
@@ -53,7 +53,7 @@ func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 	return b.err
 }
 
-var _ Store = (*book)(nil)
+var _ platform.AccessStore = (*book)(nil)
 
 // refused and open are verdicts of gates.
 func refused(reason string) platform.Gate { return platform.Gate{Refuse: true, Reason: reason} }
@@ -71,24 +71,24 @@ func order(name, args string, g platform.Gate) platform.Inbound {
 
 func TestAdmit(t *testing.T) {
 	say := notices.English()
-	private := func(role Role, in platform.Inbound) Guest {
-		return Guest{In: in, Private: true, Person: true, Role: role, Addressed: true, Say: say}
+	private := func(role string, in platform.Inbound) Request {
+		return Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: role, Addressed: AddressedMention}, Say: say}
 	}
-	group := func(role Role, in platform.Inbound) Guest {
+	group := func(role string, in platform.Inbound) Request {
 		g := private(role, in)
-		g.Private = false
+		g.Facts.ChatType = "group"
 		return g
 	}
-	unaddressed := group(RoleOwner, message(open("all")))
-	unaddressed.Addressed = false
-	bot := private(RoleStranger, order("start", "GOODCODE", refused("bot")))
-	bot.Person = false
-	listed := group(RoleOwner, message(open("mention")))
+	unaddressed := group(platform.RoleOwner, message(open("all")))
+	unaddressed.Facts.Addressed = AddressedNot
+	bot := private(platform.RoleStranger, order("start", "GOODCODE", refused("bot")))
+	bot.Facts.Bot = true
+	listed := group(platform.RoleOwner, message(open("mention")))
 	listed.Listed = true
 	noted := func(g platform.Gate, notice string) platform.Gate { g.Notice = notice; return g }
 	for _, c := range []struct {
 		name    string
-		guest   Guest
+		request Request
 		err     error
 		want    platform.Gate
 		again   string // the notice when the message comes again
@@ -97,15 +97,15 @@ func TestAdmit(t *testing.T) {
 		{"a stranger gets a code once", private("", message(refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), notices.Fill(say.NotPaired, "ASKCODE")), "", false},
 		{"no code can be given", private("", message(refused(ReasonNotPaired))), errors.New("full"), refused(ReasonNotPaired), "", false},
 		{"a group is told once an hour", group("", message(refused(ReasonNotAllowed))), nil, noted(refused(ReasonNotAllowed), say.GroupClosed), "", false},
-		{"the owner brings the bot in", group(RoleOwner, message(open("mention"))), nil, open("mention"), "", true},
+		{"the owner brings the bot in", group(platform.RoleOwner, message(open("mention"))), nil, open("mention"), "", true},
 		{"not by talking to others", unaddressed, nil, open("all"), "", false},
 		{"nor where the settings say it", listed, nil, open("mention"), "", false},
-		{"/allow in a group", group(RoleOwner, order("allow", "", open("command"))), nil, noted(open("command"), say.GroupAllowed), say.GroupAllowed, true},
-		{"/allow that is not kept says nothing", group(RoleOwner, order("allow", "", open("command"))), errors.New("disk"), open("command"), "", false},
-		{"/allow of somebody else", group(RoleApproved, order("allow", "", open("command"))), nil, noted(refused("owner_only"), say.OwnerOnly), say.OwnerOnly, false},
-		{"/allow with a code", private(RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "“Bob” (2) may use me now."), "“Bob” (2) may use me now.", false},
-		{"/allow with the code of a name that is markup", private(RoleOwner, order("allow", "LINKCODE", open("private"))), nil, noted(open("private"), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`, false},
-		{"/allow with a wrong code", private(RoleOwner, order("allow", "WRONG", open("private"))), nil, noted(open("private"), say.BadCode), say.BadCode, false},
+		{"/allow in a group", group(platform.RoleOwner, order("allow", "", open("command"))), nil, noted(open("command"), say.GroupAllowed), say.GroupAllowed, true},
+		{"/allow that is not kept says nothing", group(platform.RoleOwner, order("allow", "", open("command"))), errors.New("disk"), open("command"), "", false},
+		{"/allow of somebody else", group(platform.RoleApproved, order("allow", "", open("command"))), nil, noted(refused("owner_only"), say.OwnerOnly), say.OwnerOnly, false},
+		{"/allow with a code", private(platform.RoleOwner, order("allow", "ASKCODE", open("private"))), nil, noted(open("private"), "“Bob” (2) may use me now."), "“Bob” (2) may use me now.", false},
+		{"/allow with the code of a name that is markup", private(platform.RoleOwner, order("allow", "LINKCODE", open("private"))), nil, noted(open("private"), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`), `“\[x\]\(https\:\/\/evil\.example\)” (3) may use me now.`, false},
+		{"/allow with a wrong code", private(platform.RoleOwner, order("allow", "WRONG", open("private"))), nil, noted(open("private"), say.BadCode), say.BadCode, false},
 		{"/start with the owner's code", private("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, noted(open("paired"), say.OwnerNow), say.OwnerNow, false},
 		{"/start with a wrong code", private("", order("start", "WRONG", refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), say.BadCode), say.BadCode, false},
 		{"too many codes", private("", order("start", "WRONG", refused(ReasonNotPaired))), errors.New("too many"), noted(refused(ReasonNotPaired), say.TooMany), "", false},
@@ -113,16 +113,16 @@ func TestAdmit(t *testing.T) {
 		{"nor anybody in a group", group("", order("start", "GOODCODE", refused(ReasonNotPaired))), nil, refused(ReasonNotPaired), "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := &book{roles: map[string]Role{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
-			d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
-			got := d.Admit(t.Context(), c.guest)
+			b := &book{roles: map[string]string{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
+			d := NewAdmission("telegram", platform.AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+			got := d.Admit(t.Context(), c.request)
 			if diff := cmp.Diff(c.want, got.Gate); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if strings.Contains(got.Text+got.Command.Args, "GOODCODE") && c.guest.Private && c.guest.Person {
+			if strings.Contains(got.Text+got.Command.Args, "GOODCODE") && c.request.Facts.Private() && c.request.Facts.FromPerson() {
 				t.Errorf("the code goes on: %+v", got)
 			}
-			if again := d.Admit(t.Context(), c.guest).Gate.Notice; again != c.again {
+			if again := d.Admit(t.Context(), c.request).Gate.Notice; again != c.again {
 				t.Errorf("again: %q, want %q", again, c.again)
 			}
 			if b.groups["9"] != c.allowed {
@@ -137,12 +137,12 @@ func TestLets(t *testing.T) {
 		access                    string
 		stranger, approved, owner bool
 	}{
-		{AccessOpen, true, true, true}, {AccessPaired, false, true, true}, {AccessOwner, false, false, true}, {"", false, false, true},
+		{platform.AccessOpen, true, true, true}, {platform.AccessPaired, false, true, true}, {platform.AccessOwner, false, false, true}, {"", false, false, true},
 	} {
-		if Lets(c.access, RoleStranger) != c.stranger || Lets(c.access, RoleApproved) != c.approved || Lets(c.access, RoleOwner) != c.owner {
+		if Lets(c.access, platform.RoleStranger) != c.stranger || Lets(c.access, platform.RoleApproved) != c.approved || Lets(c.access, platform.RoleOwner) != c.owner {
 			t.Errorf("%q lets in the wrong people", c.access)
 		}
-		if known := KnownAccess(c.access); known != (c.access != "") {
+		if known := knownAccess(c.access); known != (c.access != "") {
 			t.Errorf("%q is known: %t", c.access, known)
 		}
 	}
@@ -151,15 +151,15 @@ func TestLets(t *testing.T) {
 // TestStanding: without a store everybody is a stranger; groups are asked about in
 // groups alone.
 func TestStanding(t *testing.T) {
-	b := &book{roles: map[string]Role{"1": RoleOwner}, groups: map[string]bool{"9": true}}
-	d := New("telegram", AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
-	if role, allowed := d.Standing(message(platform.Gate{}), false); role != RoleOwner || !allowed {
+	b := &book{roles: map[string]string{"1": platform.RoleOwner}, groups: map[string]bool{"9": true}}
+	d := NewAdmission("telegram", platform.AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+	if role, allowed := d.Standing(message(platform.Gate{}), false); role != platform.RoleOwner || !allowed {
 		t.Errorf("in a group: %q, %t", role, allowed)
 	}
-	if role, allowed := d.Standing(message(platform.Gate{}), true); role != RoleOwner || allowed {
+	if role, allowed := d.Standing(message(platform.Gate{}), true); role != platform.RoleOwner || allowed {
 		t.Errorf("in private: %q, %t", role, allowed)
 	}
-	if role, allowed := New("telegram", AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != RoleStranger || allowed {
+	if role, allowed := NewAdmission("telegram", platform.AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != platform.RoleStranger || allowed {
 		t.Errorf("without a store: %q, %t", role, allowed)
 	}
 }

@@ -1,4 +1,4 @@
-package telegram
+package httpcall
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestWhileAlive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := whileAlive(t.Context(), 9*time.Second, 5*time.Second)
+				ctx, cancel := WhileAlive(t.Context(), 9*time.Second, 5*time.Second)
 				defer cancel()
 				retry.Wait(ctx, c.first)
 				_, err := io.ReadAll(watched(ctx, &drip{ctx, c.pauses}))

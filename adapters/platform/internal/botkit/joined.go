@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ const (
 // was chosen by others.
 type Membership struct {
 	Group platform.ChatInfo
-	By    platform.Person // who did it; without an id: nobody is named
+	By    platform.Person // who did it; without an id: unknown
 	In    bool
 	At    time.Time // by the platform's clock
 	// Listed: the settings let the group in.
@@ -32,16 +32,16 @@ type Membership struct {
 }
 
 // Joined keeps that the owner has to be asked about a group that somebody has added the bot
-// to, or takes such a question back. Nobody is let in by it. What is known already changes
+// to, or takes such a question back. This lets nothing in. Repeating it changes
 // nothing.
-func (d *Door) Joined(ctx context.Context, m Membership) error {
+func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	if d.store == nil {
 		return nil
 	}
 	if !m.In {
 		return d.store.Withdraw(ctx, d.bot, m.Group.ID, m.At)
 	}
-	if m.Listed || d.access == AccessOpen || d.store.GroupAllowed(d.bot, m.Group.ID) || d.blocked(m.Group.ID) || d.blocked(m.By.ID) {
+	if m.Listed || d.access == platform.AccessOpen || d.store.GroupAllowed(d.bot, m.Group.ID) || d.blocked(m.Group.ID) || d.blocked(m.By.ID) {
 		return nil
 	}
 	_, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{
@@ -54,7 +54,7 @@ func (d *Door) Joined(ctx context.Context, m Membership) error {
 }
 
 // Asked notes which message asks the owner about those whom its asks name.
-func (d *Door) Asked(ctx context.Context, message string, asks []messages.Ask) {
+func (d *Admission) Asked(ctx context.Context, message string, asks []messages.Ask) {
 	for _, a := range asks {
 		code, ok := strings.CutPrefix(a.ApprovalID, AskPrefix)
 		if !ok || d.store == nil {
@@ -66,9 +66,9 @@ func (d *Door) Asked(ctx context.Context, message string, asks []messages.Ask) {
 	}
 }
 
-// settle has outcomes take the place of buttons that mean nothing any more, beside
-// everything else.
-func (d *Door) settle(b Bot, a platform.Guests) {
+// settle replaces, in the background, buttons that mean nothing any more by the outcomes of
+// their requests.
+func (d *Admission) settle(b Bot, a platform.Guests) {
 	due := slices.ContainsFunc(a.Ended, unsettled)
 	if !due || b.Settle == nil || !d.settling.TryLock() {
 		return
@@ -86,7 +86,7 @@ func (d *Door) settle(b Bot, a platform.Guests) {
 func unsettled(e platform.Ended) bool { return !e.Seen && e.Message != "" }
 
 // settleAll is called with the lock held. What ends meanwhile is settled, too.
-func (d *Door) settleAll(ctx context.Context, b Bot) {
+func (d *Admission) settleAll(ctx context.Context, b Bot) {
 	for {
 		a := d.store.Guests(d.bot)
 		i := slices.IndexFunc(a.Ended, unsettled)
@@ -102,7 +102,7 @@ func (d *Door) settleAll(ctx context.Context, b Bot) {
 }
 
 // settleOne returns an error where it has to be done again.
-func (d *Door) settleOne(ctx context.Context, b Bot, owner platform.Visitor, e platform.Ended) error {
+func (d *Admission) settleOne(ctx context.Context, b Bot, owner platform.Visitor, e platform.Ended) error {
 	short, cancel := context.WithTimeout(ctx, settleDeadline)
 	defer cancel()
 	say := b.wordsFor(owner)

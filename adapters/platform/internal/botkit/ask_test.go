@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 
 // gatehouse is a door with a store on disk, a clock, and all that it said.
 type gatehouse struct {
-	t     *testing.T
-	now   time.Time
-	store *access.Store
-	door  *Door
-	down  bool // the core takes nothing
-	said  []platform.Inbound
-	shown []string // outcomes in the place of buttons
-	fails []error  // of showing the next ones
+	t         *testing.T
+	now       time.Time
+	store     *access.Store
+	admission *Admission
+	down      bool // the core takes nothing
+	said      []platform.Inbound
+	shown     []string // outcomes in the place of buttons
+	fails     []error  // of showing the next ones
 }
 
 func newGatehouse(t *testing.T) *gatehouse {
@@ -47,13 +47,13 @@ func newGatehouse(t *testing.T) *gatehouse {
 }
 
 func (g *gatehouse) restart() {
-	g.door = New("telegram", AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
+	g.admission = NewAdmission("telegram", platform.AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
 }
 
 // owe lets the door speak and returns what it said now.
 func (g *gatehouse) owe() []platform.Inbound {
 	before := len(g.said)
-	g.door.Owe(g.t.Context(), Bot{
+	g.admission.Owe(g.t.Context(), Bot{
 		Host: func(_ context.Context, in platform.Inbound) bool {
 			if !g.down {
 				g.said = append(g.said, in)
@@ -89,8 +89,8 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	role, _ := g.door.Standing(in, true)
-	return g.door.Admit(g.t.Context(), Guest{In: in, Private: true, Person: true, Role: role, Addressed: true, Raw: raw, Say: notices.English()}).Gate
+	role, _ := g.admission.Standing(in, true)
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English()}).Gate
 }
 
 func (g *gatehouse) code(id string) string {
@@ -147,7 +147,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g.owe()
 	bob, eve := g.code("2"), g.code("3")
 	press := func(by, chat, code string, choice platform.Choice) Choosing {
-		_, is := g.door.Choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
+		is := g.admission.choose(t.Context(), platform.Person{ID: by}, chat, code, choice)
 		return is
 	}
 	for _, x := range []struct {
@@ -171,7 +171,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 			t.Errorf("%s: %d, want %d", x.what, got, x.want)
 		}
 	}
-	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != RoleApproved || eve != RoleBlocked {
+	if bob, eve := g.store.Role("telegram", "2"), g.store.Role("telegram", "3"); bob != platform.RoleApproved || eve != platform.RoleBlocked {
 		t.Errorf("Bob is %q and Eve %q", bob, eve)
 	}
 	if gate := g.writes("3", "Eve", "please"); gate.Open || gate.Refuse || gate.Notice != "" || g.code("3") != "" {
@@ -186,7 +186,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	g.writes("2", "Bob", "the first")
 	g.writes("2", "Bob", "the second")
 	g.owe()
-	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code("2"), platform.LetOnce); is != ChoiceDone {
 		t.Fatal(is)
 	}
 	g.down = true
@@ -199,7 +199,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	if len(said) != 2 || said[0].Gate.Notice != notices.English().LetOnce || said[1].Text != "the first" || !said[1].Gate.Open || said[1].IngressID != "7~in" {
 		t.Fatalf("said %+v", said)
 	}
-	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != RoleStranger {
+	if again := g.owe(); len(again) != 0 || g.store.Role("telegram", "2") != platform.RoleStranger {
 		t.Errorf("said %+v", again)
 	}
 	if gate := g.writes("2", "Bob", "the third"); gate.Open || gate.Notice == "" {
@@ -213,27 +213,27 @@ func TestOnceIsOneMessage(t *testing.T) {
 // A code counts in the owner's own words alone, in their private chat.
 func TestWhoseCodeCounts(t *testing.T) {
 	for name, x := range map[string]struct {
-		role      Role
+		role      string
 		group     bool
 		forwarded bool
 		wrap      string
 		lets      bool
 	}{
-		"the owner":            {role: RoleOwner, wrap: "%s", lets: true},
-		"small letters":        {role: RoleOwner, wrap: " %s ", lets: true},
-		"forwarded":            {role: RoleOwner, forwarded: true, wrap: "%s"},
-		"within a sentence":    {role: RoleOwner, wrap: "do not let %s in"},
-		"with a line below it": {role: RoleOwner, wrap: "%s\nno"},
-		"in a group":           {role: RoleOwner, group: true, wrap: "%s"},
-		"somebody let in":      {role: RoleApproved, wrap: "%s"},
+		"the owner":            {role: platform.RoleOwner, wrap: "%s", lets: true},
+		"small letters":        {role: platform.RoleOwner, wrap: " %s ", lets: true},
+		"forwarded":            {role: platform.RoleOwner, forwarded: true, wrap: "%s"},
+		"within a sentence":    {role: platform.RoleOwner, wrap: "do not let %s in"},
+		"with a line below it": {role: platform.RoleOwner, wrap: "%s\nno"},
+		"in a group":           {role: platform.RoleOwner, group: true, wrap: "%s"},
+		"somebody let in":      {role: platform.RoleApproved, wrap: "%s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGatehouse(t)
 			g.writes("2", "Bob", "hello")
 			in := message(open("private"))
 			in.Text, in.Forwarded = strings.ToLower(fmt.Sprintf(x.wrap, g.code("2"))), x.forwarded
-			g.door.Admit(t.Context(), Guest{In: in, Private: !x.group, Person: true, Role: x.role, Addressed: true, Say: notices.English()})
-			if lets := g.store.Role("telegram", "2") == RoleApproved; lets != x.lets {
+			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English()})
+			if lets := g.store.Role("telegram", "2") == platform.RoleApproved; lets != x.lets {
 				t.Errorf("Bob is let in: %t", lets)
 			}
 		})

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 func (g *gatehouse) added(group, title string, by platform.Person, in bool, at int64) {
 	g.t.Helper()
 	m := Membership{Group: platform.ChatInfo{ID: group, Title: title}, By: by, In: in, At: time.Unix(at, 0)}
-	if err := g.door.Joined(g.t.Context(), m); err != nil {
+	if err := g.admission.Joined(g.t.Context(), m); err != nil {
 		g.t.Logf("%s: %v", group, err)
 	}
 }
@@ -29,7 +29,7 @@ func (g *gatehouse) sent(message string) {
 	if len(asks) != 1 {
 		g.t.Fatalf("the last message asks %v", asks)
 	}
-	g.door.Asked(g.t.Context(), message, asks)
+	g.admission.Asked(g.t.Context(), message, asks)
 }
 
 var eve = platform.Person{ID: "3", Name: "Eve"}
@@ -52,7 +52,7 @@ func TestAddedAsksOnce(t *testing.T) {
 		t.Errorf("after a restart the owner reads %+v", said)
 	}
 	code := g.code("-5")
-	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceDone || !g.store.GroupAllowed("telegram", "-5") {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceDone || !g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("the press: %d", is)
 	}
 	g.owe()
@@ -76,7 +76,7 @@ func TestAddedAsksOnce(t *testing.T) {
 		{"by somebody blocked", "-7", platform.Person{ID: "4"}, false},
 		{"blocked", "-8", eve, false},
 	} {
-		err := g.door.Joined(t.Context(), Membership{Group: platform.ChatInfo{ID: x.group}, By: x.by, In: true, At: time.Unix(200, 0), Listed: x.listed})
+		err := g.admission.Joined(t.Context(), Membership{Group: platform.ChatInfo{ID: x.group}, By: x.by, In: true, At: time.Unix(200, 0), Listed: x.listed})
 		if said := g.owe(); err != nil || len(said) != 0 || g.code(x.group) != "" {
 			t.Errorf("%s: the owner reads %+v, %v", x.what, said, err)
 		}
@@ -141,7 +141,7 @@ func TestLeavingWithdrawsTheQuestion(t *testing.T) {
 	if want := []string{"m1 ⏹ No longer in this group", "m1 ⏹ No longer in this group"}; !slices.Equal(g.shown, want) {
 		t.Errorf("shown %q, want %q", g.shown, want)
 	}
-	if _, is := g.door.Choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceOver || g.store.GroupAllowed("telegram", "-5") {
+	if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", code, platform.LetIn); is != ChoiceOver || g.store.GroupAllowed("telegram", "-5") {
 		t.Errorf("a late press: %d", is)
 	}
 	if gate := g.allows(code); g.store.GroupAllowed("telegram", "-5") {
@@ -188,7 +188,7 @@ func TestOutcomesOfWordsAreShown(t *testing.T) {
 // says is an order of the owner's in their private chat.
 func (g *gatehouse) allows(code string) platform.Gate {
 	in := order("allow", code, open("private"))
-	return g.door.Admit(g.t.Context(), Guest{In: in, Private: true, Person: true, Role: RoleOwner, Addressed: true, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: platform.RoleOwner, Addressed: AddressedMention}, Say: notices.English()}).Gate
 }
 
 // What strangers call a group and themselves stays short, in quotes, in one line, and names

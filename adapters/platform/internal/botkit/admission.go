@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// Door is the door of one bot. It is safe for concurrent use.
-type Door struct {
+// Admission decides what goes along with the verdict on a message to one bot. It is safe for concurrent use.
+type Admission struct {
 	bot     string
-	access  string // who may talk in private
-	store   Store  // nil: everybody is a stranger
-	notices *notices.Hourly
+	access  string               // who may talk in private
+	store   platform.AccessStore // nil: everybody is a stranger
+	notices *hourly
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -24,59 +24,55 @@ type Door struct {
 	settleAt time.Time  // when that is tried again, after it failed; guarded by settling
 }
 
-// New is the door of a bot that talks to whom access names. store may be nil where
+// NewAdmission admits people to a bot that talks to whom access names. store may be nil where
 // that is everybody.
-func New(bot, access string, store Store, now func() time.Time, log *slog.Logger) *Door {
-	return &Door{bot: bot, access: access, store: store, notices: notices.NewHourly(now), now: now, log: log}
+func NewAdmission(bot, access string, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
+	return &Admission{bot: bot, access: access, store: store, notices: newHourly(now), now: now, log: log}
 }
 
-// Guest is a message at the door: its inbound, which carries the gate's verdict, and
-// what the platform knows beside.
-type Guest struct {
-	In        platform.Inbound
-	Private   bool // a chat with one person
-	Person    bool // somebody said it, no bot and no service
-	Role      Role // of its sender
-	Addressed bool // it turns to the bot
-	Allowed   bool // the group: by its owner
-	Listed    bool // the group: by the settings
-	// Raw is the message as the platform can read it again.
+// Request is a message that wants to be let in: its inbound, which carries the gate's verdict,
+// and what that followed from.
+type Request struct {
+	In     platform.Inbound
+	Facts  Facts
+	Listed bool // the settings name the group
+	// Raw is the message as the platform can read it again; nil: it cannot wait.
 	Raw json.RawMessage
 	Say notices.Words
 }
 
-func (g Guest) command(name string) bool {
+func (g Request) command(name string) bool {
 	return g.In.Kind == platform.KindCommand && g.In.Command.Name == name
 }
 
 // Standing asks the store who the sender is, and whether the group is allowed.
-func (d *Door) Standing(in platform.Inbound, private bool) (role Role, allowed bool) {
+func (d *Admission) Standing(in platform.Inbound, private bool) (role string, allowed bool) {
 	if d.store == nil {
-		return RoleStranger, false
+		return platform.RoleStranger, false
 	}
 	return d.store.Role(d.bot, in.Sender.ID), !private && d.store.GroupAllowed(d.bot, in.Chat.ID)
 }
 
 // Admit does what goes along with the verdict on a message, and returns the message
 // with the notice that people get.
-func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
-	in, owner := g.In, g.Role == RoleOwner
+func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
+	in, owner := g.In, g.Facts.Role == platform.RoleOwner
 	switch {
-	case g.Role == RoleBlocked, !g.Private && d.blocked(in.Chat.ID) && in.Gate.Refuse:
+	case g.Facts.Role == platform.RoleBlocked, !g.Facts.Private() && d.blocked(in.Chat.ID) && in.Gate.Refuse:
 		in.Gate = platform.Gate{Reason: ReasonBlocked}
-	case owner && g.Private && in.Gate.Open && d.pasted(in):
+	case owner && g.Facts.Private() && in.Gate.Open && d.pasted(in):
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: "allow", Args: in.Text}
 		g.In = in
 		return d.allow(ctx, g)
-	case g.command("start") && g.Private && g.Person && in.Command.Args != "":
+	case g.command("start") && g.Facts.Private() && g.Facts.FromPerson() && in.Command.Args != "":
 		return d.pair(ctx, g)
 	case in.Gate.Open && g.command("allow"):
 		return d.allow(ctx, g)
-	case in.Gate.Open && !g.Private && owner && g.Addressed && !g.Allowed && !g.Listed && d.access != AccessOpen:
+	case in.Gate.Open && !g.Facts.Private() && owner && g.Facts.Addressed != AddressedNot && !g.Facts.Allowed && !g.Listed && d.access != platform.AccessOpen:
 		d.allowGroup(ctx, in)
-	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Private:
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Facts.Private():
 		in.Gate.Notice = d.request(ctx, g)
-	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Addressed && d.notices.Pass("group "+in.Chat.ID):
+	case in.Gate.Refuse && in.Gate.Reason == ReasonNotAllowed && g.Facts.Addressed != AddressedNot && d.notices.pass("group "+in.Chat.ID):
 		in.Gate.Notice = g.Say.GroupClosed
 		d.askGroup(ctx, in)
 	}
@@ -84,29 +80,29 @@ func (d *Door) Admit(ctx context.Context, g Guest) platform.Inbound {
 }
 
 // pair redeems the code of /start.
-func (d *Door) pair(ctx context.Context, g Guest) platform.Inbound {
+func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 	in := g.In
 	code := in.Command.Args
 	in.Command.Args, in.Text = "", "/start"
-	if d.store == nil || g.Role == RoleOwner {
+	if d.store == nil || g.Facts.Role == platform.RoleOwner {
 		return in
 	}
 	got, err := d.store.Redeem(ctx, d.bot, code, in.Sender)
 	switch {
 	case err != nil:
 		d.log.Warn("a pairing code was not taken", "user", in.Sender.ID, "error", err)
-		if !in.Gate.Open && d.notices.Pass("codes "+in.Sender.ID) {
+		if !in.Gate.Open && d.notices.pass("codes "+in.Sender.ID) {
 			in.Gate.Notice = g.Say.TooMany
 		}
-	case got == RoleStranger:
+	case got == platform.RoleStranger:
 		if !in.Gate.Open {
 			in.Gate.Notice = g.Say.BadCode
 		}
-	case got != g.Role:
+	case got != g.Facts.Role:
 		d.log.Info("paired", "user", in.Sender.ID, "role", got)
 		lets := Lets(d.access, got)
 		in.Gate = platform.Gate{Open: lets, Refuse: !lets, Reason: "paired", Notice: g.Say.ApprovedNow}
-		if got == RoleOwner {
+		if got == platform.RoleOwner {
 			in.Gate.Notice = g.Say.OwnerNow
 		}
 	}
@@ -114,12 +110,12 @@ func (d *Door) pair(ctx context.Context, g Guest) platform.Inbound {
 }
 
 // allow is the owner's /allow in a group, or /allow with a person's code.
-func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
+func (d *Admission) allow(ctx context.Context, g Request) platform.Inbound {
 	in := g.In
 	switch {
-	case g.Role != RoleOwner:
+	case g.Facts.Role != platform.RoleOwner:
 		in.Gate = platform.Gate{Refuse: true, Reason: "owner_only", Notice: g.Say.OwnerOnly}
-	case !g.Private:
+	case !g.Facts.Private():
 		if d.allowGroup(ctx, in) {
 			in.Gate.Notice = g.Say.GroupAllowed
 		}
@@ -141,7 +137,7 @@ func (d *Door) allow(ctx context.Context, g Guest) platform.Inbound {
 	return in
 }
 
-func (d *Door) allowGroup(ctx context.Context, in platform.Inbound) bool {
+func (d *Admission) allowGroup(ctx context.Context, in platform.Inbound) bool {
 	if err := d.store.AllowGroup(ctx, d.bot, in.Chat.ID, in.Chat.Title, in.Sender.ID); err != nil {
 		d.log.Error("a group could not be allowed", "chat", in.Chat.ID, "error", err)
 		return false

@@ -1,4 +1,4 @@
-package door
+package botkit
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ const AskPrefix = "let-in:"
 
 // pasted: the message is nothing but the code of somebody who waits, in the owner's own
 // words.
-func (d *Door) pasted(in platform.Inbound) bool {
+func (d *Admission) pasted(in platform.Inbound) bool {
 	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(strings.TrimSpace(in.Text), "\n") {
 		return false
 	}
@@ -36,13 +36,13 @@ func (d *Door) pasted(in platform.Inbound) bool {
 	return ok
 }
 
-func (d *Door) blocked(chat string) bool {
-	return d.store != nil && d.store.Role(d.bot, chat) == RoleBlocked
+func (d *Admission) blocked(chat string) bool {
+	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
-// Met keeps where the owner talks to the bot in private, which not every platform tells by
-// who they are.
-func (d *Door) Met(ctx context.Context, in platform.Inbound) {
+// Met keeps where the owner talks to the bot in private, which not every platform can
+// derive from their id.
+func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
 	}
@@ -55,9 +55,9 @@ func (d *Door) Met(ctx context.Context, in platform.Inbound) {
 }
 
 // request keeps a stranger's wish to be let in. They get one polite notice while it waits.
-func (d *Door) request(ctx context.Context, g Guest) string {
-	if d.access != AccessPaired {
-		if !d.notices.Pass("owner only " + g.In.Sender.ID) {
+func (d *Admission) request(ctx context.Context, g Request) string {
+	if d.access != platform.AccessPaired {
+		if !d.notices.pass("owner only " + g.In.Sender.ID) {
 			return ""
 		}
 		return g.Say.NotOpen
@@ -78,7 +78,7 @@ func (d *Door) request(ctx context.Context, g Guest) string {
 }
 
 // askGroup keeps the wish to be let in of a group.
-func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
+func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
 	if _, _, err := d.store.Request(ctx, d.bot, platform.Wish{Who: group, Group: true}); err != nil {
 		d.log.Warn("a group's request was not kept", "chat", in.Chat.ID, "error", err)
@@ -86,7 +86,7 @@ func (d *Door) askGroup(ctx context.Context, in platform.Inbound) {
 }
 
 // waiting lists who waits, for the owner.
-func (d *Door) waiting(say notices.Words) string {
+func (d *Admission) waiting(say notices.Words) string {
 	var lines []string
 	for _, c := range d.store.Guests(d.bot).Codes {
 		if c.For != nil && len(lines) < listed {
@@ -100,7 +100,7 @@ func (d *Door) waiting(say notices.Words) string {
 }
 
 // nameOf is somebody as the owner is shown them: the name that they chose, in quotes and
-// without anything that could pass for words of ours, and the id, which nobody chooses.
+// without anything that could pass for words of ours, and the id, which people cannot choose.
 func nameOf(p platform.Visitor) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -119,7 +119,7 @@ func nameOf(p platform.Visitor) string {
 	if strings.TrimSpace(name) == "" {
 		name = "?"
 	}
-	if p.Name == "" || p.Name == p.ID { // the platform does not tell names
+	if p.Name == "" || p.Name == p.ID { // the platform does not give names
 		return platform.Inert(p.ID)
 	}
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
@@ -128,7 +128,7 @@ func nameOf(p platform.Visitor) string {
 // Host hands messages over to the core; false: they have to be handed over again.
 type Host func(ctx context.Context, in platform.Inbound) bool
 
-// Bot is what the door needs of its platform to speak to people by itself.
+// Bot is what the admission needs of its platform to write to people on its own.
 type Bot struct {
 	Host Host
 	// Private is the chat key of a private chat, and Group that of a group.
@@ -141,9 +141,9 @@ type Bot struct {
 	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
 	Now   func() time.Time
 	// Settle has an outcome take the place of the buttons of a question to the owner. Errors
-	// are [*platform.Error]; it is called by itself, never twice at a time.
+	// are [*platform.Error]; never called twice at a time.
 	Settle func(ctx context.Context, q Question) error
-	// Go runs what takes longer, beside everything else.
+	// Go runs in the background what takes longer.
 	Go func(func(ctx context.Context))
 }
 
@@ -164,7 +164,7 @@ type Question struct {
 // who were let in; the message that they sent first is answered then. All of it is durable
 // before it is forgotten here, and has an id for ever, so that to do it again says nothing
 // twice.
-func (d *Door) Owe(ctx context.Context, b Bot) {
+func (d *Admission) Owe(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (d *Door) Owe(ctx context.Context, b Bot) {
 
 // askOwner asks about those who wait: about a few in an hour, and about the groups that the
 // owner has added the bot to.
-func (d *Door) askOwner(ctx context.Context, b Bot, a platform.Guests) {
+func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
 		if c.For == nil || !c.Shown.IsZero() {
@@ -250,7 +250,7 @@ func askAbout(say notices.Words, c platform.PairingCode) messages.Ask {
 	return messages.Ask{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}
 }
 
-// KindGroup is the digest of an ask that is about a group, which nobody lets in once.
+// KindGroup labels an ask about a group, which cannot be let in just once.
 const KindGroup = "group"
 
 func askKind(p platform.Visitor) string {
@@ -262,7 +262,7 @@ func askKind(p platform.Visitor) string {
 
 // word is a message of the host's own to somebody's private chat, as an order that was obeyed
 // already.
-func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
+func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
 	chat := cmp.Or(to.Chat, to.ID)
 	id = "access:" + id
 	return platform.Inbound{
@@ -274,7 +274,7 @@ func (d *Door) word(b Bot, to platform.Visitor, id, text string, asks []messages
 }
 
 // welcome tells somebody that they are let in and hands over what they said first.
-func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
+func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
 	reader := x.Who
 	if x.Who.Group && owner != nil { // groups have no language of their own
 		reader = *owner
@@ -322,26 +322,26 @@ func (d *Door) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x pl
 	return true
 }
 
-// Choose does what a press of the owner's says. The press counts in the owner's own private
+// choose does what a press of the owner says. The press counts in the owner's own private
 // chat alone.
-func (d *Door) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) (who platform.Visitor, is Choosing) {
+func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) Choosing {
 	if d.store == nil {
-		return who, ChoiceForbidden
+		return ChoiceForbidden
 	}
 	owner := d.store.Guests(d.bot).Owner
 	if owner == nil || owner.ID != by.ID || by.IsBot || cmp.Or(owner.Chat, owner.ID) != chat {
-		return who, ChoiceForbidden
+		return ChoiceForbidden
 	}
 	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
 	switch {
 	case err != nil:
 		d.log.Error("who wants to be let in could not be decided", "error", err)
-		return who, ChoiceFailed
+		return ChoiceFailed
 	case !ok:
-		return who, ChoiceOver
+		return ChoiceOver
 	}
 	d.log.Info("a request to be let in was decided", "user", who.ID, "choice", choice)
-	return who, ChoiceDone
+	return ChoiceDone
 }
 
 // Choosing is what became of a press.

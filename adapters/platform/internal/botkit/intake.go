@@ -1,0 +1,372 @@
+package botkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Chats that were set aside are tried again after asideFirst, then less often.
+const (
+	asideFirst = time.Second
+	asideMost  = 15 * time.Second
+)
+
+// Arrival is an event of a service with the inbound that the core is handed for it.
+type Arrival[E any] struct {
+	Event E
+	In    platform.Inbound
+}
+
+// arrivalID tells arrivals apart.
+type arrivalID struct {
+	chat messages.ChatKey
+	id   string
+}
+
+func (a Arrival[E]) id() arrivalID { return arrivalID{a.In.ChatKey, a.In.IngressID} }
+
+// minus is a batch without some of its arrivals.
+func minus[E any](batch, without []Arrival[E]) []Arrival[E] {
+	gone := make(map[arrivalID]bool, len(without))
+	for _, x := range without {
+		gone[x.id()] = true
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(x Arrival[E]) bool { return gone[x.id()] })
+}
+
+// IntakeOptions say how an [Intake] works for one platform. All are required, but for
+// StateDir and Redelivers.
+type IntakeOptions[E any] struct {
+	Host platform.Host
+	// StateDir is the folder for what is set aside; empty: nothing can be.
+	StateDir string
+	// Patience is how long a chat may refuse messages before they are set aside.
+	Patience time.Duration
+	// Redelivers: the service delivers again what was not confirmed. Then an arrival that
+	// can neither be taken nor set aside is an error, and otherwise it is offered until one of
+	// the two works.
+	Redelivers bool
+	// Read reads an event that was set aside, as JSON wrote it.
+	Read func(line []byte) (E, error)
+	// Map makes arrivals of the events that an earlier run has set aside.
+	Map      func(ctx context.Context, events []E) []Arrival[E]
+	Now      func() time.Time
+	SetAside prometheus.Gauge // how many messages are set aside
+	Log      *slog.Logger
+}
+
+// Intake hands messages to the host until they are durable: with their chats, or set aside on
+// disk. A chat whose messages the host refuses while it takes those of others is set aside, in
+// order, so that it does not hold up the others; it is tried again until it takes them, also
+// after a restart. An Intake is safe for concurrent use, except for Open and Close.
+type Intake[E any] struct {
+	o IntakeOptions[E]
+
+	mu     sync.Mutex
+	spool  *spool.Spool
+	aside  []Arrival[E] // in order; on disk
+	chats  map[messages.ChatKey]int
+	logged bool // that nothing can be set aside
+
+	more chan struct{} // something was set aside
+	done chan struct{} // closed when the goroutine has ended; nil before Open
+}
+
+// NewIntake does nothing yet; call Open.
+func NewIntake[E any](o IntakeOptions[E]) *Intake[E] {
+	return &Intake[E]{o: o, spool: spool.New(o.StateDir), chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1)}
+}
+
+// Open loads what an earlier run has set aside and keeps trying it until ctx ends. After the
+// first success it does nothing.
+func (in *Intake[E]) Open(ctx context.Context) error {
+	if in.done != nil {
+		return nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var events []E
+	damaged, err := in.spool.Load(func(line []byte) error {
+		e, err := in.o.Read(line)
+		if err == nil {
+			events = append(events, e)
+		}
+		return err
+	})
+	if damaged > 0 {
+		in.o.Log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spool.File+spool.Damaged, "lines", damaged)
+	}
+	if err != nil {
+		return err
+	}
+	for _, a := range in.o.Map(ctx, events) {
+		in.keep(a)
+	}
+	if len(in.aside) > 0 {
+		in.o.Log.Info("going on with messages that were set aside", "messages", len(in.aside))
+		in.more <- struct{}{}
+	}
+	in.done = make(chan struct{})
+	go in.again(ctx)
+	return nil
+}
+
+// Close waits until nothing is tried any more. The context of Open has to end first.
+func (in *Intake[E]) Close() {
+	if in.done != nil {
+		<-in.done
+	}
+}
+
+// Deliver returns nil once each arrival is durable, with its chat or set aside, and otherwise
+// the error of ctx, or one that asks the service to deliver again. While the host takes
+// no messages at all, nothing is set aside, unless waiting is nil, because the service does not
+// wait for long. waiting returns what the service has after the batch: with nothing else
+// at hand, it shows whether the host takes messages at all.
+func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E], waiting func() []Arrival[E]) error {
+	since, takes := in.o.Now(), waiting == nil
+	for tries := 0; ctx.Err() == nil; tries++ {
+		rest, stuck, err := in.behind(batch)
+		if err != nil && in.o.Redelivers {
+			return err
+		}
+		left, err := in.offer(ctx, rest)
+		takes = takes || len(left) < len(rest)
+		if batch = append(stuck, left...); len(batch) == 0 {
+			return nil
+		}
+		if tries == 0 {
+			in.o.Log.Warn("the host does not take messages now", "waiting", len(batch), "error", err)
+		}
+		if ctx.Err() == nil && in.o.Now().Sub(since) >= in.o.Patience && (takes || in.takesOthers(ctx, batch, waiting())) {
+			if err := in.setAside(left, err); err != nil && in.o.Redelivers {
+				return err
+			}
+			if batch = append(stuck, in.notAside(left)...); len(batch) == 0 {
+				return nil
+			}
+		}
+		retry.Wait(ctx, retry.Pause(tries))
+	}
+	return ctx.Err()
+}
+
+// takesOthers offers messages of chats that have none in the batch and reports whether one was
+// taken.
+func (in *Intake[E]) takesOthers(ctx context.Context, batch, others []Arrival[E]) bool {
+	stuck := map[messages.ChatKey]bool{}
+	for _, x := range batch {
+		stuck[x.In.ChatKey] = true
+	}
+	in.mu.Lock()
+	others = slices.DeleteFunc(others, func(x Arrival[E]) bool { return stuck[x.In.ChatKey] || in.chats[x.In.ChatKey] > 0 })
+	in.mu.Unlock()
+	left, _ := in.offer(ctx, others)
+	return len(left) < len(others)
+}
+
+// offer hands a batch over once. It returns, per chat, all from the first refusal on, so that
+// the order is kept; what was taken after it is recognised as a duplicate later.
+func (in *Intake[E]) offer(ctx context.Context, batch []Arrival[E]) (left []Arrival[E], err error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	inbounds := make([]platform.Inbound, len(batch))
+	for i, x := range batch {
+		inbounds[i] = x.In
+	}
+	results := in.o.Host.Accept(ctx, inbounds)
+	refused := map[messages.ChatKey]bool{}
+	for i, x := range batch {
+		switch {
+		case i >= len(results):
+			err = platform.ErrUnavailable
+		case results[i].Err != nil:
+			err = results[i].Err
+		case !refused[x.In.ChatKey]:
+			continue
+		}
+		refused[x.In.ChatKey] = true
+		left = append(left, x)
+	}
+	return left, err
+}
+
+// behind sets aside what belongs to chats that are set aside. It returns the rest, and what
+// could not be set aside.
+func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.aside) == 0 {
+		return batch, nil, nil
+	}
+	var join []Arrival[E]
+	for _, x := range batch {
+		if in.chats[x.In.ChatKey] > 0 {
+			join = append(join, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	if err = in.add(join); err != nil {
+		stuck = join
+	}
+	return rest, stuck, err
+}
+
+// setAside makes messages durable without their chats.
+func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	err := in.add(batch)
+	if err != nil && !in.logged {
+		in.o.Log.Error("messages cannot be set aside; they wait at the service", "messages", len(batch), "error", err)
+	}
+	if in.logged = err != nil; in.logged {
+		return err
+	}
+	for _, x := range batch {
+		in.o.Log.Error("a chat takes no messages; they are set aside while others go on", "chat_key", string(x.In.ChatKey), "error", cause)
+	}
+	return nil
+}
+
+// notAside is what of a batch is not set aside.
+func (in *Intake[E]) notAside(batch []Arrival[E]) []Arrival[E] {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return minus(batch, in.aside)
+}
+
+// add sets messages aside that are not yet. The lock is held.
+func (in *Intake[E]) add(batch []Arrival[E]) error {
+	batch = minus(batch, in.aside)
+	if len(batch) == 0 {
+		return nil
+	}
+	all, err := eventLines(in.aside)
+	if err != nil {
+		return err
+	}
+	more, err := eventLines(batch)
+	if err != nil {
+		return err
+	}
+	if err := in.spool.Add(all, more); err != nil {
+		return err
+	}
+	for _, x := range batch {
+		in.keep(x)
+	}
+	select {
+	case in.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (in *Intake[E]) keep(x Arrival[E]) {
+	in.aside = append(in.aside, x)
+	in.chats[x.In.ChatKey]++
+	in.o.SetAside.Set(float64(len(in.aside)))
+}
+
+// eventLines are events as the spool keeps them.
+func eventLines[E any](batch []Arrival[E]) ([][]byte, error) {
+	out := make([][]byte, len(batch))
+	for i, x := range batch {
+		var err error
+		if out[i], err = json.Marshal(x.Event); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// again tries the chats that were set aside until ctx ends. It is apart from what arrives, so
+// that a chat that hangs does not hold up anything else.
+func (in *Intake[E]) again(ctx context.Context) {
+	defer close(in.done)
+	for tries := 0; ctx.Err() == nil; tries++ {
+		if in.try(ctx) {
+			tries = 0
+		}
+		if in.waiting() == 0 {
+			select {
+			case <-ctx.Done():
+			case <-in.more:
+			}
+			tries = 0
+		}
+		retry.Wait(ctx, min(asideMost, asideFirst<<min(tries, 5)))
+	}
+}
+
+func (in *Intake[E]) waiting() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.aside)
+}
+
+// try offers the first message of each chat that is set aside and, where that is taken, the
+// rest. It reports whether anything was taken.
+func (in *Intake[E]) try(ctx context.Context) (took bool) {
+	defer func() {
+		if v := recover(); v != nil { // it is tried again later
+			in.o.Log.Error("a panic while messages that were set aside were tried", "panic", fmt.Sprintf("%T", v))
+		}
+	}()
+	in.mu.Lock()
+	all := slices.Clone(in.aside)
+	in.mu.Unlock()
+	var heads []Arrival[E]
+	seen, shut := map[messages.ChatKey]bool{}, map[messages.ChatKey]bool{}
+	for _, x := range all {
+		if !seen[x.In.ChatKey] {
+			seen[x.In.ChatKey] = true
+			heads = append(heads, x)
+		}
+	}
+	left, _ := in.offer(ctx, heads)
+	for _, x := range left {
+		shut[x.In.ChatKey] = true
+	}
+	if len(left) == len(heads) {
+		return false
+	}
+	open := slices.DeleteFunc(all, func(x Arrival[E]) bool { return shut[x.In.ChatKey] })
+	left, _ = in.offer(ctx, minus(open, heads))
+	in.taken(minus(open, left))
+	return true
+}
+
+// taken forgets what chats have made durable.
+func (in *Intake[E]) taken(gone []Arrival[E]) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.aside = minus(in.aside, gone)
+	clear(in.chats)
+	for _, x := range in.aside {
+		in.chats[x.In.ChatKey]++
+	}
+	in.o.SetAside.Set(float64(len(in.aside)))
+	rest, err := eventLines(in.aside)
+	if err == nil {
+		err = in.spool.Replace(rest)
+	}
+	if err != nil {
+		in.o.Log.Error("the list of messages set aside cannot be written; chats will be asked about them once more", "error", err)
+	}
+}

@@ -1,0 +1,255 @@
+package botkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/spool"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// event is what the service of these tests delivers.
+type event struct {
+	Chat string `json:"chat"`
+	ID   string `json:"id"`
+}
+
+func (e event) arrival() Arrival[event] {
+	return Arrival[event]{e, platform.Inbound{ChatKey: messages.NewChatKey("test", "", e.Chat, 0), IngressID: e.ID, MessageID: e.ID}}
+}
+
+func arrivals(_ context.Context, events []event) (out []Arrival[event]) {
+	for _, e := range events {
+		out = append(out, e.arrival())
+	}
+	return out
+}
+
+// batch are arrivals of events given as chat/id.
+func batch(words ...string) (out []Arrival[event]) {
+	for _, w := range words {
+		chat, id, _ := strings.Cut(w, "/")
+		out = append(out, event{chat, id}.arrival())
+	}
+	return out
+}
+
+// inlet is an intake with a host that may refuse chats.
+type inlet struct {
+	t      *testing.T
+	host   *platformtest.Host
+	gauge  prometheus.Gauge
+	intake *Intake[event]
+	stop   func()
+}
+
+func newInlet(t *testing.T, dir string, redelivers bool) *inlet {
+	t.Helper()
+	x := &inlet{t: t, host: platformtest.NewHost(), gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "aside"})}
+	x.start(dir, redelivers)
+	return x
+}
+
+// start begins a run, the first or one after another.
+func (x *inlet) start(dir string, redelivers bool) {
+	x.t.Helper()
+	ctx, cancel := context.WithCancel(x.t.Context())
+	x.intake = NewIntake(IntakeOptions[event]{
+		Host: x.host, StateDir: dir, Patience: 2 * time.Second, Redelivers: redelivers, Map: arrivals, Now: time.Now, SetAside: x.gauge,
+		Read: func(line []byte) (e event, err error) { return e, json.Unmarshal(line, &e) }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := x.intake.Open(ctx); err != nil {
+		x.t.Fatal(err)
+	}
+	x.stop = func() {
+		cancel()
+		x.intake.Close()
+	}
+}
+
+// refuse makes the chats refuse all messages, and all others take them; * is every chat.
+func (x *inlet) refuse(chats ...string) {
+	x.host.Refuse(func(in platform.Inbound) error {
+		a, _ := in.ChatKey.Address()
+		if slices.Contains(chats, a.Chat) || slices.Contains(chats, "*") {
+			return platform.ErrUnavailable
+		}
+		return nil
+	})
+}
+
+// taken is what the host has taken, as chat/id, in order.
+func (x *inlet) taken() (out []string) {
+	for _, in := range x.host.Taken() {
+		a, _ := in.ChatKey.Address()
+		out = append(out, a.Chat+"/"+in.IngressID)
+	}
+	return out
+}
+
+func (x *inlet) wants(when string, aside int, taken ...string) {
+	x.t.Helper()
+	if diff := cmp.Diff(taken, x.taken()); diff != "" {
+		x.t.Errorf("%s: taken (-want +got):\n%s", when, diff)
+	}
+	if n := testutil.ToFloat64(x.gauge); n != float64(aside) {
+		x.t.Errorf("%s: %v messages are set aside, want %d", when, n, aside)
+	}
+}
+
+// A chat that refuses is set aside, in order, while the others are served, over a restart too.
+func TestIntakeSetsChatsAside(t *testing.T) {
+	for _, redelivers := range []bool{false, true} {
+		t.Run(fmt.Sprintf("redelivers %v", redelivers), func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				x := newInlet(t, dir, redelivers)
+				x.refuse("1")
+				began := time.Now()
+				if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c"), func() []Arrival[event] { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took < 2*time.Second || took > 10*time.Second {
+					t.Errorf("a chat that refuses was set aside after %v", took)
+				}
+				x.wants("one chat refuses", 2, "2/b")
+				began = time.Now()
+				if err := x.intake.Deliver(t.Context(), batch("1/d", "2/e", "1/a"), nil); err != nil || time.Since(began) > 0 {
+					t.Errorf("what follows waited for %v: %v", time.Since(began), err)
+				}
+				x.wants("more for the chat that refuses", 3, "2/b", "2/e")
+				x.stop()
+				x.start(dir, redelivers)
+				x.wants("after a restart", 3, "2/b", "2/e")
+				x.refuse()
+				retry.Wait(t.Context(), 16*time.Second)
+				x.wants("the chat takes again", 0, "2/b", "2/e", "1/a", "1/c", "1/d")
+				if _, err := os.Stat(filepath.Join(dir, spool.File)); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the file stays: %v", err)
+				}
+				x.stop()
+			})
+		})
+	}
+}
+
+// While the host takes nothing at all nothing is set aside, unless the service does not wait;
+// what it has after the batch shows whether the host takes anything.
+func TestIntakeWaitsForTheHost(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		x := newInlet(t, dir, false)
+		defer x.stop()
+		x.refuse("*")
+		asked := 0
+		others := func() []Arrival[event] {
+			asked++
+			return batch("1/z", "3/c")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := x.intake.Deliver(ctx, batch("1/a"), others); !errors.Is(err, context.DeadlineExceeded) || asked == 0 {
+			t.Errorf("a host that takes nothing: %v, asked %d times for more", err, asked)
+		}
+		x.wants("the host takes nothing", 0)
+		if err := x.intake.Deliver(t.Context(), batch("2/b"), nil); err != nil {
+			t.Error(err)
+		}
+		x.wants("the service does not wait", 1)
+		x.refuse("1", "2")
+		if err := x.intake.Deliver(t.Context(), batch("1/a"), others); err != nil {
+			t.Error(err)
+		}
+		x.wants("another chat is served", 2, "3/c")
+	})
+}
+
+// Without a folder nothing can be set aside: the message waits, or the service is asked to
+// deliver it again.
+func TestIntakeWithoutAFolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newInlet(t, "", true)
+		x.refuse("1")
+		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); !errors.Is(err, spool.ErrNoFolder) {
+			t.Errorf("it is to be delivered again: %v", err)
+		}
+		x.stop()
+		x.start("", false)
+		defer x.stop()
+		time.AfterFunc(time.Minute, func() { x.refuse() })
+		began := time.Now()
+		if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b"), nil); err != nil || time.Since(began) < time.Minute {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		x.wants("in the end", 0, "2/b", "1/a")
+	})
+}
+
+// Lines that cannot be read are kept in a file of their own, and the others are delivered.
+func TestIntakeKeepsDamagedLines(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		x := newInlet(t, dir, true)
+		x.refuse("1")
+		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); err != nil {
+			t.Fatal(err)
+		}
+		x.stop()
+		f, err := os.OpenFile(filepath.Join(dir, spool.File), os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("00000000 {\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		x.refuse()
+		x.start(dir, true)
+		retry.Wait(t.Context(), 2*time.Second)
+		x.wants("with a damaged line", 0, "1/a")
+		if raw, err := os.ReadFile(filepath.Join(dir, spool.File+spool.Damaged)); err != nil || !strings.Contains(string(raw), "00000000 {") {
+			t.Errorf("the copy holds %q, %v", raw, err)
+		}
+		x.stop()
+	})
+}
+
+// A host that panics does not end the retries.
+func TestIntakeSurvivesAPanic(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		x := newInlet(t, dir, true)
+		defer x.stop()
+		x.refuse("1")
+		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); err != nil {
+			t.Fatal(err)
+		}
+		first := true
+		x.host.Refuse(func(platform.Inbound) error {
+			if first {
+				first = false
+				panic("once")
+			}
+			return nil
+		})
+		retry.Wait(t.Context(), time.Minute)
+		x.wants("after a panic", 0, "1/a")
+	})
+}

@@ -1,0 +1,84 @@
+package botkit
+
+import (
+	"context"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// DigestOf is how much of a digest a button carries: 128 bits of it.
+const DigestOf = 32
+
+// Tone is how the answer to a press is meant.
+type Tone string
+
+// The tones.
+const (
+	ToneSuccess Tone = "success"
+	ToneInfo    Tone = "info"
+	ToneWarning Tone = "warning"
+	ToneError   Tone = "error"
+)
+
+// Pressed is what somebody who pressed a button reads.
+type Pressed struct {
+	Tone Tone
+	Text string
+	// Mark begins what takes the place of the buttons; empty: they stay.
+	Mark string
+}
+
+// Decided words what became of a decision.
+func Decided(say notices.Words, d messages.Decision, out messages.DecisionOutcome) Pressed {
+	switch out.Is {
+	case messages.DecisionDone:
+		if d.Approved {
+			return Pressed{ToneSuccess, say.ApprovedToast, Mark("approved")}
+		}
+		return Pressed{ToneSuccess, say.DeniedToast, Mark("denied")}
+	case messages.DecisionAlready:
+		return Pressed{ToneInfo, say.AlreadyDecided, Mark(out.Answer)}
+	case messages.DecisionExpired:
+		return Pressed{ToneWarning, say.ExpiredRequest, Mark("expired")}
+	case messages.DecisionForbidden:
+		return Pressed{ToneError, say.MayNotDecide, ""}
+	case messages.DecisionUnseen:
+		return Pressed{ToneWarning, say.UnseenRequest, ""}
+	case messages.DecisionUnknown:
+	}
+	return Pressed{ToneError, say.UnknownRequest, ""}
+}
+
+// Mark is how a request ended, in one sign.
+func Mark(answer string) string {
+	switch answer {
+	case "approved":
+		return "✅"
+	case "denied":
+		return "❌"
+	case "expired":
+		return "⌛"
+	}
+	return "⏹"
+}
+
+// Choose does what a press of the owner's about somebody who wants to be let in says, and words
+// what became of it. The press counts in the owner's own private chat alone.
+func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice, say notices.Words) Pressed {
+	done := Outcome(say, choice)
+	if done == "" || choice == platform.Withdrawn {
+		return Pressed{ToneError, say.UnknownRequest, ""}
+	}
+	switch d.choose(ctx, by, chat, code, choice) {
+	case ChoiceForbidden:
+		return Pressed{ToneError, say.OwnerOnly, ""}
+	case ChoiceFailed:
+		return Pressed{ToneWarning, say.TryAgain, ""}
+	case ChoiceOver:
+		return Pressed{ToneInfo, say.NotOpenAnyMore, ""}
+	case ChoiceDone:
+	}
+	return Pressed{ToneSuccess, done, done}
+}

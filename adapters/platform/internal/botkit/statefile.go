@@ -1,0 +1,48 @@
+package botkit
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// StateFile is a small JSON document of a bot that is written whole. It is not safe for
+// concurrent use.
+type StateFile struct {
+	Dir  string // made when needed; empty: nothing is kept
+	Name string
+}
+
+// Load reads the document; a missing one changes nothing.
+func (f StateFile) Load(into any) error {
+	if f.Dir == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(filepath.Join(f.Dir, f.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// Save replaces the document in one step.
+func (f StateFile) Save(v any) error {
+	if f.Dir == "" {
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(filepath.Join(f.Dir, f.Name), raw, 0o600, renameio.IgnoreUmask())
+}

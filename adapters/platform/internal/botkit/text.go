@@ -1,0 +1,102 @@
+package botkit
+
+import (
+	"crypto/rand"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MaxName is the longest name of a person or a chat that is passed on, in runes.
+	MaxName = 128
+	// MaxFileName is the longest file name that is passed on, in runes.
+	MaxFileName = 100
+)
+
+// Tidy makes one line of at most n runes of a name that somebody chose.
+func Tidy(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		s = string(r[:n])
+	}
+	return s
+}
+
+// FileName is the last part of what somebody says a file is called; a path or an address is
+// not a name.
+func FileName(s string) string {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		s = s[i+1:]
+	}
+	if s = Tidy(s, MaxFileName); strings.Trim(s, ". ") == "" {
+		return ""
+	}
+	return s
+}
+
+// Placeholder takes the place of what is not text, as in [document a.pdf].
+func Placeholder(words ...string) string {
+	kept := words[:0:0]
+	for _, w := range words {
+		if w = strings.NewReplacer("[", "(", "]", ")").Replace(w); w != "" {
+			kept = append(kept, w)
+		}
+	}
+	return "[" + strings.Join(kept, " ") + "]"
+}
+
+// Head cuts a text to at most n bytes, between characters.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Says is whether a description holds one of some words, which are in lower case.
+func Says(description string, words ...string) bool {
+	description = strings.ToLower(description)
+	for _, w := range words {
+		if strings.Contains(description, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseCommand reads "/name@bot args".
+func ParseCommand(text string) (name, bot, args string, ok bool) {
+	if !strings.HasPrefix(text, "/") {
+		return "", "", "", false
+	}
+	word, args := text[1:], ""
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word, args = word[:i], strings.TrimSpace(word[i:])
+	}
+	name, bot, at := strings.Cut(word, "@")
+	if name == "" || len(name) > 32 || at && bot == "" || strings.ContainsFunc(name, notInName) || strings.ContainsFunc(bot, notInName) {
+		return "", "", "", false
+	}
+	name = strings.ToLower(name)
+	if name == "stop" {
+		args = strings.ToLower(args)
+	}
+	return name, bot, args, true
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+}
+
+// RequestID is short and random.
+func RequestID() string { return strings.ToLower(rand.Text()[:12]) }
