@@ -12,9 +12,7 @@ import (
 // decoder writes a tree of JSON into settings: strictly, going on after a fault,
 // and telling its owner about everything it meets.
 type decoder struct {
-	// origin is where the tree comes from; place adds the position of a node.
-	origin Origin
-	place  func(offset int) (line, col int)
+	origin Origin // where the tree comes from
 	// expand replaces ${…}; nil takes strings as they are.
 	expand func(string) (expansion, error)
 	owner  *loader
@@ -31,14 +29,17 @@ type movedValue struct {
 // elementDefaults is what map and list elements with defaults of their own implement.
 type elementDefaults interface{ setDefaults() }
 
-func (d *decoder) at(n *jsonpos.Node) Origin {
+// at is the origin of a node or key at a place.
+func (d *decoder) at(p jsonpos.Place) Origin {
 	o := d.origin
-	o.Line, o.Col = d.place(n.Pos)
+	if o.Source == FromFile {
+		o.Line, o.Col = p.Line, p.Col
+	}
 	return o
 }
 
 func (d *decoder) fault(k keyValue, n *jsonpos.Node, format string, args ...any) {
-	d.owner.report(Error, d.at(n), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
+	d.owner.report(Error, d.at(n.Place), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
 }
 
 func keyOrRoot(key string) string {
@@ -51,7 +52,7 @@ func keyOrRoot(key string) string {
 // value reads a node into a value that can be set.
 func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	if k.key != "" {
-		d.owner.origins[k.key] = d.at(n)
+		d.owner.origins[k.key] = d.at(n.Place)
 	}
 	if k.value.CanAddr() {
 		if s, ok := reflect.TypeAssert[scalar](k.value.Addr()); ok {
@@ -131,11 +132,8 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			members = append(members, m)
 			continue
 		}
-		o := d.origin
-		o.Line, o.Col = d.place(m.KeyPos)
-		line, _ := d.place(members[i].KeyPos)
-		d.owner.report(Warn, o, joinKey(block, m.Key),
-			fmt.Sprintf("key %q stands twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), line))
+		d.owner.report(Warn, d.at(m.Place), joinKey(block, m.Key),
+			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), d.at(members[i].Place).Line))
 		members[i] = m
 	}
 	return members
@@ -146,8 +144,7 @@ func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
 		d.owner.report(d.owner.unknownSeverity(), d.origin, "", "")
 		return
 	}
-	o := d.origin
-	o.Line, o.Col = d.place(m.KeyPos)
+	o := d.at(m.Place)
 	key := joinKey(k.key, m.Key)
 	if d.older(o, key, m.Value) {
 		return
@@ -252,7 +249,7 @@ func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
 		d.fault(k, n, "%v", err)
 		return "", false
 	}
-	o := d.at(n)
+	o := d.at(n.Place)
 	o.Via = slices.Compact(x.via)
 	d.owner.origins[k.key] = o
 	if len(x.missing) > 0 {

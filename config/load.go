@@ -257,17 +257,16 @@ func (l *loader) readFile() bool {
 		return true
 	}
 	l.hasFile = true
-	place := jsonpos.NewLocator(src).At
 	root, err := jsonpos.Parse(src)
 	if err != nil {
 		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
-			at.Line, at.Col = place(fault.Pos)
+			at.Line, at.Col = fault.Line, fault.Col
 		}
 		l.report(Error, at, "", err.Error())
 		return false
 	}
 	e := &expander{dir: l.Dir, lookup: l.lookup, operator: l.byOperator}
-	d := &decoder{origin: at, place: place, expand: e.expand, owner: l}
+	d := &decoder{origin: at, expand: e.expand, owner: l}
 	settings := keyValue{value: reflect.ValueOf(&l.settings).Elem()}
 	d.value(settings, root)
 	d.readMoved(settings)
@@ -314,7 +313,7 @@ func (l *loader) readFlags() {
 
 // readText sets a key from the text of a variable or flag.
 func (l *loader) readText(k keyValue, text string, at Origin) {
-	d := &decoder{origin: at, place: func(int) (int, int) { return 0, 0 }, owner: l}
+	d := &decoder{origin: at, owner: l}
 	n, err := textNode(k.value.Type(), text)
 	if err != nil {
 		l.report(Error, at, k.key, k.key+" wants JSON: "+err.Error())

@@ -144,26 +144,24 @@ func readMCP(l *loader, path string) (*MCP, error) {
 type mcpLoader struct {
 	*loader
 	at       Origin
-	place    func(int) (int, int)
 	servers  map[string]MCPServer
 	reaches  []Reach
 	unusable bool // nothing of the file can be used
 }
 
 func (m *mcpLoader) read(src []byte) {
-	m.place = jsonpos.NewLocator(src).At
 	root, err := jsonpos.Parse(src)
 	if err != nil {
 		at := m.at
 		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
-			at.Line, at.Col = m.place(fault.Pos)
+			at.Line, at.Col = fault.Line, fault.Col
 		}
 		m.report(Error, at, "", err.Error())
 		m.unusable = true
 		return
 	}
 	if root.Kind != jsonpos.Object {
-		m.report(Error, m.of(root.Pos), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
+		m.report(Error, m.of(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
 		m.unusable = true
 		return
 	}
@@ -171,9 +169,9 @@ func (m *mcpLoader) read(src []byte) {
 		switch {
 		case member.Key == "$schema":
 		case member.Key != "servers" && member.Key != "mcpServers":
-			m.report(m.unknownSeverity(), m.of(member.KeyPos), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
+			m.report(m.unknownSeverity(), m.of(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
 		case member.Value.Kind != jsonpos.Object:
-			m.report(Error, m.of(member.Value.Pos), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
+			m.report(Error, m.of(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
 			m.unusable = true
 		default:
 			for _, s := range member.Value.Members {
@@ -183,16 +181,16 @@ func (m *mcpLoader) read(src []byte) {
 	}
 }
 
-func (m *mcpLoader) of(pos int) Origin {
+func (m *mcpLoader) of(p jsonpos.Place) Origin {
 	at := m.at
-	at.Line, at.Col = m.place(pos)
+	at.Line, at.Col = p.Line, p.Col
 	return at
 }
 
 // server reads one server. Its faults are reported and turn it off.
 func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	key, name := joinKey(block, member.Key), member.Key
-	at := m.of(member.KeyPos)
+	at := m.of(member.Place)
 	_, twice := m.servers[name]
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`).MatchString(name):
@@ -209,7 +207,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
 	e := &expander{dir: m.Dir, lookup: m.lookup, operator: m.byOperator}
-	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
+	d := &decoder{origin: m.at, expand: e.expand, owner: m.loader}
 	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
 		m.reportMissing(key)

@@ -88,8 +88,7 @@ func (d *decoder) older(o Origin, key string, n *jsonpos.Node) bool {
 		return false
 	}
 	for _, m := range d.lastMembers(key, n) {
-		inner := o
-		inner.Line, inner.Col = d.place(m.KeyPos)
+		inner := d.at(m.Place)
 		if !d.older(inner, key+"."+m.Key, m.Value) {
 			d.reportOlder(inner, key+"."+m.Key, olderKey{note: "nothing replaces it"}, m.Value)
 		}

@@ -36,7 +36,7 @@ func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
 		}
 		k.value.Set(reflect.ValueOf(list))
 	case jsonpos.String:
-		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Pos: n.Pos, Items: []*jsonpos.Node{n}})
+		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
 	case jsonpos.Array:
 		d.list(k, n)
 	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
