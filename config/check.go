@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -185,6 +184,3 @@ func (l *loader) warnSkillPaths() {
 		}
 	}
 }
-
-// settingsValue is the reflected form of settings, for walking.
-func settingsValue(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() }

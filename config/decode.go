@@ -26,9 +26,6 @@ type movedValue struct {
 	node *jsonpos.Node
 }
 
-// elementDefaults is what map and list elements with defaults of their own implement.
-type elementDefaults interface{ setDefaults() }
-
 // at is the origin of a node or key at a place.
 func (d *decoder) at(p jsonpos.Place) Origin {
 	o := d.origin
@@ -54,17 +51,15 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	if k.key != "" {
 		d.owner.origins[k.key] = d.at(n.Place)
 	}
-	if k.value.CanAddr() {
-		if s, ok := reflect.TypeAssert[scalar](k.value.Addr()); ok {
-			d.scalar(k, n, s)
-			return
-		}
-	}
-	switch t := k.value.Type(); {
-	case t == reflect.TypeFor[Secret]():
-		d.secret(k, n)
+	t := k.value.Type()
+	wanted, ok := scalarOf(t)
+	switch {
+	case ok:
+		d.scalar(k, n, wanted)
 	case t == reflect.TypeFor[Tags]():
 		d.tags(k, n)
+	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
+		d.text(k, n)
 	case t.Kind() == reflect.Pointer:
 		k.value.Set(reflect.New(t.Elem()))
 		k.value = k.value.Elem()
@@ -79,8 +74,6 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 		if d.wants(k, n, jsonpos.Bool) {
 			k.value.SetBool(n.Text == "true")
 		}
-	case t.Kind() == reflect.String:
-		d.text(k, n)
 	default:
 		d.number(k, n)
 	}
@@ -158,12 +151,12 @@ func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
 	}
 	k.value.Set(reflect.MakeMap(k.value.Type()))
 	for _, m := range d.lastMembers(k.key, n) {
-		element := reflect.New(k.value.Type().Elem())
-		if withDefaults, ok := reflect.TypeAssert[elementDefaults](element); ok {
-			withDefaults.setDefaults()
+		element := reflect.New(k.value.Type().Elem()).Elem()
+		if isBlock(element.Type()) {
+			setDefaults(element)
 		}
-		d.value(keyValue{key: joinKey(k.key, m.Key), value: element.Elem()}, m.Value)
-		k.value.SetMapIndex(reflect.ValueOf(m.Key), element.Elem())
+		d.value(keyValue{key: joinKey(k.key, m.Key), value: element}, m.Value)
+		k.value.SetMapIndex(reflect.ValueOf(m.Key), element)
 	}
 }
 
@@ -199,39 +192,52 @@ func (d *decoder) number(k keyValue, n *jsonpos.Node) {
 	k.value.SetInt(v)
 }
 
-func (d *decoder) scalar(k keyValue, n *jsonpos.Node, s scalar) {
-	var err error
-	switch n.Kind {
-	case jsonpos.Number:
-		err = s.setNumber(n.Text)
-	case jsonpos.String:
-		text, ok := d.expanded(k, n)
-		if !ok {
+func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
+	text, isWord := n.Text, n.Kind == jsonpos.String
+	if isWord {
+		if text, isWord = d.expanded(k, n); !isWord {
 			return
 		}
-		err = s.setWord(text)
-	case jsonpos.Null, jsonpos.Bool, jsonpos.Array, jsonpos.Object:
-		err = s.setWord("")
 	}
-	if err != nil {
-		d.fault(k, n, "%v", err)
+	v, inRange := wanted.number(text)
+	switch {
+	case isWord && text == wanted.word:
+		k.value.SetZero()
+	case n.Kind == jsonpos.Number && inRange:
+		k.value.Set(v.Convert(k.value.Type()))
+	default:
+		d.fault(k, n, "%v", wanted)
 	}
 }
 
+// tags reads what may be a list, a word or a yes.
+func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
+	switch n.Kind {
+	case jsonpos.Bool:
+		list := Tags{}
+		if n.Text == "true" {
+			list = Tags{usualTag}
+		}
+		k.value.Set(reflect.ValueOf(list))
+	case jsonpos.String:
+		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
+	case jsonpos.Array:
+		d.list(k, n)
+	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
+		d.fault(k, n, `wants the names of tags, such as ["think"], or true`)
+	}
+}
+
+// text reads a string or a secret.
 func (d *decoder) text(k keyValue, n *jsonpos.Node) {
 	if !d.wants(k, n, jsonpos.String) {
 		return
 	}
-	if text, ok := d.expanded(k, n); ok {
+	switch text, ok := d.expanded(k, n); {
+	case !ok:
+	case k.value.Kind() == reflect.String:
 		k.value.SetString(text)
-	}
-}
-
-func (d *decoder) secret(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.String) {
-		return
-	}
-	if text, ok := d.expanded(k, n); ok {
+	default:
 		k.value.Set(reflect.ValueOf(NewSecret(text)))
 	}
 }

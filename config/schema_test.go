@@ -39,12 +39,12 @@ func generateSchema(t *testing.T) []byte {
 	root.Title = "ship.json"
 	root.Description = "Settings of a ShipMyAgent project. Everything is optional. Strings expand ${NAME}, ${NAME:-text} and ${file:path}."
 	addDefaults(root, reflect.ValueOf(Default()))
-	group := &Group{}
-	group.setDefaults()
+	group := reflect.New(reflect.TypeFor[Group]()).Elem()
+	setDefaults(group)
 	adapters, _ := root.Properties.Get("adapters")
 	feishu, _ := adapters.Properties.Get("feishu")
 	groups, _ := feishu.Properties.Get("groups")
-	addDefaults(groups.AdditionalProperties, reflect.ValueOf(*group))
+	addDefaults(groups.AdditionalProperties, group)
 	allowExpansion(root)
 	text, err := encode(root, "  ")
 	if err != nil {
@@ -55,27 +55,22 @@ func generateSchema(t *testing.T) []byte {
 
 // scalarSchema describes the types that write themselves.
 func scalarSchema(t reflect.Type) *jsonschema.Schema {
-	word := func(w string) *jsonschema.Schema { return &jsonschema.Schema{Const: w} }
-	number := func(kind, low, high string) *jsonschema.Schema {
-		return &jsonschema.Schema{Type: kind, Minimum: json.Number(low), Maximum: json.Number(high)}
-	}
-	either := func(a, b *jsonschema.Schema) *jsonschema.Schema {
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{a, b, {Type: "string", Pattern: expandable}}}
-	}
 	switch t {
 	case reflect.TypeFor[Secret]():
 		return &jsonschema.Schema{Type: "string"}
 	case reflect.TypeFor[Tags]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "boolean"}, {Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
-	case reflect.TypeFor[Limit]():
-		return either(number("integer", "1", fmt.Sprint(int64(maxLimit))), word(wordOff))
-	case reflect.TypeFor[TokenBudget]():
-		return either(number("integer", fmt.Sprint(minTokenBudget), fmt.Sprint(maxTokenBudget)), word(wordAuto))
-	case reflect.TypeFor[Dollars]():
-		amount := &jsonschema.Schema{Type: "number", ExclusiveMinimum: "0", Maximum: json.Number(fmt.Sprint(maxDollars))}
-		return either(amount, word(wordOff))
 	}
-	return nil
+	wanted, ok := scalarOf(t)
+	if !ok {
+		return nil
+	}
+	low, high := json.Number(fmt.Sprint(wanted.min)), json.Number(fmt.Sprint(wanted.max))
+	number := &jsonschema.Schema{Type: "integer", Minimum: low, Maximum: high}
+	if wanted.above {
+		number = &jsonschema.Schema{Type: "number", ExclusiveMinimum: low, Maximum: high}
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Const: wanted.word}, {Type: "string", Pattern: expandable}}}
 }
 
 // addDefaults writes the defaults into the schema of a block.
