@@ -268,7 +268,7 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 		}
 	}
 	for name, value := range f.Headers {
-		if !headerName().MatchString(name) || strings.ContainsAny(value.Reveal(), "\r\n\x00") {
+		if !isHeader(name, value.Reveal()) {
 			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
 		}
 	}

@@ -73,11 +73,11 @@ type LLM struct {
 	RequestsPerMinute Limit      `json:"requestsPerMinute" jsonschema_description:"Model calls started per minute, over all chats."`
 
 	Organization  string            `json:"organization,omitempty" jsonschema_description:"Sent as OpenAI-Organization."`
-	APIVersion    string            `json:"apiVersion,omitempty" rule:"version" jsonschema_description:"The api-version of an Azure OpenAI resource, such as 2024-10-21. baseUrl is then the address of the resource, model the name of the deployment, and the key goes as api-key."`
+	APIVersion    string            `json:"apiVersion,omitempty" jsonschema_description:"The api-version of an Azure OpenAI resource, such as 2024-10-21. baseUrl is then the address of the resource, model the name of the deployment, and the key goes as api-key."`
 	Headers       map[string]Secret `json:"headers,omitempty" jsonschema_description:"Further headers of every request; values may be ${NAME}."`
 	Query         map[string]Secret `json:"query,omitempty" jsonschema_description:"Query parameters of every request; values may be ${NAME}."`
 	Tools         bool              `json:"tools" default:"true" jsonschema_description:"Whether the model takes tools. One that refuses them is found out and asked without them until the next start."`
-	ReasoningTags Tags              `json:"reasoningTags,omitempty" rule:"tags" jsonschema_description:"Names of the tags around reasoning in the text of answers, such as think for <think>; true means think. What they enclose is kept as reasoning and not shown as the answer."`
+	ReasoningTags Tags              `json:"reasoningTags,omitempty" rule:"tag" jsonschema_description:"Names of the tags around reasoning in the text of answers, such as think for <think>; true means think. What they enclose is kept as reasoning and not shown as the answer."`
 
 	Models map[string]ModelSettings `json:"models,omitempty" jsonschema_description:"Facts and settings of single models, by the name of the model."`
 }
@@ -91,7 +91,7 @@ type Fallback struct {
 	APIKey   Secret `json:"apiKey,omitzero" variable:"FALLBACK_API_KEY" jsonschema_description:"Key of the API. Default: the main model's, if the API is the same."`
 
 	Organization string            `json:"organization,omitempty" jsonschema_description:"As llm.organization. This and the next three default to the main model's if the API is the same."`
-	APIVersion   string            `json:"apiVersion,omitempty" rule:"version" jsonschema_description:"As llm.apiVersion."`
+	APIVersion   string            `json:"apiVersion,omitempty" jsonschema_description:"As llm.apiVersion."`
 	Headers      map[string]Secret `json:"headers,omitempty" jsonschema_description:"As llm.headers."`
 	Query        map[string]Secret `json:"query,omitempty" jsonschema_description:"As llm.query."`
 }
@@ -105,7 +105,7 @@ type ModelSettings struct {
 	ReasoningEffort string   `json:"reasoningEffort,omitempty" jsonschema:"enum=none,enum=minimal,enum=low,enum=medium,enum=high,enum=xhigh" jsonschema_description:"How long the model thinks; unset leaves it to the model."`
 	FirstByteS      int      `json:"firstByteS,omitempty" jsonschema:"minimum=0,maximum=3600" jsonschema_description:"Seconds until an answer has to begin; wins over llm.firstByteS."`
 	Tools           *bool    `json:"tools,omitempty" jsonschema_description:"Whether the model takes tools; wins over llm.tools."`
-	ReasoningTags   Tags     `json:"reasoningTags,omitempty" rule:"tags" jsonschema_description:"Wins over llm.reasoningTags."`
+	ReasoningTags   Tags     `json:"reasoningTags,omitempty" rule:"tag" jsonschema_description:"Wins over llm.reasoningTags."`
 	Images          *bool    `json:"images,omitempty" jsonschema_description:"Whether the model is sent pictures. Unset: by its name; one that is not known is sent them until its provider refuses."`
 	Files           *bool    `json:"files,omitempty" jsonschema_description:"Whether the model is sent PDF documents. Unset: as with images."`
 	Encoding        string   `json:"encoding,omitempty" jsonschema:"enum=o200k_base,enum=cl100k_base" jsonschema_description:"Tokenizer used for estimates; unset: chosen by the model's name. No effect yet."`

@@ -1,13 +1,5 @@
 package config
 
-import (
-	"fmt"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"unicode"
-)
-
 // Speech configures voice messages, in both directions. Without a model or a command
 // nothing people say leaves the host for it.
 type Speech struct {
@@ -82,63 +74,5 @@ func (l *loader) resolveSpeech() {
 			*a.key = llm.APIKey
 			l.follow(a.block+".apiKey", "llm.apiKey")
 		}
-	}
-}
-
-// speech checks that what is asked for can be had.
-func (c *checker) speech(s *Settings) {
-	for _, a := range s.Speech.apis() {
-		switch {
-		case a.model != "" && len(a.command) > 0:
-			c.fault(a.block+".command", "stands beside %s.model; use one of the two", a.block)
-		case len(a.command) > 0:
-			c.voiceCommand(a)
-		case a.model != "":
-			c.voiceModel(a, s.LLM)
-		}
-	}
-	t := s.Speech.Transcribe
-	if !regexp.MustCompile(`^([a-z]{2})?$`).MatchString(t.Language) {
-		c.fault("speech.transcribe.language", `wants two small letters, such as "en" or "zh"`)
-	}
-	if t.On() && s.Limits.FileMB == 0 {
-		c.fault("speech.transcribe", "needs the files that people send; set limits.fileMB")
-	}
-}
-
-func (c *checker) voiceModel(a voiceAPI, llm LLM) {
-	url := *a.baseURL
-	if strings.ContainsFunc(a.model, unicode.IsSpace) {
-		c.fault(a.block+".model", "has blanks, which no name of a model has")
-	}
-	switch name := llm.Provider; {
-	case url == "":
-		c.fault(a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
-	case name != ProviderDemo && url == llm.BaseURL && url == providerOf(name).baseURL && providerOf(name).noSpeech:
-		c.fault(a.block+".model", "is asked for at llm's address, and %s has no audio; set %s.baseUrl to an API that has", name, a.block)
-	default:
-		c.baseURL(a.block+".baseUrl", url)
-		if url == providerOf(ProviderOpenAI).baseURL && a.key.IsZero() {
-			c.fault(a.block+".apiKey", `is not set; write "${SPEECH_API_KEY}" and set that variable in the environment or in `+envFileName)
-		}
-	}
-}
-
-func (c *checker) voiceCommand(a voiceAPI) {
-	if strings.TrimSpace(a.command[0]) == "" || strings.HasPrefix(a.command[0], "{") {
-		c.fault(a.block+".command[0]", "wants a program, such as \"whisper-cli\"")
-	}
-	for i, arg := range a.command {
-		if strings.ContainsRune(arg, 0) {
-			c.fault(fmt.Sprintf("%s.command[%d]", a.block, i), "has a NUL in it")
-		}
-	}
-	for i, path := range a.read {
-		if !filepath.IsAbs(path) || hasControl(path) {
-			c.fault(fmt.Sprintf("%s.read[%d]", a.block, i), "wants a whole path, such as \"/opt/models\"")
-		}
-	}
-	if *a.baseURL != "" || !a.key.IsZero() {
-		c.fault(a.block+".command", "runs a program, which needs neither baseUrl nor apiKey; leave them out")
 	}
 }

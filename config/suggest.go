@@ -7,10 +7,7 @@ import (
 )
 
 // Nearest returns the candidate that a person most likely meant by a word, or "".
-func Nearest(word string, candidates []string) string { return nearest(word, candidates) }
-
-// nearest returns the candidate that a person most likely meant, or "".
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1+max(1, min(len(word)/3, 3))
 	for _, c := range candidates {
 		d := editDistance(strings.ToLower(word), strings.ToLower(c))
@@ -65,7 +62,7 @@ func unknownKey(block, name string, t reflect.Type) string {
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	near := nearest(name, names)
+	near := Nearest(name, names)
 	if near == "" {
 		if elsewhere := keyElsewhere(block, name); elsewhere != "" {
 			return fmt.Sprintf("%s; did you mean %q?", msg, elsewhere)

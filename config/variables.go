@@ -28,7 +28,7 @@ func (l *loader) warnVariables() {
 			continue
 		}
 		message := fmt.Sprintf("no setting has the variable %s", shorten(name))
-		if near := nearest(name, known); near != "" {
+		if near := Nearest(name, known); near != "" {
 			message += fmt.Sprintf("; did you mean %s?", near)
 		} else {
 			message += "; sma config show lists the settings, and llm.model is SMA_LLM_MODEL"
