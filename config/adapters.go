@@ -29,7 +29,7 @@ type Telegram struct {
 	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it, with a question or words that read so; 0: never. 10 is a good length."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 
-	Accounts map[string]TelegramAccount `json:"accounts,omitempty" rule:"account" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`
+	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`
 }
 
 // TelegramAccount configures a further bot.

@@ -9,13 +9,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
-// decoder writes a tree of JSON into settings: strictly, going on after a fault,
-// and telling its owner about everything it meets.
+// decoder writes a tree of JSON into settings. It is strict, continues after a fault,
+// and tells the loader about everything it meets.
 type decoder struct {
+	*loader
 	origin Origin // where the tree comes from
-	// expand replaces ${…}; nil takes strings as they are.
-	expand func(string) (expansion, error)
-	owner  *loader
+	// expands says that ${…} in strings is replaced.
+	expands bool
 	// moved are values of older keys, to be read under their new key.
 	moved []movedValue
 }
@@ -36,7 +36,7 @@ func (d *decoder) at(p jsonpos.Place) Origin {
 }
 
 func (d *decoder) fault(k keyValue, n *jsonpos.Node, format string, args ...any) {
-	d.owner.report(Error, d.at(n.Place), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
+	d.report(Error, d.at(n.Place), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
 }
 
 func keyOrRoot(key string) string {
@@ -49,7 +49,7 @@ func keyOrRoot(key string) string {
 // value reads a node into a value that can be set.
 func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	if k.key != "" {
-		d.owner.origins[k.key] = d.at(n.Place)
+		d.origins[k.key] = d.at(n.Place)
 	}
 	t := k.value.Type()
 	wanted, ok := scalarOf(t)
@@ -86,7 +86,7 @@ func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	}
 	hint := ""
 	switch {
-	case d.expand == nil && n.Kind == jsonpos.String: // of a variable, which has no quotes
+	case !d.expands && n.Kind == jsonpos.String: // of a variable, which has no quotes
 		d.fault(k, n, "wants %s", kind)
 		return false
 	case n.Kind == jsonpos.Null:
@@ -125,7 +125,7 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			members = append(members, m)
 			continue
 		}
-		d.owner.report(Warn, d.at(m.Place), joinKey(block, m.Key),
+		d.report(Warn, d.at(m.Place), joinKey(block, m.Key),
 			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), d.at(members[i].Place).Line))
 		members[i] = m
 	}
@@ -133,16 +133,13 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 }
 
 func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
-	if d.owner.full() {
-		d.owner.report(d.owner.unknownSeverity(), d.origin, "", "")
-		return
-	}
-	o := d.at(m.Place)
 	key := joinKey(k.key, m.Key)
-	if d.older(o, key, m.Value) {
-		return
+	switch {
+	case d.full(): // The report only counts it, so a long file is read quickly.
+		d.report(d.unknownSeverity(), d.origin, "", "")
+	case !d.older(key, m.Place, m.Value):
+		d.report(d.unknownSeverity(), d.at(m.Place), key, unknownKey(k.key, m.Key, k.value.Type()))
 	}
-	d.owner.report(d.owner.unknownSeverity(), o, key, unknownKey(k.key, m.Key, k.value.Type()))
 }
 
 func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
@@ -245,25 +242,25 @@ func (d *decoder) text(k keyValue, n *jsonpos.Node) {
 // expanded returns the text of a string node. It is false if the text cannot be
 // had; then the fault is reported, or kept until it is known whether it matters.
 func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
-	if d.expand == nil {
+	if !d.expands {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
-	d.owner.addFiles(x.files)
-	d.owner.notes[k.key] = x
+	d.addFiles(x.files)
+	d.notes[k.key] = x
 	if err != nil {
 		d.fault(k, n, "%v", err)
 		return "", false
 	}
 	o := d.at(n.Place)
 	o.Via = slices.Compact(x.via)
-	d.owner.origins[k.key] = o
+	d.origins[k.key] = o
 	if len(x.missing) > 0 {
-		d.owner.missing[k.key] = missingValue{origin: o, what: x.missing}
+		d.missing[k.key] = missingValue{origin: o, what: x.missing}
 		return "", false
 	}
 	if k.value.Type() == reflect.TypeFor[Secret]() {
-		d.owner.noteSecret(k, o, x)
+		d.noteSecret(k, o, x)
 	}
 	return x.text, true
 }

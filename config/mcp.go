@@ -1,10 +1,7 @@
 package config
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -92,79 +89,49 @@ type mcpFields struct {
 	Disabled bool              `json:"disabled,omitempty"`
 }
 
-// LoadMCP reads the servers from a file, which need not exist. It takes two forms:
-// {"servers": {name: …}}, and {"mcpServers": {name: …}} as other programs write it.
-// A file that is no JSON is an [*InvalidError]; a fault in one server only turns that
-// one off.
-func LoadMCP(o Options, path string) (*MCP, error) {
-	l, err := newLoader(o)
-	if err != nil {
-		return nil, err
-	}
-	return readMCP(l, path)
-}
-
-// MCP is [LoadMCP] with the variables of these settings.
+// MCP reads the servers from a file, which need not exist, with the variables of these
+// settings. The file takes two forms: {"servers": {name: …}}, and {"mcpServers": {name: …}}
+// as other programs write it. A file that is not JSON is an [*InvalidError]; a fault in one
+// server only turns that one off.
 func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
-	o := l.owner.Options
+	o := l.loader.Options
 	o.Strict = strict
 	inner, err := newLoader(o)
 	if err != nil {
 		return nil, err
 	}
-	inner.variables = l.owner.variables
-	return readMCP(inner, path)
-}
-
-func readMCP(l *loader, path string) (*MCP, error) {
-	m := mcpLoader{loader: l, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
-	l.addFiles([]string{path})
-	src, err := readSmall(path, maxFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(src)) == 0:
-		return &MCP{Files: l.files}, nil
-	case err != nil:
-		l.report(Error, m.at, "", "the file cannot be read: "+reason(err))
-	default:
-		m.read(src)
+	inner.variables = l.loader.variables
+	m := mcpLoader{loader: inner, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
+	root, ok := inner.parse(path, m.at)
+	if root != nil {
+		ok = m.read(root)
 	}
-	sortFindings(l.findings)
-	if m.unusable || err != nil {
-		return nil, &InvalidError{Findings: l.findings}
+	sortFindings(m.findings)
+	if !ok {
+		return nil, &InvalidError{Findings: m.findings}
 	}
-	out := &MCP{Findings: l.findings, Files: l.files}
+	out := &MCP{Findings: m.findings, Files: m.files, reaches: m.reaches}
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}
-	out.reaches = m.reaches
 	return out, nil
 }
 
 // mcpLoader collects the servers of one file.
 type mcpLoader struct {
 	*loader
-	at       Origin
-	servers  map[string]MCPServer
-	reaches  []Reach
-	unusable bool // nothing of the file can be used
+	at      Origin
+	servers map[string]MCPServer
+	reaches []Reach
 }
 
-func (m *mcpLoader) read(src []byte) {
-	root, err := jsonpos.Parse(src)
-	if err != nil {
-		at := m.at
-		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
-			at.Line, at.Col = fault.Line, fault.Col
-		}
-		m.report(Error, at, "", err.Error())
-		m.unusable = true
-		return
-	}
+// read reads all servers. It is false if nothing of the file can be used.
+func (m *mcpLoader) read(root *jsonpos.Node) bool {
 	if root.Kind != jsonpos.Object {
 		m.report(Error, m.of(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
-		m.unusable = true
-		return
+		return false
 	}
+	usable := true
 	for _, member := range root.Members {
 		switch {
 		case member.Key == "$schema":
@@ -172,13 +139,14 @@ func (m *mcpLoader) read(src []byte) {
 			m.report(m.unknownSeverity(), m.of(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
 		case member.Value.Kind != jsonpos.Object:
 			m.report(Error, m.of(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
-			m.unusable = true
+			usable = false
 		default:
 			for _, s := range member.Value.Members {
 				m.server(member.Key, s)
 			}
 		}
 	}
+	return usable
 }
 
 func (m *mcpLoader) of(p jsonpos.Place) Origin {
@@ -197,7 +165,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 		m.report(Error, at, key, fmt.Sprintf("the server name %q wants 1 to 32 letters, digits, _ and -", shorten(name)))
 		return
 	case twice:
-		m.report(Error, at, key, "the server stands twice; the first one counts")
+		m.report(Error, at, key, "the server is listed twice; the first one counts")
 		return
 	case len(m.servers) == maxMCPServers:
 		m.report(Error, at, key, fmt.Sprintf("there are more than %d servers", maxMCPServers))
@@ -206,8 +174,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	before := len(m.findings)
 	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	e := &expander{dir: m.Dir, lookup: m.lookup, operator: m.byOperator}
-	d := &decoder{origin: m.at, expand: e.expand, owner: m.loader}
+	d := &decoder{loader: m.loader, origin: m.at, expands: true}
 	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
 		m.reportMissing(key)
@@ -321,30 +288,26 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 
 // warnFolders warns of arguments that name a folder which the program may not read.
 func (m *mcpLoader) warnFolders(key string, f mcpFields) {
-	absolute := func(path string) string {
-		if filepath.IsAbs(path) {
-			return filepath.Clean(path)
-		}
-		return filepath.Join(m.Dir, path)
-	}
 	granted := slices.Concat(f.Read, f.Write)
 	if f.Cwd != "" {
 		granted = append(granted, f.Cwd)
 	}
+	isIn := func(path, folder string) bool {
+		rel, err := filepath.Rel(folder, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
 	for i, arg := range f.Args {
-		at := fmt.Sprintf("%s.args[%d]", key, i)
 		if !filepath.IsAbs(arg) && f.Cwd != "" || arg == "" || strings.HasPrefix(arg, "-") {
 			continue
 		}
-		path := absolute(arg)
+		path := filepath.Clean(m.absolute(arg))
+		system := slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev"}, func(dir string) bool { return isIn(path, dir) })
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() || slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev", "/tmp"}, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") && dir != "/tmp" }) {
+		if err != nil || !info.IsDir() || system || path == "/tmp" {
 			continue
 		}
-		if !slices.ContainsFunc(granted, func(g string) bool {
-			rel, err := filepath.Rel(absolute(g), path)
-			return err == nil && filepath.IsLocal(rel)
-		}) {
+		if !slices.ContainsFunc(granted, func(folder string) bool { return isIn(path, m.absolute(folder)) }) {
+			at := fmt.Sprintf("%s.args[%d]", key, i)
 			m.report(Warn, m.origins[at], at, at+` names a folder that the server may not read; name it in "read" or "write" too`)
 		}
 	}
@@ -356,21 +319,17 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
 		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Shown: shownServer(node),
 	}
-	absolute := func(path string) string {
-		if path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(m.Dir, path)
-	}
 	for _, p := range f.Read {
-		s.Read = append(s.Read, filepath.Clean(absolute(p)))
+		s.Read = append(s.Read, filepath.Clean(m.absolute(p)))
 	}
 	for _, p := range f.Write {
-		s.Write = append(s.Write, filepath.Clean(absolute(p)))
+		s.Write = append(s.Write, filepath.Clean(m.absolute(p)))
 	}
-	s.Dir = absolute(f.Cwd)
+	if f.Cwd != "" {
+		s.Dir = m.absolute(f.Cwd)
+	}
 	if strings.ContainsRune(s.Command, filepath.Separator) {
-		s.Command = absolute(s.Command)
+		s.Command = m.absolute(s.Command)
 	}
 	s.Hidden = m.hidden(key, f)
 	for _, found := range f.spelledOut(key) {

@@ -63,8 +63,6 @@ func (f field) mismatch(text string) string {
 		pattern, message = `[A-Za-z0-9_-]{0,256}`, "wants at most 256 letters, digits, _ and -"
 	case "urlPath":
 		pattern, message = `(/[A-Za-z0-9._~-]+)+`, `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`
-	case "account":
-		pattern, message = `[a-z0-9_]{1,32}`, "is not an account name; use 1 to 32 small letters, digits and _"
 	case "feishuGroup":
 		pattern, message = `(\*|oc_[A-Za-z0-9]{1,64})`, "is not named by the id of a group, such as oc_a0553eda9014c201e6969b478895c230, or *"
 	case "approver":

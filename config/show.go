@@ -17,14 +17,14 @@ type Effective struct {
 func (l *Loaded) Effective() ([]Effective, error) {
 	var keys []Effective
 	for _, k := range allKeys(settingsValue(&l.Settings)) {
-		if k.optional && k.value.IsZero() && l.origins.untouched(k.key) {
+		if k.optional && k.value.IsZero() && l.loader.origins.untouched(k.key) {
 			continue
 		}
 		value, err := encode(k.value.Interface(), "")
 		if err != nil {
 			return nil, fmt.Errorf("show %s: %w", k.key, err)
 		}
-		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.origins.of(k.key)})
+		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.loader.origins.of(k.key)})
 	}
 	return keys, nil
 }

@@ -77,8 +77,8 @@ func TestSE1Expand(t *testing.T) {
 		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := expander{dir: dir, lookup: lookup}
-			x, err := e.expand(tt.in)
+			l := loader{Options: Options{Dir: dir, Env: lookup}}
+			x, err := l.expand(tt.in)
 			got := result{Text: x.text, Missing: x.missing, Literal: x.literal}
 			if err != nil {
 				got = result{Err: err.Error()}
@@ -89,8 +89,8 @@ func TestSE1Expand(t *testing.T) {
 		})
 	}
 	t.Run("too much", func(t *testing.T) {
-		e := expander{lookup: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}
-		if _, err := e.expand("${BIG}${BIG}${BIG}"); err == nil {
+		l := loader{Options: Options{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
+		if _, err := l.expand("${BIG}${BIG}${BIG}"); err == nil {
 			t.Error("expanded without limit")
 		}
 	})

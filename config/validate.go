@@ -116,7 +116,7 @@ func botToken(token Secret) string {
 	return unless(!strings.ContainsAny(token.Reveal(), "/?#%"), "is not a token of BotFather, which looks like 123456:letters-and-digits")
 }
 
-// accounts checks that each further bot has a token of its own.
+// accounts checks that each further bot has a name for the keys of its chats, and a token of its own.
 func (c *checker) accounts(t Telegram) {
 	const block = "adapters.telegram.accounts"
 	tokens := map[string]bool{t.BotToken.Reveal(): true}
@@ -125,6 +125,7 @@ func (c *checker) accounts(t Telegram) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Accounts)) {
 		key, token := joinKey(block, name)+".botToken", t.Accounts[name].BotToken
+		c.check(joinKey(block, name), unless(matches("[a-z0-9_]{1,32}", name), "is not an account name; use 1 to 32 small letters, digits and _"))
 		switch {
 		case token.IsZero():
 			c.fault(key, "is not set; BotFather gives every bot a token")
