@@ -3,116 +3,254 @@ package jsonpos
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 const bom = "\xef\xbb\xbf"
 
 // Parse reads one JSON value. A failure is a [*SyntaxError] for the first fault.
-// encoding/json decides what is JSON; this package adds the places and the hints.
-func Parse(src []byte) (*Node, error) {
-	src = bytes.TrimPrefix(src, []byte(bom))
-	if fault := checkEncoding(src); fault != nil {
-		return nil, fault
+func Parse(src []byte) (n *Node, err error) {
+	p := &parser{src: bytes.TrimPrefix(src, []byte(bom)), at: Place{1, 1}}
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case *SyntaxError:
+			n, err = nil, fault
+		default:
+			panic(fault)
+		}
+	}()
+	p.checkEncoding()
+	n = p.value()
+	switch c, ok := p.peek(); {
+	case c == '}' || c == ']':
+		p.fail(p.pos, "remove it", "%c closes nothing here", c)
+	case ok:
+		p.fail(p.pos, "keep one { … } in the file", "text follows after the end of the value")
 	}
-	end := len(src)
-	// The blank at the end gives a text that ends too early an offset of its own.
-	err := json.Unmarshal(append(bytes.Clone(src), '\n'), new(json.RawMessage))
-	if fault, ok := errors.AsType[*json.SyntaxError](err); ok {
-		end = min(int(fault.Offset)-1, len(src))
-	}
-	if fault := explain(src, end, err != nil); fault != nil {
-		return nil, fault
-	}
-	d := json.NewDecoder(bytes.NewReader(src))
-	d.UseNumber()
-	r := reader{Decoder: d, src: src, place: Place{1, 1}}
-	return r.value()
+	return n, nil
 }
 
-func checkEncoding(src []byte) *SyntaxError {
-	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
-		return faultAt(src, 0, "save it as UTF-8", "the file is encoded in UTF-16")
+// parser walks the text once. It panics with a *SyntaxError, which Parse recovers.
+// encoding/json says what strings and numbers mean.
+type parser struct {
+	src        []byte
+	pos, depth int
+	at         Place // the place of the offset atPos, from which later places are counted
+	atPos      int
+}
+
+func (p *parser) fail(offset int, hint, format string, args ...any) {
+	panic(&SyntaxError{Place: Place{1, 1}.after(p.src[:offset]), Msg: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// place is the place of the current offset.
+func (p *parser) place() Place {
+	p.at = p.at.after(p.src[p.atPos:p.pos])
+	p.atPos = p.pos
+	return p.at
+}
+
+func (p *parser) checkEncoding() {
+	if bytes.HasPrefix(p.src, []byte("\xff\xfe")) || bytes.HasPrefix(p.src, []byte("\xfe\xff")) {
+		p.fail(0, "save it as UTF-8", "the file is encoded in UTF-16")
 	}
-	for i := 0; i < len(src); {
-		r, size := utf8.DecodeRune(src[i:])
+	for i := 0; i < len(p.src); {
+		r, size := utf8.DecodeRune(p.src[i:])
 		if r == utf8.RuneError && size == 1 {
-			return faultAt(src, i, "save the file as UTF-8", "this byte is not UTF-8 text")
+			p.fail(i, "save the file as UTF-8", "this byte is not UTF-8 text")
 		}
 		i += size
 	}
-	return nil
 }
 
-func faultAt(src []byte, offset int, hint, format string, args ...any) *SyntaxError {
-	return &SyntaxError{Place: Place{1, 1}.after(src[:offset]), Msg: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// reader makes a tree of a text that is known to be valid. It moves forward only,
-// so that finding all places takes one pass over the text.
-type reader struct {
-	*json.Decoder
-	src   []byte
-	at    int // the offset of place
-	place Place
-}
-
-// next is the place of the next token. Only blanks, commas and colons precede it.
-func (r *reader) next() Place {
-	start := int(r.InputOffset())
-	for start < len(r.src) && bytes.IndexByte([]byte(" \t\r\n,:"), r.src[start]) >= 0 {
-		start++
+// peek skips blanks and returns the next byte. It is false at the end of the text.
+func (p *parser) peek() (byte, bool) {
+	for ; p.pos < len(p.src); p.pos++ {
+		switch c := p.src[p.pos]; c {
+		case ' ', '\t', '\r', '\n':
+		case '/', '#':
+			p.fail(p.pos, "remove it, or keep notes in another file", "JSON has no comments")
+		default:
+			return c, true
+		}
 	}
-	r.place = r.place.after(r.src[r.at:start])
-	r.at = start
-	return r.place
+	return 0, false
 }
 
-func (r *reader) value() (*Node, error) {
-	n := &Node{Place: r.next()}
-	token, err := r.Token()
-	switch t := token.(type) {
-	case json.Delim:
-		return n, r.nested(n, t)
-	case string:
-		n.Kind, n.Text = String, t
-	case json.Number:
-		n.Kind, n.Text = Number, t.String()
-	case bool:
-		n.Kind, n.Text = Bool, fmt.Sprint(t)
-	case nil:
-		n.Kind, n.Text = Null, "null"
-	}
-	return n, err
-}
-
-// nested reads the members or items up to the closing bracket.
-func (r *reader) nested(n *Node, opener json.Delim) error {
-	n.Kind = Array
-	if opener == '{' {
+func (p *parser) value() *Node {
+	c, ok := p.peek()
+	n := &Node{Place: p.place()}
+	switch {
+	case !ok:
+		p.fail(p.pos, "", "the text ends where a value is expected")
+	case c == '{':
 		n.Kind = Object
+		p.group(n, '{', '}')
+	case c == '[':
+		n.Kind = Array
+		p.group(n, '[', ']')
+	case c == '"':
+		n.Kind, n.Text = String, p.text()
+	default:
+		n.Kind, n.Text = p.word()
 	}
-	for r.More() {
-		m := Member{Place: r.next()}
-		if n.Kind == Object {
-			key, err := r.Token()
-			if err != nil {
-				return err // Unreachable: the text is valid.
+	return n
+}
+
+// group reads the members of an object or the items of a list.
+func (p *parser) group(n *Node, opener, closer byte) {
+	open, comma := p.pos, -1
+	if p.depth++; p.depth > MaxDepth {
+		p.fail(open, "", "values nest more than %d deep", MaxDepth)
+	}
+	for p.pos++; ; {
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.unclosed(open, closer)
+		case c == closer && comma >= 0:
+			p.fail(comma, "remove the comma", "trailing comma before %c", c)
+		case c == closer:
+		case n.Kind == Object:
+			n.Members = append(n.Members, p.member(c))
+		default:
+			n.Items = append(n.Items, p.value())
+		}
+		end := p.pos
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.unclosed(open, closer)
+		case c == closer:
+			p.pos++
+			p.depth--
+			return
+		case c == '}' || c == ']':
+			p.fail(p.pos, fmt.Sprintf("line %d opened with %c, so it closes with %c", Place{1, 1}.after(p.src[:open]).Line, opener, closer), "%c closes nothing here", c)
+		case c != ',':
+			p.fail(end, "put a comma between two values", "a comma is missing here")
+		}
+		comma = p.pos
+		p.pos++
+	}
+}
+
+func (p *parser) unclosed(open int, closer byte) {
+	at := Place{1, 1}.after(p.src[:open])
+	p.fail(p.pos, fmt.Sprintf("add %c", closer), "the text ends, but the %c of line %d, column %d is still open", p.src[open], at.Line, at.Col)
+}
+
+func (p *parser) member(c byte) Member {
+	switch m := (Member{Place: p.place()}); {
+	case c == '"':
+		m.Key = p.text()
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.fail(p.pos, "", "the text ends after a key")
+		case c != ':':
+			p.fail(p.pos, `write "key": value, and check the quotes`, "a colon is missing after the key")
+		}
+		p.pos++
+		m.Value = p.value()
+		return m
+	case c == '\'':
+		p.fail(p.pos, `use double quotes: "key"`, "a key is in single quotes")
+	case c == ',':
+		p.fail(p.pos, "remove it", "a comma too many")
+	case c == ']' || c == ')':
+		p.fail(p.pos, "an object closes with }", "%c closes nothing here", c)
+	case isWordByte(c):
+		p.fail(p.pos, `put it into double quotes: "key"`, "a key has no quotes")
+	}
+	p.fail(p.pos, `write "key": value`, "%s is where a key is expected", p.shown())
+	return Member{} // Unreachable: fail panics.
+}
+
+// word reads a number, true, false or null.
+func (p *parser) word() (Kind, string) {
+	start := p.pos
+	for p.pos < len(p.src) && isWordByte(p.src[p.pos]) {
+		p.pos++
+	}
+	word := string(p.src[start:p.pos])
+	number := word != "" && (word[0] == '-' || word[0] >= '0' && word[0] <= '9')
+	switch valid := json.Valid([]byte(word)); {
+	case word == "":
+		p.badValue()
+	case valid && number:
+		return Number, word
+	case word == "null":
+		return Null, word
+	case !valid && number:
+		p.fail(start, "write it like 12, -3 or 0.5, or put text into double quotes", "this is not a number")
+	case !valid:
+		p.fail(start, "put text into double quotes; bare words are only true, false and null", "this word is not a value")
+	}
+	return Bool, word
+}
+
+func (p *parser) badValue() {
+	switch c := p.src[p.pos]; c {
+	case '\'', '`':
+		p.fail(p.pos, "use double quotes", "a string is in the wrong quotes")
+	case ',':
+		p.fail(p.pos, "write the value, or remove the comma", "a value is missing before the comma")
+	case '}', ']':
+		p.fail(p.pos, "", "a value is missing before %c", c)
+	case ':', '=':
+		p.fail(p.pos, `write "key": value`, "%c too many", c)
+	}
+	p.fail(p.pos, "", "%s is where a value is expected", p.shown())
+}
+
+// text reads a string; the next byte is its opening quote.
+func (p *parser) text() (text string) {
+	start := p.pos
+	for p.pos++; p.pos < len(p.src); p.pos++ {
+		switch c := p.src[p.pos]; {
+		case c == '"':
+			p.pos++
+			if err := json.Unmarshal(p.src[start:p.pos], &text); err != nil {
+				panic(err) // Unreachable: all that a string can have was checked.
 			}
-			m.Key = fmt.Sprint(key)
-		}
-		value, err := r.value()
-		if err != nil {
-			return err // Unreachable: the text is valid.
-		}
-		if m.Value = value; n.Kind == Object {
-			n.Members = append(n.Members, m)
-		} else {
-			n.Items = append(n.Items, value)
+			return text
+		case c == '\\':
+			p.escape()
+		case c == '\n' || c == '\r':
+			p.fail(start, `add the closing " on the same line; a line break is written \n`, "the string that starts here has no end")
+		case c < ' ':
+			p.fail(p.pos, `write it as \t or \u00XX`, "a string contains a control character")
 		}
 	}
-	_, err := r.Token()
-	return err
+	p.fail(start, `add the closing " on the same line; a line break is written \n`, "the string that starts here has no end")
+	return ""
+}
+
+// escape moves to the last byte of an escape sequence.
+func (p *parser) escape() {
+	rest := p.src[p.pos+1:]
+	switch {
+	case len(rest) == 0:
+		p.fail(p.pos, `add the closing "`, "the text ends inside a string")
+	case rest[0] == 'u' && (len(rest) < 5 || strings.Trim(string(rest[1:5]), "0123456789abcdefABCDEF") != ""):
+		p.fail(p.pos, `write a backslash as \\`, `\u needs four hexadecimal digits`)
+	case strings.IndexByte(`"\/bfnrtu`, rest[0]) < 0:
+		p.fail(p.pos, `write a backslash as \\`, `\ starts an escape that JSON does not have`)
+	}
+	p.pos++
+}
+
+func isWordByte(c byte) bool {
+	return strings.IndexByte("-+._", c) >= 0 || c >= utf8.RuneSelf || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// shown is the character at the current offset, if it can be shown.
+func (p *parser) shown() string {
+	r, _ := utf8.DecodeRune(p.src[p.pos:])
+	if unicode.IsPrint(r) {
+		return string(r)
+	}
+	return fmt.Sprintf("%U", r)
 }
