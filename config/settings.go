@@ -25,8 +25,7 @@ const (
 // environment, flags and defaults. The JSON names are the keys of ship.json.
 //
 // The types and their struct tags are the table of all keys. Decoding, defaults,
-// checks, variables, flags, hints, the JSON Schema and the reference in the
-// documentation follow from it. The tags of a key are:
+// checks, variables, flags, hints and the JSON Schema follow from it. The tags of a key are:
 //
 //   - json: its name. A string with omitempty may be empty, meaning "not set".
 //   - default: its value where nothing sets it, as text.

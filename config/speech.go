@@ -66,13 +66,11 @@ func (l *loader) resolveSpeech() {
 		if a.model == "" || llm.Provider == ProviderDemo {
 			continue
 		}
-		if *a.baseURL == "" && !l.isMissing(a.block+".baseUrl") {
+		if l.follows(*a.baseURL == "", a.block+".baseUrl", "llm.baseUrl") {
 			*a.baseURL = llm.BaseURL
-			l.follow(a.block+".baseUrl", "llm.baseUrl")
 		}
-		if a.key.IsZero() && *a.baseURL == llm.BaseURL && !l.isMissing(a.block+".apiKey") && !llm.APIKey.IsZero() {
+		if l.follows(a.key.IsZero() && *a.baseURL == llm.BaseURL && !llm.APIKey.IsZero(), a.block+".apiKey", "llm.apiKey") {
 			*a.key = llm.APIKey
-			l.follow(a.block+".apiKey", "llm.apiKey")
 		}
 	}
 }
