@@ -21,15 +21,15 @@ type Telegram struct {
 	Groups       string `json:"groups" default:"mention" jsonschema:"enum=mention,enum=reply,enum=commands,enum=all" jsonschema_description:"What the bot answers in groups: messages that mention it or reply to it, replies alone, commands alone, or all. The owner changes it in a group with /activation."`
 	RateLimit    string `json:"rateLimit" default:"standard" jsonschema:"enum=standard,enum=off" jsonschema_description:"How fast the bot sends: within the limits that Telegram publishes, or as fast as the server takes it."`
 	Egress       string `json:"egress" default:"tool" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
-	Drafts       string `json:"drafts" default:"edit" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How text under way is shown: by editing a message, as a native draft in private chats, or not at all."`
-	Reactions    bool   `json:"reactions" jsonschema_description:"Mark people's messages with what became of them: one reaction when a message is taken, another when the run under way takes it in, none once it is answered."`
+	Drafts       string `json:"drafts" default:"edit" jsonschema:"enum=edit,enum=draft,enum=off" jsonschema_description:"How an unfinished answer is shown: by editing a message, as a native draft in private chats, or not at all."`
+	Reactions    bool   `json:"reactions" jsonschema_description:"Mark people's messages with their state: one reaction when a message is accepted, another when the current run takes it in, none once it is answered."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
 	// FollowUpMinutes count for words alone that read as if they went on.
-	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may go on without naming it, with a question or words that read so; 0: never. 10 is a good length."`
+	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may continue without naming it, with a question or a sentence that follows on; 0: never. 10 is a good length."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 
-	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots beside the first, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`
+	Accounts map[string]TelegramAccount `json:"accounts,omitempty" jsonschema_description:"Further bots, by a short name that is a part of their chats' keys; what they do not set is as for the first. They poll."`
 }
 
 // TelegramAccount configures a further bot.
@@ -60,14 +60,14 @@ type Feishu struct {
 	Groups            map[string]Group `json:"groups,omitempty" rule:"feishuGroup" jsonschema_description:"Groups the bot works in, by their chat id (oc_…); * stands for every other group. Groups not listed are refused."`
 	RateLimit         RateLimit        `json:"rateLimit" jsonschema_description:"How fast the bot sends."`
 	Egress            string           `json:"egress" default:"tool" jsonschema:"enum=tool,enum=direct" jsonschema_description:"How answers leave; wins over context.chatEgress.mode."`
-	Drafts            string           `json:"drafts" default:"card" jsonschema:"enum=card,enum=off" jsonschema_description:"How text under way is shown: in a streaming card, or not at all."`
+	Drafts            string           `json:"drafts" default:"card" jsonschema:"enum=card,enum=off" jsonschema_description:"How an unfinished answer is shown: in a streaming card, or not at all."`
 	GroupContext      int              `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
 }
 
 // FeishuHook configures Feishu's webhook: plain HTTP on this machine, behind a proxy that speaks TLS.
 type FeishuHook struct {
 	Listen string `json:"listen" default:"127.0.0.1:8445" rule:"listen" jsonschema_description:"Address that the proxy in front passes requests on to."`
-	Path   string `json:"path" default:"/feishu" rule:"urlPath" jsonschema_description:"Path of the request address that the developer console was told."`
+	Path   string `json:"path" default:"/feishu" rule:"urlPath" jsonschema_description:"Path of the request address that is set in the developer console."`
 }
 
 // Group configures one Feishu group that the bot works in.
@@ -81,7 +81,7 @@ type Group struct {
 type RateLimit struct {
 	PerSecond         Limit `json:"perSecond" default:"50" jsonschema_description:"Sends per second over all chats."`
 	PerChatPerSecond  Limit `json:"perChatPerSecond" default:"5" jsonschema_description:"Sends per second into one chat."`
-	PerGroupPerMinute Limit `json:"perGroupPerMinute" jsonschema_description:"Sends per minute into one group, beside perChatPerSecond."`
+	PerGroupPerMinute Limit `json:"perGroupPerMinute" jsonschema_description:"Sends per minute into one group, in addition to perChatPerSecond."`
 }
 
 // Web configures the web chat.

@@ -50,7 +50,7 @@ func (l *loader) reportIdle() {
 	}
 }
 
-// place is where to look for a key, at least the file it would stand in.
+// place is where to look for a key: at least the file that would set it.
 func (l *loader) place(key string) Origin {
 	o := l.origins.place(key)
 	if o.Source == FromDefault && l.hasFile {
@@ -122,7 +122,7 @@ func (l *loader) warnOpenness() {
 		unwise       bool
 		key, message string
 	}{
-		// A Bot API on this machine is taken for a test server: no strangers use that bot.
+		// A Bot API on this machine is assumed to be a test server, whose bot no strangers use.
 		{telegram.Enabled && telegram.Access == AccessOpen && !isLoopbackURL(telegram.BaseURL), "adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`},
 		{telegram.Enabled && telegram.Webhook.URL != "" && public(telegram.Webhook.Listen), "adapters.telegram.webhook.listen", plain},
 		{telegram.Enabled && short(telegram.Webhook.Secret), "adapters.telegram.webhook.secret", guessed},

@@ -246,7 +246,7 @@ func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
-	d.addFiles(x.files)
+	d.addFiles(x.files...)
 	d.notes[k.key] = x
 	if err != nil {
 		d.fault(k, n, "%v", err)

@@ -24,7 +24,7 @@ type expansion struct {
 	via []string
 	// literal: the file itself holds the text, at least as a fallback.
 	literal bool
-	// missing says for every variable or file that is not there what is not there.
+	// missing describes every variable or file that does not exist.
 	missing []string
 	// files are the paths of all files named, there or not.
 	files []string
@@ -80,7 +80,7 @@ func (l *loader) expand(s string) (expansion, error) {
 	return x, nil
 }
 
-// reference replaces what stands between the braces.
+// reference replaces the text between the braces.
 func (l *loader) reference(inner string, x *expansion) (string, error) {
 	if strings.Contains(inner, "${") {
 		return "", errors.New("nests one ${…} in another, which is not possible")

@@ -37,11 +37,11 @@ type Options struct {
 	// Secrets are refused here: command lines can be seen by others.
 	Flags map[string]string
 	// Names lists the variables of the environment, so that misspelt ones of ours are
-	// reported; nil: those of .env alone are looked at.
+	// reported. If it is nil, only those of .env are checked.
 	Names func() []string
-	// VoidRule says that a rule for commands covers nothing; nil: none is looked at.
+	// VoidRule says that a rule for commands covers nothing. If it is nil, no rule is checked.
 	VoidRule func(rule string) bool
-	// DenyFault says why a prohibition of commands can never match; nil: none is looked at.
+	// DenyFault says why a prohibition of commands can never match. If it is nil, none is checked.
 	DenyFault func(rule string) error
 	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
 	Strict bool
@@ -104,13 +104,13 @@ type loader struct {
 	expanded  int // bytes that strings of the files expanded to
 }
 
-// missingValue is a string of ship.json that needs what is not there.
+// missingValue is a string of ship.json that names variables or files that do not exist.
 type missingValue struct {
 	origin Origin
 	what   []string
 }
 
-// literalSecret is a secret that stands in ship.json itself.
+// literalSecret is a secret that ship.json itself contains.
 type literalSecret struct {
 	key, variable string
 	origin        Origin
@@ -160,12 +160,10 @@ func (l *loader) report(s Severity, at Origin, key, message string) {
 		return
 	}
 	f := Finding{Severity: s, File: at.Name, Line: at.Line, Col: at.Col, Key: printable(key), Message: printable(message)}
-	switch at.Source {
-	case FromFlag:
+	if at.Source == FromFlag {
 		f.File = "flag " + at.Name
-	case FromDefault:
+	} else if at.Source == FromDefault {
 		f.File = "settings"
-	case FromEnv, FromFile, FromKey:
 	}
 	l.findings = append(l.findings, f)
 }
@@ -196,7 +194,7 @@ func (l *loader) byOperator(name string) bool {
 	return ok
 }
 
-func (l *loader) addFiles(paths []string) {
+func (l *loader) addFiles(paths ...string) {
 	for _, p := range paths {
 		if !slices.Contains(l.files, p) {
 			l.files = append(l.files, p)
@@ -215,7 +213,7 @@ func (l *loader) lookup(name string) (string, bool) {
 // readEnvFile reads the project's .env, if there is one.
 func (l *loader) readEnvFile() {
 	path := filepath.Join(l.Dir, envFileName)
-	l.addFiles([]string{path})
+	l.addFiles(path)
 	at := Origin{Source: FromFile, Name: envFileName}
 	src, err := readSmall(path, maxEnvFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +238,7 @@ func (l *loader) readEnvFile() {
 // parse reads a settings file. The tree is nil if the file does not exist or is empty. It
 // is false if the file cannot be used, which is reported.
 func (l *loader) parse(path string, at Origin) (root *jsonpos.Node, ok bool) {
-	l.addFiles([]string{path})
+	l.addFiles(path)
 	src, err := readSmall(path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0:

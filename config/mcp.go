@@ -65,7 +65,7 @@ type MCPServer struct {
 	// their place: nothing that a server says may show them.
 	Hidden []Secret
 	// Fetch are arguments with which Command, a package runner such as npx, only fetches
-	// what it runs for Args; empty: it is none.
+	// what it runs for Args. It is empty for other programs.
 	Fetch []string
 
 	packages []string // that Fetch fetches
@@ -101,8 +101,8 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 		return nil, err
 	}
 	inner.variables = l.loader.variables
-	m := mcpLoader{loader: inner, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
-	root, ok := inner.parse(path, m.at)
+	m := mcpLoader{decoder: decoder{loader: inner, origin: Origin{Source: FromFile, Name: mcpFileName}, expands: true}, servers: map[string]MCPServer{}}
+	root, ok := inner.parse(path, m.origin)
 	if root != nil {
 		ok = m.read(root)
 	}
@@ -119,8 +119,7 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 
 // mcpLoader collects the servers of one file.
 type mcpLoader struct {
-	*loader
-	at      Origin
+	decoder
 	servers map[string]MCPServer
 	reaches []Reach
 }
@@ -128,7 +127,7 @@ type mcpLoader struct {
 // read reads all servers. It is false if nothing of the file can be used.
 func (m *mcpLoader) read(root *jsonpos.Node) bool {
 	if root.Kind != jsonpos.Object {
-		m.report(Error, m.of(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
+		m.report(Error, m.at(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
 		return false
 	}
 	usable := true
@@ -136,9 +135,9 @@ func (m *mcpLoader) read(root *jsonpos.Node) bool {
 		switch {
 		case member.Key == "$schema":
 		case member.Key != "servers" && member.Key != "mcpServers":
-			m.report(m.unknownSeverity(), m.of(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
+			m.report(m.unknownSeverity(), m.at(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
 		case member.Value.Kind != jsonpos.Object:
-			m.report(Error, m.of(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
+			m.report(Error, m.at(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
 			usable = false
 		default:
 			for _, s := range member.Value.Members {
@@ -149,16 +148,10 @@ func (m *mcpLoader) read(root *jsonpos.Node) bool {
 	return usable
 }
 
-func (m *mcpLoader) of(p jsonpos.Place) Origin {
-	at := m.at
-	at.Line, at.Col = p.Line, p.Col
-	return at
-}
-
 // server reads one server. Its faults are reported and turn it off.
 func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	key, name := joinKey(block, member.Key), member.Key
-	at := m.of(member.Place)
+	at := m.at(member.Place)
 	_, twice := m.servers[name]
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`).MatchString(name):
@@ -174,8 +167,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	before := len(m.findings)
 	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	d := &decoder{loader: m.loader, origin: m.at, expands: true}
-	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
+	m.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
 		m.reportMissing(key)
 		m.check(key, at, fields)
@@ -195,7 +187,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	}
 }
 
-// reportMissing reports the variables and files that a server needs and that are not there.
+// reportMissing reports the variables and files that a server needs and that do not exist.
 func (m *mcpLoader) reportMissing(key string) {
 	for _, k := range slices.Sorted(maps.Keys(m.missing)) {
 		if k == key || strings.HasPrefix(k, key+".") {
@@ -239,11 +231,9 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
 		}
 	}
-	for _, paths := range [][]string{{f.Cwd}, f.Read, f.Write} {
-		for _, p := range paths {
-			if strings.ContainsRune(p, 0) {
-				fault("read", "has a path with a NUL character")
-			}
+	for _, p := range slices.Concat([]string{f.Cwd}, f.Read, f.Write) {
+		if strings.ContainsRune(p, 0) {
+			fault("read", "has a path with a NUL character")
 		}
 	}
 	m.warnShown(key, f)
@@ -263,26 +253,27 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 			m.report(Warn, o, arg, arg+" takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
 		}
 	}
+	const help = `write "${NAME}" and set the variable in the environment or in ` + envFileName
 	words := secretWords()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, s := range m.literals {
 		name := s.key[strings.LastIndexByte(s.key, '.')+1:]
 		if strings.HasPrefix(s.key, key+".") && s.key != key+".url" && words.MatchString(name) {
-			told[s.key] = true
-			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; write \"${NAME}\" and set the variable in the environment or in "+envFileName)
+			reported[s.key] = true
+			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; "+help)
 		}
 	}
 	for _, s := range f.spelledOut(key) {
 		o, ok := m.origins[s.key]
-		if !ok || len(o.Via) > 0 || told[s.key] {
+		if !ok || len(o.Via) > 0 || reported[s.key] {
 			continue
 		}
-		told[s.key] = true
-		help := "write \"${NAME}\" and set the variable in the environment or in " + envFileName
+		reported[s.key] = true
+		also := ""
 		if strings.HasPrefix(s.key, key+".args[") {
-			help += "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
+			also = "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
 		}
-		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help)
+		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help+also)
 	}
 }
 
@@ -319,12 +310,7 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
 		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Shown: shownServer(node),
 	}
-	for _, p := range f.Read {
-		s.Read = append(s.Read, filepath.Clean(m.absolute(p)))
-	}
-	for _, p := range f.Write {
-		s.Write = append(s.Write, filepath.Clean(m.absolute(p)))
-	}
+	s.Read, s.Write = m.folders(f.Read), m.folders(f.Write)
 	if f.Cwd != "" {
 		s.Dir = m.absolute(f.Cwd)
 	}
@@ -342,7 +328,15 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 	return s
 }
 
-// hidden are the texts of a server that nobody may read: what came out of variables
+// folders are paths as they are seen from the project's folder.
+func (l *loader) folders(paths []string) (out []string) {
+	for _, p := range paths {
+		out = append(out, filepath.Clean(l.absolute(p)))
+	}
+	return out
+}
+
+// hidden are the texts of a server that must not be shown: what came out of variables
 // and files, and what is secret by its name.
 func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	seen := map[string]bool{}

@@ -133,7 +133,7 @@ func TestMCPFindings(t *testing.T) {
 }
 
 // What a program gets as an argument can be read by everybody on the machine: a
-// variable there is told of, one in its environment is not.
+// variable there causes a warning, one in its environment does not.
 func TestSE4SecretsInArguments(t *testing.T) {
 	const text = `{"servers": {"a": {"command": "x", "args": ["plain", "-k=${TOKEN}"], "env": {"API_TOKEN": "${TOKEN}"}}}}`
 	m, _, err := loadMCP(t, text, map[string]string{"TOKEN": "very-secret-token"})

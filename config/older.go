@@ -88,7 +88,7 @@ func (d *decoder) withoutEffect(key string, at jsonpos.Place, note string) {
 }
 
 // readMoved reads the values of older keys where the current key is not set. Of
-// blocks, this goes for each of their keys.
+// blocks, this is decided for each of their keys.
 func (d *decoder) readMoved(root keyValue) {
 	for len(d.moved) > 0 {
 		m := d.moved[0]

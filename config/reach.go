@@ -27,7 +27,7 @@ const (
 // that is sent keys and chats, a variable or a file that is read, a program that is
 // started. The operator agrees to all of them once. What flags and the operator's own
 // variables set, the services' own addresses, and addresses on this
-// machine are none.
+// machine are not listed.
 type Reach struct {
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
@@ -189,7 +189,7 @@ func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 		return true, value
 	case FromEnv:
 		return slices.Contains(o.Via, envFileName), value
-	case FromKey: // an address that follows from the provider is judged by itself
+	case FromKey: // an address that follows from the provider counts as set by the folder
 		return true, value
 	case FromFlag, FromDefault:
 	}

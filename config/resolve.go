@@ -47,7 +47,7 @@ func (l *loader) follows(unset bool, key, from string) bool {
 	return unset
 }
 
-// wellKnown reads a variable that counts by itself for a key nobody set.
+// wellKnown reads a variable that counts by itself for a key that is not set.
 func (l *loader) wellKnown(key, name string) {
 	if !l.origins.untouched(key) {
 		return

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// stars stand for every secret, whatever its length.
+// stars replace every secret, whatever its length.
 const stars = "********"
 
 // Secret is a text that cannot be printed: every way of formatting, encoding or
 // logging it gives stars (or nothing when it is empty). Only [Secret.Reveal] gives the text.
 //
-// The text hides behind a pointer, so that fmt shows an address where it prints
+// The text is behind a pointer, so that fmt shows an address where it prints
 // unexported fields by reflection, past the methods. A Secret may be copied freely; compare
 // with [Secret.Equal]. The zero value is the empty secret.
 type Secret struct{ text *string }

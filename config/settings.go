@@ -47,14 +47,14 @@ type Settings struct {
 	LLM         LLM             `json:"llm" jsonschema_description:"The language model."`
 	Context     ContextSettings `json:"context" jsonschema_description:"What a chat keeps, sends to the model and remembers."`
 	Limits      Limits          `json:"limits" jsonschema_description:"What the host holds in memory."`
-	Skills      Skills          `json:"skills" jsonschema_description:"Where skills are found, beside .ship/skills and .claude/skills."`
+	Skills      Skills          `json:"skills" jsonschema_description:"Where skills are found, in addition to .ship/skills and .claude/skills."`
 	Permissions Permissions     `json:"permissions" jsonschema_description:"What tools may do."`
 	Adapters    Adapters        `json:"adapters" jsonschema_description:"The places where people chat."`
 	Speech      Speech          `json:"speech" jsonschema_description:"Voice messages."`
 	Budget      Budget          `json:"budget" jsonschema_description:"Spending limits. They have no effect yet."`
 	Metrics     Metrics         `json:"metrics" jsonschema_description:"The metrics endpoint."`
 	Log         Log             `json:"log" jsonschema_description:"The log of the process."`
-	Retention   Retention       `json:"retention" jsonschema_description:"How long things are kept that nobody needs to go on."`
+	Retention   Retention       `json:"retention" jsonschema_description:"How long things are kept that the chats no longer need."`
 }
 
 // LLM configures the language model and those that step in for it.
@@ -68,11 +68,11 @@ type LLM struct {
 	ContextWindow     int        `json:"contextWindow" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"The model's context window in tokens; 0 means unknown."`
 	FirstByteS        int        `json:"firstByteS" default:"60" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds that a model may take to begin its answer; then the next fallback is asked. Default: 60, or 15 when there are fallbacks."`
 	IdleTimeoutS      int        `json:"idleTimeoutS" default:"120" jsonschema:"minimum=1,maximum=3600" jsonschema_description:"Seconds without a byte after which an answer that has begun counts as cut off."`
-	MaxConcurrency    int        `json:"maxConcurrency" default:"512" jsonschema:"minimum=1,maximum=65536" jsonschema_description:"Model calls under way at once, over all chats."`
+	MaxConcurrency    int        `json:"maxConcurrency" default:"512" jsonschema:"minimum=1,maximum=65536" jsonschema_description:"Model calls in progress at once, over all chats."`
 	RequestsPerMinute Limit      `json:"requestsPerMinute" jsonschema_description:"Model calls started per minute, over all chats."`
 
 	Organization  string            `json:"organization,omitempty" jsonschema_description:"Sent as OpenAI-Organization."`
-	APIVersion    string            `json:"apiVersion,omitempty" jsonschema_description:"The api-version of an Azure OpenAI resource, such as 2024-10-21. baseUrl is then the address of the resource, model the name of the deployment, and the key goes as api-key."`
+	APIVersion    string            `json:"apiVersion,omitempty" jsonschema_description:"The api-version of an Azure OpenAI resource, such as 2024-10-21. baseUrl is then the address of the resource, model the name of the deployment, and the key is sent as api-key."`
 	Headers       map[string]Secret `json:"headers,omitempty" jsonschema_description:"Further headers of every request; values may be ${NAME}."`
 	Query         map[string]Secret `json:"query,omitempty" jsonschema_description:"Query parameters of every request; values may be ${NAME}."`
 	Tools         bool              `json:"tools" default:"true" jsonschema_description:"Whether the model takes tools. One that refuses them is found out and asked without them until the next start."`
@@ -116,7 +116,7 @@ type ModelSettings struct {
 // ContextSettings is the block context of ship.json.
 type ContextSettings struct {
 	History      History      `json:"history" jsonschema_description:"The history of a chat and its compaction."`
-	ChatQueue    ChatQueue    `json:"chatQueue" jsonschema_description:"Messages that arrive while a run is under way."`
+	ChatQueue    ChatQueue    `json:"chatQueue" jsonschema_description:"Messages that arrive during a run."`
 	Contexts     Contexts     `json:"contexts" jsonschema_description:"Snapshots of a chat that can be left and loaded again."`
 	Memory       Memory       `json:"memory" jsonschema_description:"Facts kept across compactions."`
 	AgentContext AgentContext `json:"agentContext" jsonschema_description:"Summaries of past runs."`

@@ -96,7 +96,7 @@ func TestSE1Expand(t *testing.T) {
 	})
 }
 
-// What is missing stops the start by its name; what is there is not told.
+// A missing variable stops the start and is named; the value of another one is not shown.
 func TestSE1MissingIsNamed(t *testing.T) {
 	const there = "canary-there"
 	for _, in := range []string{"${A}${B}", "x${B}${A}", "${A}-${file:b}"} {

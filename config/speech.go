@@ -9,11 +9,11 @@ type Speech struct {
 
 // Transcribe configures how voice messages become text.
 type Transcribe struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is told so."`
+	Model          string   `json:"model,omitempty" jsonschema_description:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is informed."`
 	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/transcriptions, the only place recordings are sent to. Default: llm's."`
 	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
 	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model, such as [\"whisper-cli\", \"-m\", \"/models/ggml-base.bin\", \"-nt\", \"-f\", \"{file}\"]. {file} is the recording, {language} the language; what it writes is the text. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read beside the system's and those its arguments name."`
+	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
 	Language       string   `json:"language,omitempty" rule:"language" jsonschema_description:"Language that is mostly spoken, such as en or zh; unset: found out."`
 	MaxMB          int      `json:"maxMB" default:"20" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Largest recording in megabytes that is listened to."`
 	MaxSeconds     int      `json:"maxSeconds" default:"600" jsonschema:"minimum=1,maximum=7200" jsonschema_description:"Longest recording in seconds that is listened to."`
@@ -23,12 +23,12 @@ type Transcribe struct {
 
 // Speak configures how text becomes voice messages.
 type Speak struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: there is no tts_speak."`
+	Model          string   `json:"model,omitempty" jsonschema_description:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: the tool tts_speak is not offered."`
 	Voice          string   `json:"voice" default:"alloy" jsonschema_description:"Voice, as the API names it."`
 	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/speech. Default: llm's."`
 	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
 	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model. It reads the text and writes a recording, to {output} or to its output; Opus in Ogg becomes a voice message, MP3 and WAV a file. {voice} is the voice. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read beside the system's and those its arguments name."`
+	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
 	Format         string   `json:"format" default:"opus" jsonschema:"enum=opus,enum=mp3" jsonschema_description:"Format asked of the API. Only opus becomes a voice message."`
 	MaxChars       int      `json:"maxChars" default:"2000" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Longest text of one voice message."`
 	MaxConcurrency int      `json:"maxConcurrency" default:"4" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Texts spoken at once, over all chats."`
