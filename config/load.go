@@ -162,7 +162,8 @@ func (l *loader) report(s Severity, at Origin, key, message string) {
 	f := Finding{Severity: s, File: at.Name, Line: at.Line, Col: at.Col, Key: printable(key), Message: printable(message)}
 	if at.Source == FromFlag {
 		f.File = "flag " + at.Name
-	} else if at.Source == FromDefault {
+	}
+	if at.Source == FromDefault {
 		f.File = "settings"
 	}
 	l.findings = append(l.findings, f)
