@@ -409,7 +409,7 @@ func BenchmarkLoad(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := project(b, string(text), "LLM_KEY=k\nTG_TOKEN=1:a\nWEB_TOKEN=0123456789abcdef\nAPI_TOKEN=0123456789abcdef\n")
+	dir := project(b, string(text), "LLM_KEY=k\nTG_TOKEN=1:a\nWEB_TOKEN=0123456789abcdef\nAPI_TOKEN=0123456789abcdef\nSPEECH_KEY=k\n")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Load(Options{Dir: dir}); err != nil {

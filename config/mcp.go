@@ -227,7 +227,7 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 		}
 	}
 	for name, value := range f.Headers {
-		if !isHeader(name, value.Reveal()) {
+		if !(&checker{}).isHeader(name, value.Reveal()) {
 			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // broken returns what is wrong with a text under the rule that the table names for its
 // key, or "". The message continues a sentence that begins with the key.
-func (f field) broken(text string) string {
+func (c *checker) broken(f field, text string) string {
 	switch f.rule {
 	case "baseUrl":
 		return wrongBaseURL(text)
@@ -43,14 +43,14 @@ func (f field) broken(text string) string {
 	case "command":
 		return unless(strings.TrimSpace(text) != "" && !hasControl(text), `wants the words of a command, such as "git status"`)
 	case "host":
-		fine := len(text) <= 253 && matches(`(\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*)`, text)
+		fine := len(text) <= 253 && c.matches(`(\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*)`, text)
 		return unless(fine, `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
 	}
-	return f.mismatch(text)
+	return c.mismatch(f, text)
 }
 
 // mismatch is the part of broken that compares the whole text with a pattern.
-func (f field) mismatch(text string) string {
+func (c *checker) mismatch(f field, text string) string {
 	pattern, message := "", ""
 	switch f.rule {
 	case "":
@@ -71,7 +71,7 @@ func (f field) mismatch(text string) string {
 	default:
 		return "has a rule that does not exist: " + f.rule
 	}
-	return unless(matches(pattern, text), message)
+	return unless(c.matches(pattern, text), message)
 }
 
 func unless(fine bool, message string) string {
@@ -81,9 +81,17 @@ func unless(fine bool, message string) string {
 	return message
 }
 
-// matches reports whether a pattern matches a whole text.
-func matches(pattern, text string) bool {
-	return regexp.MustCompile("^" + pattern + "$").MatchString(text)
+// matches reports whether a pattern matches a whole text. It compiles each pattern once.
+func (c *checker) matches(pattern, text string) bool {
+	compiled, ok := c.patterns[pattern]
+	if !ok {
+		compiled = regexp.MustCompile("^" + pattern + "$")
+		if c.patterns == nil {
+			c.patterns = map[string]*regexp.Regexp{}
+		}
+		c.patterns[pattern] = compiled
+	}
+	return compiled.MatchString(text)
 }
 
 func notInToken(r rune) bool { return r <= ' ' || r >= 0x7f }
@@ -105,8 +113,8 @@ func wrongBaseURL(text string) string {
 }
 
 // isHeader reports whether a header has a name and a value that can be sent.
-func isHeader(name, value string) bool {
-	return matches("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", name) && !strings.ContainsAny(value, "\r\n\x00")
+func (c *checker) isHeader(name, value string) bool {
+	return c.matches("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", name) && !strings.ContainsAny(value, "\r\n\x00")
 }
 
 // isAddress reports whether a text is host:port with a numeric port.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,10 @@ func (s *Settings) faults() []fault {
 }
 
 // checker collects faults.
-type checker struct{ faults []fault }
+type checker struct {
+	faults   []fault
+	patterns map[string]*regexp.Regexp
+}
 
 func (c *checker) fault(key, format string, args ...any) {
 	c.faults = append(c.faults, fault{key, fmt.Sprintf(format, args...)})
@@ -60,8 +64,8 @@ func (c *checker) unset(needed bool, key, message string) {
 func (c *checker) value(k keyValue) bool {
 	v := reflect.Indirect(k.value)
 	if tags, ok := reflect.TypeAssert[Tags](k.value); ok {
-		if i := slices.IndexFunc(tags, func(tag string) bool { return k.broken(tag) != "" }); i >= 0 {
-			c.fault(k.key, "%s", k.broken(tags[i])) // One fault is enough, and the list may be a single word.
+		if i := slices.IndexFunc(tags, func(tag string) bool { return c.broken(k.field, tag) != "" }); i >= 0 {
+			c.fault(k.key, "%s", c.broken(k.field, tags[i])) // One fault is enough, and the list may be a single word.
 		}
 		return false
 	}
@@ -70,7 +74,7 @@ func (c *checker) value(k keyValue) bool {
 	case isSecret && !isExtra(k.key) && strings.ContainsFunc(secret.Reveal(), notInToken):
 		c.fault(k.key, "has blanks or characters that no key or token has; check what was pasted")
 	case isSecret:
-		c.check(k.key, k.broken(secret.Reveal()))
+		c.check(k.key, c.broken(k.field, secret.Reveal()))
 	case v.Kind() == reflect.String:
 		c.word(k, v.String())
 	case v.CanInt():
@@ -79,11 +83,11 @@ func (c *checker) value(k keyValue) bool {
 		c.between(k, v.Float())
 	case v.Kind() == reflect.Map:
 		for _, name := range k.names() {
-			c.check(joinKey(k.key, name), k.broken(name))
+			c.check(joinKey(k.key, name), c.broken(k.field, name))
 		}
 	case v.Kind() == reflect.Slice && k.rule != "":
 		for i := range v.Len() {
-			c.check(fmt.Sprintf("%s[%d]", k.key, i), k.broken(v.Index(i).String()))
+			c.check(fmt.Sprintf("%s[%d]", k.key, i), c.broken(k.field, v.Index(i).String()))
 		}
 	}
 	return true
@@ -93,7 +97,7 @@ func (c *checker) word(k keyValue, word string) {
 	if len(k.enum) == 0 && k.key != "description" && hasControl(word) {
 		c.fault(k.key, "has a line break or another control character")
 	}
-	c.check(k.key, k.broken(word))
+	c.check(k.key, c.broken(k.field, word))
 	if len(k.enum) == 0 || slices.Contains(k.enum, word) || (word == "" && k.optional) {
 		return
 	}
@@ -125,7 +129,7 @@ func (c *checker) accounts(t Telegram) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Accounts)) {
 		key, token := joinKey(block, name)+".botToken", t.Accounts[name].BotToken
-		c.check(joinKey(block, name), unless(matches("[a-z0-9_]{1,32}", name), "is not an account name; use 1 to 32 small letters, digits and _"))
+		c.check(joinKey(block, name), unless(c.matches("[a-z0-9_]{1,32}", name), "is not an account name; use 1 to 32 small letters, digits and _"))
 		switch {
 		case token.IsZero():
 			c.fault(key, "is not set; BotFather gives every bot a token")
@@ -175,11 +179,11 @@ func (c *checker) api(block string, f Fallback) {
 	c.unset(isKnown && f.Model == "", block+".model", "; write the name of the model as its provider spells it")
 	c.unset(isKnown && f.BaseURL == "" && known.baseURL == "", block+".baseUrl", `; provider "custom" needs it, such as "http://127.0.0.1:11434/v1"`)
 	c.unset(known.needsKeyAt(f.BaseURL) && f.APIKey.IsZero(), block+".apiKey", "; "+keyHint(block, f.Provider))
-	c.check(block+".apiVersion", unless(matches(`[A-Za-z0-9._-]*`, f.APIVersion), `wants a version such as "2024-10-21"`))
+	c.check(block+".apiVersion", unless(c.matches(`[A-Za-z0-9._-]*`, f.APIVersion), `wants a version such as "2024-10-21"`))
 	own := []string{"content-type", "content-length", "host", "accept", "transfer-encoding", "connection", "accept-encoding"}
 	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
 		switch {
-		case !isHeader(name, "") || hasControl(f.Headers[name].Reveal()):
+		case !c.isHeader(name, "") || hasControl(f.Headers[name].Reveal()):
 			c.fault(block+".headers", "has %q, which is no header that can be sent", shorten(name))
 		case slices.Contains(own, strings.ToLower(name)):
 			c.fault(block+".headers", "has %q, which every request sets by itself; leave it out", shorten(name))
