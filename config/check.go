@@ -5,7 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,20 +13,20 @@ import (
 // shortToken is the length below which a token can be guessed.
 const shortToken = 16
 
-// check reports the faults of [Settings.Validate] where they stand, and what is
+// check reports the faults of the settings at the places where they are set, and what is
 // allowed but unwise.
 func (l *loader) check() {
-	for _, fault := range l.settings.faults() {
-		if !l.hasError(fault.Key) {
-			l.report(Error, l.place(fault.Key), fault.Key, fault.Error())
+	for _, f := range l.settings.faults() {
+		if !l.hasError(f.key) {
+			l.report(Error, l.place(f.key), f.key, f.key+" "+f.message)
 		}
 	}
-	l.checkDenied()
+	l.checkCommands()
 	l.warnLiterals()
 	llm := l.settings.LLM
-	l.warnNoKey("llm", llm.Provider, llm.BaseURL, !llm.APIKey.IsZero() || len(llm.Headers) > 0 || len(llm.Query) > 0)
+	l.warnNoKey("llm", Fallback{Provider: llm.Provider, BaseURL: llm.BaseURL, APIKey: llm.APIKey, Headers: llm.Headers, Query: llm.Query})
 	for i, f := range llm.Fallbacks {
-		l.warnNoKey(fmt.Sprintf("llm.fallbacks[%d]", i), f.Provider, f.BaseURL, !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0)
+		l.warnNoKey(fmt.Sprintf("llm.fallbacks[%d]", i), f)
 	}
 	l.warnOpenness()
 	l.warnSkillPaths()
@@ -34,8 +34,8 @@ func (l *loader) check() {
 	l.reportIdle()
 }
 
-// reportIdle reports keys that are accepted and that nothing reads yet. Who sets a
-// limit must not believe that it holds.
+// reportIdle reports keys that are accepted but have no effect yet: whoever sets a limit
+// must not rely on it.
 func (l *loader) reportIdle() {
 	for _, key := range slices.Sorted(maps.Keys(l.origins)) {
 		name := key[strings.LastIndexByte(key, '.')+1:]
@@ -50,7 +50,7 @@ func (l *loader) reportIdle() {
 	}
 }
 
-// place is where to look for a key, at least the file it would stand in.
+// place is where to look for a key: at least the file that would set it.
 func (l *loader) place(key string) Origin {
 	o := l.origins.place(key)
 	if o.Source == FromDefault && l.hasFile {
@@ -84,12 +84,7 @@ func (l *loader) noteSecret(k keyValue, o Origin, x expansion) {
 
 // variableOf proposes a variable for the value of a header or query parameter.
 func variableOf(name string) string {
-	return "LLM_" + strings.ToUpper(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name))
+	return "LLM_" + strings.ToUpper(regexp.MustCompile("[^a-zA-Z0-9]").ReplaceAllString(name, "_"))
 }
 
 func (l *loader) warnLiterals() {
@@ -105,50 +100,49 @@ func (l *loader) warnLiterals() {
 	}
 }
 
-// warnNoKey warns of a service elsewhere that is asked without a key. Some want none.
-func (l *loader) warnNoKey(at, provider, address string, given bool) {
-	if provider != ProviderCustom || given || address == "" || isLoopback(address) || l.hasError(at+".apiKey") || l.hasError(at+".baseUrl") {
+// warnNoKey warns of a service elsewhere that is asked without a key. Some need none.
+func (l *loader) warnNoKey(at string, f Fallback) {
+	given := !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0
+	if f.Provider != ProviderCustom || given || f.BaseURL == "" || isLoopback(f.BaseURL) || l.hasError(at+".apiKey") || l.hasError(at+".baseUrl") {
 		return
 	}
-	l.report(Warn, l.place(at+".baseUrl"), at+".apiKey", at+".apiKey is not set; if this service wants a key, "+keyHint(at, provider))
+	l.report(Warn, l.place(at+".baseUrl"), at+".apiKey", at+".apiKey is not set; if this service wants a key, "+keyHint(at, f.Provider))
 }
 
 func (l *loader) warn(key, message string) { l.report(Warn, l.place(key), key, key+" "+message) }
 
 func (l *loader) warnOpenness() {
 	a := l.settings.Adapters
-	// A Bot API on this machine is taken for a test server: nobody else talks to that bot.
-	if a.Telegram.Enabled && a.Telegram.Access == AccessOpen && !isLoopbackURL(a.Telegram.BaseURL) {
-		l.warn("adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`)
-	}
-	hook := a.Telegram.Webhook
-	if a.Telegram.Enabled && hook.URL != "" && isAddress(hook.Listen) && !IsLoopback(hook.Listen) {
-		l.warn("adapters.telegram.webhook.listen", "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1")
-	}
-	if t := hook.Secret; a.Telegram.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
-		l.warn("adapters.telegram.webhook.secret", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
-	}
-	if a.Feishu.Enabled && a.Feishu.Access == AccessOpen {
-		l.warn("adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`)
-	}
-	if hook := a.Feishu.Webhook; a.Feishu.Enabled && a.Feishu.Receive == "webhook" && isAddress(hook.Listen) && !IsLoopback(hook.Listen) {
-		l.warn("adapters.feishu.webhook.listen", "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1")
-	}
-	if l.settings.Permissions.Exec.Sandbox == Off {
-		l.warn("permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`)
-	}
-	l.warnRules("allow", l.settings.Permissions.Exec.Allow)
-	if t := a.Web.Token; a.Web.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
-		l.warn("adapters.web.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
-	}
-	if t := a.API.Token; a.API.Enabled && !t.IsZero() && len(t.Reveal()) < shortToken {
-		l.warn("adapters.api.token", fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken))
+	telegram, feishu := a.Telegram, a.Feishu
+	public := func(listen string) bool { return isAddress(listen) && !IsLoopback(listen) }
+	short := func(token Secret) bool { return !token.IsZero() && len(token.Reveal()) < shortToken }
+	const plain = "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1"
+	guessed := fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken)
+	for _, w := range []struct {
+		unwise       bool
+		key, message string
+	}{
+		// A Bot API on this machine is assumed to be a test server, whose bot no strangers use.
+		{telegram.Enabled && telegram.Access == AccessOpen && !isLoopbackURL(telegram.BaseURL), "adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`},
+		{telegram.Enabled && telegram.Webhook.URL != "" && public(telegram.Webhook.Listen), "adapters.telegram.webhook.listen", plain},
+		{telegram.Enabled && short(telegram.Webhook.Secret), "adapters.telegram.webhook.secret", guessed},
+		{feishu.Enabled && feishu.Access == AccessOpen, "adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`},
+		{feishu.Enabled && feishu.Receive == "webhook" && public(feishu.Webhook.Listen), "adapters.feishu.webhook.listen", plain},
+		{l.settings.Permissions.Exec.Sandbox == Off, "permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`},
+		{a.Web.Enabled && short(a.Web.Token), "adapters.web.token", guessed},
+		{a.API.Enabled && short(a.API.Token), "adapters.api.token", guessed},
+	} {
+		if w.unwise {
+			l.warn(w.key, w.message)
+		}
 	}
 }
 
-// checkDenied reports prohibitions that forbid nothing: whoever writes one relies on it.
-func (l *loader) checkDenied() {
-	for i, rule := range l.settings.Permissions.Exec.Deny {
+// checkCommands reports prohibitions of commands that can never match, because whoever
+// writes one relies on it, and warns of permissions that cover nothing.
+func (l *loader) checkCommands() {
+	exec := l.settings.Permissions.Exec
+	for i, rule := range exec.Deny {
 		key := fmt.Sprintf("permissions.exec.deny[%d]", i)
 		if l.DenyFault == nil || l.hasError(key) {
 			continue
@@ -157,34 +151,28 @@ func (l *loader) checkDenied() {
 			l.report(Error, l.place(key), key, key+" can never match: "+err.Error())
 		}
 	}
-}
-
-// warnRules reports rules for commands that cover nothing.
-func (l *loader) warnRules(name string, rules []string) {
-	for i, rule := range rules {
-		key := fmt.Sprintf("permissions.exec.%s[%d]", name, i)
+	for i, rule := range exec.Allow {
+		key := fmt.Sprintf("permissions.exec.allow[%d]", i)
 		if l.VoidRule != nil && !l.hasError(key) && l.VoidRule(rule) {
-			l.warn(key, "covers nothing: a rule is one plain command, such as \"git status\" or \"ls *\"; "+
+			l.warn(key, `covers nothing: a rule is one plain command, such as "git status" or "ls *"; `+
 				"* at its end stands for further operands and cannot follow a program that runs others, such as bash")
 		}
 	}
 }
 
 func (l *loader) warnSkillPaths() {
-	if l.settings.Skills.AllowExternalPaths {
-		return
-	}
 	for i, path := range l.settings.Skills.Paths {
-		full := path
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(l.Dir, full)
-		}
-		rel, err := filepath.Rel(l.Dir, full)
-		if err != nil || !filepath.IsLocal(rel) {
+		rel, err := filepath.Rel(l.Dir, l.absolute(path))
+		if !l.settings.Skills.AllowExternalPaths && (err != nil || !filepath.IsLocal(rel)) {
 			l.warn(fmt.Sprintf("skills.paths[%d]", i), "leads out of the project and is skipped; move the skills, or set skills.allowExternalPaths to true")
 		}
 	}
 }
 
-// settingsValue is the reflected form of settings, for walking.
-func settingsValue(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() }
+// absolute is a path as it is seen from the project's folder.
+func (l *loader) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(l.Dir, path)
+}

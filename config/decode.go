@@ -9,15 +9,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
-// decoder writes a tree of JSON into settings: strictly, going on after a fault,
-// and telling its owner about everything it meets.
+// decoder writes a tree of JSON into settings. It is strict, continues after a fault,
+// and tells the loader about everything it meets.
 type decoder struct {
-	// origin is where the tree comes from; place adds the position of a node.
-	origin Origin
-	place  func(offset int) (line, col int)
-	// expand replaces ${…}; nil takes strings as they are.
-	expand func(string) (expansion, error)
-	owner  *loader
+	*loader
+	origin Origin // where the tree comes from
+	// expands says that ${…} in strings is replaced.
+	expands bool
 	// moved are values of older keys, to be read under their new key.
 	moved []movedValue
 }
@@ -28,17 +26,17 @@ type movedValue struct {
 	node *jsonpos.Node
 }
 
-// elementDefaults is what map and list elements with defaults of their own implement.
-type elementDefaults interface{ setDefaults() }
-
-func (d *decoder) at(n *jsonpos.Node) Origin {
+// at is the origin of a node or key at a place.
+func (d *decoder) at(p jsonpos.Place) Origin {
 	o := d.origin
-	o.Line, o.Col = d.place(n.Pos)
+	if o.Source == FromFile {
+		o.Line, o.Col = p.Line, p.Col
+	}
 	return o
 }
 
 func (d *decoder) fault(k keyValue, n *jsonpos.Node, format string, args ...any) {
-	d.owner.report(Error, d.at(n), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
+	d.report(Error, d.at(n.Place), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
 }
 
 func keyOrRoot(key string) string {
@@ -51,19 +49,17 @@ func keyOrRoot(key string) string {
 // value reads a node into a value that can be set.
 func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	if k.key != "" {
-		d.owner.origins[k.key] = d.at(n)
+		d.origins[k.key] = d.at(n.Place)
 	}
-	if k.value.CanAddr() {
-		if s, ok := reflect.TypeAssert[scalar](k.value.Addr()); ok {
-			d.scalar(k, n, s)
-			return
-		}
-	}
-	switch t := k.value.Type(); {
-	case t == reflect.TypeFor[Secret]():
-		d.secret(k, n)
+	t := k.value.Type()
+	wanted, ok := scalarOf(t)
+	switch {
+	case ok:
+		d.scalar(k, n, wanted)
 	case t == reflect.TypeFor[Tags]():
 		d.tags(k, n)
+	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
+		d.text(k, n)
 	case t.Kind() == reflect.Pointer:
 		k.value.Set(reflect.New(t.Elem()))
 		k.value = k.value.Elem()
@@ -78,8 +74,6 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 		if d.wants(k, n, jsonpos.Bool) {
 			k.value.SetBool(n.Text == "true")
 		}
-	case t.Kind() == reflect.String:
-		d.text(k, n)
 	default:
 		d.number(k, n)
 	}
@@ -92,7 +86,7 @@ func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	}
 	hint := ""
 	switch {
-	case d.expand == nil && n.Kind == jsonpos.String: // of a variable, which has no quotes
+	case !d.expands && n.Kind == jsonpos.String: // of a variable, which has no quotes
 		d.fault(k, n, "wants %s", kind)
 		return false
 	case n.Kind == jsonpos.Null:
@@ -131,28 +125,21 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			members = append(members, m)
 			continue
 		}
-		o := d.origin
-		o.Line, o.Col = d.place(m.KeyPos)
-		line, _ := d.place(members[i].KeyPos)
-		d.owner.report(Warn, o, joinKey(block, m.Key),
-			fmt.Sprintf("key %q stands twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), line))
+		d.report(Warn, d.at(m.Place), joinKey(block, m.Key),
+			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), d.at(members[i].Place).Line))
 		members[i] = m
 	}
 	return members
 }
 
 func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
-	if d.owner.full() {
-		d.owner.report(d.owner.unknownSeverity(), d.origin, "", "")
-		return
-	}
-	o := d.origin
-	o.Line, o.Col = d.place(m.KeyPos)
 	key := joinKey(k.key, m.Key)
-	if d.older(o, key, m.Value) {
-		return
+	switch {
+	case d.full(): // The report only counts it, so a long file is read quickly.
+		d.report(d.unknownSeverity(), d.origin, "", "")
+	case !d.older(key, m.Place, m.Value):
+		d.report(d.unknownSeverity(), d.at(m.Place), key, unknownKey(k.key, m.Key, k.value.Type()))
 	}
-	d.owner.report(d.owner.unknownSeverity(), o, key, unknownKey(k.key, m.Key, k.value.Type()))
 }
 
 func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
@@ -161,12 +148,12 @@ func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
 	}
 	k.value.Set(reflect.MakeMap(k.value.Type()))
 	for _, m := range d.lastMembers(k.key, n) {
-		element := reflect.New(k.value.Type().Elem())
-		if withDefaults, ok := reflect.TypeAssert[elementDefaults](element); ok {
-			withDefaults.setDefaults()
+		element := reflect.New(k.value.Type().Elem()).Elem()
+		if isBlock(element.Type()) {
+			setDefaults(element)
 		}
-		d.value(keyValue{key: joinKey(k.key, m.Key), value: element.Elem()}, m.Value)
-		k.value.SetMapIndex(reflect.ValueOf(m.Key), element.Elem())
+		d.value(keyValue{key: joinKey(k.key, m.Key), value: element}, m.Value)
+		k.value.SetMapIndex(reflect.ValueOf(m.Key), element)
 	}
 }
 
@@ -202,39 +189,52 @@ func (d *decoder) number(k keyValue, n *jsonpos.Node) {
 	k.value.SetInt(v)
 }
 
-func (d *decoder) scalar(k keyValue, n *jsonpos.Node, s scalar) {
-	var err error
-	switch n.Kind {
-	case jsonpos.Number:
-		err = s.setNumber(n.Text)
-	case jsonpos.String:
-		text, ok := d.expanded(k, n)
-		if !ok {
+func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
+	text, isWord := n.Text, n.Kind == jsonpos.String
+	if isWord {
+		if text, isWord = d.expanded(k, n); !isWord {
 			return
 		}
-		err = s.setWord(text)
-	case jsonpos.Null, jsonpos.Bool, jsonpos.Array, jsonpos.Object:
-		err = s.setWord("")
 	}
-	if err != nil {
-		d.fault(k, n, "%v", err)
+	v, inRange := wanted.number(text)
+	switch {
+	case isWord && text == wanted.word:
+		k.value.SetZero()
+	case n.Kind == jsonpos.Number && inRange:
+		k.value.Set(v.Convert(k.value.Type()))
+	default:
+		d.fault(k, n, "%v", wanted)
 	}
 }
 
+// tags reads what may be a list, a word or a yes.
+func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
+	switch n.Kind {
+	case jsonpos.Bool:
+		list := Tags{}
+		if n.Text == "true" {
+			list = Tags{usualTag}
+		}
+		k.value.Set(reflect.ValueOf(list))
+	case jsonpos.String:
+		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
+	case jsonpos.Array:
+		d.list(k, n)
+	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
+		d.fault(k, n, `wants the names of tags, such as ["think"], or true`)
+	}
+}
+
+// text reads a string or a secret.
 func (d *decoder) text(k keyValue, n *jsonpos.Node) {
 	if !d.wants(k, n, jsonpos.String) {
 		return
 	}
-	if text, ok := d.expanded(k, n); ok {
+	switch text, ok := d.expanded(k, n); {
+	case !ok:
+	case k.value.Kind() == reflect.String:
 		k.value.SetString(text)
-	}
-}
-
-func (d *decoder) secret(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.String) {
-		return
-	}
-	if text, ok := d.expanded(k, n); ok {
+	default:
 		k.value.Set(reflect.ValueOf(NewSecret(text)))
 	}
 }
@@ -242,25 +242,25 @@ func (d *decoder) secret(k keyValue, n *jsonpos.Node) {
 // expanded returns the text of a string node. It is false if the text cannot be
 // had; then the fault is reported, or kept until it is known whether it matters.
 func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
-	if d.expand == nil {
+	if !d.expands {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
-	d.owner.addFiles(x.files)
-	d.owner.notes[k.key] = x
+	d.addFiles(x.files...)
+	d.notes[k.key] = x
 	if err != nil {
 		d.fault(k, n, "%v", err)
 		return "", false
 	}
-	o := d.at(n)
+	o := d.at(n.Place)
 	o.Via = slices.Compact(x.via)
-	d.owner.origins[k.key] = o
+	d.origins[k.key] = o
 	if len(x.missing) > 0 {
-		d.owner.missing[k.key] = missingValue{origin: o, what: x.missing}
+		d.missing[k.key] = missingValue{origin: o, what: x.missing}
 		return "", false
 	}
 	if k.value.Type() == reflect.TypeFor[Secret]() {
-		d.owner.noteSecret(k, o, x)
+		d.noteSecret(k, o, x)
 	}
 	return x.text, true
 }

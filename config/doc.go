@@ -32,7 +32,7 @@
 // value from a string of the files or from a variable, and a [Secret] cannot be
 // printed. Load changes nothing outside and keeps no state: call it again to
 // reload, and keep the settings you have if it fails. Everything here is safe for
-// concurrent use as long as nobody changes the [Settings].
+// concurrent use as long as no caller changes the [Settings].
 //
 // The package leaves to others: watching files, writing ship.json, and reaching
 // out to check that a key or token really works.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,9 +20,8 @@ const (
 func parseEnv(src []byte) (map[string]string, []Finding) {
 	vars := map[string]string{}
 	var findings []Finding
-	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	number := 0
-	for line := range strings.Lines(string(src)) {
+	for line := range strings.Lines(string(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) {
 		number++
 		text := strings.TrimSpace(line)
 		if text == "" || text[0] == '#' {
@@ -41,68 +41,22 @@ func parseEnvLine(text string) (name, value, fault string) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", "", "the line is not plain UTF-8 text"
 	}
-	if rest, ok := strings.CutPrefix(text, "export "); ok {
-		text = strings.TrimSpace(rest)
-	}
-	name, rest, found := strings.Cut(text, "=")
-	name = strings.TrimSpace(name)
+	name, value, found := strings.Cut(strings.TrimPrefix(text, "export "), "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !found || !isVariable(name) {
 		return "", "", "the line is not of the form NAME=value"
 	}
-	value, fault = parseEnvValue(strings.TrimSpace(rest))
-	return name, value, fault
-}
-
-func parseEnvValue(s string) (value, fault string) {
-	if s == "" {
-		return "", ""
+	if !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
+		value, _, _ = strings.Cut(" "+value, " #")
+		return name, strings.TrimSpace(value), ""
 	}
-	if s[0] != '"' && s[0] != '\'' {
-		if i := strings.Index(s, " #"); i >= 0 {
-			s = strings.TrimSpace(s[:i])
-		}
-		if s != "" && s[0] == '#' {
-			s = ""
-		}
-		return s, ""
-	}
-	value, rest, closed := unquoteEnv(s)
-	rest = strings.TrimSpace(rest)
+	quoted := regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(.*)$`).FindStringSubmatch(value)
 	switch {
-	case !closed:
-		return "", "the value's quote is not closed on its line"
-	case rest != "" && rest[0] != '#':
-		return "", "text follows the closing quote of the value"
+	case quoted == nil:
+		return "", "", "the value's quote is not closed on its line"
+	case quoted[3] != "" && quoted[3][0] != '#':
+		return "", "", "text follows the closing quote of the value"
 	}
-	return value, ""
-}
-
-// unquoteEnv reads a quoted value up to its closing quote.
-func unquoteEnv(s string) (value, rest string, closed bool) {
-	quote := s[0]
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == quote:
-			return b.String(), s[i+1:], true
-		case c == '\\' && quote == '"' && i+1 < len(s):
-			i++
-			b.WriteString(unescapeEnv(s[i]))
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", "", false
-}
-
-func unescapeEnv(c byte) string {
-	switch c {
-	case 'n':
-		return "\n"
-	case 't':
-		return "\t"
-	case '"', '\\', '$':
-		return string(c)
-	}
-	return `\` + string(c)
+	unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, "$")
+	return name, unescape.Replace(quoted[1]) + quoted[2], ""
 }

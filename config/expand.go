@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -18,15 +17,6 @@ const (
 	maxExpanded = 4 << 20
 )
 
-// expander replaces ${…} in strings of ship.json.
-type expander struct {
-	dir    string
-	lookup func(name string) (string, bool)
-	// operator reports whether a variable is set outside of the project; nil: none is.
-	operator func(name string) bool
-	total    int // bytes yielded so far
-}
-
 // expansion is a string of ship.json after expansion.
 type expansion struct {
 	text string
@@ -34,7 +24,7 @@ type expansion struct {
 	via []string
 	// literal: the file itself holds the text, at least as a fallback.
 	literal bool
-	// missing says for every variable or file that is not there what is not there.
+	// missing describes every variable or file that does not exist.
 	missing []string
 	// files are the paths of all files named, there or not.
 	files []string
@@ -46,7 +36,7 @@ type expansion struct {
 }
 
 // expand returns an error for bad syntax only; it never quotes the string.
-func (e *expander) expand(s string) (expansion, error) {
+func (l *loader) expand(s string) (expansion, error) {
 	x := expansion{}
 	var b, bound strings.Builder
 	both := func(text string) {
@@ -70,7 +60,7 @@ func (e *expander) expand(s string) (expansion, error) {
 			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
 		foreign := len(x.named) + len(x.outside)
-		text, err := e.reference(inner, &x)
+		text, err := l.reference(inner, &x)
 		if err != nil {
 			return x, err
 		}
@@ -79,7 +69,7 @@ func (e *expander) expand(s string) (expansion, error) {
 		} else {
 			bound.WriteString(text)
 		}
-		if e.total += len(text); e.total > maxExpanded {
+		if l.expanded += len(text); l.expanded > maxExpanded {
 			return x, errors.New("expands to too much text")
 		}
 		b.WriteString(text)
@@ -90,21 +80,21 @@ func (e *expander) expand(s string) (expansion, error) {
 	return x, nil
 }
 
-// reference replaces what stands between the braces.
-func (e *expander) reference(inner string, x *expansion) (string, error) {
+// reference replaces the text between the braces.
+func (l *loader) reference(inner string, x *expansion) (string, error) {
 	if strings.Contains(inner, "${") {
 		return "", errors.New("nests one ${…} in another, which is not possible")
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
-		return e.file(path, x)
+		return l.file(path, x)
 	}
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
 	if !isVariable(name) {
 		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
 	}
 	x.via = append(x.via, "${"+name+"}")
-	if text, ok := e.lookup(name); ok && text != "" {
-		if e.operator != nil && e.operator(name) {
+	if text, ok := l.lookup(name); ok && text != "" {
+		if l.byOperator(name) {
 			x.named = append(x.named, name)
 		}
 		return text, nil
@@ -117,17 +107,14 @@ func (e *expander) reference(inner string, x *expansion) (string, error) {
 	return fallback, nil
 }
 
-func (e *expander) file(path string, x *expansion) (string, error) {
+func (l *loader) file(path string, x *expansion) (string, error) {
 	if path == "" {
 		return "", errors.New("has a ${file:} without a path")
 	}
-	full := path
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(e.dir, full)
-	}
+	full := l.absolute(path)
 	x.via = append(x.via, "${file:"+path+"}")
 	x.files = append(x.files, full)
-	if out := leadsOut(e.dir, path); out != "" {
+	if out := leadsOut(l.Dir, path); out != "" {
 		x.outside = append(x.outside, out)
 	}
 	text, err := readSmall(full, maxIncludedFile)

@@ -21,7 +21,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// File is ship.json or .env, or the name of the variable or flag.
 	File string `json:"file"`
-	// Line and Col count from 1; 0 if there is no such place.
+	// Line and Col count from 1; 0 if the finding has no place.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
 	// Key is the settings key the finding is about, if there is one.

@@ -37,11 +37,11 @@ type Options struct {
 	// Secrets are refused here: command lines can be seen by others.
 	Flags map[string]string
 	// Names lists the variables of the environment, so that misspelt ones of ours are
-	// reported; nil: those of .env alone are looked at.
+	// reported. If it is nil, only those of .env are checked.
 	Names func() []string
-	// VoidRule says that a rule for commands covers nothing; nil: none is looked at.
+	// VoidRule says that a rule for commands covers nothing. If it is nil, no rule is checked.
 	VoidRule func(rule string) bool
-	// DenyFault says why a prohibition of commands can never match; nil: none is looked at.
+	// DenyFault says why a prohibition of commands can never match. If it is nil, none is checked.
 	DenyFault func(rule string) error
 	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
 	Strict bool
@@ -57,18 +57,16 @@ type Loaded struct {
 	// existed: a change of any of them may change the settings.
 	Files []string
 
-	origins origins
-	lookup  func(name string) (string, bool)
 	reaches []Reach
-	owner   *loader
+	loader  *loader
 }
 
 // Lookup looks a variable up as Load does: in the environment, then in the
 // project's .env. The value may be secret.
-func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
+func (l *Loaded) Lookup(name string) (string, bool) { return l.loader.lookup(name) }
 
 // Origin tells where the value of a key came from.
-func (l *Loaded) Origin(key string) Origin { return l.origins.of(key) }
+func (l *Loaded) Origin(key string) Origin { return l.loader.origins.of(key) }
 
 // Load reads the settings. A missing or empty ship.json is fine. Settings that
 // cannot be used are an [*InvalidError] with every finding; any other error
@@ -103,15 +101,16 @@ type loader struct {
 	notes     map[string]expansion    // by key
 	missing   map[string]missingValue // by key
 	literals  []literalSecret
+	expanded  int // bytes that strings of the files expanded to
 }
 
-// missingValue is a string of ship.json that needs what is not there.
+// missingValue is a string of ship.json that names variables or files that do not exist.
 type missingValue struct {
 	origin Origin
 	what   []string
 }
 
-// literalSecret is a secret that stands in ship.json itself.
+// literalSecret is a secret that ship.json itself contains.
 type literalSecret struct {
 	key, variable string
 	origin        Origin
@@ -150,9 +149,7 @@ func (l *loader) result() (*Loaded, error) {
 	if l.failed {
 		return nil, &InvalidError{Findings: l.findings}
 	}
-	return &Loaded{
-		Settings: l.settings, Findings: l.findings, Files: l.files, origins: l.origins, lookup: l.lookup, reaches: l.reaches(), owner: l,
-	}, nil
+	return &Loaded{Settings: l.settings, Findings: l.findings, Files: l.files, reaches: l.reaches(), loader: l}, nil
 }
 
 // report adds a finding at an origin.
@@ -163,12 +160,11 @@ func (l *loader) report(s Severity, at Origin, key, message string) {
 		return
 	}
 	f := Finding{Severity: s, File: at.Name, Line: at.Line, Col: at.Col, Key: printable(key), Message: printable(message)}
-	switch at.Source {
-	case FromFlag:
+	if at.Source == FromFlag {
 		f.File = "flag " + at.Name
-	case FromDefault:
+	}
+	if at.Source == FromDefault {
 		f.File = "settings"
-	case FromEnv, FromFile, FromKey:
 	}
 	l.findings = append(l.findings, f)
 }
@@ -199,7 +195,7 @@ func (l *loader) byOperator(name string) bool {
 	return ok
 }
 
-func (l *loader) addFiles(paths []string) {
+func (l *loader) addFiles(paths ...string) {
 	for _, p := range paths {
 		if !slices.Contains(l.files, p) {
 			l.files = append(l.files, p)
@@ -218,7 +214,7 @@ func (l *loader) lookup(name string) (string, bool) {
 // readEnvFile reads the project's .env, if there is one.
 func (l *loader) readEnvFile() {
 	path := filepath.Join(l.Dir, envFileName)
-	l.addFiles([]string{path})
+	l.addFiles(path)
 	at := Origin{Source: FromFile, Name: envFileName}
 	src, err := readSmall(path, maxEnvFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,35 +236,39 @@ func (l *loader) readEnvFile() {
 	}
 }
 
-// readFile reads ship.json, if there is one. It is false if nothing else of the
-// settings can be judged.
-func (l *loader) readFile() bool {
-	path := filepath.Join(l.Dir, FileName)
-	l.addFiles([]string{path})
-	at := Origin{Source: FromFile, Name: FileName}
+// parse reads a settings file. The tree is nil if the file does not exist or is empty. It
+// is false if the file cannot be used, which is reported.
+func (l *loader) parse(path string, at Origin) (root *jsonpos.Node, ok bool) {
+	l.addFiles(path)
 	src, err := readSmall(path, maxFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0:
+		return nil, true
 	case err != nil:
 		l.report(Error, at, "", "the file cannot be read: "+reason(err))
-		return false
-	case len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0:
-		return true
+		return nil, false
+	}
+	if root, err = jsonpos.Parse(src); err == nil {
+		return root, true
+	}
+	if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
+		at.Line, at.Col = fault.Line, fault.Col
+	}
+	l.report(Error, at, "", err.Error())
+	return nil, false
+}
+
+// readFile reads ship.json, if it exists. It is false if the settings cannot be checked
+// any further.
+func (l *loader) readFile() bool {
+	at := Origin{Source: FromFile, Name: FileName}
+	root, ok := l.parse(filepath.Join(l.Dir, FileName), at)
+	if root == nil {
+		return ok
 	}
 	l.hasFile = true
-	place := jsonpos.NewLocator(src).At
-	root, err := jsonpos.Parse(src)
-	if err != nil {
-		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
-			at.Line, at.Col = place(fault.Pos)
-		}
-		l.report(Error, at, "", err.Error())
-		return false
-	}
-	e := &expander{dir: l.Dir, lookup: l.lookup, operator: l.byOperator}
-	d := &decoder{origin: at, place: place, expand: e.expand, owner: l}
-	settings := keyValue{value: reflect.ValueOf(&l.settings).Elem()}
+	d := &decoder{loader: l, origin: at, expands: true}
+	settings := keyValue{value: settingsValue(&l.settings)}
 	d.value(settings, root)
 	d.readMoved(settings)
 	return true
@@ -276,7 +276,7 @@ func (l *loader) readFile() bool {
 
 // readVariables reads the SMA_ variables of all keys.
 func (l *loader) readVariables() {
-	for _, k := range fixedKeys(reflect.ValueOf(&l.settings).Elem()) {
+	for _, k := range fixedKeys(settingsValue(&l.settings)) {
 		if strings.HasPrefix(k.key, "$") {
 			continue
 		}
@@ -300,7 +300,7 @@ func (l *loader) readVariable(k keyValue, name string) {
 func (l *loader) readFlags() {
 	for _, key := range slices.Sorted(maps.Keys(l.Flags)) {
 		at := Origin{Source: FromFlag, Name: key}
-		k, ok := keyAt(reflect.ValueOf(&l.settings).Elem(), key)
+		k, ok := keyAt(settingsValue(&l.settings), key)
 		switch {
 		case !ok || isBlock(k.value.Type()):
 			l.report(Error, at, key, fmt.Sprintf("there is no key %q to set", shorten(key)))
@@ -314,7 +314,7 @@ func (l *loader) readFlags() {
 
 // readText sets a key from the text of a variable or flag.
 func (l *loader) readText(k keyValue, text string, at Origin) {
-	d := &decoder{origin: at, place: func(int) (int, int) { return 0, 0 }, owner: l}
+	d := &decoder{loader: l, origin: at}
 	n, err := textNode(k.value.Type(), text)
 	if err != nil {
 		l.report(Error, at, k.key, k.key+" wants JSON: "+err.Error())
@@ -325,19 +325,16 @@ func (l *loader) readText(k keyValue, text string, at Origin) {
 	l.origins.replace(k.key, at)
 }
 
-// textNode makes of plain text the node that ship.json would hold.
+// textNode makes the node that ship.json would contain of plain text.
 func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
 	word := &jsonpos.Node{Kind: jsonpos.String, Text: text}
 	parsed, err := jsonpos.Parse([]byte(text))
-	list := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String
+	flag := map[string]string{"1": "true", "true": "true", "yes": "true", "on": "true", "0": "false", "false": "false", "no": "false", "off": "false"}[strings.ToLower(strings.TrimSpace(text))]
 	switch {
 	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
-		return word, nil
-	case t.Kind() == reflect.Bool:
-		return boolNode(text), nil
-	case t == reflect.TypeFor[Tags]() && boolNode(text).Kind == jsonpos.Bool:
-		return boolNode(text), nil
-	case list && !strings.HasPrefix(strings.TrimSpace(text), "["):
+	case flag != "" && (t.Kind() == reflect.Bool || t == reflect.TypeFor[Tags]()):
+		return &jsonpos.Node{Kind: jsonpos.Bool, Text: flag}, nil
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String && !strings.HasPrefix(strings.TrimSpace(text), "["):
 		n := &jsonpos.Node{Kind: jsonpos.Array}
 		for item := range strings.SplitSeq(text, ",") {
 			n.Items = append(n.Items, &jsonpos.Node{Kind: jsonpos.String, Text: strings.TrimSpace(item)})
@@ -345,19 +342,8 @@ func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
 		return n, nil
 	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
 		return parsed, err
-	case err != nil || parsed.Kind != jsonpos.Number:
-		return word, nil
+	case err == nil && parsed.Kind == jsonpos.Number:
+		return parsed, nil
 	}
-	return parsed, nil
-}
-
-// boolNode reads the words for yes and no that shells and people use.
-func boolNode(text string) *jsonpos.Node {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "1", "true", "yes", "on":
-		return &jsonpos.Node{Kind: jsonpos.Bool, Text: "true"}
-	case "0", "false", "no", "off":
-		return &jsonpos.Node{Kind: jsonpos.Bool, Text: "false"}
-	}
-	return &jsonpos.Node{Kind: jsonpos.String, Text: text}
+	return word, nil
 }

@@ -394,8 +394,8 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if err := loaded.Settings.Validate(); err != nil {
-			t.Fatalf("loaded, but not valid: %v", err)
+		if faults := loaded.Settings.faults(); len(faults) > 0 {
+			t.Fatalf("loaded, but not valid: %v", faults)
 		}
 		shown, err := loaded.Show(true)
 		if err != nil || !json.Valid(shown) || strings.Contains(fmt.Sprint(loaded.Findings), canary) {
@@ -409,7 +409,7 @@ func BenchmarkLoad(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := project(b, string(text), "LLM_KEY=k\nTG_TOKEN=1:a\nWEB_TOKEN=0123456789abcdef\nAPI_TOKEN=0123456789abcdef\n")
+	dir := project(b, string(text), "LLM_KEY=k\nTG_TOKEN=1:a\nWEB_TOKEN=0123456789abcdef\nAPI_TOKEN=0123456789abcdef\nSPEECH_KEY=k\n")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Load(Options{Dir: dir}); err != nil {

@@ -1,10 +1,7 @@
 package config
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -68,7 +65,7 @@ type MCPServer struct {
 	// their place: nothing that a server says may show them.
 	Hidden []Secret
 	// Fetch are arguments with which Command, a package runner such as npx, only fetches
-	// what it runs for Args; empty: it is none.
+	// what it runs for Args. It is empty for other programs.
 	Fetch []string
 
 	packages []string // that Fetch fetches
@@ -92,114 +89,76 @@ type mcpFields struct {
 	Disabled bool              `json:"disabled,omitempty"`
 }
 
-// LoadMCP reads the servers from a file, which need not exist. It takes two forms:
-// {"servers": {name: …}}, and {"mcpServers": {name: …}} as other programs write it.
-// A file that is no JSON is an [*InvalidError]; a fault in one server only turns that
-// one off.
-func LoadMCP(o Options, path string) (*MCP, error) {
-	l, err := newLoader(o)
-	if err != nil {
-		return nil, err
-	}
-	return readMCP(l, path)
-}
-
-// MCP is [LoadMCP] with the variables of these settings.
+// MCP reads the servers from a file, which need not exist, with the variables of these
+// settings. The file takes two forms: {"servers": {name: …}}, and {"mcpServers": {name: …}}
+// as other programs write it. A file that is not JSON is an [*InvalidError]; a fault in one
+// server only turns that one off.
 func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
-	o := l.owner.Options
+	o := l.loader.Options
 	o.Strict = strict
 	inner, err := newLoader(o)
 	if err != nil {
 		return nil, err
 	}
-	inner.variables = l.owner.variables
-	return readMCP(inner, path)
-}
-
-func readMCP(l *loader, path string) (*MCP, error) {
-	m := mcpLoader{loader: l, at: Origin{Source: FromFile, Name: mcpFileName}, servers: map[string]MCPServer{}}
-	l.addFiles([]string{path})
-	src, err := readSmall(path, maxFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(src)) == 0:
-		return &MCP{Files: l.files}, nil
-	case err != nil:
-		l.report(Error, m.at, "", "the file cannot be read: "+reason(err))
-	default:
-		m.read(src)
+	inner.variables = l.loader.variables
+	m := mcpLoader{decoder: decoder{loader: inner, origin: Origin{Source: FromFile, Name: mcpFileName}, expands: true}, servers: map[string]MCPServer{}}
+	root, ok := inner.parse(path, m.origin)
+	if root != nil {
+		ok = m.read(root)
 	}
-	sortFindings(l.findings)
-	if m.unusable || err != nil {
-		return nil, &InvalidError{Findings: l.findings}
+	sortFindings(m.findings)
+	if !ok {
+		return nil, &InvalidError{Findings: m.findings}
 	}
-	out := &MCP{Findings: l.findings, Files: l.files}
+	out := &MCP{Findings: m.findings, Files: m.files, reaches: m.reaches}
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}
-	out.reaches = m.reaches
 	return out, nil
 }
 
 // mcpLoader collects the servers of one file.
 type mcpLoader struct {
-	*loader
-	at       Origin
-	place    func(int) (int, int)
-	servers  map[string]MCPServer
-	reaches  []Reach
-	unusable bool // nothing of the file can be used
+	decoder
+	servers map[string]MCPServer
+	reaches []Reach
 }
 
-func (m *mcpLoader) read(src []byte) {
-	m.place = jsonpos.NewLocator(src).At
-	root, err := jsonpos.Parse(src)
-	if err != nil {
-		at := m.at
-		if fault, ok := errors.AsType[*jsonpos.SyntaxError](err); ok {
-			at.Line, at.Col = m.place(fault.Pos)
-		}
-		m.report(Error, at, "", err.Error())
-		m.unusable = true
-		return
-	}
+// read reads all servers. It is false if nothing of the file can be used.
+func (m *mcpLoader) read(root *jsonpos.Node) bool {
 	if root.Kind != jsonpos.Object {
-		m.report(Error, m.of(root.Pos), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
-		m.unusable = true
-		return
+		m.report(Error, m.at(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
+		return false
 	}
+	usable := true
 	for _, member := range root.Members {
 		switch {
 		case member.Key == "$schema":
 		case member.Key != "servers" && member.Key != "mcpServers":
-			m.report(m.unknownSeverity(), m.of(member.KeyPos), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
+			m.report(m.unknownSeverity(), m.at(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
 		case member.Value.Kind != jsonpos.Object:
-			m.report(Error, m.of(member.Value.Pos), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
-			m.unusable = true
+			m.report(Error, m.at(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
+			usable = false
 		default:
 			for _, s := range member.Value.Members {
 				m.server(member.Key, s)
 			}
 		}
 	}
-}
-
-func (m *mcpLoader) of(pos int) Origin {
-	at := m.at
-	at.Line, at.Col = m.place(pos)
-	return at
+	return usable
 }
 
 // server reads one server. Its faults are reported and turn it off.
 func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	key, name := joinKey(block, member.Key), member.Key
-	at := m.of(member.KeyPos)
+	at := m.at(member.Place)
 	_, twice := m.servers[name]
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`).MatchString(name):
 		m.report(Error, at, key, fmt.Sprintf("the server name %q wants 1 to 32 letters, digits, _ and -", shorten(name)))
 		return
 	case twice:
-		m.report(Error, at, key, "the server stands twice; the first one counts")
+		m.report(Error, at, key, "the server is listed twice; the first one counts")
 		return
 	case len(m.servers) == maxMCPServers:
 		m.report(Error, at, key, fmt.Sprintf("there are more than %d servers", maxMCPServers))
@@ -208,9 +167,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	before := len(m.findings)
 	m.failed = false // of this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	e := &expander{dir: m.Dir, lookup: m.lookup, operator: m.byOperator}
-	d := &decoder{origin: m.at, place: m.place, expand: e.expand, owner: m.loader}
-	d.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
+	m.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
 		m.reportMissing(key)
 		m.check(key, at, fields)
@@ -230,7 +187,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	}
 }
 
-// reportMissing reports the variables and files that a server needs and that are not there.
+// reportMissing reports the variables and files that a server needs and that do not exist.
 func (m *mcpLoader) reportMissing(key string) {
 	for _, k := range slices.Sorted(maps.Keys(m.missing)) {
 		if k == key || strings.HasPrefix(k, key+".") {
@@ -270,15 +227,13 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 		}
 	}
 	for name, value := range f.Headers {
-		if !headerName().MatchString(name) || strings.ContainsAny(value.Reveal(), "\r\n\x00") {
+		if !(&checker{}).isHeader(name, value.Reveal()) {
 			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
 		}
 	}
-	for _, paths := range [][]string{{f.Cwd}, f.Read, f.Write} {
-		for _, p := range paths {
-			if strings.ContainsRune(p, 0) {
-				fault("read", "has a path with a NUL character")
-			}
+	for _, p := range slices.Concat([]string{f.Cwd}, f.Read, f.Write) {
+		if strings.ContainsRune(p, 0) {
+			fault("read", "has a path with a NUL character")
 		}
 	}
 	m.warnShown(key, f)
@@ -298,55 +253,52 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 			m.report(Warn, o, arg, arg+" takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
 		}
 	}
+	const help = `write "${NAME}" and set the variable in the environment or in ` + envFileName
 	words := secretWords()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, s := range m.literals {
 		name := s.key[strings.LastIndexByte(s.key, '.')+1:]
 		if strings.HasPrefix(s.key, key+".") && s.key != key+".url" && words.MatchString(name) {
-			told[s.key] = true
-			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; write \"${NAME}\" and set the variable in the environment or in "+envFileName)
+			reported[s.key] = true
+			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; "+help)
 		}
 	}
 	for _, s := range f.spelledOut(key) {
 		o, ok := m.origins[s.key]
-		if !ok || len(o.Via) > 0 || told[s.key] {
+		if !ok || len(o.Via) > 0 || reported[s.key] {
 			continue
 		}
-		told[s.key] = true
-		help := "write \"${NAME}\" and set the variable in the environment or in " + envFileName
+		reported[s.key] = true
+		also := ""
 		if strings.HasPrefix(s.key, key+".args[") {
-			help += "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
+			also = "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
 		}
-		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help)
+		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help+also)
 	}
 }
 
 // warnFolders warns of arguments that name a folder which the program may not read.
 func (m *mcpLoader) warnFolders(key string, f mcpFields) {
-	absolute := func(path string) string {
-		if filepath.IsAbs(path) {
-			return filepath.Clean(path)
-		}
-		return filepath.Join(m.Dir, path)
-	}
 	granted := slices.Concat(f.Read, f.Write)
 	if f.Cwd != "" {
 		granted = append(granted, f.Cwd)
 	}
+	isIn := func(path, folder string) bool {
+		rel, err := filepath.Rel(folder, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
 	for i, arg := range f.Args {
-		at := fmt.Sprintf("%s.args[%d]", key, i)
 		if !filepath.IsAbs(arg) && f.Cwd != "" || arg == "" || strings.HasPrefix(arg, "-") {
 			continue
 		}
-		path := absolute(arg)
+		path := filepath.Clean(m.absolute(arg))
+		system := slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev"}, func(dir string) bool { return isIn(path, dir) })
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() || slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev", "/tmp"}, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") && dir != "/tmp" }) {
+		if err != nil || !info.IsDir() || system || path == "/tmp" {
 			continue
 		}
-		if !slices.ContainsFunc(granted, func(g string) bool {
-			rel, err := filepath.Rel(absolute(g), path)
-			return err == nil && filepath.IsLocal(rel)
-		}) {
+		if !slices.ContainsFunc(granted, func(folder string) bool { return isIn(path, m.absolute(folder)) }) {
+			at := fmt.Sprintf("%s.args[%d]", key, i)
 			m.report(Warn, m.origins[at], at, at+` names a folder that the server may not read; name it in "read" or "write" too`)
 		}
 	}
@@ -358,21 +310,12 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
 		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Shown: shownServer(node),
 	}
-	absolute := func(path string) string {
-		if path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(m.Dir, path)
+	s.Read, s.Write = m.folders(f.Read), m.folders(f.Write)
+	if f.Cwd != "" {
+		s.Dir = m.absolute(f.Cwd)
 	}
-	for _, p := range f.Read {
-		s.Read = append(s.Read, filepath.Clean(absolute(p)))
-	}
-	for _, p := range f.Write {
-		s.Write = append(s.Write, filepath.Clean(absolute(p)))
-	}
-	s.Dir = absolute(f.Cwd)
 	if strings.ContainsRune(s.Command, filepath.Separator) {
-		s.Command = absolute(s.Command)
+		s.Command = m.absolute(s.Command)
 	}
 	s.Hidden = m.hidden(key, f)
 	for _, found := range f.spelledOut(key) {
@@ -385,7 +328,15 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 	return s
 }
 
-// hidden are the texts of a server that nobody may read: what came out of variables
+// folders are paths as they are seen from the project's folder.
+func (l *loader) folders(paths []string) (out []string) {
+	for _, p := range paths {
+		out = append(out, filepath.Clean(l.absolute(p)))
+	}
+	return out
+}
+
+// hidden are the texts of a server that must not be shown: what came out of variables
 // and files, and what is secret by its name.
 func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	seen := map[string]bool{}

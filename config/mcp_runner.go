@@ -9,7 +9,7 @@ import (
 // fetching are the arguments with which a package runner fetches what it would run for a
 // server's arguments, without running it, and the packages as they are written. Both are
 // nil for other programs, for packages in files of this machine, and for a runner that is
-// told to fetch nothing.
+// asked to fetch nothing.
 func fetching(command string, args []string) (fetch, packages []string) {
 	switch filepath.Base(command) {
 	case "npx":
@@ -31,8 +31,8 @@ type runnerWords struct {
 	program string
 }
 
-// splitRunner reads a package runner's arguments. valued are its options that have a
-// value behind them; wanted gives those that are taken out the name that they are taken by.
+// splitRunner reads a package runner's arguments. valued are its options that are
+// followed by a value; wanted gives those that are taken out the name that they are taken by.
 func splitRunner(args, valued []string, wanted map[string]string) runnerWords {
 	w := runnerWords{taken: map[string][]string{}}
 	for i := 0; i < len(args); i++ {

@@ -59,11 +59,11 @@ func TestServersAreNamedWithWhatTheyGet(t *testing.T) {
 	}
 }
 
-// TestSpelledOutSecrets: secrets that stand in mcp.json are warned of once, and shown
+// TestSpelledOutSecrets: mcp.json causes one warning for each secret that it contains, which is, and shown
 // nowhere; what only looks like one is neither.
 func TestSpelledOutSecrets(t *testing.T) {
 	tests := []struct {
-		name, server, at string // at is the key of the warning; empty: there is none
+		name, server, at string // at is the key of the warning; empty if there is no warning
 		hidden           string
 	}{
 		{"an option and its value", `"command": "x", "args": ["--api-key", "canary-1234"]`, "args[1]", "canary-1234"},

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// spelledOut are the secrets that stand in a server's arguments, address, headers and
-// variables, each with the key that it stands at. A secret is known by its form, or by
+// spelledOut are the secrets in a server's arguments, address, headers and
+// variables, each with its key. A secret is known by its form, or by
 // the name of the option, parameter or variable that it is the value of.
 func (f *mcpFields) spelledOut(key string) []spelledSecret {
 	var out []spelledSecret
@@ -44,11 +44,11 @@ func (f *mcpFields) spelledOut(key string) []spelledSecret {
 	return out
 }
 
-// minLiteral is how many bytes a text has at least that is taken for a secret: shorter
+// minLiteral is how many bytes a text has at least that is treated as a secret: shorter
 // ones are words that many texts have.
 const minLiteral = 6
 
-// spelledSecret is a secret and the key that it stands at.
+// spelledSecret is a secret and its key.
 type spelledSecret struct{ key, text string }
 
 // secretsIn are the secrets in a text: those of well-known forms, the one of an

@@ -16,11 +16,21 @@ func loadMCP(t *testing.T, text string, vars map[string]string) (*MCP, string, e
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
 	write(t, path, text, 0o600)
-	m, err := LoadMCP(Options{Dir: dir, Env: environment(vars)}, path)
+	m, err := readMCP(t, dir, path, vars)
 	return m, dir, err
 }
 
-func TestLoadMCP(t *testing.T) {
+// readMCP reads the servers of a project that sets nothing else.
+func readMCP(t *testing.T, dir, path string, vars map[string]string) (*MCP, error) {
+	t.Helper()
+	loaded, err := Load(Options{Dir: dir, Env: environment(vars)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded.MCP(path, false)
+}
+
+func TestMCP(t *testing.T) {
 	m, dir, err := loadMCP(t, `{
   "servers": {
     "files": {"command": "node", "args": ["server.js", "${ROOT:-/data}"], "env": {"API_TOKEN": "${TOKEN}", "MODE": "production"},
@@ -69,7 +79,7 @@ func TestLoadMCP(t *testing.T) {
 	}
 }
 
-func TestLoadMCPFindings(t *testing.T) {
+func TestMCPFindings(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string // findings
@@ -123,7 +133,7 @@ func TestLoadMCPFindings(t *testing.T) {
 }
 
 // What a program gets as an argument can be read by everybody on the machine: a
-// variable there is told of, one in its environment is not.
+// variable there causes a warning, one in its environment does not.
 func TestSE4SecretsInArguments(t *testing.T) {
 	const text = `{"servers": {"a": {"command": "x", "args": ["plain", "-k=${TOKEN}"], "env": {"API_TOKEN": "${TOKEN}"}}}}`
 	m, _, err := loadMCP(t, text, map[string]string{"TOKEN": "very-secret-token"})
@@ -138,7 +148,7 @@ func TestSE4SecretsInArguments(t *testing.T) {
 	}
 }
 
-func TestLoadMCPRefuses(t *testing.T) {
+func TestMCPRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no JSON", `{"servers": `, "mcp.json:1:"},
 		{"a list", `[]`, `mcp.json:1:1: the file wants an object such as {"servers": {…}}, not a list`},
@@ -163,14 +173,14 @@ func TestLoadMCPRefuses(t *testing.T) {
 	}
 }
 
-func FuzzLoadMCP(f *testing.F) {
+func FuzzMCP(f *testing.F) {
 	f.Add(`{"servers": {"a": {"command": "x", "args": ["${A}", 1], "env": {"A": null}}}}`)
 	f.Add(`{"mcpServers": {"a": {"url": "http://${A}", "headers": {"a\u0000": "${file:/etc/hostname}"}}, "a": 1}}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(dir, "mcp.json")
 		write(t, path, text, 0o600)
-		m, err := LoadMCP(Options{Dir: dir, Env: environment(map[string]string{"A": "canary-of-a-secret"})}, path)
+		m, err := readMCP(t, dir, path, map[string]string{"A": "canary-of-a-secret"})
 		if err != nil {
 			return
 		}
@@ -183,7 +193,7 @@ func FuzzLoadMCP(f *testing.F) {
 }
 
 // A file with more findings than are kept still turns off each server with a fault.
-func TestLoadMCPManyFindings(t *testing.T) {
+func TestMCPManyFindings(t *testing.T) {
 	var servers []string
 	for i := range 40 {
 		args := strings.TrimSuffix(strings.Repeat(`"${A_WORD}",`, 10), ",")

@@ -25,7 +25,7 @@ type Origin struct {
 	// Line and Col are the place in the file.
 	Line, Col int
 	// Via names the variables and files that a string of ship.json took its text
-	// from, or .env if a variable stands there.
+	// from, or .env if a variable is set there.
 	Via []string
 }
 
@@ -50,7 +50,7 @@ func (o Origin) String() string {
 }
 
 // origins remembers the origin of every key that is not at its default, and
-// where the blocks of ship.json stand.
+// where the blocks of ship.json are.
 type origins map[string]Origin
 
 // replace sets the origin of a key and forgets those of the keys below it.

@@ -52,7 +52,7 @@ func providerOf(name string) provider {
 	return provider{}
 }
 
-// variable is the well-known variable that people are told of, or "".
+// variable is the well-known variable that messages name, or "".
 func (p provider) variable() string {
 	if len(p.variables) == 0 {
 		return ""
@@ -69,8 +69,8 @@ func (p provider) ownHosts() []string {
 	return append([]string{u.Host}, p.hosts...)
 }
 
-// needsKeyAt reports whether an address is the service's own, which takes nobody
-// without a key.
+// needsKeyAt reports whether an address is the service's own, which needs a
+// key.
 func (p provider) needsKeyAt(address string) bool {
 	return len(p.variables) > 0 && (address == "" || address == p.baseURL || isOwn(address, p.ownHosts()...))
 }

@@ -27,7 +27,7 @@ const (
 // that is sent keys and chats, a variable or a file that is read, a program that is
 // started. The operator agrees to all of them once. What flags and the operator's own
 // variables set, the services' own addresses, and addresses on this
-// machine are none.
+// machine are not listed.
 type Reach struct {
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
@@ -96,19 +96,17 @@ func leadsOut(dir, path string) string {
 		return filepath.Clean(full)
 	}
 	target, err := filepath.EvalSymlinks(full)
-	if err != nil { // it is not there: no text comes of it
+	if err != nil { // The file does not exist, so no text comes of it.
 		return ""
 	}
 	rel, err := filepath.Rel(root, target)
 	switch {
-	case err != nil:
-		return target
-	case filepath.IsLocal(rel):
+	case err == nil && filepath.IsLocal(rel):
 		return ""
-	case filepath.IsAbs(path):
-		return target
+	case err == nil && !filepath.IsAbs(path):
+		return rel
 	}
-	return rel
+	return target
 }
 
 // isOwn reports whether an address is https on one of the hosts, in exactly its
@@ -147,9 +145,11 @@ func (l *loader) ownHosts(key string) []string {
 	provider := l.settings.LLM.Provider
 	switch {
 	case key == "adapters.telegram.baseUrl":
-		return []string{"api.telegram.org"}
+		return wellKnownHosts("TELEGRAM_BOT_TOKEN")
 	case key == "adapters.feishu.baseUrl":
 		return []string{"open.feishu.cn", "open.larksuite.com"}
+	case strings.HasPrefix(key, "adapters."): // a proxy or an address of the operator
+		return nil
 	case strings.HasPrefix(key, "speech."):
 		provider = ProviderOpenAI
 	}
@@ -189,7 +189,7 @@ func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 		return true, value
 	case FromEnv:
 		return slices.Contains(o.Via, envFileName), value
-	case FromKey: // an address that follows from the provider is judged by itself
+	case FromKey: // an address that follows from the provider counts as set by the folder
 		return true, value
 	case FromFlag, FromDefault:
 	}
@@ -231,10 +231,12 @@ func (l *loader) noteReaches(key string, x expansion) []Reach {
 // the key were not set, so that naming it changes nothing.
 func (l *loader) goesByItself(key, name string) bool {
 	llm := l.settings.LLM
+	known := providerOf(llm.Provider).variables
+	if llm.Provider == ProviderCustom {
+		known = providerOf(ProviderOpenAI).variables
+	}
 	switch {
-	case key == "llm.apiKey" && name == "OPENAI_API_KEY" && (llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom):
-		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
-	case key == "llm.apiKey" && slices.Contains(providerOf(llm.Provider).variables, name):
+	case key == "llm.apiKey" && slices.Contains(known, name):
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
 	case key == "adapters.telegram.botToken" && name == "TELEGRAM_BOT_TOKEN":
 		return l.mayHave(name, "adapters.telegram.baseUrl", l.settings.Adapters.Telegram.BaseURL)
@@ -243,28 +245,16 @@ func (l *loader) goesByItself(key, name string) bool {
 }
 
 // addressReaches are the addresses that the folder sets instead of the services' own.
+// One that follows from another key is listed at that key.
 func (l *loader) addressReaches() []Reach {
-	s := &l.settings
-	addresses := map[string]string{
-		"llm.baseUrl": s.LLM.BaseURL, "speech.transcribe.baseUrl": s.Speech.Transcribe.BaseURL, "speech.speak.baseUrl": s.Speech.Speak.BaseURL,
-		"adapters.telegram.baseUrl": s.Adapters.Telegram.BaseURL, "adapters.feishu.baseUrl": s.Adapters.Feishu.BaseURL,
-		"adapters.telegram.proxy": s.Adapters.Telegram.Proxy, "adapters.telegram.webhook.url": s.Adapters.Telegram.Webhook.URL,
-	}
-	for i, f := range s.LLM.Fallbacks {
-		addresses[fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)] = f.BaseURL
-	}
 	var out []Reach
-	for key, address := range addresses {
-		if l.origins.of(key).Source == FromKey { // listed where it comes from
+	for _, k := range allKeys(settingsValue(&l.settings)) {
+		if !k.address || k.value.String() == "" || l.origins.of(k.key).Source == FromKey {
 			continue
 		}
-		folder, text := l.fromFolder(key, address)
-		hosts := l.ownHosts(key)
-		if key == "adapters.telegram.proxy" || key == "adapters.telegram.webhook.url" {
-			hosts = nil
-		}
-		if folder && address != "" && !isLoopback(text) && !isOwn(text, hosts...) {
-			out = append(out, Reach{Kind: ReachAddress, Key: key, Text: printable(text)})
+		folder, text := l.fromFolder(k.key, k.value.String())
+		if folder && !isLoopback(text) && !isOwn(text, l.ownHosts(k.key)...) {
+			out = append(out, Reach{Kind: ReachAddress, Key: k.key, Text: printable(text)})
 		}
 	}
 	return out

@@ -38,7 +38,16 @@ func (l *loader) follow(key, from string) {
 	l.origins.replace(key, Origin{Source: FromKey, Name: from})
 }
 
-// wellKnown reads a variable that counts by itself for a key nobody set.
+// follows reports whether a key that is not set follows from another, and records it. A key
+// that ship.json sets to a missing variable follows from nothing.
+func (l *loader) follows(unset bool, key, from string) bool {
+	if unset = unset && !l.isMissing(key); unset {
+		l.follow(key, from)
+	}
+	return unset
+}
+
+// wellKnown reads a variable that counts by itself for a key that is not set.
 func (l *loader) wellKnown(key, name string) {
 	if !l.origins.untouched(key) {
 		return
@@ -87,17 +96,15 @@ func (l *loader) resolveModel() {
 		}
 	}
 	known := providerOf(llm.Provider)
-	if llm.BaseURL == "" && known.baseURL != "" && !l.isMissing("llm.baseUrl") {
+	if l.follows(llm.BaseURL == "" && known.baseURL != "", "llm.baseUrl", "llm.provider") {
 		llm.BaseURL = known.baseURL
-		l.follow("llm.baseUrl", "llm.provider")
 	}
-	if llm.Model == "" && known.model != "" && !l.isMissing("llm.model") {
+	if l.follows(llm.Model == "" && known.model != "", "llm.model", "llm.provider") {
 		llm.Model = known.model
-		l.follow("llm.model", "llm.provider")
 	}
 }
 
-// isMissing reports whether ship.json sets a key to something that is not there.
+// isMissing reports whether ship.json sets a key to something that does not exist.
 func (l *loader) isMissing(key string) bool {
 	_, missing := l.missing[key]
 	return missing && l.origins[key].Source == FromFile
@@ -116,50 +123,33 @@ func (l *loader) resolveFallbacks() {
 	for i := range main.Fallbacks {
 		f := &main.Fallbacks[i]
 		at := fmt.Sprintf("llm.fallbacks[%d]", i)
-		if f.Provider == "" && main.Provider != ProviderDemo && !l.isMissing(at+".provider") {
+		if l.follows(f.Provider == "" && main.Provider != ProviderDemo, at+".provider", "llm.provider") {
 			f.Provider = main.Provider
-			l.origins[at+".provider"] = Origin{Source: FromKey, Name: "llm.provider"}
 		}
-		switch {
-		case f.BaseURL != "" || l.isMissing(at+".baseUrl"):
-		case f.Provider == main.Provider:
-			f.BaseURL = main.BaseURL
-			l.origins[at+".baseUrl"] = Origin{Source: FromKey, Name: "llm.baseUrl"}
-		default:
-			f.BaseURL = providerOf(f.Provider).baseURL
-			l.origins[at+".baseUrl"] = Origin{Source: FromKey, Name: at + ".provider"}
+		address, from := main.BaseURL, "llm.baseUrl"
+		if f.Provider != main.Provider {
+			address, from = providerOf(f.Provider).baseURL, at+".provider"
 		}
-		if f.APIKey.IsZero() && f.BaseURL == main.BaseURL && !l.isMissing(at+".apiKey") {
+		if l.follows(f.BaseURL == "", at+".baseUrl", from) {
+			f.BaseURL = address
+		}
+		same := f.BaseURL == main.BaseURL
+		if l.follows(same && f.APIKey.IsZero(), at+".apiKey", "llm.apiKey") {
 			f.APIKey = main.APIKey
-			l.origins[at+".apiKey"] = Origin{Source: FromKey, Name: "llm.apiKey"}
 		}
 		l.fallbackKey(f, at)
-		if f.BaseURL == main.BaseURL {
-			l.inherit(at, f, main)
+		if l.follows(same && main.Organization != "" && f.Organization == "", at+".organization", "llm.organization") {
+			f.Organization = main.Organization
 		}
-	}
-}
-
-// inherit gives a fallback at the main model's address what goes along with that
-// model's requests, as far as it sets nothing itself.
-func (l *loader) inherit(at string, f *Fallback, main LLM) {
-	from := func(name string, unset bool) bool {
-		if unset = unset && !l.isMissing(at+"."+name); unset {
-			l.origins[at+"."+name] = Origin{Source: FromKey, Name: "llm." + name}
+		if l.follows(same && main.APIVersion != "" && f.APIVersion == "", at+".apiVersion", "llm.apiVersion") {
+			f.APIVersion = main.APIVersion
 		}
-		return unset
-	}
-	if main.Organization != "" && from("organization", f.Organization == "") {
-		f.Organization = main.Organization
-	}
-	if main.APIVersion != "" && from("apiVersion", f.APIVersion == "") {
-		f.APIVersion = main.APIVersion
-	}
-	if main.Headers != nil && from("headers", f.Headers == nil) {
-		f.Headers = main.Headers
-	}
-	if main.Query != nil && from("query", f.Query == nil) {
-		f.Query = main.Query
+		if l.follows(same && main.Headers != nil && f.Headers == nil, at+".headers", "llm.headers") {
+			f.Headers = main.Headers
+		}
+		if l.follows(same && main.Query != nil && f.Query == nil, at+".query", "llm.query") {
+			f.Query = main.Query
+		}
 	}
 }
 
@@ -232,23 +222,14 @@ func (l *loader) resolveEgress() {
 // nor the access to a model while the demo model is chosen.
 func (l *loader) inUse(key string) bool {
 	a := l.settings.Adapters
-	switch {
-	case strings.HasPrefix(key, "adapters.telegram."):
-		return a.Telegram.Enabled
-	case strings.HasPrefix(key, "adapters.feishu."):
-		return a.Feishu.Enabled
-	case strings.HasPrefix(key, "adapters.web."):
-		return a.Web.Enabled || a.API.Enabled
-	case strings.HasPrefix(key, "adapters.cli."):
-		return a.CLI.Enabled
-	case strings.HasPrefix(key, "adapters.api."):
-		return a.API.Enabled
-	case strings.HasPrefix(key, "llm."):
-		return l.settings.LLM.Provider != ProviderDemo
-	case strings.HasPrefix(key, "speech.transcribe."):
-		return l.settings.Speech.Transcribe.On()
-	case strings.HasPrefix(key, "speech.speak."):
-		return l.settings.Speech.Speak.On()
+	for block, on := range map[string]bool{
+		"adapters.telegram.": a.Telegram.Enabled, "adapters.feishu.": a.Feishu.Enabled, "adapters.web.": a.Web.Enabled || a.API.Enabled,
+		"adapters.cli.": a.CLI.Enabled, "adapters.api.": a.API.Enabled, "llm.": l.settings.LLM.Provider != ProviderDemo,
+		"speech.transcribe.": l.settings.Speech.Transcribe.On(), "speech.speak.": l.settings.Speech.Speak.On(),
+	} {
+		if strings.HasPrefix(key, block) {
+			return on
+		}
 	}
 	return true
 }

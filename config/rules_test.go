@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Rules that cover nothing are reported where they stand.
+// Rules that cover nothing are reported at their place.
 func TestVoidRulesAreReported(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"permissions": {"exec": {"allow": ["git status", "bash *"], "deny": ["sh *", "a; b"]}}}`

@@ -6,9 +6,10 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-
-	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
+
+// Off switches the metrics listener, the sandbox, Telegram's rate limit or a [Limit] off.
+const Off = "off"
 
 // Limit is a positive number, or 0 for no limit, which ship.json writes as "off".
 type Limit int64
@@ -26,39 +27,45 @@ type Tags []string
 // usualTag is the tag that models put around their reasoning.
 const usualTag = "think"
 
-// tags reads what may be a list, a word or a yes.
-func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
-	switch n.Kind {
-	case jsonpos.Bool:
-		list := Tags{}
-		if n.Text == "true" {
-			list = Tags{usualTag}
-		}
-		k.value.Set(reflect.ValueOf(list))
-	case jsonpos.String:
-		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Pos: n.Pos, Items: []*jsonpos.Node{n}})
-	case jsonpos.Array:
-		d.list(k, n)
-	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
-		d.fault(k, n, `wants the names of tags, such as ["think"], or true`)
-	}
+// defaultTokenBudget is the budget of a model whose context window is unknown.
+const defaultTokenBudget = 12000
+
+// scalar describes a value that is written as a number or as one word, which is kept as 0.
+type scalar struct {
+	min, max int64
+	above    bool // fractions are fine, and min itself is too low
+	word     string
 }
 
-// The range of a TokenBudget that is not auto, and the largest limits.
-const (
-	minTokenBudget = 2000
-	maxTokenBudget = 100_000_000
-	maxLimit       = 1_000_000_000_000
-	maxDollars     = 1_000_000
-	wordOff        = Off
-	wordAuto       = "auto"
-)
+// scalarOf describes a type that is a scalar.
+func scalarOf(t reflect.Type) (scalar, bool) {
+	switch t {
+	case reflect.TypeFor[Limit]():
+		return scalar{min: 1, max: 1_000_000_000_000, word: Off}, true
+	case reflect.TypeFor[TokenBudget]():
+		return scalar{min: 2000, max: 100_000_000, word: "auto"}, true
+	case reflect.TypeFor[Dollars]():
+		return scalar{min: 0, max: 1_000_000, above: true, word: Off}, true
+	}
+	return scalar{}, false
+}
 
-// scalar is a value that is written as a number or as one word. The methods
-// return an error that says what is wanted, without the value.
-type scalar interface {
-	setNumber(text string) error
-	setWord(word string) error
+// String says what is wanted.
+func (s scalar) String() string {
+	if s.above {
+		return fmt.Sprintf("wants an amount above %d and up to %d, or %q", s.min, s.max, s.word)
+	}
+	return fmt.Sprintf("wants a whole number from %d to %d, or %q", s.min, s.max, s.word)
+}
+
+// number reads a number in the range.
+func (s scalar) number(text string) (reflect.Value, bool) {
+	if s.above {
+		v, err := strconv.ParseFloat(text, 64)
+		return reflect.ValueOf(v), err == nil && v > float64(s.min) && v <= float64(s.max)
+	}
+	n, ok := wholeNumber(text)
+	return reflect.ValueOf(n), ok && n >= s.min && n <= s.max
 }
 
 // Auto reports whether the budget follows the model's context window.
@@ -73,74 +80,23 @@ func (b TokenBudget) Of(contextWindow int) int {
 	case contextWindow > 0:
 		return max(contextWindow/5*3, 1)
 	}
-	return int(Default().Context.History.MaxInputTokensApprox)
+	return defaultTokenBudget
 }
 
 // MarshalJSON writes the number or "auto".
-func (b TokenBudget) MarshalJSON() ([]byte, error) { return marshalScalar(int64(b), wordAuto) }
+func (b TokenBudget) MarshalJSON() ([]byte, error) { return marshalScalar(int64(b), "auto") }
 
 // MarshalJSON writes the number or "off".
-func (l Limit) MarshalJSON() ([]byte, error) { return marshalScalar(int64(l), wordOff) }
+func (l Limit) MarshalJSON() ([]byte, error) { return marshalScalar(int64(l), Off) }
 
 // MarshalJSON writes the amount or "off".
-func (d Dollars) MarshalJSON() ([]byte, error) { return marshalScalar(float64(d), wordOff) }
+func (d Dollars) MarshalJSON() ([]byte, error) { return marshalScalar(float64(d), Off) }
 
 func marshalScalar[T int64 | float64](v T, zero string) ([]byte, error) {
 	if v == 0 {
 		return json.Marshal(zero)
 	}
 	return json.Marshal(v)
-}
-
-func (b *TokenBudget) setNumber(text string) error {
-	n, ok := wholeNumber(text)
-	if !ok || n < minTokenBudget || n > maxTokenBudget {
-		return fmt.Errorf(`wants a whole number from %d to %d, or "auto"`, minTokenBudget, maxTokenBudget)
-	}
-	*b = TokenBudget(n)
-	return nil
-}
-
-func (b *TokenBudget) setWord(word string) error {
-	if word != wordAuto {
-		return fmt.Errorf(`wants a whole number from %d to %d, or "auto"`, minTokenBudget, maxTokenBudget)
-	}
-	*b = 0
-	return nil
-}
-
-func (l *Limit) setNumber(text string) error {
-	n, ok := wholeNumber(text)
-	if !ok || n < 1 || n > maxLimit {
-		return fmt.Errorf(`wants a whole number from 1 to %d, or "off"`, int64(maxLimit))
-	}
-	*l = Limit(n)
-	return nil
-}
-
-func (l *Limit) setWord(word string) error {
-	if word != wordOff {
-		return fmt.Errorf(`wants a whole number from 1 to %d, or "off"`, int64(maxLimit))
-	}
-	*l = 0
-	return nil
-}
-
-func (d *Dollars) setNumber(text string) error {
-	v, err := strconv.ParseFloat(text, 64)
-	if inRange := v > 0 && v <= maxDollars; err != nil || !inRange {
-		return fmt.Errorf(`wants an amount above 0 and up to %d, or "off"`, maxDollars)
-	}
-	*d = Dollars(v)
-	return nil
-}
-
-func (d *Dollars) setWord(word string) error {
-	if word != wordOff {
-		return fmt.Errorf(`wants an amount above 0 and up to %d, or "off"`, maxDollars)
-	}
-	*d = 0
-	return nil
 }
 
 // wholeNumber reads a JSON number that has no fraction: 12, 12.0 and 1.2e1.

@@ -39,12 +39,12 @@ func generateSchema(t *testing.T) []byte {
 	root.Title = "ship.json"
 	root.Description = "Settings of a ShipMyAgent project. Everything is optional. Strings expand ${NAME}, ${NAME:-text} and ${file:path}."
 	addDefaults(root, reflect.ValueOf(Default()))
-	group := &Group{}
-	group.setDefaults()
+	group := reflect.New(reflect.TypeFor[Group]()).Elem()
+	setDefaults(group)
 	adapters, _ := root.Properties.Get("adapters")
 	feishu, _ := adapters.Properties.Get("feishu")
 	groups, _ := feishu.Properties.Get("groups")
-	addDefaults(groups.AdditionalProperties, reflect.ValueOf(*group))
+	addDefaults(groups.AdditionalProperties, group)
 	allowExpansion(root)
 	text, err := encode(root, "  ")
 	if err != nil {
@@ -55,27 +55,22 @@ func generateSchema(t *testing.T) []byte {
 
 // scalarSchema describes the types that write themselves.
 func scalarSchema(t reflect.Type) *jsonschema.Schema {
-	word := func(w string) *jsonschema.Schema { return &jsonschema.Schema{Const: w} }
-	number := func(kind, low, high string) *jsonschema.Schema {
-		return &jsonschema.Schema{Type: kind, Minimum: json.Number(low), Maximum: json.Number(high)}
-	}
-	either := func(a, b *jsonschema.Schema) *jsonschema.Schema {
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{a, b, {Type: "string", Pattern: expandable}}}
-	}
 	switch t {
 	case reflect.TypeFor[Secret]():
 		return &jsonschema.Schema{Type: "string"}
 	case reflect.TypeFor[Tags]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "boolean"}, {Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
-	case reflect.TypeFor[Limit]():
-		return either(number("integer", "1", fmt.Sprint(int64(maxLimit))), word(wordOff))
-	case reflect.TypeFor[TokenBudget]():
-		return either(number("integer", fmt.Sprint(minTokenBudget), fmt.Sprint(maxTokenBudget)), word(wordAuto))
-	case reflect.TypeFor[Dollars]():
-		amount := &jsonschema.Schema{Type: "number", ExclusiveMinimum: "0", Maximum: json.Number(fmt.Sprint(maxDollars))}
-		return either(amount, word(wordOff))
 	}
-	return nil
+	wanted, ok := scalarOf(t)
+	if !ok {
+		return nil
+	}
+	low, high := json.Number(fmt.Sprint(wanted.min)), json.Number(fmt.Sprint(wanted.max))
+	number := &jsonschema.Schema{Type: "integer", Minimum: low, Maximum: high}
+	if wanted.above {
+		number = &jsonschema.Schema{Type: "number", ExclusiveMinimum: low, Maximum: high}
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Const: wanted.word}, {Type: "string", Pattern: expandable}}}
 }
 
 // addDefaults writes the defaults into the schema of a block.
@@ -205,7 +200,9 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 	}
 }
 
-func TestEveryKeyIsDescribed(t *testing.T) {
+// TestTableIsComplete fails when a row of the table of keys lacks something, or says what
+// nothing knows. CONTRIBUTING.md lists the steps for a new setting.
+func TestTableIsComplete(t *testing.T) {
 	var walk func(key string, typ reflect.Type)
 	walk = func(key string, typ reflect.Type) {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Map || typ.Kind() == reflect.Slice {
@@ -216,18 +213,75 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 		}
 		for i, f := range fieldsOf(typ) {
 			sub := joinKey(key, f.name)
-			tag := typ.Field(i).Tag
-			if text := tag.Get("jsonschema_description"); !strings.HasSuffix(text, ".") {
+			field := typ.Field(i)
+			if text := field.Tag.Get("jsonschema_description"); !strings.HasSuffix(text, ".") {
 				t.Errorf("%s: description %q is no sentence", sub, text)
 			}
 			if (f.min == nil) != (f.max == nil) {
 				t.Errorf("%s has only one bound", sub)
 			}
-			if typ.Field(i).Type == reflect.TypeFor[Secret]() && f.variable == "" {
+			if field.Type == reflect.TypeFor[Secret]() && f.variable == "" {
 				t.Errorf("%s: no variable to propose", sub)
 			}
-			walk(sub, typ.Field(i).Type)
+			if strings.HasSuffix(f.name, "Url") && !f.address {
+				t.Errorf(`%s: an address needs reach:"address"`, sub)
+			}
+			if field.Type.Kind() == reflect.String && !f.optional && f.initial == "" && len(f.enum) == 0 && !strings.Contains(field.Tag.Get("jsonschema"), "required") {
+				t.Errorf("%s: neither a default nor omitempty", sub)
+			}
+			if strings.Contains((&checker{}).broken(f, "x"), "rule that does not exist") {
+				t.Errorf("%s: rule %q does not exist", sub, f.rule)
+			}
+			checkDefault(t, sub, f, field.Type)
+			walk(sub, field.Type)
 		}
 	}
 	walk("", reflect.TypeFor[Settings]())
+}
+
+// checkDefault compares a default with what ship.json would make of the same text.
+func checkDefault(t *testing.T, key string, f field, typ reflect.Type) {
+	t.Helper()
+	if f.initial == "" {
+		return
+	}
+	text := f.initial
+	l := &loader{origins: origins{}, settings: Default()}
+	got := keyValue{key: key, field: f, value: reflect.New(typ).Elem()}
+	l.readText(got, text, Origin{Source: FromFlag})
+	c := &checker{}
+	got.walk(c.value)
+	if len(l.findings) > 0 || len(c.faults) > 0 {
+		t.Errorf("%s: the default %q is wrong: %v %v", key, text, l.findings, c.faults)
+	}
+	block := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "X", Type: typ, Tag: reflect.StructTag(fmt.Sprintf(`json:"x" default:%q`, text))}})).Elem()
+	setDefaults(block)
+	if diff := cmp.Diff(got.value.Interface(), block.Field(0).Interface()); diff != "" {
+		t.Errorf("%s: the default %q is set as something else (-want +got):\n%s", key, text, diff)
+	}
+}
+
+// TestEveryKeyIsTried: each key is set by a good project of testdata, whose golden file
+// shows that it can be set and where its value came from.
+func TestEveryKeyIsTried(t *testing.T) {
+	files, err := filepath.Glob("testdata/good/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, file := range files {
+		loaded, err := Load(goldenOptions(t, strings.TrimSuffix(file, ".json")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range fixedKeys(settingsValue(&loaded.Settings)) {
+			_, inside := loaded.loader.origins[k.key]
+			tried[k.key] = tried[k.key] || inside && loaded.Origin(k.key).Source == FromFile
+		}
+	}
+	for _, k := range fixedKeys(settingsValue(&Settings{})) {
+		if !tried[k.key] {
+			t.Errorf("%s is not set in any project of testdata/good", k.key)
+		}
+	}
 }

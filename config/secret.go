@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
 )
 
-// stars stand for every secret, whatever its length.
+// stars replace every secret, whatever its length.
 const stars = "********"
 
 // Secret is a text that cannot be printed: every way of formatting, encoding or
 // logging it gives stars (or nothing when it is empty). Only [Secret.Reveal] gives the text.
 //
-// The text hides behind a pointer, so that fmt shows an address where it prints
+// The text is behind a pointer, so that fmt shows an address where it prints
 // unexported fields by reflection, past the methods. A Secret may be copied freely; compare
 // with [Secret.Equal]. The zero value is the empty secret.
 type Secret struct{ text *string }
@@ -73,3 +76,38 @@ var errSecretDecoded = errors.New("a secret is read by config.Load only")
 
 // UnmarshalJSON refuses: secrets come in through [Load], which knows their origin.
 func (s *Secret) UnmarshalJSON([]byte) error { return errSecretDecoded }
+
+// Secrets are all that are set, in the order of the table, each once.
+func (s *Settings) Secrets() []Secret {
+	var out []Secret
+	for _, k := range allKeys(settingsValue(s)) {
+		secret, _ := reflect.TypeAssert[Secret](k.value)
+		parts := []string{secret.Reveal()}
+		if isExtra(k.key) {
+			parts = secretParts(k.name, secret.Reveal())
+		}
+		for _, part := range parts {
+			if part := NewSecret(part); !part.IsZero() && !slices.ContainsFunc(out, part.Equal) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// secretParts are the words of a header or query parameter that must not be printed:
+// those of at least 6 bytes if the name says that it is a secret, and otherwise those of
+// at least 16, since a text may contain shorter ones by chance. Words such as Bearer are
+// not secret, nor are versions of an API.
+func secretParts(name, value string) []string {
+	least := 16
+	switch {
+	case secretWords().MatchString(name):
+		least = 6
+	case strings.EqualFold(name, "api-version"):
+		return nil
+	}
+	return slices.DeleteFunc(strings.Fields(value), func(part string) bool {
+		return len(part) < least || strings.EqualFold(part, "Bearer")
+	})
+}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 )
 
 // Effective is one key with its value and where that came from.
@@ -17,16 +20,51 @@ type Effective struct {
 func (l *Loaded) Effective() ([]Effective, error) {
 	var keys []Effective
 	for _, k := range allKeys(settingsValue(&l.Settings)) {
-		if k.optional && k.value.IsZero() && l.origins.untouched(k.key) {
+		if k.optional && k.value.IsZero() && l.loader.origins.untouched(k.key) {
 			continue
 		}
 		value, err := encode(k.value.Interface(), "")
 		if err != nil {
 			return nil, fmt.Errorf("show %s: %w", k.key, err)
 		}
-		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.origins.of(k.key)})
+		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.loader.origins.of(k.key)})
 	}
 	return keys, nil
+}
+
+// Changed names the keys whose values differ in other settings, sorted. Secrets are
+// compared by their text.
+func (l *Loaded) Changed(other *Loaded) ([]string, error) {
+	before, err := l.values()
+	if err != nil {
+		return nil, err
+	}
+	after, err := other.values()
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	// Each value has some text, so a key that only one of the settings has differs, too.
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(key string) bool { return before[key] == after[key] }), nil
+}
+
+// values are the keys of Effective with their values as text, secrets included.
+func (l *Loaded) values() (map[string]string, error) {
+	keys, err := l.Effective()
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(keys))
+	for _, k := range keys {
+		out[k.Key] = string(k.Value)
+	}
+	for _, k := range allKeys(settingsValue(&l.Settings)) {
+		if secret, ok := reflect.TypeAssert[Secret](k.value); ok && !secret.IsZero() {
+			out[k.key] = secret.Reveal()
+		}
+	}
+	return out, nil
 }
 
 // Show writes the effective settings as indented JSON, secrets hidden. With

@@ -77,8 +77,8 @@ func TestSE1Expand(t *testing.T) {
 		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := expander{dir: dir, lookup: lookup}
-			x, err := e.expand(tt.in)
+			l := loader{Options: Options{Dir: dir, Env: lookup}}
+			x, err := l.expand(tt.in)
 			got := result{Text: x.text, Missing: x.missing, Literal: x.literal}
 			if err != nil {
 				got = result{Err: err.Error()}
@@ -89,14 +89,14 @@ func TestSE1Expand(t *testing.T) {
 		})
 	}
 	t.Run("too much", func(t *testing.T) {
-		e := expander{lookup: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}
-		if _, err := e.expand("${BIG}${BIG}${BIG}"); err == nil {
+		l := loader{Options: Options{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
+		if _, err := l.expand("${BIG}${BIG}${BIG}"); err == nil {
 			t.Error("expanded without limit")
 		}
 	})
 }
 
-// What is missing stops the start by its name; what is there is not told.
+// A missing variable stops the start and is named; the value of another one is not shown.
 func TestSE1MissingIsNamed(t *testing.T) {
 	const there = "canary-there"
 	for _, in := range []string{"${A}${B}", "x${B}${A}", "${A}-${file:b}"} {

@@ -1,13 +1,5 @@
 package config
 
-import (
-	"fmt"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"unicode"
-)
-
 // Speech configures voice messages, in both directions. Without a model or a command
 // nothing people say leaves the host for it.
 type Speech struct {
@@ -17,30 +9,30 @@ type Speech struct {
 
 // Transcribe configures how voice messages become text.
 type Transcribe struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is told so."`
-	BaseURL        string   `json:"baseUrl,omitempty" jsonschema_description:"Root of the API that has /audio/transcriptions, the only place recordings are sent to. Default: llm's."`
+	Model          string   `json:"model,omitempty" jsonschema_description:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is informed."`
+	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/transcriptions, the only place recordings are sent to. Default: llm's."`
 	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
 	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model, such as [\"whisper-cli\", \"-m\", \"/models/ggml-base.bin\", \"-nt\", \"-f\", \"{file}\"]. {file} is the recording, {language} the language; what it writes is the text. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read beside the system's and those its arguments name."`
-	Language       string   `json:"language,omitempty" jsonschema_description:"Language that is mostly spoken, such as en or zh; unset: found out."`
-	MaxMB          int      `json:"maxMB" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Largest recording in megabytes that is listened to."`
-	MaxSeconds     int      `json:"maxSeconds" jsonschema:"minimum=1,maximum=7200" jsonschema_description:"Longest recording in seconds that is listened to."`
-	MaxConcurrency int      `json:"maxConcurrency" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Recordings listened to at once, over all chats."`
-	TimeoutS       int      `json:"timeoutS" jsonschema:"minimum=1,maximum=150" jsonschema_description:"Seconds one recording may take."`
+	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
+	Language       string   `json:"language,omitempty" rule:"language" jsonschema_description:"Language that is mostly spoken, such as en or zh; unset: found out."`
+	MaxMB          int      `json:"maxMB" default:"20" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Largest recording in megabytes that is listened to."`
+	MaxSeconds     int      `json:"maxSeconds" default:"600" jsonschema:"minimum=1,maximum=7200" jsonschema_description:"Longest recording in seconds that is listened to."`
+	MaxConcurrency int      `json:"maxConcurrency" default:"4" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Recordings listened to at once, over all chats."`
+	TimeoutS       int      `json:"timeoutS" default:"90" jsonschema:"minimum=1,maximum=150" jsonschema_description:"Seconds one recording may take."`
 }
 
 // Speak configures how text becomes voice messages.
 type Speak struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: there is no tts_speak."`
-	Voice          string   `json:"voice" jsonschema_description:"Voice, as the API names it."`
-	BaseURL        string   `json:"baseUrl,omitempty" jsonschema_description:"Root of the API that has /audio/speech. Default: llm's."`
+	Model          string   `json:"model,omitempty" jsonschema_description:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: the tool tts_speak is not offered."`
+	Voice          string   `json:"voice" default:"alloy" jsonschema_description:"Voice, as the API names it."`
+	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/speech. Default: llm's."`
 	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
 	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model. It reads the text and writes a recording, to {output} or to its output; Opus in Ogg becomes a voice message, MP3 and WAV a file. {voice} is the voice. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read beside the system's and those its arguments name."`
-	Format         string   `json:"format" jsonschema:"enum=opus,enum=mp3" jsonschema_description:"Format asked of the API. Only opus becomes a voice message."`
-	MaxChars       int      `json:"maxChars" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Longest text of one voice message."`
-	MaxConcurrency int      `json:"maxConcurrency" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Texts spoken at once, over all chats."`
-	TimeoutS       int      `json:"timeoutS" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Seconds one text may take."`
+	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
+	Format         string   `json:"format" default:"opus" jsonschema:"enum=opus,enum=mp3" jsonschema_description:"Format asked of the API. Only opus becomes a voice message."`
+	MaxChars       int      `json:"maxChars" default:"2000" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Longest text of one voice message."`
+	MaxConcurrency int      `json:"maxConcurrency" default:"4" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Texts spoken at once, over all chats."`
+	TimeoutS       int      `json:"timeoutS" default:"60" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Seconds one text may take."`
 }
 
 // On reports whether recordings become text.
@@ -48,13 +40,6 @@ func (t Transcribe) On() bool { return t.Model != "" || len(t.Command) > 0 }
 
 // On reports whether text becomes recordings.
 func (s Speak) On() bool { return s.Model != "" || len(s.Command) > 0 }
-
-func defaultSpeech() Speech {
-	return Speech{
-		Transcribe: Transcribe{MaxMB: 20, MaxSeconds: 600, MaxConcurrency: 4, TimeoutS: 90},
-		Speak:      Speak{Voice: "alloy", Format: "opus", MaxChars: 2000, MaxConcurrency: 4, TimeoutS: 60},
-	}
-}
 
 // voiceAPI is the part that both directions have in common.
 type voiceAPI struct {
@@ -81,71 +66,11 @@ func (l *loader) resolveSpeech() {
 		if a.model == "" || llm.Provider == ProviderDemo {
 			continue
 		}
-		if *a.baseURL == "" && !l.isMissing(a.block+".baseUrl") {
+		if l.follows(*a.baseURL == "", a.block+".baseUrl", "llm.baseUrl") {
 			*a.baseURL = llm.BaseURL
-			l.follow(a.block+".baseUrl", "llm.baseUrl")
 		}
-		if a.key.IsZero() && *a.baseURL == llm.BaseURL && !l.isMissing(a.block+".apiKey") && !llm.APIKey.IsZero() {
+		if l.follows(a.key.IsZero() && *a.baseURL == llm.BaseURL && !llm.APIKey.IsZero(), a.block+".apiKey", "llm.apiKey") {
 			*a.key = llm.APIKey
-			l.follow(a.block+".apiKey", "llm.apiKey")
 		}
-	}
-}
-
-// speech checks that what is asked for can be had.
-func (c *checker) speech(s *Settings) {
-	for _, a := range s.Speech.apis() {
-		switch {
-		case a.model != "" && len(a.command) > 0:
-			c.fault(a.block+".command", "stands beside %s.model; use one of the two", a.block)
-		case len(a.command) > 0:
-			c.voiceCommand(a)
-		case a.model != "":
-			c.voiceModel(a, s.LLM)
-		}
-	}
-	t := s.Speech.Transcribe
-	if !regexp.MustCompile(`^([a-z]{2})?$`).MatchString(t.Language) {
-		c.fault("speech.transcribe.language", `wants two small letters, such as "en" or "zh"`)
-	}
-	if t.On() && s.Limits.FileMB == 0 {
-		c.fault("speech.transcribe", "needs the files that people send; set limits.fileMB")
-	}
-}
-
-func (c *checker) voiceModel(a voiceAPI, llm LLM) {
-	url := *a.baseURL
-	if strings.ContainsFunc(a.model, unicode.IsSpace) {
-		c.fault(a.block+".model", "has blanks, which no name of a model has")
-	}
-	switch name := llm.Provider; {
-	case url == "":
-		c.fault(a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
-	case name != ProviderDemo && url == llm.BaseURL && url == providerOf(name).baseURL && providerOf(name).noSpeech:
-		c.fault(a.block+".model", "is asked for at llm's address, and %s has no audio; set %s.baseUrl to an API that has", name, a.block)
-	default:
-		c.baseURL(a.block+".baseUrl", url)
-		if url == providerOf(ProviderOpenAI).baseURL && a.key.IsZero() {
-			c.fault(a.block+".apiKey", `is not set; write "${SPEECH_API_KEY}" and set that variable in the environment or in `+envFileName)
-		}
-	}
-}
-
-func (c *checker) voiceCommand(a voiceAPI) {
-	if strings.TrimSpace(a.command[0]) == "" || strings.HasPrefix(a.command[0], "{") {
-		c.fault(a.block+".command[0]", "wants a program, such as \"whisper-cli\"")
-	}
-	for i, arg := range a.command {
-		if strings.ContainsRune(arg, 0) {
-			c.fault(fmt.Sprintf("%s.command[%d]", a.block, i), "has a NUL in it")
-		}
-	}
-	for i, path := range a.read {
-		if !filepath.IsAbs(path) || hasControl(path) {
-			c.fault(fmt.Sprintf("%s.read[%d]", a.block, i), "wants a whole path, such as \"/opt/models\"")
-		}
-	}
-	if *a.baseURL != "" || !a.key.IsZero() {
-		c.fault(a.block+".command", "runs a program, which needs neither baseUrl nor apiKey; leave them out")
 	}
 }

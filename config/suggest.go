@@ -7,10 +7,7 @@ import (
 )
 
 // Nearest returns the candidate that a person most likely meant by a word, or "".
-func Nearest(word string, candidates []string) string { return nearest(word, candidates) }
-
-// nearest returns the candidate that a person most likely meant, or "".
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1+max(1, min(len(word)/3, 3))
 	for _, c := range candidates {
 		d := editDistance(strings.ToLower(word), strings.ToLower(c))
@@ -54,64 +51,49 @@ func editDistance(a, b string) int {
 
 // unknownKey words the finding on a key that a block does not have.
 func unknownKey(block, name string, t reflect.Type) string {
-	msg := fmt.Sprintf("unknown key %q", shorten(name))
+	msg := fmt.Sprintf("unknown key %q in %s", shorten(name), block)
 	if block == "" {
-		msg += " at the top"
-	} else {
-		msg += " in " + block
+		msg = fmt.Sprintf("unknown key %q at the top", shorten(name))
 	}
-	fields := fieldsOf(t)
-	names := make([]string, 0, len(fields))
-	for _, f := range fields {
+	var names []string
+	for _, f := range fieldsOf(t) {
 		names = append(names, f.name)
 	}
-	near := nearest(name, names)
-	if near == "" {
-		if elsewhere := keyElsewhere(block, name); elsewhere != "" {
-			return fmt.Sprintf("%s; did you mean %q?", msg, elsewhere)
+	if near := Nearest(name, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+		if f, _ := fieldNamed(t, near); len(f.enum) > 0 {
+			msg += " It takes " + oneOf(f.enum)
 		}
-		return msg + "; it has " + strings.Join(names, ", ")
+		return msg
 	}
-	msg += fmt.Sprintf("; did you mean %q?", near)
-	if f, ok := fieldNamed(t, near); ok && len(f.enum) > 0 {
-		msg += " It takes " + oneOf(f.enum)
+	if elsewhere := keyElsewhere(block, name); elsewhere != "" {
+		return fmt.Sprintf("%s; did you mean %q?", msg, elsewhere)
 	}
-	return msg
+	return msg + "; it has " + strings.Join(names, ", ")
 }
 
 // keyElsewhere finds the one block that has a key of this name: first within the
-// block, then anywhere. It returns "" if there is none or more than one.
+// block, then anywhere. It returns "" if no block or more than one has it.
 func keyElsewhere(block, name string) string {
-	defaults := Default()
-	var within, anywhere []string
-	for _, k := range fixedKeys(reflect.ValueOf(defaults)) {
-		if k.name != name {
-			continue
+	for _, within := range []string{block + ".", ""} {
+		var found []string
+		for _, k := range fixedKeys(settingsValue(&Settings{})) {
+			if k.name == name && strings.HasPrefix(k.key, within) {
+				found = append(found, k.key)
+			}
 		}
-		anywhere = append(anywhere, k.key)
-		if strings.HasPrefix(k.key, block+".") {
-			within = append(within, k.key)
+		if len(found) == 1 {
+			return found[0]
 		}
-	}
-	switch {
-	case len(within) == 1:
-		return within[0]
-	case len(anywhere) == 1:
-		return anywhere[0]
 	}
 	return ""
 }
 
-// oneOf lists the words of an enum.
+// oneOf lists the words of an enum, of which there are always two or more.
 func oneOf(words []string) string {
-	quoted := make([]string, 0, len(words))
-	for _, w := range words {
-		quoted = append(quoted, fmt.Sprintf("%q", w))
-	}
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
-	}
-	return "one of " + strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+	list := `"` + strings.Join(words, `", "`) + `"`
+	last := strings.LastIndex(list, ", ")
+	return "one of " + list[:last] + " or " + list[last+len(", "):]
 }
 
 // shorten keeps names from files short in findings.

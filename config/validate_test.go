@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -10,31 +9,23 @@ import (
 
 func TestDefaultIsValid(t *testing.T) {
 	s := Default()
-	if err := s.Validate(); err != nil {
-		t.Error(err)
+	if faults := s.faults(); len(faults) > 0 {
+		t.Error(faults)
 	}
 }
 
-func TestValidateJoinsAllFaults(t *testing.T) {
+func TestAllFaultsAreFound(t *testing.T) {
 	s := Default()
 	s.Log.Level = "loud"
 	s.Timezone = "Nowhere/Land"
 	s.Limits.ActiveChats = -1
 	s.LLM.Fallbacks = []Fallback{{Provider: "custom"}}
 	s.Permissions.Exec.Approvers = nil
-	joined, ok := s.Validate().(interface{ Unwrap() []error })
-	if !ok {
-		t.Fatal("Validate joins nothing")
-	}
 	var got []string
-	for _, err := range joined.Unwrap() {
-		fault, ok := errors.AsType[*Fault](err)
-		if !ok {
-			t.Fatalf("%T is no *Fault", err)
-		}
-		got = append(got, fault.Key)
+	for _, f := range s.faults() {
+		got = append(got, f.key)
 	}
-	want := []string{"limits.activeChats", "log.level", "llm.fallbacks[0].model", "llm.fallbacks[0].baseUrl", "llm.fallbacks", "permissions.exec.approvers", "timezone"}
+	want := []string{"timezone", "limits.activeChats", "log.level", "llm.fallbacks[0].model", "llm.fallbacks[0].baseUrl", "llm.fallbacks", "permissions.exec.approvers"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
@@ -70,12 +61,12 @@ func TestListenMatrix(t *testing.T) {
 			s := Default()
 			s.LLM = LLM{Provider: ProviderCustom, BaseURL: "http://127.0.0.1:1", Model: "m", FirstByteS: 1, IdleTimeoutS: 1, MaxConcurrency: 1}
 			s.Adapters.Web.Listen = tt.listen
-			if err := s.Validate(); (err == nil) != tt.loopback {
-				t.Errorf("without a token: %v", err)
+			if faults := s.faults(); (len(faults) == 0) != tt.loopback {
+				t.Errorf("without a token: %v", faults)
 			}
 			s.Adapters.Web.Token = NewSecret("0123456789abcdef")
-			if err := s.Validate(); (err == nil) != tt.open {
-				t.Errorf("with a token: %v", err)
+			if faults := s.faults(); (len(faults) == 0) != tt.open {
+				t.Errorf("with a token: %v", faults)
 			}
 		})
 	}
@@ -98,7 +89,7 @@ func TestDemoStaysLocal(t *testing.T) {
 			s := Default()
 			tt.change(&s.Adapters)
 			faults := s.faults()
-			if len(faults) != 1 || faults[0].Key != tt.want || !strings.Contains(faults[0].Message, "demo model") {
+			if len(faults) != 1 || faults[0].key != tt.want || !strings.Contains(faults[0].message, "demo model") {
 				t.Errorf("faults = %v, want one of %s on the demo model", faults, tt.want)
 			}
 		})
@@ -148,8 +139,8 @@ func TestNearest(t *testing.T) {
 		"modell": "model", "Model": "model", "base_url": "baseUrl", "apikey": "apiKey", "maxConcurency": "maxConcurrency",
 		"x": "", "temperature": "", strings.Repeat("model", 50): "",
 	} {
-		if got := nearest(word, words); got != want {
-			t.Errorf("nearest(%.20s) = %q, want %q", word, got, want)
+		if got := Nearest(word, words); got != want {
+			t.Errorf("Nearest(%.20s) = %q, want %q", word, got, want)
 		}
 	}
 }
@@ -183,7 +174,7 @@ func TestWebhook(t *testing.T) {
 			tt.set(&s, &s.Adapters.Telegram.Webhook)
 			got := ""
 			for _, f := range s.faults() {
-				got += f.Key
+				got += f.key
 			}
 			if got != tt.want {
 				t.Errorf("faults at %q, want %q", got, tt.want)

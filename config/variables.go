@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -15,7 +14,7 @@ func otherVariables() []string { return []string{"SMA_TRUST"} }
 // are looked at.
 func (l *loader) warnVariables() {
 	known := otherVariables()
-	for _, k := range fixedKeys(reflect.ValueOf(&l.settings).Elem()) {
+	for _, k := range fixedKeys(settingsValue(&l.settings)) {
 		known = append(known, EnvName(k.key))
 	}
 	names := slices.Collect(maps.Keys(l.variables))
@@ -28,7 +27,7 @@ func (l *loader) warnVariables() {
 			continue
 		}
 		message := fmt.Sprintf("no setting has the variable %s", shorten(name))
-		if near := nearest(name, known); near != "" {
+		if near := Nearest(name, known); near != "" {
 			message += fmt.Sprintf("; did you mean %s?", near)
 		} else {
 			message += "; sma config show lists the settings, and llm.model is SMA_LLM_MODEL"

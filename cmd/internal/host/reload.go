@@ -1,13 +1,9 @@
 package host
 
 import (
-	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // reloadSettings reads the settings anew after a change. Those that can change
@@ -26,7 +22,7 @@ func (h *Host) reloadSettings() {
 		h.log.Warn("the changed settings reach outside of the folder in what is not agreed to; the last good ones stay in force", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
-	changed, err := changedKeys(h.opts.Settings, next)
+	changed, err := h.opts.Settings.Changed(next)
 	if err != nil {
 		h.log.Warn("the changed settings cannot be compared", "error", err)
 		return
@@ -41,84 +37,6 @@ func (h *Host) reloadSettings() {
 	h.board.needRestart(changed)
 	if len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
-	}
-}
-
-// changedKeys names the keys whose values differ.
-func changedKeys(a, b *config.Loaded) ([]string, error) {
-	before, err := values(a)
-	if err != nil {
-		return nil, err
-	}
-	after, err := values(b)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for key, v := range after {
-		if before[key] != v {
-			out = append(out, key)
-		}
-	}
-	for key := range before {
-		if _, ok := after[key]; !ok {
-			out = append(out, key)
-		}
-	}
-	out = append(out, changedSecrets(a.Settings, b.Settings)...)
-	slices.Sort(out)
-	return slices.Compact(out), nil
-}
-
-func values(l *config.Loaded) (map[string]string, error) {
-	keys, err := l.Effective()
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]string, len(keys))
-	for _, k := range keys {
-		out[k.Key] = string(k.Value)
-	}
-	return out, nil
-}
-
-// changedSecrets compares what is shown as stars.
-func changedSecrets(a, b config.Settings) []string {
-	before, after := map[string]config.Secret{}, map[string]config.Secret{}
-	secretsOf(reflect.ValueOf(a), "", before)
-	secretsOf(reflect.ValueOf(b), "", after)
-	var out []string
-	for key, s := range after {
-		if !s.Equal(before[key]) {
-			out = append(out, key)
-		}
-	}
-	return out // a block that is gone is among the other keys
-}
-
-// secretsOf collects the secrets of settings, by their keys.
-func secretsOf(v reflect.Value, key string, out map[string]config.Secret) {
-	if s, ok := reflect.TypeAssert[config.Secret](v); ok {
-		out[key] = s
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				secretsOf(v.Field(i), strings.TrimPrefix(key+"."+name, "."), out)
-			}
-		}
-	case reflect.Map:
-		for _, name := range v.MapKeys() {
-			secretsOf(v.MapIndex(name), key+"."+name.String(), out)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			secretsOf(v.Index(i), fmt.Sprintf("%s[%d]", key, i), out)
-		}
-	default: // a value of another kind
 	}
 }
 

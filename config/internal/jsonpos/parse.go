@@ -1,291 +1,252 @@
 package jsonpos
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Parse reads one JSON value. A failure is a *SyntaxError for the first fault.
-func Parse(src []byte) (*Node, error) {
-	p := &parser{src: src}
-	if fault := p.checkEncoding(); fault != nil {
-		return nil, fault
-	}
-	if hasBOM(src) {
-		p.pos = len(bom)
-	}
-	n, fault := p.value()
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := p.blanks(); fault != nil {
-		return nil, fault
-	}
-	if p.pos < len(p.src) {
-		return nil, p.trailing()
+const bom = "\xef\xbb\xbf"
+
+// Parse reads one JSON value. A failure is a [*SyntaxError] for the first fault.
+func Parse(src []byte) (n *Node, err error) {
+	p := &parser{src: bytes.TrimPrefix(src, []byte(bom)), at: Place{1, 1}}
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case *SyntaxError:
+			n, err = nil, fault
+		default:
+			panic(fault)
+		}
+	}()
+	p.checkEncoding()
+	n = p.value()
+	switch c, ok := p.peek(); {
+	case c == '}' || c == ']':
+		p.fail(p.pos, "remove it", "%c closes nothing here", c)
+	case ok:
+		p.fail(p.pos, "keep one { … } in the file", "text follows after the end of the value")
 	}
 	return n, nil
 }
 
-// parser walks the text once. Its methods return a *SyntaxError, never an
-// error, so that a nil stays nil.
+// parser walks the text once. It panics with a *SyntaxError, which Parse recovers.
+// encoding/json says what strings and numbers mean.
 type parser struct {
-	src   []byte
-	pos   int
-	depth int
+	src        []byte
+	pos, depth int
+	at         Place // the place of the offset atPos, from which later places are counted
+	atPos      int
 }
 
-func (p *parser) fault(pos int, hint, format string, args ...any) *SyntaxError {
-	return &SyntaxError{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}
+func (p *parser) fail(offset int, hint, format string, args ...any) {
+	panic(&SyntaxError{Place: Place{1, 1}.after(p.src[:offset]), Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (p *parser) checkEncoding() *SyntaxError {
-	if len(p.src) >= 2 && (string(p.src[:2]) == "\xff\xfe" || string(p.src[:2]) == "\xfe\xff") {
-		return p.fault(0, "save it as UTF-8", "the file is encoded in UTF-16")
+// place is the place of the current offset.
+func (p *parser) place() Place {
+	p.at = p.at.after(p.src[p.atPos:p.pos])
+	p.atPos = p.pos
+	return p.at
+}
+
+func (p *parser) checkEncoding() {
+	if bytes.HasPrefix(p.src, []byte("\xff\xfe")) || bytes.HasPrefix(p.src, []byte("\xfe\xff")) {
+		p.fail(0, "save it as UTF-8", "the file is encoded in UTF-16")
 	}
 	for i := 0; i < len(p.src); {
 		r, size := utf8.DecodeRune(p.src[i:])
 		if r == utf8.RuneError && size == 1 {
-			return p.fault(i, "save the file as UTF-8", "this byte is not UTF-8 text")
+			p.fail(i, "save the file as UTF-8", "this byte is not UTF-8 text")
 		}
 		i += size
 	}
-	return nil
 }
 
-// blanks skips white space and refuses comments by name.
-func (p *parser) blanks() *SyntaxError {
+// peek skips blanks and returns the next byte. It is false at the end of the text.
+func (p *parser) peek() (byte, bool) {
 	for ; p.pos < len(p.src); p.pos++ {
-		switch p.src[p.pos] {
+		switch c := p.src[p.pos]; c {
 		case ' ', '\t', '\r', '\n':
 		case '/', '#':
-			return p.fault(p.pos, `remove it, or keep notes in another file`, "JSON has no comments")
+			p.fail(p.pos, "remove it, or keep notes in another file", "JSON has no comments")
 		default:
-			return nil
+			return c, true
 		}
 	}
-	return nil
+	return 0, false
 }
 
-// peek skips blanks and returns the next byte, 0 at the end of the text.
-func (p *parser) peek() (byte, *SyntaxError) {
-	if fault := p.blanks(); fault != nil {
-		return 0, fault
-	}
-	if p.pos >= len(p.src) {
-		return 0, nil
-	}
-	return p.src[p.pos], nil
-}
-
-func (p *parser) atEnd() bool { return p.pos >= len(p.src) }
-
-func (p *parser) value() (*Node, *SyntaxError) {
-	c, fault := p.peek()
-	if fault != nil {
-		return nil, fault
-	}
+func (p *parser) value() *Node {
+	c, ok := p.peek()
+	n := &Node{Place: p.place()}
 	switch {
-	case p.atEnd():
-		return nil, p.fault(p.pos, "", "the text ends where a value should stand")
+	case !ok:
+		p.fail(p.pos, "", "the text ends where a value is expected")
 	case c == '{':
-		return p.nested(p.object)
+		n.Kind = Object
+		p.group(n, '{', '}')
 	case c == '[':
-		return p.nested(p.array)
+		n.Kind = Array
+		p.group(n, '[', ']')
 	case c == '"':
-		return p.stringNode()
-	case c == '-' || (c >= '0' && c <= '9'):
-		return p.number()
+		n.Kind, n.Text = String, p.text()
+	default:
+		n.Kind, n.Text = p.word()
 	}
-	return p.word()
+	return n
 }
 
-func (p *parser) nested(read func() (*Node, *SyntaxError)) (*Node, *SyntaxError) {
+// group reads the members of an object or the items of a list.
+func (p *parser) group(n *Node, opener, closer byte) {
+	open, comma := p.pos, -1
 	if p.depth++; p.depth > MaxDepth {
-		return nil, p.fault(p.pos, "", "values nest more than %d deep", MaxDepth)
+		p.fail(open, "", "values nest more than %d deep", MaxDepth)
 	}
-	defer func() { p.depth-- }()
-	return read()
-}
-
-func (p *parser) object() (*Node, *SyntaxError) {
-	n := &Node{Kind: Object, Pos: p.pos}
-	p.pos++
-	comma := -1
-	for {
-		c, fault := p.peek()
-		switch {
-		case fault != nil:
-			return nil, fault
-		case p.atEnd():
-			return nil, p.unclosed(n.Pos, '{', '}')
-		case c == '}' && comma >= 0:
-			return nil, p.fault(comma, "remove the comma", "trailing comma before }")
-		case c == '}':
+	for p.pos++; ; {
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.unclosed(open, closer)
+		case c == closer && comma >= 0:
+			p.fail(comma, "remove the comma", "trailing comma before %c", c)
+		case c == closer:
+		case n.Kind == Object:
+			n.Members = append(n.Members, p.member(c))
+		default:
+			n.Items = append(n.Items, p.value())
+		}
+		end := p.pos
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.unclosed(open, closer)
+		case c == closer:
 			p.pos++
-			n.End = p.pos
-			return n, nil
+			p.depth--
+			return
+		case c == '}' || c == ']':
+			p.fail(p.pos, fmt.Sprintf("line %d opened with %c, so it closes with %c", Place{1, 1}.after(p.src[:open]).Line, opener, closer), "%c closes nothing here", c)
+		case c != ',':
+			p.fail(end, "put a comma between two values", "a comma is missing here")
 		}
-		m, fault := p.member()
-		if fault != nil {
-			return nil, fault
-		}
-		n.Members = append(n.Members, m)
-		if comma, fault = p.separator(n.Pos, '{', '}'); fault != nil {
-			return nil, fault
-		}
+		comma = p.pos
+		p.pos++
 	}
 }
 
-func (p *parser) member() (Member, *SyntaxError) {
-	m := Member{KeyPos: p.pos}
-	if p.src[p.pos] != '"' {
-		return m, p.badKey()
-	}
-	key, fault := p.stringNode()
-	if fault != nil {
-		return m, fault
-	}
-	m.Key = key.Text
-	c, fault := p.peek()
-	switch {
-	case fault != nil:
-		return m, fault
-	case p.atEnd():
-		return m, p.fault(p.pos, "", "the text ends after a key")
-	case c != ':':
-		return m, p.fault(p.pos, `write "key": value, and check the quotes`, "a colon is missing after the key")
-	}
-	p.pos++
-	m.Value, fault = p.value()
-	return m, fault
+func (p *parser) unclosed(open int, closer byte) {
+	at := Place{1, 1}.after(p.src[:open])
+	p.fail(p.pos, fmt.Sprintf("add %c", closer), "the text ends, but the %c of line %d, column %d is still open", p.src[open], at.Line, at.Col)
 }
 
-// separator reads a comma, whose offset it returns, or leaves the closing
-// bracket for the caller (and returns -1).
-func (p *parser) separator(open int, opener, closer byte) (int, *SyntaxError) {
-	end := p.pos
-	c, fault := p.peek()
-	switch {
-	case fault != nil:
-		return -1, fault
-	case p.atEnd():
-		return -1, p.unclosed(open, opener, closer)
+func (p *parser) member(c byte) Member {
+	switch m := (Member{Place: p.place()}); {
+	case c == '"':
+		m.Key = p.text()
+		switch c, ok := p.peek(); {
+		case !ok:
+			p.fail(p.pos, "", "the text ends after a key")
+		case c != ':':
+			p.fail(p.pos, `write "key": value, and check the quotes`, "a colon is missing after the key")
+		}
+		p.pos++
+		m.Value = p.value()
+		return m
+	case c == '\'':
+		p.fail(p.pos, `use double quotes: "key"`, "a key is in single quotes")
 	case c == ',':
-		p.pos++
-		return p.pos - 1, nil
-	case c == closer:
-		return -1, nil
-	case c == '}' || c == ']':
-		return -1, p.fault(p.pos, fmt.Sprintf("line %d opened with %c, so it closes with %c", p.line(open), opener, closer), "%c closes nothing here", c)
+		p.fail(p.pos, "remove it", "a comma too many")
+	case c == ']' || c == ')':
+		p.fail(p.pos, "an object closes with }", "%c closes nothing here", c)
+	case isWordByte(c):
+		p.fail(p.pos, `put it into double quotes: "key"`, "a key has no quotes")
 	}
-	return -1, p.fault(end, "put a comma between two values", "a comma is missing here")
+	p.fail(p.pos, `write "key": value`, "%s is where a key is expected", p.shown())
+	return Member{} // Unreachable: fail panics.
 }
 
-func (p *parser) array() (*Node, *SyntaxError) {
-	n := &Node{Kind: Array, Pos: p.pos}
-	p.pos++
-	comma := -1
-	for {
-		c, fault := p.peek()
-		switch {
-		case fault != nil:
-			return nil, fault
-		case p.atEnd():
-			return nil, p.unclosed(n.Pos, '[', ']')
-		case c == ']' && comma >= 0:
-			return nil, p.fault(comma, "remove the comma", "trailing comma before ]")
-		case c == ']':
+// word reads a number, true, false or null.
+func (p *parser) word() (Kind, string) {
+	start := p.pos
+	for p.pos < len(p.src) && isWordByte(p.src[p.pos]) {
+		p.pos++
+	}
+	word := string(p.src[start:p.pos])
+	number := word != "" && (word[0] == '-' || word[0] >= '0' && word[0] <= '9')
+	switch valid := json.Valid([]byte(word)); {
+	case word == "":
+		p.badValue()
+	case valid && number:
+		return Number, word
+	case word == "null":
+		return Null, word
+	case !valid && number:
+		p.fail(start, "write it like 12, -3 or 0.5, or put text into double quotes", "this is not a number")
+	case !valid:
+		p.fail(start, "put text into double quotes; bare words are only true, false and null", "this word is not a value")
+	}
+	return Bool, word
+}
+
+func (p *parser) badValue() {
+	switch c := p.src[p.pos]; c {
+	case '\'', '`':
+		p.fail(p.pos, "use double quotes", "a string is in the wrong quotes")
+	case ',':
+		p.fail(p.pos, "write the value, or remove the comma", "a value is missing before the comma")
+	case '}', ']':
+		p.fail(p.pos, "", "a value is missing before %c", c)
+	case ':', '=':
+		p.fail(p.pos, `write "key": value`, "%c too many", c)
+	}
+	p.fail(p.pos, "", "%s is where a value is expected", p.shown())
+}
+
+// text reads a string; the next byte is its opening quote.
+func (p *parser) text() (text string) {
+	start := p.pos
+	for p.pos++; p.pos < len(p.src); p.pos++ {
+		switch c := p.src[p.pos]; {
+		case c == '"':
 			p.pos++
-			n.End = p.pos
-			return n, nil
-		}
-		item, fault := p.value()
-		if fault != nil {
-			return nil, fault
-		}
-		n.Items = append(n.Items, item)
-		if comma, fault = p.separator(n.Pos, '[', ']'); fault != nil {
-			return nil, fault
+			if err := json.Unmarshal(p.src[start:p.pos], &text); err != nil {
+				panic(err) // Unreachable: all that a string can have was checked.
+			}
+			return text
+		case c == '\\':
+			p.escape()
+		case c == '\n' || c == '\r':
+			p.fail(start, `add the closing " on the same line; a line break is written \n`, "the string that starts here has no end")
+		case c < ' ':
+			p.fail(p.pos, `write it as \t or \u00XX`, "a string contains a control character")
 		}
 	}
+	p.fail(start, `add the closing " on the same line; a line break is written \n`, "the string that starts here has no end")
+	return ""
 }
 
-func (p *parser) number() (*Node, *SyntaxError) {
-	start := p.pos
-	for p.pos < len(p.src) && isWordByte(p.src[p.pos]) {
-		p.pos++
+// escape moves to the last byte of an escape sequence.
+func (p *parser) escape() {
+	rest := p.src[p.pos+1:]
+	switch {
+	case len(rest) == 0:
+		p.fail(p.pos, `add the closing "`, "the text ends inside a string")
+	case rest[0] == 'u' && (len(rest) < 5 || strings.Trim(string(rest[1:5]), "0123456789abcdefABCDEF") != ""):
+		p.fail(p.pos, `write a backslash as \\`, `\u needs four hexadecimal digits`)
+	case strings.IndexByte(`"\/bfnrtu`, rest[0]) < 0:
+		p.fail(p.pos, `write a backslash as \\`, `\ starts an escape that JSON does not have`)
 	}
-	text := string(p.src[start:p.pos])
-	if !isNumber(text) {
-		return nil, p.fault(start, "write it like 12, -3 or 0.5, or put text into double quotes", "this is no number")
-	}
-	return &Node{Kind: Number, Pos: start, End: p.pos, Text: text}, nil
-}
-
-func (p *parser) word() (*Node, *SyntaxError) {
-	start := p.pos
-	for p.pos < len(p.src) && isWordByte(p.src[p.pos]) {
-		p.pos++
-	}
-	switch word := string(p.src[start:p.pos]); word {
-	case "true", "false":
-		return &Node{Kind: Bool, Pos: start, End: p.pos, Text: word}, nil
-	case "null":
-		return &Node{Kind: Null, Pos: start, End: p.pos, Text: word}, nil
-	case "":
-		return nil, p.badValue(start)
-	}
-	return nil, p.fault(start, "put text into double quotes; bare words are only true, false and null", "this word is no value")
-}
-
-// isNumber follows the grammar of RFC 8259.
-func isNumber(s string) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	from := i
-	if !digits() || (s[from] == '0' && i > from+1) {
-		return false
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return false
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(s)
+	p.pos++
 }
 
 func isWordByte(c byte) bool {
-	return c == '-' || c == '+' || c == '.' || c == '_' || c >= utf8.RuneSelf ||
-		(c >= '0' && c <= '9') || (c|0x20 >= 'a' && c|0x20 <= 'z')
+	return strings.IndexByte("-+._", c) >= 0 || c >= utf8.RuneSelf || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-func (p *parser) line(offset int) int {
-	line, _ := NewLocator(p.src).At(offset)
-	return line
-}
-
-// shown is the character at pos, if it can be shown.
+// shown is the character at the current offset, if it can be shown.
 func (p *parser) shown() string {
 	r, _ := utf8.DecodeRune(p.src[p.pos:])
 	if unicode.IsPrint(r) {

@@ -1,25 +1,31 @@
-package host
+package config
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// A secret that was changed needs a restart, wherever it stands; one that was not is
+// A secret that was changed needs a restart, wherever it is set. One that was not is
 // not named.
 func TestChangedSecretsNeedARestart(t *testing.T) {
-	of := func(text string) config.Settings {
-		var s config.Settings
-		secret := config.NewSecret(text)
-		s.LLM.APIKey, s.LLM.Fallbacks = secret, []config.Fallback{{APIKey: config.NewSecret("same")}, {APIKey: secret}}
+	changed := func(a, b Settings) []string {
+		t.Helper()
+		loaded := func(s Settings) *Loaded { return &Loaded{Settings: s, loader: &loader{origins: origins{}}} }
+		keys, err := loaded(a).Changed(loaded(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	of := func(text string) Settings {
+		var s Settings
+		secret := NewSecret(text)
+		s.LLM.APIKey, s.LLM.Fallbacks = secret, []Fallback{{APIKey: NewSecret("same")}, {APIKey: secret}}
 		s.Speech.Transcribe.APIKey, s.Speech.Speak.APIKey = secret, secret
 		telegram := &s.Adapters.Telegram
 		telegram.BotToken, telegram.Webhook.Secret = secret, secret
-		telegram.Accounts = map[string]config.TelegramAccount{"work": {BotToken: secret}, "home": {BotToken: config.NewSecret("same")}}
+		telegram.Accounts = map[string]TelegramAccount{"work": {BotToken: secret}, "home": {BotToken: NewSecret("same")}}
 		s.Adapters.Feishu.AppSecret, s.Adapters.Feishu.EncryptKey, s.Adapters.Feishu.VerificationToken = secret, secret, secret
 		s.Adapters.Web.Token, s.Adapters.API.Token = secret, secret
 		return s
@@ -29,17 +35,16 @@ func TestChangedSecretsNeedARestart(t *testing.T) {
 		"adapters.telegram.accounts.work.botToken", "adapters.telegram.botToken", "adapters.telegram.webhook.secret", "adapters.web.token",
 		"llm.apiKey", "llm.fallbacks[1].apiKey", "speech.speak.apiKey", "speech.transcribe.apiKey",
 	}
-	got := changedSecrets(of("before"), of("after"))
-	slices.Sort(got)
+	got := changed(of("before"), of("after"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := changedSecrets(of("before"), of("before")); len(got) > 0 {
+	if got := changed(of("before"), of("before")); len(got) > 0 {
 		t.Errorf("nothing has changed, and %q need a restart", got)
 	}
 	taken := of("before")
-	taken.LLM.APIKey = config.Secret{}
-	if diff := cmp.Diff([]string{"llm.apiKey"}, changedSecrets(of("before"), taken)); diff != "" {
+	taken.LLM.APIKey = Secret{}
+	if diff := cmp.Diff([]string{"llm.apiKey"}, changed(of("before"), taken)); diff != "" {
 		t.Errorf("a secret that was taken out (-want +got):\n%s", diff)
 	}
 }
