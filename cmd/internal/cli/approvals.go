@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,31 +24,31 @@ func (a *app) approvalsCmd() *cobra.Command {
 }
 
 func (a *app) approvalsListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[[]host.ApprovalLine]{
+		run: func(ctx context.Context, args []string) ([]host.ApprovalLine, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := ask(ctx, a, "approvals", host.Asked{ChatKey: key}, (*host.Desk).Approvals)
+			return lines, requestsFailure(key, err)
+		},
+		list: "approvals",
+		text: func(lines []host.ApprovalLine) string { return a.approvalWords().table(lines, time.Now()) },
+	}.on(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
-		RunE: func(c *cobra.Command, args []string) error {
-			return requests().run(a, c, args, func(lines []host.ApprovalLine) error {
-				if asJSON {
-					return a.printJSON(struct {
-						Approvals []host.ApprovalLine `json:"approvals"`
-					}{lines})
-				}
-				return a.print(a.approvalWords().table(lines, time.Now()))
-			})
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
+}
+
+func requestsFailure(key messages.ChatKey, err error) error {
+	return chatFailure(key, "the requests cannot be read", "sma doctor", err)
 }
 
 // approvalsDecideCmd is approve, or deny.
 func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
-	var asJSON, all bool
-	var reason string
 	cmd := &cobra.Command{
-		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run",
+		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run", Args: cobra.MinimumNArgs(1),
 		Long:    "Denies requests, by their numbers. The host has to run.",
 		Example: "  sma approvals deny telegram-chat-42 2 --reason \"use the archive\"\n  sma approvals deny telegram-chat-42 --all",
 	}
@@ -58,52 +57,34 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 		cmd.Long = "Approves requests, by their numbers. Exactly what sma approvals list shows runs, once. The host has to run."
 		cmd.Example = "  sma approvals approve telegram-chat-42 1\n  sma approvals approve telegram-chat-42 1 3"
 	}
-	cmd.Args = cobra.MinimumNArgs(1)
-	cmd.RunE = func(c *cobra.Command, args []string) error {
-		key, err := chatArg(args)
-		if err != nil {
-			return err
-		}
-		if all == (len(args) > 1) {
-			return &Failure{Code: CodeUsage, What: "say which ones, or --all", Help: "sma approvals list " + string(key)}
-		}
-		order := host.ApprovalOrder{ChatKey: key, Approve: approve, Reason: reason}
-		for _, arg := range args[1:] {
-			n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
-			if err != nil || n < 1 {
-				return &Failure{Code: CodeUsage, What: arg + " is no number of a request", Help: "sma approvals list " + string(key)}
-			}
-			order.Numbers = append(order.Numbers, n)
-		}
-		result, err := a.decideApprovals(c.Context(), order)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(result)
-		}
-		return a.print(a.approvalWords().decided(approve, result))
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "everything that waits in the chat")
+	order := host.ApprovalOrder{Approve: approve}
+	all := cmd.Flags().Bool("all", false, "everything that waits in the chat")
 	if !approve {
-		cmd.Flags().StringVar(&reason, "reason", "", "what the model is told")
+		cmd.Flags().StringVar(&order.Reason, "reason", "", "what the model is told")
 	}
-	return cmd
+	return command[host.ApprovalResult]{
+		run: func(ctx context.Context, args []string) (host.ApprovalResult, error) {
+			var err error
+			if order.ChatKey, err = chatArg(args); err != nil {
+				return host.ApprovalResult{}, err
+			}
+			if order.Numbers, err = chosenNumbers(args, *all, "#", "request", "sma approvals list"); err != nil {
+				return host.ApprovalResult{}, err
+			}
+			return a.decideApprovals(ctx, order)
+		},
+		text: func(r host.ApprovalResult) string { return a.approvalWords().decided(approve, r) },
+	}.on(a, cmd)
 }
 
 // decideApprovals gives the order to the host. Only its chat may decide.
 func (a *app) decideApprovals(ctx context.Context, order host.ApprovalOrder) (host.ApprovalResult, error) {
-	result, err := orderChat[host.ApprovalResult](ctx, a, requests().route,
-		"no host is running here, and only a running one can go on with what was decided", requests().unread, order.ChatKey, order)
+	result, err := orderRunning[host.ApprovalResult](ctx, a, "approvals",
+		"no host is running here, and only a running one can go on with what was decided", order)
 	if err == nil && result.Reason != "" {
 		err = &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
-	return result, err
-}
-
-func requests() chatList[host.ApprovalLine] {
-	return chatList[host.ApprovalLine]{"approvals", "the requests cannot be read", host.ReadApprovals}
+	return result, requestsFailure(order.ChatKey, err)
 }
 
 // approvalWords are what the commands say to people, in one language.
@@ -116,7 +97,7 @@ type approvalWords struct {
 
 // approvalWords are those of the terminal's language.
 func (a *app) approvalWords() approvalWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+	if a.readsChinese() {
 		return approvalWords{
 			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 聊天 编号\n",
 			approved: "已批准", denied: "已拒绝", zh: true,

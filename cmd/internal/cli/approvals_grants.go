@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,106 +14,53 @@ import (
 )
 
 func (a *app) approvalsGrantsCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[[]host.GrantLine]{
+		run: func(ctx context.Context, args []string) ([]host.GrantLine, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := ask(ctx, a, "grants", host.Asked{ChatKey: key}, (*host.Desk).Grants)
+			return lines, grantsFailure(key, err)
+		},
+		list: "grants",
+		text: func(lines []host.GrantLine) string { return a.grantWords().table(lines, time.Now()) },
+	}.on(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
 		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
 			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
 		Example: "  sma approvals grants\n  sma approvals grants telegram-chat-42 --json",
-		RunE: func(c *cobra.Command, args []string) error {
-			key, err := chatArg(args)
-			if err != nil {
-				return err
-			}
-			return a.withChats(c.Context(), func(s source, state string) error {
-				lines, err := s.grants(c.Context(), state, key)
-				if err != nil {
-					return grantsFailure(err)
-				}
-				if asJSON {
-					return a.printJSON(struct {
-						Grants []host.GrantLine `json:"grants"`
-					}{lines})
-				}
-				return a.print(a.grantWords().table(lines, time.Now()))
-			})
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func (a *app) approvalsRevokeCmd() *cobra.Command {
-	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "revoke CHAT N…|--all", Short: "Take grants back: such commands ask again", Args: cobra.MinimumNArgs(1),
 		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is under way.",
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
-		RunE: func(c *cobra.Command, args []string) error {
-			key, err := chatArg(args)
-			if err != nil {
-				return err
+	}
+	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
+	return command[host.GrantResult]{
+		run: func(ctx context.Context, args []string) (out host.GrantResult, err error) {
+			var o host.GrantOrder
+			if o.ChatKey, err = chatArg(args); err != nil {
+				return out, err
 			}
-			help := "sma approvals grants " + string(key)
-			if all == (len(args) > 1) {
-				return &Failure{Code: CodeUsage, What: "say which ones, or --all", Help: help}
+			if o.Numbers, err = chosenNumbers(args, *all, "g", "grant", "sma approvals grants"); err != nil {
+				return out, err
 			}
-			order := host.GrantOrder{ChatKey: key}
-			for _, arg := range args[1:] {
-				n, err := strconv.Atoi(strings.TrimPrefix(arg, "g"))
-				if err != nil || n < 1 {
-					return &Failure{Code: CodeUsage, What: arg + " is no number of a grant", Help: help}
-				}
-				order.Numbers = append(order.Numbers, n)
+			out, err = order(ctx, a, "grants", o, (*host.Desk).Revoke)
+			if err == nil && out.Reason != "" {
+				err = &Failure{Code: CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
 			}
-			return a.withChats(c.Context(), func(s source, state string) error {
-				result, err := s.revoke(c.Context(), state, order)
-				switch {
-				case err != nil:
-					return grantsFailure(err)
-				case result.Reason != "":
-					return &Failure{Code: CodeFailed, What: "no such grant counts in " + string(key), Help: help}
-				case asJSON:
-					return a.printJSON(result)
-				default:
-					return a.print(a.grantWords().revoked(result))
-				}
-			})
+			return out, grantsFailure(o.ChatKey, err)
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "everything that counts in the chat")
-	return cmd
+		text: func(r host.GrantResult) string { return a.grantWords().revoked(r) },
+	}.on(a, cmd)
 }
 
-// grants lists what counts in a chat, or in all with an empty key.
-func (s source) grants(ctx context.Context, state string, key messages.ChatKey) ([]host.GrantLine, error) {
-	if s.store != nil {
-		return host.ReadGrants(ctx, state, key)
-	}
-	out := []host.GrantLine{}
-	err := s.control.get(ctx, "/control/grants?key="+url.QueryEscape(string(key)), &out)
-	if errors.Is(err, errNotRunning) {
-		return []host.GrantLine{}, nil // nothing was ever kept here
-	}
-	return out, err
-}
-
-// revoke takes grants back: through the host, or in their files while none runs.
-func (s source) revoke(ctx context.Context, state string, o host.GrantOrder) (host.GrantResult, error) {
-	if s.store != nil {
-		return host.RevokeGrants(ctx, state, o)
-	}
-	var out host.GrantResult
-	err := s.control.post(ctx, "/control/grants", o, &out)
-	if errors.Is(err, errNotRunning) {
-		return host.GrantResult{ChatKey: o.ChatKey, Reason: "not_found"}, nil // nothing was ever kept here
-	}
-	return out, err
-}
-
-func grantsFailure(err error) error {
-	return &Failure{Code: CodeFailed, What: "the grants cannot be read or changed", Why: err, Help: "sma doctor"}
+func grantsFailure(key messages.ChatKey, err error) error {
+	return chatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
 }
 
 // grantWords are what the commands say to people, in one language.
@@ -126,7 +70,7 @@ type grantWords struct {
 }
 
 func (a *app) grantWords() grantWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+	if a.readsChinese() {
 		return grantWords{
 			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", files: "发送直接位于文件夹 %s 中的文件", help: "撤销：sma approvals revoke 聊天 编号\n", done: "已撤销", zh: true,
 		}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -24,39 +26,50 @@ type newChat struct {
 }
 
 func (a *app) chatsImportCmd() *cobra.Command {
-	var asJSON bool
-	var chat string
-	cmd := &cobra.Command{
+	return a.makesChat(&cobra.Command{
 		Use: "import FILE|-", Short: "Make a new chat of exported messages", Args: cobra.ExactArgs(1),
 		Long: "Reads UI messages as the AI SDK and `sma chats export` write them: a JSON array, an object with messages, or one\n" +
 			"message a line. They become a new chat; one that exists is never changed. No host may run meanwhile.",
 		Example: "  sma chats import chat.json\n  sma chats export web-chat-x | sma chats import - --chat cli-chat-copy",
-		RunE: func(c *cobra.Command, args []string) error {
-			key, err := newChatKey(chat)
-			if err != nil {
-				return err
-			}
-			b, err := a.input(args[0])
-			if err != nil {
-				return &Failure{Code: CodeFailed, What: args[0] + " cannot be read", Why: err}
-			}
-			list, err := host.ReadMessages(strings.NewReader(string(b)))
-			if err != nil {
-				return &Failure{Code: CodeFailed, What: args[0] + " holds no UI messages", Why: err}
-			}
-			return a.makeChat(c.Context(), asJSON, func(ctx context.Context, store *filestore.Store) (newChat, error) {
-				err := host.Adopt(ctx, store, key, list, time.Now())
-				return newChat{key, len(list)}, adoptFailure(key, err)
-			})
-		},
-	}
-	addJSON(cmd, &asJSON)
-	addNewChat(cmd, &chat)
-	return cmd
+	}, func(args []string, key messages.ChatKey) (makeChat, error) {
+		b, err := a.input(args[0])
+		if err != nil {
+			return nil, &Failure{Code: CodeFailed, What: args[0] + " cannot be read", Why: err}
+		}
+		list, err := host.ReadMessages(bytes.NewReader(b))
+		if err != nil {
+			return nil, &Failure{Code: CodeFailed, What: args[0] + " holds no UI messages", Why: err}
+		}
+		return func(ctx context.Context, store *filestore.Store) (int, error) {
+			return len(list), adoptFailure(key, host.Adopt(ctx, store, key, list, time.Now()))
+		}, nil
+	})
 }
 
-func addNewChat(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "chat", "", "the `key` of the new chat, of web, cli or api (default: one of the web)")
+// makeChat makes a chat in a store and returns how many turns it has.
+type makeChat func(ctx context.Context, store *filestore.Store) (turns int, err error)
+
+// makesChat makes cmd prepare a new chat and then make it.
+func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
+	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, of web, cli or api (default: one of the web)")
+	return command[newChat]{
+		run: func(ctx context.Context, args []string) (newChat, error) {
+			key, err := newChatKey(*chat)
+			if err != nil {
+				return newChat{}, err
+			}
+			work, err := prepare(args, key)
+			if err != nil {
+				return newChat{}, err
+			}
+			turns, err := a.withStore(ctx, work)
+			return newChat{key, turns}, err
+		},
+		text: func(made newChat) string {
+			a.say("%s made", plural(made.Turns, "turn"))
+			return string(made.ChatKey) + "\n"
+		},
+	}.on(a, cmd)
 }
 
 // newChatKey is the key that somebody chose, or one of the web that nobody has.
@@ -75,32 +88,25 @@ func (a *app) input(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// makeChat opens the store, which no host may use, and tells what was made.
-func (a *app) makeChat(ctx context.Context, asJSON bool, work func(ctx context.Context, store *filestore.Store) (newChat, error)) error {
+// withStore works in the store, which no host may use meanwhile.
+func (a *app) withStore(ctx context.Context, work makeChat) (int, error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	inUse := &Failure{Code: CodeRunning, What: "a host works on these chats; a chat can be made while it is stopped", Help: "stop it, then the same again"}
 	if _, err := newControl(state).status(ctx); !errors.Is(err, errNotRunning) {
-		return inUse
+		return 0, inUse
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.quietLog()})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.logger(slog.LevelError)})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
-		return inUse
+		return 0, inUse
 	case err != nil:
-		return &Failure{Code: CodeFailed, What: "the chats cannot be opened", Why: err, Help: "sma doctor"}
+		return 0, &Failure{Code: CodeFailed, What: "the chats cannot be opened", Why: err, Help: "sma doctor"}
 	}
-	out, err := work(ctx, store)
-	if err = errors.Join(err, store.Close()); err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(out)
-	}
-	a.say("%s made", plural(out.Turns, "turn"))
-	return a.print(string(out.ChatKey) + "\n")
+	turns, err := work(ctx, store)
+	return turns, errors.Join(err, store.Close())
 }
 
 // adoptFailure says why no chat was made.

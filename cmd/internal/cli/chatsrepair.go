@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,42 +19,32 @@ import (
 )
 
 func (a *app) chatsRepairCmd() *cobra.Command {
-	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "repair CHAT...|--all", Short: "Make damaged chats whole; what cannot be read is set aside",
 		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +
 			"In the history a message marks each gap. Sound chats are left alone. No host may run meanwhile.",
 		Example: "  sma chats repair telegram-chat-42\n  sma chats repair --all",
-		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
-				return &Failure{Code: CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
+	}
+	all := cmd.Flags().Bool("all", false, "repair every damaged chat")
+	return command[[]filestore.Repaired]{
+		run: func(ctx context.Context, args []string) ([]filestore.Repaired, error) {
+			if *all == (len(args) > 0) {
+				return nil, &Failure{Code: CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
 			}
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			done, err := a.repairChats(c.Context(), dir, state, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(struct {
-					Chats []filestore.Repaired `json:"chats"`
-				}{done})
-			} else {
-				err = a.print(repairedText(done))
-			}
-			for _, r := range done {
-				if err == nil && len(r.Left) > 0 {
-					err = &Failure{Code: CodeFailed, What: "not everything could be repaired"}
-				}
-			}
-			return err
+			return a.repairChats(ctx, dir, state, args)
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "repair every damaged chat")
-	return cmd
+		list: "chats", text: repairedText,
+		verdict: func(done []filestore.Repaired) error {
+			if slices.ContainsFunc(done, func(r filestore.Repaired) bool { return len(r.Left) > 0 }) {
+				return &Failure{Code: CodeFailed, What: "not everything could be repaired"}
+			}
+			return nil
+		},
+	}.on(a, cmd)
 }
 
 func (a *app) repairChats(ctx context.Context, dir, state string, names []string) ([]filestore.Repaired, error) {
@@ -63,11 +54,11 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 	}
 	if _, err := os.Stat(filepath.Join(state, "chat")); errors.Is(err, os.ErrNotExist) {
 		if len(names) > 0 {
-			return nil, chatFailure(messages.ChatKey(names[0]), persistence.ErrNotFound)
+			return nil, repairFailure(messages.ChatKey(names[0]), persistence.ErrNotFound)
 		}
 		return done, nil
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.logger(slog.LevelError)})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return nil, busy(err)
@@ -96,10 +87,7 @@ func busy(why error) error {
 }
 
 func repairFailure(key messages.ChatKey, err error) error {
-	if errors.Is(err, persistence.ErrNotFound) {
-		return chatFailure(key, err)
-	}
-	return &Failure{Code: CodeFailed, What: "the chat " + string(key) + " cannot be repaired", Why: err, Help: "sma chats verify " + string(key)}
+	return chatFailure(key, "the chat "+string(key)+" cannot be repaired", "sma chats verify "+string(key), err)
 }
 
 // gapText is what people and the model read where something is missing, in the

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -36,34 +34,21 @@ type verified struct {
 }
 
 func (a *app) chatsVerifyCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[verified]{
+		run: func(ctx context.Context, args []string) (verified, error) {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return verified{}, err
+			}
+			return verifyChats(ctx, state, args)
+		},
+		text: verified.text, verdict: verified.failure,
+	}.on(a, &cobra.Command{
 		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
 		Long: "Reads all files of the chats, of all there are if none is named, checks every record and says what is\n" +
 			"damaged, where, and what a repair would do. Nothing is written; a host may run meanwhile.",
 		Example: "  sma chats verify\n  sma chats verify telegram-chat-42 --json",
-		RunE: func(c *cobra.Command, args []string) error {
-			_, state, err := a.folders(nil)
-			if err != nil {
-				return err
-			}
-			out, err := verifyChats(c.Context(), state, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(out)
-			} else {
-				err = a.print(out.text())
-			}
-			if err == nil && !out.OK {
-				err = out.failure()
-			}
-			return err
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func verifyChats(ctx context.Context, state string, names []string) (verified, error) {
@@ -79,7 +64,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 	for _, key := range keys {
 		report, err := inspector.Verify(ctx, key)
 		if err != nil {
-			return out, chatFailure(key, err)
+			return out, chatFailure(key, "the chat "+string(key)+" cannot be read", "sma doctor", err)
 		}
 		out.OK = out.OK && report.Refused == "" && len(report.Damage()) == 0
 		out.Chats = append(out.Chats, report)
@@ -91,9 +76,9 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
 	for _, name := range names {
-		key, err := messages.ParseChatKey(name)
+		key, err := chatArg([]string{name})
 		if err != nil {
-			return nil, &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
+			return nil, err
 		}
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key)
@@ -110,13 +95,6 @@ func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.
 	}
 	slices.Sort(keys)
 	return keys, nil
-}
-
-func chatFailure(key messages.ChatKey, err error) error {
-	if errors.Is(err, persistence.ErrNotFound) {
-		return &Failure{Code: CodeFailed, What: "there is no chat " + string(key), Help: "sma chats list"}
-	}
-	return &Failure{Code: CodeFailed, What: "the chat " + string(key) + " cannot be read", Why: err, Help: "sma doctor"}
 }
 
 // text writes the reports for people: a line for a sound chat, more for others.
@@ -150,8 +128,11 @@ func (v verified) text() string {
 	return out.String()
 }
 
-// failure says how many chats need something, and what.
+// failure says how many chats need something, and what. It is nil if none does.
 func (v verified) failure() error {
+	if v.OK {
+		return nil
+	}
 	var bad, mend []string
 	for _, r := range v.Chats {
 		if r.Refused != "" || len(r.Damage()) > 0 {

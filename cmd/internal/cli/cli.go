@@ -91,14 +91,14 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(),
-		a.pairCmd(), a.doctorCmd(),
-		a.configCmd(), a.versionCmd(),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(),
+		a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(),
+		a.pairCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
 	return root
 }
 
-// rootArgs takes a folder; any other word is a command that there is not.
+// rootArgs takes a folder. Any other word is an unknown command.
 func rootArgs(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
@@ -108,7 +108,7 @@ func rootArgs(c *cobra.Command, args []string) error {
 	return noSuchCommand(c, args)
 }
 
-// group makes a command that only holds others.
+// group makes a command that only has subcommands.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = noSuchCommand
 	cmd.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
@@ -116,7 +116,7 @@ func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// noSuchCommand refuses a word behind a command that only holds others.
+// noSuchCommand refuses a word after a command that only has subcommands.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -170,17 +170,16 @@ func (a *app) state(project string) (string, error) {
 	return dir, nil
 }
 
-// flags are the settings given by --set.
-func (a *app) flags() (map[string]string, error) {
-	out := make(map[string]string, len(a.sets))
+// addFlags adds the settings given by --set.
+func (a *app) addFlags(to map[string]string) error {
 	for _, s := range a.sets {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || key == "" {
-			return nil, &Failure{Code: CodeUsage, What: fmt.Sprintf("--set %s has not the form key=value", s), Help: "sma config show"}
+			return &Failure{Code: CodeUsage, What: fmt.Sprintf("--set %s has not the form key=value", s), Help: "sma config show"}
 		}
-		out[key] = value
+		to[key] = value
 	}
-	return out, nil
+	return nil
 }
 
 // print writes data to stdout.

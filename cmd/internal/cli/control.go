@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,12 +9,10 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // errNotRunning: no host works on the state folder.
@@ -60,19 +59,22 @@ func (c control) login(ctx context.Context) (host.LoginDocument, error) {
 	return out, c.get(ctx, "/control/login", &out)
 }
 
-func (c control) chats(ctx context.Context) ([]host.ChatLine, error) {
-	var out []host.ChatLine
-	return out, c.get(ctx, "/control/chats", &out)
-}
-
-func (c control) chat(ctx context.Context, key messages.ChatKey) (host.ChatDocument, error) {
-	var out host.ChatDocument
-	return out, c.get(ctx, "/control/chat?key="+url.QueryEscape(string(key)), &out)
-}
-
 // get asks for one document. It fails with errNotRunning if nobody listens.
 func (c control) get(ctx context.Context, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
+	if err != nil {
+		return err
+	}
+	return c.do(req, into)
+}
+
+// post sends one document and reads the one that answers it.
+func (c control) post(ctx context.Context, path string, doc, into any) error {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encode the order: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

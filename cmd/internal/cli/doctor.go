@@ -44,37 +44,31 @@ type finding struct {
 const minFree = 256 << 20
 
 func (a *app) doctorCmd() *cobra.Command {
-	var asJSON, online bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
 		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it. With --online\nit asks the services too: whether the model's API takes the key and knows the model, whether Telegram takes the\ntoken, which scopes a Feishu app lacks. That costs nothing.",
 		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
-		RunE: func(c *cobra.Command, _ []string) error {
+	}
+	online := cmd.Flags().Bool("online", false, "ask the services, too")
+	code := CodeOK
+	return command[[]finding]{
+		run: func(ctx context.Context, _ []string) ([]finding, error) {
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			found, err := a.findings(c.Context(), dir, state, online)
-			if err != nil {
-				return err
-			}
-			code := verdictOf(found)
-			if asJSON {
-				err = a.printJSON(struct {
-					Findings []finding `json:"findings"`
-				}{found})
-			} else {
-				err = a.print(findingsText(found))
-			}
-			if err == nil && code != CodeOK {
-				err = &Failure{Code: code, What: "something has to be repaired"}
-			}
-			return err
+			found, err := a.findings(ctx, dir, state, *online)
+			code = verdictOf(found)
+			return found, err
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&online, "online", false, "ask the services, too")
-	return cmd
+		list: "findings", text: findingsText,
+		verdict: func([]finding) error {
+			if code == CodeOK {
+				return nil
+			}
+			return &Failure{Code: code, What: "something has to be repaired"}
+		},
+	}.on(a, cmd)
 }
 
 func findingsText(found []finding) string {

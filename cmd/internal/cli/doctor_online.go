@@ -33,7 +33,7 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	if llm.Provider == config.ProviderDemo {
 		return nil
 	}
-	status, body, err := ask(ctx, http.DefaultTransport, modelList(llm), modelHeader(llm))
+	status, body, err := fetch(ctx, http.DefaultTransport, modelList(llm), modelHeader(llm))
 	switch {
 	case err != nil:
 		return []finding{{name, markFail, llm.BaseURL + " cannot be reached: " + err.Error(), "check llm.baseUrl and the network"}}
@@ -124,7 +124,7 @@ func askTelegram(ctx context.Context, t config.Telegram) []finding {
 }
 
 func askBot(ctx context.Context, via http.RoundTripper, root, name string, token config.Secret) finding {
-	status, body, err := ask(ctx, via, strings.TrimRight(root, "/")+"/bot"+token.Reveal()+"/getMe", nil)
+	status, body, err := fetch(ctx, via, strings.TrimRight(root, "/")+"/bot"+token.Reveal()+"/getMe", nil)
 	var who struct {
 		Result struct{ Username string }
 	}
@@ -139,8 +139,8 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	return finding{name, markOK, "the token is that of @" + oneLine(who.Result.Username, 64), ""}
 }
 
-// ask sends one GET. Its error never holds the address, which may have a token in it.
-func ask(ctx context.Context, via http.RoundTripper, address string, header http.Header) (status int, body []byte, err error) {
+// fetch sends one GET. Its error never holds the address, which may have a token in it.
+func fetch(ctx context.Context, via http.RoundTripper, address string, header http.Header) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -40,14 +40,14 @@ func (a *app) run(ctx context.Context, args []string) error {
 // the options are given; settings, logger and version come from here.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
 	a.also = also
-	loaded, err := a.loadWith(o.Dir, also)
+	loaded, err := a.loadWith(o.Dir, also, false)
 	if err != nil {
 		return err
 	}
 	a.warn(loaded.Findings)
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
-	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also) }
+	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also, false) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
 	o.Questions = a.questions(o.Dir, o.State)
 	h := host.New(o)

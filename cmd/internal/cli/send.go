@@ -55,7 +55,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	}
 	if about, err := client.Status(ctx); err == nil && about.Demo {
 		s.Demo = true
-		a.say("%s", a.inLanguage("demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
+		a.say("%s", inLanguage(a, "demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
 	}
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
@@ -83,7 +83,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		s.Text = outcome.Text
 	}
 	if cut != nil && wrote != "" { // the model's answer broke off, and these words of it are void
-		a.say("\n%s", a.inLanguage("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
+		a.say("\n%s", inLanguage(a, "the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
 	}
 	if s.asJSON {
@@ -158,12 +158,12 @@ func (a *app) verdict(state string, s sent) error {
 			return err
 		}
 		f := &Failure{
-			Code: CodeWaiting, What: a.inLanguage("the agent waits for a decision", "正在等待审批"),
+			Code: CodeWaiting, What: inLanguage(a, "the agent waits for a decision", "正在等待审批"),
 			Help: "sma approvals approve" + a.again(dir, state) + " " + string(lines[0].ChatKey) + " " + numbers(lines),
 		}
 		return f
 	case stateFailed:
-		f := &Failure{Code: CodeFailed, What: a.inLanguage("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		f := &Failure{Code: CodeFailed, What: inLanguage(a, "no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
 		if s.Error != "" && s.Error != s.Reason {
 			f.Why = errors.New(s.Error)
 		}
@@ -174,19 +174,6 @@ func (a *app) verdict(state string, s sent) error {
 	default:
 		return nil
 	}
-}
-
-// inLanguage chooses the words of the terminal's language.
-func (a *app) inLanguage(english, chinese string) string {
-	if a.readsChinese() {
-		return chinese
-	}
-	return english
-}
-
-// readsChinese reports whether the terminal's language is Chinese.
-func (a *app) readsChinese() bool {
-	return strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh")
 }
 
 // numbers are those by which requests are named on a command line.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,28 +17,18 @@ import (
 // load reads the settings of a project. Settings that cannot be used are a
 // [Failure] that lists every finding.
 func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
-	return a.loadMerged(dir, a.also, strict)
+	return a.loadWith(dir, a.also, strict)
 }
 
 // loadWith is load with settings of a command's own, which --set may override.
-func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, error) {
-	return a.loadMerged(dir, also, false)
-}
-
-func (a *app) loadMerged(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
-	flags, err := a.flags()
-	if err != nil {
+func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
+	flags := maps.Clone(also)
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	if err := a.addFlags(flags); err != nil {
 		return nil, err
 	}
-	merged := maps.Clone(also)
-	if merged == nil {
-		merged = map[string]string{}
-	}
-	maps.Copy(merged, flags)
-	return a.loadFlags(dir, merged, strict)
-}
-
-func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
 	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Names: a.EnvNames, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
 	if err == nil {
 		return loaded, nil
@@ -68,32 +59,25 @@ type checked struct {
 }
 
 func (a *app) configCheckCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
-		Example: "  sma config check\n  sma config check --dir ./mybot --json",
-		RunE: func(c *cobra.Command, _ []string) error {
+	return command[checked]{
+		run: func(ctx context.Context, _ []string) (checked, error) {
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return checked{}, err
 			}
-			result, err := askRunning(c.Context(), a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(result)
-			} else {
-				err = a.print(result.text())
-			}
-			if err == nil && !result.OK {
-				err = &Failure{Code: CodeConfig, What: "the settings have faults"}
-			}
-			return err
+			return askRunning(ctx, a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		text: checked.text,
+		verdict: func(c checked) error {
+			if c.OK {
+				return nil
+			}
+			return &Failure{Code: CodeConfig, What: "the settings have faults"}
+		},
+	}.on(a, &cobra.Command{
+		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
+		Example: "  sma config check\n  sma config check --dir ./mybot --json",
+	})
 }
 
 func (a *app) check(dir, state string) (checked, error) {
@@ -141,26 +125,24 @@ func (c checked) text() string {
 }
 
 func (a *app) configShowCmd() *cobra.Command {
-	var asJSON, origin bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
 		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			dir, state, err := a.folders(nil)
-			if err != nil {
-				return err
-			}
-			settings, err := askRunning(c.Context(), a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
-			if err != nil {
-				return err
-			}
-			a.warn(settings.Findings)
-			return a.print(settings.text(asJSON, origin))
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
-	return cmd
+	asJSON := cmd.Flags().Bool("json", false, "write one JSON document")
+	origin := cmd.Flags().Bool("origin", false, "say where each value comes from")
+	return a.prints(cmd, func(ctx context.Context, _ []string) (string, error) {
+		dir, state, err := a.folders(nil)
+		if err != nil {
+			return "", err
+		}
+		settings, err := askRunning(ctx, a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
+		if err != nil {
+			return "", err
+		}
+		a.warn(settings.Findings)
+		return settings.text(*asJSON, *origin), nil
+	})
 }
 
 // settingsText writes the settings that count, secrets hidden.
@@ -185,11 +167,10 @@ func settingsText(loaded *config.Loaded, asJSON, origin bool) (string, error) {
 }
 
 func (a *app) configSchemaCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of ship.json", Args: cobra.NoArgs,
 		Example: "  sma config schema > ship.schema.json\n  sma config schema | less",
-		RunE: func(*cobra.Command, []string) error {
-			return a.print(strings.TrimRight(string(config.Schema()), "\n") + "\n")
-		},
-	}
+	}, func(context.Context, []string) (string, error) {
+		return strings.TrimRight(string(config.Schema()), "\n") + "\n", nil
+	})
 }

@@ -15,41 +15,39 @@ import (
 const stateStopped host.State = "stopped"
 
 func (a *app) statusCmd() *cobra.Command {
-	var asJSON, probe bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Say whether a host runs here and how it does", Args: cobra.NoArgs,
 		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, state, err := a.folders(nil)
-			if err != nil {
-				return err
-			}
-			s, err := newControl(state).status(c.Context())
-			if errors.Is(err, errNotRunning) {
-				s, err = host.Status{State: stateStopped}, nil
-			}
-			if err != nil {
-				return noAnswer(err)
-			}
-			return a.showStatus(s, asJSON, probe)
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&probe, "probe", false, "print nothing; the exit code says whether it is ready")
+	probe := cmd.Flags().Bool("probe", false, "print nothing; the exit code says whether it is ready")
+	shown := command[host.Status]{run: a.status, text: statusText}.on(a, cmd).RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*probe {
+			return shown(cmd, args)
+		}
+		s, err := a.status(cmd.Context(), args)
+		if err == nil && s.NotReady() != "" {
+			err = &Failure{Code: CodeFailed, What: s.NotReady()}
+		}
+		return err
+	}
 	return cmd
 }
 
-func (a *app) showStatus(s host.Status, asJSON, probe bool) error {
-	switch {
-	case probe && s.NotReady() != "":
-		return &Failure{Code: CodeFailed, What: s.NotReady()}
-	case probe:
-		return nil
-	case asJSON:
-		return a.printJSON(s)
-	default:
-		return a.print(statusText(s))
+// status is that of the host that runs. Without one, the state is [stateStopped].
+func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return host.Status{}, err
 	}
+	s, err := newControl(state).status(ctx)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return host.Status{State: stateStopped}, nil
+	case err != nil:
+		return s, noAnswer(err)
+	}
+	return s, nil
 }
 
 func statusText(s host.Status) string {

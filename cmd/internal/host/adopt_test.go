@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 func turnOf(id string, role uimessage.Role, meta uimessage.Metadata, text string) uimessage.Message {
@@ -104,8 +103,9 @@ func TestForkKeepsArchives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	desk := host.StoppedDesk(store, host.StoppedOptions{State: state, IndexLogger: log})
 	defer func() {
-		if err := store.Close(); err != nil {
+		if err := desk.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -136,7 +136,7 @@ func TestForkKeepsArchives(t *testing.T) {
 	if _, ok := got["/messages/archive/rewound.json"]; ok {
 		t.Error("an archive that no summary names came along")
 	}
-	lines, err := host.Search(t.Context(), state, store, log, to, searchindex.Query{Text: "violets"})
+	lines, err := desk.Search(t.Context(), host.Asked{ChatKey: to, Words: "violets"})
 	if err != nil || len(lines) != 1 || lines[0].Place != "messages/archive/first.json:1" {
 		t.Errorf("search in the fork: %+v, %v", lines, err)
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -66,36 +64,41 @@ type ApprovalDecided struct {
 	Is messages.DecisionIs `json:"is"`
 }
 
-// ReadApprovals lists the requests that wait while no host uses the store: of one
-// chat, or of all with an empty key. A chat with an open request is marked to be
-// woken; the others are not touched.
-func ReadApprovals(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]ApprovalLine, error) {
-	keys, err := waiting(ctx, store, key)
+// Approvals lists the requests that wait for a person. Only chats that are marked to be
+// woken can have one; the others are not touched.
+func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
+	keys, err := d.waking(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
-		state, err := readState(ctx, store, key)
+		view, err := ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
 		if err != nil {
 			return nil, err
 		}
-		return withUnseen(approvalLines(key, state.History), machine.Outbox(state)), nil
+		lines := approvalLines(key, view.Messages)
+		if len(lines) == 0 {
+			return nil, nil
+		}
+		outbox, err := ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
+		return withUnseen(lines, outbox.Items), err
 	})
 }
 
-// waiting are the chats that may hold open requests.
-func waiting(ctx context.Context, store *filestore.Store, key messages.ChatKey) ([]messages.ChatKey, error) {
-	if key != "" {
-		return owing(ctx, store, key)
+// waking are the chats that may have open requests.
+func (d *Desk) waking(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
+	if q.ChatKey != "" || d.store == nil {
+		return d.owing(ctx, q)
 	}
-	keys, err := store.Waking(ctx)
+	keys, err := d.store.Waking(ctx)
 	slices.Sort(keys)
 	return keys, err
 }
 
-func approvalLines(key messages.ChatKey, turns []journal.Turn) []ApprovalLine {
+func approvalLines(key messages.ChatKey, list []uimessage.Message) []ApprovalLine {
 	var out []ApprovalLine
-	for _, t := range turns {
+	for _, m := range list {
+		t := journal.NewTurn(m)
 		for _, r := range t.Requests {
 			if call, ok := t.Call(r.CallID); ok && r.Answer == journal.AnswerOpen {
 				out = append(out, ApprovalLine{
@@ -106,33 +109,6 @@ func approvalLines(key messages.ChatKey, turns []journal.Turn) []ApprovalLine {
 		}
 	}
 	return out
-}
-
-// approvals asks the chats that run here.
-func (h *Host) approvals(ctx context.Context, key messages.ChatKey) ([]ApprovalLine, error) {
-	keys, err := waiting(ctx, h.store, key)
-	if err != nil {
-		return nil, err
-	}
-	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
-		view, err := ask[messages.ViewReply](ctx, h, messages.ViewQuery{ChatKey: key})
-		if err == nil && view.Err != "" {
-			err = errors.New(view.Err)
-		}
-		var turns []journal.Turn
-		for _, m := range view.Messages {
-			turns = append(turns, journal.NewTurn(m))
-		}
-		lines := approvalLines(key, turns)
-		if err != nil || len(lines) == 0 {
-			return lines, err
-		}
-		outbox, err := ask[messages.OutboxReply](ctx, h, messages.OutboxQuery{ChatKey: key})
-		if err == nil && outbox.Err != "" {
-			err = errors.New(outbox.Err)
-		}
-		return withUnseen(lines, outbox.Items), err
-	})
 }
 
 // withUnseen says of each request whether the message that is to show it is owed still.
@@ -147,17 +123,15 @@ func withUnseen(lines []ApprovalLine, outbox []messages.OutboxItem) []ApprovalLi
 	return lines
 }
 
-// decide decides about requests as the user of the process. They are named by their
-// digests as well: what is decided is what was listed.
-func (h *Host) decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, error) {
+// Decide decides about requests as the user of the process. They are named by their
+// digests as well, so that what is decided is what was listed.
+func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, error) {
 	result := ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}}
-	lines, err := h.approvals(ctx, o.ChatKey)
+	lines, err := d.Approvals(ctx, Asked{ChatKey: o.ChatKey})
 	if err != nil {
 		return result, err
 	}
-	order := messages.DecideApproval{
-		ChatKey: o.ChatKey, RequestID: rand.Text(), By: messages.Asker{Platform: nameControl, ID: approverOwner, Name: approverOwner},
-	}
+	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator()}
 	found := map[int]bool{}
 	for _, l := range lines {
 		if len(o.Numbers) == 0 || slices.Contains(o.Numbers, l.N) {
@@ -167,11 +141,11 @@ func (h *Host) decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 		}
 	}
 	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 {
-		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: "not_found"}, nil
+		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: refusedNotFound}, nil
 	}
-	reply, err := ask[messages.ApprovalDecided](ctx, h, order)
-	if err == nil && (reply.Err != "" || len(reply.Outcomes) != len(result.Decided)) {
-		err = errors.New(reply.Err)
+	reply, err := ask[messages.ApprovalDecided](ctx, d.chat, order)
+	if err == nil && len(reply.Outcomes) != len(result.Decided) {
+		err = errors.New("the chat did not answer about every request")
 	}
 	if err != nil {
 		return result, err
@@ -182,12 +156,7 @@ func (h *Host) decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	return result, nil
 }
 
-// approvals serves GET /control/approvals.
-func (c *control) approvals(w http.ResponseWriter, r *http.Request) {
-	serveList(c, w, r, c.host.approvals)
-}
-
-// decide serves POST /control/approvals.
-func (c *control) decide(w http.ResponseWriter, r *http.Request) {
-	serveOrder(c, w, r, c.host.decide)
+// operator is who decides by a command on this machine.
+func operator() messages.Asker {
+	return messages.Asker{Platform: nameControl, ID: approverOwner, Name: approverOwner}
 }

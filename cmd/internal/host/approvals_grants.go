@@ -3,12 +3,9 @@ package host
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -54,11 +51,14 @@ func counts(g persistence.Grant, now time.Time) bool {
 	return g.Revoked == 0 && (g.Until == 0 || now.Before(time.UnixMilli(g.Until)))
 }
 
-// ReadGrants lists the grants that count: of one chat, or of all with an empty key. A
-// chat may know of one that its clock has ended, which is listed all the same.
-func ReadGrants(ctx context.Context, state string, key messages.ChatKey) ([]GrantLine, error) {
-	store, keys := grantsOf(state), []messages.ChatKey{key}
-	if key == "" {
+// Grants lists the grants that count. A chat may know of one that its clock has ended,
+// which is listed all the same.
+func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
+	if d.store == nil {
+		return []GrantLine{}, nil
+	}
+	store, keys := grantsOf(d.state), []messages.ChatKey{q.ChatKey}
+	if q.ChatKey == "" {
 		var err error
 		if keys, err = store.Chats(ctx); err != nil {
 			return nil, err
@@ -87,60 +87,19 @@ func ReadGrants(ctx context.Context, state string, key messages.ChatKey) ([]Gran
 	})
 }
 
-// RevokeGrants takes grants back while no host uses the folder.
-func RevokeGrants(ctx context.Context, state string, o GrantOrder) (GrantResult, error) {
+// Revoke has a chat take grants back, as the user of the process. A chat without grants
+// is not woken.
+func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
 	result := GrantResult{ChatKey: o.ChatKey, Revoked: []int{}}
-	store, now := grantsOf(state), time.Now()
-	list, err := store.Grants(ctx, o.ChatKey)
-	if err != nil {
-		return result, err
-	}
-	persistence.NumberGrants(list)
-	var taken []persistence.Grant
-	for i, g := range list {
-		if counts(g, now) && (len(o.Numbers) == 0 || slices.Contains(o.Numbers, g.N)) {
-			list[i].Revoked = now.UnixMilli()
-			taken, result.Revoked = append(taken, g), append(result.Revoked, g.N)
-		}
-	}
-	if len(taken) == 0 || slices.ContainsFunc(o.Numbers, func(n int) bool { return !slices.Contains(result.Revoked, n) }) {
-		return GrantResult{ChatKey: o.ChatKey, Revoked: []int{}, Reason: "not_found"}, nil
-	}
-	if err := store.SaveGrants(ctx, o.ChatKey, list); err != nil {
-		return result, err
-	}
-	var failed error
-	log := newApprovalLog(filepath.Join(state, "approvals"), func(err error) { failed = err })
-	for _, g := range taken {
-		log.write(machine.AuditEntry{
-			TS: now, Event: "approval", ChatKey: o.ChatKey, RequestID: rand.Text(), Result: "revoked", By: nameControl + "-" + approverOwner, Name: g.ID, Rule: g.Covers(),
-		})
-	}
-	return result, errors.Join(failed, log.close())
-}
-
-// grants lists what counts in the chats here.
-func (h *Host) grants(ctx context.Context, key messages.ChatKey) ([]GrantLine, error) {
-	return ReadGrants(ctx, h.opts.State, key)
-}
-
-// revoke has a chat take grants back, as the user of the process.
-func (h *Host) revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
-	result := GrantResult{ChatKey: o.ChatKey, Revoked: []int{}}
-	lines, err := h.grants(ctx, o.ChatKey)
+	lines, err := d.Grants(ctx, Asked{ChatKey: o.ChatKey})
 	if err != nil {
 		return result, err
 	}
 	if len(lines) == 0 {
-		result.Reason = "not_found"
-		return result, nil // a chat that allows nothing is not woken
+		result.Reason = refusedNotFound
+		return result, nil
 	}
-	reply, err := ask[messages.GrantsRevoked](ctx, h, messages.RevokeGrants{
-		ChatKey: o.ChatKey, RequestID: rand.Text(), By: messages.Asker{Platform: nameControl, ID: approverOwner, Name: approverOwner}, Numbers: o.Numbers,
-	})
-	if err == nil && reply.Err != "" {
-		err = errors.New(reply.Err)
-	}
+	reply, err := ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
 	if err != nil {
 		return result, err
 	}

@@ -24,19 +24,6 @@ const listed = 50
 // noChat stands for the title of a chat in which nothing was said.
 const noChat = "\x00"
 
-// ListChats lists the chats of a store, the last changed first.
-func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
-	out := []ChatLine{}
-	for key, err := range store.Chats(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
-	}
-	slices.SortFunc(out, newestFirst)
-	return out, nil
-}
-
 // changed is when a chat was last written to; zero: unknown.
 func changed(store *filestore.Store, key messages.ChatKey) time.Time {
 	dir, err := store.ChatDir(key)
@@ -84,7 +71,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 	memory := &titles{known: map[messages.ChatKey]title{}}
 	prefix := name + "-chat-"
 	return func(ctx context.Context) ([]web.ChatSummary, error) {
-		all, err := ListChats(ctx, h.store)
+		all, err := listChats(ctx, h.store)
 		if err != nil {
 			return nil, err
 		}

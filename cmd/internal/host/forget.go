@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -263,45 +262,11 @@ type ForgetResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 }
 
-// Forget deletes all that is kept of a chat in a store that no host uses.
-func Forget(ctx context.Context, state string, store *filestore.Store, zone *time.Location, key messages.ChatKey) (ForgetResult, error) {
-	if err := present(store, key); err != nil {
+// Forget deletes all that is kept of a chat.
+func (d *Desk) Forget(ctx context.Context, o ForgetOrder) (ForgetResult, error) {
+	if err := present(d.store, o.ChatKey); err != nil {
 		return ForgetResult{}, err
 	}
-	s, err := readState(ctx, store, key)
-	if err != nil {
-		return ForgetResult{}, err
-	}
-	e := offlineEraser(state, store, zone)
-	defer func() { _ = e.fires.Close() }() // nothing is open
-	alone := true
-	for _, t := range s.History {
-		alone = alone && !messages.IsGroup(t.Meta.ChatType)
-	}
-	related, err := e.forget(ctx, s.Forgotten(key, time.Now(), "operator", alone))
-	for _, other := range related {
-		s, bad := readState(ctx, store, other)
-		if bad == nil {
-			bad = e.finish(ctx, s.Forgotten(other, time.Now(), "operator", false))
-		}
-		err = errors.Join(err, bad)
-	}
-	return ForgetResult{ChatKey: key}, err
-}
-
-// forgetByOrder has the chat's own actor do it.
-func (h *Host) forgetByOrder(ctx context.Context, o ForgetOrder) (ForgetResult, error) {
-	if err := present(h.store, o.ChatKey); err != nil {
-		return ForgetResult{}, err
-	}
-	reply, err := ask[messages.ChatForgotten](ctx, h, messages.ForgetChat{ChatKey: o.ChatKey, By: "operator"})
-	if err == nil && reply.Err != "" {
-		err = errors.New(reply.Err)
-	}
+	_, err := ask[messages.ChatForgotten](ctx, d.chat, messages.ForgetChat{ChatKey: o.ChatKey, By: "operator"})
 	return ForgetResult(o), err
-}
-
-// forget serves POST /control/forget.
-func (c *control) forget(w http.ResponseWriter, r *http.Request) {
-	serveOrder(c, w, r, c.host.forgetByOrder)
 }

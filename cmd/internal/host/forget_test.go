@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
 const secretWord = "canary7q4zz"
@@ -79,13 +78,13 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	if err := grantsOf(state).SaveGrants(t.Context(), "telegram-chat-1", []persistence.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil || len(lines) == 0 {
+	if lines, err := h.desk().Search(t.Context(), Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil || len(lines) == 0 {
 		t.Fatalf("the index finds %v, %v", lines, err)
 	}
 	if err := h.index.Discard(t.Context()); err != nil { // as a file that is whole on the disk, then as one in use
 		t.Fatal(err)
 	}
-	if _, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil {
+	if _, err := h.desk().Search(t.Context(), Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil {
 		t.Fatal(err)
 	}
 	if found := withSecret(t, state); len(found) < 14 {
@@ -139,6 +138,15 @@ func TestForgetLeavesNothing(t *testing.T) {
 	}
 }
 
+// forgetStopped deletes a chat of a store that no host uses.
+func forgetStopped(t *testing.T, state string, store *filestore.Store, key messages.ChatKey) error {
+	t.Helper()
+	zone := func() (*time.Location, error) { return time.UTC, nil }
+	d := &Desk{state: state, store: store, chat: chatFiles{state, store, zone}.ask}
+	_, err := d.Forget(t.Context(), ForgetOrder{key})
+	return err
+}
+
 // A deletion that a crash cut short is finished by the next start, whatever was gone by
 // then; and a store that no host uses is deleted from in the same way.
 func TestForgetIsFinishedByTheNextStart(t *testing.T) {
@@ -169,7 +177,7 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 			e := offlineEraser(state, store, time.UTC)
 			switch how {
 			case "stopped":
-				if _, err := Forget(t.Context(), state, store, time.UTC, key); err != nil {
+				if err := forgetStopped(t, state, store, key); err != nil {
 					t.Fatal(err)
 				}
 				if found := withSecret(t, state); len(found) > 0 {

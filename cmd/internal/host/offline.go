@@ -3,7 +3,6 @@ package host
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,55 +13,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
-
-// ReadChat reads one chat of a store that no host uses.
-func ReadChat(ctx context.Context, store *filestore.Store, key messages.ChatKey) (doc ChatDocument, err error) {
-	dir, err := store.ChatDir(key)
-	if err != nil {
-		return ChatDocument{}, err
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return ChatDocument{}, platform.ErrNotFound
-	}
-	c, err := store.OpenChat(ctx, key)
-	if err != nil {
-		return ChatDocument{}, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	snap, err := c.Load(ctx)
-	if err != nil {
-		return ChatDocument{}, err
-	}
-	state, err := journal.Replay(snap)
-	if err != nil {
-		return ChatDocument{}, err
-	}
-	return documentOf(key, state), nil
-}
-
-// documentOf is a chat's state as a document.
-func documentOf(key messages.ChatKey, state *journal.State) ChatDocument {
-	counts := state.Counts()
-	doc := ChatDocument{
-		ChatKey: key, Running: state.Run != nil, Messages: slices.Concat([]uimessage.Message{}, state.Messages()),
-		Counts: platform.Counts{
-			Accepted: counts.Accepted, Open: int64(len(state.Open())), Fates: map[string]int64{}, Pending: int64(len(state.Pending())),
-		},
-	}
-	for fate, n := range counts.Fates {
-		doc.Counts.Fates[string(fate)] = n
-	}
-	for _, t := range state.Lane {
-		doc.Waiting = append(doc.Waiting, t.Message)
-	}
-	return doc
-}
 
 // Ledger reads the last entries of a chat's ledger, oldest first, whether a host
 // runs or not: what is in the ledger never changes. Lines that cannot be read

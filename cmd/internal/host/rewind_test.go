@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,6 +59,17 @@ func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.S
 	return store, filepath.Join(chat, "messages", "history.jsonl")
 }
 
+// rewindStopped rewinds a chat of a store that no host uses.
+func rewindStopped(t *testing.T, store *filestore.Store, order RewindOrder) (RewindResult, error) {
+	t.Helper()
+	d := &Desk{store: store, chat: chatFiles{store: store}.ask}
+	out, err := d.Rewind(t.Context(), order)
+	if err == nil {
+		err = out.Refusal()
+	}
+	return out, err
+}
+
 func TestRewind(t *testing.T) {
 	const key = messages.ChatKey("cli-chat-x")
 	tests := []struct {
@@ -86,7 +96,7 @@ func TestRewind(t *testing.T) {
 			if tt.key == "" {
 				tt.key = key
 			}
-			out, err := Rewind(t.Context(), store, RewindOrder{tt.key, tt.before}, time.UnixMilli(99))
+			out, err := rewindStopped(t, store, RewindOrder{tt.key, tt.before})
 			if !errors.Is(err, tt.err) {
 				t.Fatalf("error = %v, want %v", err, tt.err)
 			}
@@ -147,7 +157,7 @@ func TestST7RewindRefusesDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, before := range []string{"u2", "a2"} {
-				if _, err := Rewind(t.Context(), store, RewindOrder{key, before}, time.Now()); !errors.Is(err, persistence.ErrDamaged) {
+				if _, err := rewindStopped(t, store, RewindOrder{key, before}); !errors.Is(err, persistence.ErrDamaged) {
 					t.Errorf("error = %v, want %v", err, persistence.ErrDamaged)
 				}
 			}

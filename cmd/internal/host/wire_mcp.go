@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -157,24 +156,26 @@ type MCPOrder struct {
 	Hash string `json:"hash,omitempty"`
 }
 
+var errNoServers = errors.New("the pinned tools cannot be read; see the log of the host")
+
 // listMCP serves the servers with their tools.
 func (c *control) listMCP(w http.ResponseWriter, _ *http.Request) {
 	if c.host.servers == nil {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the pinned tools cannot be read; see the log of the host"})
+		refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
 	writeJSON(w, http.StatusOK, c.host.servers.manager.Status())
 }
 
-// orderMCP tests a server or approves a tool of it, and serves the server then.
+// orderMCP tests a server or approves a tool of it, and then serves the server's status.
 func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	var o MCPOrder
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&o); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+	switch err := readOrder(w, r, &o); {
+	case err != nil:
+		refuse(w, http.StatusBadRequest, err)
 		return
-	}
-	if c.host.servers == nil {
-		c.listMCP(w, r)
+	case c.host.servers == nil:
+		refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
 	m := c.host.servers.manager
@@ -186,10 +187,10 @@ func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, mcp.ErrUnknown):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusNotFound, err)
 		return
 	case err != nil:
-		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusConflict, err)
 		return
 	}
 	for _, s := range m.Status() {

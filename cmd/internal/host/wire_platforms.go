@@ -243,7 +243,7 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
 		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: notices.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
-			_, err := h.forgetByOrder(ctx, ForgetOrder{ChatKey: key})
+			_, err := h.desk().Forget(ctx, ForgetOrder{ChatKey: key})
 			return err
 		},
 		Rename: func(_ context.Context, key messages.ChatKey, title string) error {

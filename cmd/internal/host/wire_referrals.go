@@ -228,7 +228,7 @@ func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person s
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			answer, err := ask[messages.RequestsReferred](ctx, h, messages.ReferRequests{ChatKey: key, To: to, Person: person})
+			answer, err := ask[messages.RequestsReferred](ctx, h.askChat, messages.ReferRequests{ChatKey: key, To: to, Person: person})
 			if err == nil {
 				count.Add(int64(answer.Others))
 			}

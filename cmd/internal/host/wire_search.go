@@ -2,16 +2,10 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
-	"net/http"
-	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -63,26 +57,21 @@ type SearchLine struct {
 	Message uimessage.Message `json:"message"`
 }
 
-// Search looks for words in a store that no host uses: in one chat, or in all
-// with an empty key.
-func Search(ctx context.Context, state string, store *filestore.Store, log *slog.Logger, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
-	index := newIndex(state, store, log)
-	lines, err := search(ctx, index, store, key, q)
-	return lines, errors.Join(err, index.Close())
-}
-
-func search(ctx context.Context, index *searchindex.Index, store *filestore.Store, key messages.ChatKey, q searchindex.Query) ([]SearchLine, error) {
+// Search looks for words in one chat, or in all chats.
+func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
+	out := []SearchLine{}
+	query := searchindex.Query{Text: q.Words, Limit: q.Limit}
 	var hits []searchindex.Hit
 	var err error
-	if key == "" {
-		hits, err = index.SearchAll(ctx, q)
-	} else if err = present(store, key); err == nil {
-		hits, err = index.Search(ctx, key, q)
+	switch {
+	case q.ChatKey == "" && d.store == nil:
+	case q.ChatKey == "":
+		hits, err = d.index.SearchAll(ctx, query)
+	default:
+		if err = present(d.store, q.ChatKey); err == nil {
+			hits, err = d.index.Search(ctx, q.ChatKey, query)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	out := []SearchLine{}
 	for _, hit := range hits {
 		line := SearchLine{ChatKey: hit.ChatKey, Place: hit.Place, Score: hit.Score, Excerpt: hit.Excerpt.Text, Message: hit.Message}
 		if meta, _ := uimessage.DecodeMetadata(hit.Message.Metadata); meta.TS > 0 { // what is not ours has no time
@@ -90,33 +79,5 @@ func search(ctx context.Context, index *searchindex.Index, store *filestore.Stor
 		}
 		out = append(out, line)
 	}
-	return out, nil
-}
-
-// present fails with [platform.ErrNotFound] if there is no such chat.
-func present(store *filestore.Store, key messages.ChatKey) error {
-	dir, err := store.ChatDir(key)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return platform.ErrNotFound
-	}
-	return nil
-}
-
-// search serves GET /control/search: the words q in the chat named key, or in all.
-func (c *control) search(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	var key messages.ChatKey
-	if text := query.Get("key"); text != "" {
-		var err error
-		if key, err = messages.ParseChatKey(text); err != nil {
-			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-			return
-		}
-	}
-	limit, _ := strconv.Atoi(query.Get("limit")) // none: the default
-	lines, err := search(r.Context(), c.host.index, c.host.store, key, searchindex.Query{Text: query.Get("q"), Limit: limit})
-	c.reply(w, lines, err)
+	return out, err
 }

@@ -111,9 +111,9 @@ func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
 	fire, err := c.host.runTask(r.Context(), id, "operator")
 	switch {
 	case errors.Is(err, persistence.ErrTask):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusNotFound, err)
 	case err != nil:
-		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusConflict, err)
 	default:
 		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: persistence.FireChat(fire)})
 	}

@@ -1,0 +1,201 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+)
+
+// Desk answers questions about the chats of a state folder and has chats carry out
+// orders. Its code is the same whether a host runs or not. Only asking a single chat
+// differs: a running host asks the chat's actor, otherwise the chat's files answer.
+type Desk struct {
+	state string
+	store *filestore.Store // nil if the folder does not exist yet
+	index *searchindex.Index
+	// chat asks one chat. Questions and answers are those of the chat's actor.
+	chat func(ctx context.Context, question any) (any, error)
+	live bool
+}
+
+// StoppedOptions describe a state folder that no host uses. All are required.
+type StoppedOptions struct {
+	State string
+	// StoreLogger and IndexLogger get what the operator should know.
+	StoreLogger, IndexLogger *slog.Logger
+	// Zone is the time zone of the project's tasks. It is asked for when a chat is deleted.
+	Zone func() (*time.Location, error)
+}
+
+// OpenStopped opens a desk on a state folder that no host uses, and locks the folder until
+// [Desk.Close]. A folder that does not exist is not created: it has no chats.
+func OpenStopped(o StoppedOptions) (*Desk, error) {
+	if _, err := os.Stat(o.State); errors.Is(err, fs.ErrNotExist) {
+		return &Desk{}, nil
+	}
+	store, err := filestore.Open(filestore.Options{Dir: o.State, Logger: o.StoreLogger})
+	if err != nil {
+		return nil, err
+	}
+	return StoppedDesk(store, o), nil
+}
+
+// StoppedDesk is the desk of a store that is open already. [Desk.Close] closes the store.
+func StoppedDesk(store *filestore.Store, o StoppedOptions) *Desk {
+	return &Desk{
+		state: o.State, store: store, index: newIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+	}
+}
+
+// Close unlocks the folder of a desk that [OpenStopped] opened.
+func (d *Desk) Close() error {
+	if d.store == nil {
+		return nil
+	}
+	return errors.Join(d.index.Close(), d.store.Close())
+}
+
+// Asked is a question about one chat, or about all chats if ChatKey is empty.
+type Asked struct {
+	ChatKey messages.ChatKey
+	// Words and Limit belong to a search.
+	Words string
+	Limit int
+}
+
+// ask asks one chat, and makes an error of a reply that reports one.
+func ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
+	var none T
+	answer, err := chat(ctx, question)
+	if err != nil {
+		return none, err
+	}
+	reply, ok := answer.(T)
+	if !ok {
+		return none, platform.ErrUnavailable
+	}
+	if fault := faultOf(answer); fault != "" {
+		return reply, errors.New(fault)
+	}
+	return reply, nil
+}
+
+// faultOf is the error that a reply of a chat reports, or "".
+func faultOf(answer any) string {
+	switch a := answer.(type) {
+	case messages.ViewReply:
+		return a.Err
+	case messages.OutboxReply:
+		return a.Err
+	case messages.ParkedSettled:
+		return a.Err
+	case messages.ApprovalDecided:
+		return a.Err
+	case messages.GrantsRevoked:
+		return a.Err
+	case messages.ChatForgotten:
+		return a.Err
+	default:
+		return ""
+	}
+}
+
+// each gathers the lines of chats, one chat after the other.
+func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)) ([]T, error) {
+	out := []T{}
+	for _, key := range keys {
+		lines, err := of(key)
+		if err != nil {
+			return nil, fmt.Errorf("chat %s: %w", key, err)
+		}
+		out = append(out, lines...)
+	}
+	return out, nil
+}
+
+// present fails with [platform.ErrNotFound] if there is no such chat.
+func present(store *filestore.Store, key messages.ChatKey) error {
+	if store == nil {
+		return platform.ErrNotFound
+	}
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return platform.ErrNotFound
+	}
+	return nil
+}
+
+// ChatLine is one chat of a list.
+type ChatLine struct {
+	ChatKey   messages.ChatKey `json:"chatKey"`
+	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
+}
+
+// Chats lists the chats, the last changed first.
+func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
+	if d.store == nil {
+		return []ChatLine{}, nil
+	}
+	return listChats(ctx, d.store)
+}
+
+// listChats lists the chats of a store, the last changed first.
+func listChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
+	out := []ChatLine{}
+	for key, err := range store.Chats(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
+	}
+	slices.SortFunc(out, func(a, b ChatLine) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ChatKey, b.ChatKey))
+	})
+	return out, nil
+}
+
+// ChatDocument is one chat with its messages.
+type ChatDocument struct {
+	ChatKey  messages.ChatKey    `json:"chatKey"`
+	Running  bool                `json:"running"`
+	Counts   platform.Counts     `json:"counts"`
+	Messages []uimessage.Message `json:"messages"`
+	Waiting  []uimessage.Message `json:"waiting,omitempty"`
+}
+
+// Chat is one chat as it is now.
+func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
+	if err := present(d.store, q.ChatKey); err != nil {
+		return ChatDocument{}, err
+	}
+	view, err := ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: q.ChatKey})
+	switch {
+	case err != nil:
+		return ChatDocument{}, err
+	case d.live && view.Accepted == 0 && len(view.Messages) == 0:
+		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are left
+	}
+	return documentOf(view), nil
+}
+
+func documentOf(view messages.ViewReply) ChatDocument {
+	return ChatDocument{
+		ChatKey: view.ChatKey, Running: view.Running, Messages: slices.Concat([]uimessage.Message{}, view.Messages), Waiting: view.Waiting,
+		Counts: platform.Counts{Accepted: view.Accepted, Open: view.Open, Fates: view.Fates, Pending: view.Pending},
+	}
+}
