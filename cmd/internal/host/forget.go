@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
@@ -93,7 +94,7 @@ func (e *eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	if err != nil {
 		return err
 	}
-	results, err := resultsOf(f.ChatKey)
+	results, err := chatfiles.FolderOf(f.ChatKey)
 	if err != nil {
 		return err
 	}

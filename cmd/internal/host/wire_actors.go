@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -35,7 +36,7 @@ const (
 // nothing reaches it.
 func (h *Host) startActors(context.Context) error {
 	h.mask.set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
-	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), resultsOf)
+	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), chatfiles.FolderOf)
 	llm, err := h.newModel()
 	if err != nil {
 		return err
@@ -65,8 +66,7 @@ func (h *Host) startActors(context.Context) error {
 	h.wireCompaction(&chats, runs)
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
-	chats.Fetch = h.newMedia(tools.files, tools.ears).fetch
-	chats.Whole, chats.Mask = wholeOf(tools.files), h.mask.text
+	chats.Fetch, chats.Whole, chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.text
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },

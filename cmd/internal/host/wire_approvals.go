@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
@@ -79,4 +80,17 @@ func uptime() (boot string, up time.Duration) {
 		return "", 0
 	}
 	return strings.TrimSpace(string(id)), time.Duration(ts.Nano())
+}
+
+// platformOf is the name of the platform, with its account, that a chat is on; empty:
+// none is known.
+func platformOf(key messages.ChatKey) string {
+	addr, ok := key.Address()
+	switch {
+	case !ok:
+		return ""
+	case addr.Account != "":
+		return addr.Platform + "@" + addr.Account
+	}
+	return addr.Platform
 }

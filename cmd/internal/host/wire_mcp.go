@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -60,7 +61,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 		box = noSandbox{why}
 	}
 	return mcp.Options{
-		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
+		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: chatfiles.FolderOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
 		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
 		ReadOnly: func() []string { return append(steersAgent(o), steersPeople(o.Dir)...) },

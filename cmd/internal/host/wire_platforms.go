@@ -241,7 +241,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: notices.FailureWords,
+		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.chatFiles().OpenVoice, Files: h.uploads(), Failure: notices.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
 			_, err := h.desk().Forget(ctx, ForgetOrder{ChatKey: key})
 			return err

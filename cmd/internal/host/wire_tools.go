@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -33,7 +34,7 @@ type toolbox struct {
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
 	workspace := h.workspace(files)
-	sends := chattools.Options{Files: files, Folder: resultsOf, Open: workspace.Open, Link: h.sentLink}
+	sends := chattools.Options{Files: files, Folder: chatfiles.FolderOf, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.chatName),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
@@ -109,7 +110,7 @@ func (b *toolbox) Name(wire string) string { return b.set.Name(wire) }
 
 // Cap implements run.Tools.
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
-	out, err := tool.Cap{Keep: keepIn(b.files, call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
+	out, err := tool.Cap{Keep: chatfiles.At(b.files).Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
 	if err != nil {
 		b.log.WarnContext(ctx, "a result could not be stored whole", "run_id", call.Run.RunID, "tool", call.Name, "error", err)
 	}
