@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
@@ -66,7 +67,7 @@ type Host struct {
 
 	ports       map[string]*port
 	portMetrics *adapter.Metrics
-	audit       *audit
+	audit       *audit.Log
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // of the times of tasks
 	control     *control

@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -149,14 +149,14 @@ func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (mes
 		return reply, err
 	}
 	var failed error
-	log := newApprovalLog(filepath.Join(f.state, "approvals"), func(err error) { failed = err })
+	log := audit.NewApprovals(f.state, func(err error) { failed = err })
 	for _, g := range revoked {
-		log.write(machine.AuditEntry{
+		log.Write(machine.AuditEntry{
 			TS: now, Event: "approval", ChatKey: order.ChatKey, RequestID: order.RequestID, Result: "revoked",
 			By: order.By.Platform + "-" + order.By.ID, Name: g.ID, Rule: g.Covers(),
 		})
 	}
-	return reply, errors.Join(failed, log.close())
+	return reply, errors.Join(failed, log.Close())
 }
 
 // forget deletes all that is kept of a chat, and of the chats in which its tasks ran.

@@ -94,7 +94,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Options: h.machineOptions(tools),
 		Store:   h.store,
 		Run:     func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
-		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
+		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files,
 	}
 }

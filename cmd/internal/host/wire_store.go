@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -58,13 +59,11 @@ func (h *Host) readDocuments(context.Context) error {
 }
 
 func (h *Host) startAudit(context.Context) error {
-	h.audit = newAudit(filepath.Join(h.opts.State, "logs"), h.opts.Logger.With("component", "audit"), h.registry)
-	h.audit.approvals = newApprovalLog(filepath.Join(h.opts.State, "approvals"), func(err error) {
+	h.audit = audit.New(h.opts.State, h.opts.Logger.With("component", "audit"), h.registry, func(err error) {
 		h.log.Error("the audit log of approvals cannot be written", "error", err)
-		h.audit.dropped.Inc()
 	})
-	h.background("audit log", h.audit.run)
-	h.cleanups.add("approval log", func(context.Context) error { return h.audit.approvals.close() })
+	h.background("audit log", h.audit.Run)
+	h.cleanups.add("approval log", func(context.Context) error { return h.audit.Close() })
 	return nil
 }
 

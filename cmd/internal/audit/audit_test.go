@@ -1,12 +1,15 @@
-package host
+package audit
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,15 +21,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// quiet is the log of an empty state folder. The log of approvals must not fail.
+func quiet(tb testing.TB) (l *Log, state string) {
+	tb.Helper()
+	state = tb.TempDir()
+	return New(state, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), func(err error) { tb.Error(err) }), state
+}
+
 func TestAuditWritesADayPerFile(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "logs")
-	a := newAudit(dir, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	a, state := quiet(t)
+	dir := filepath.Join(state, "logs")
 	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
-	a.add(machine.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
-	a.add(machine.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	a.Add(machine.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
+	a.Add(machine.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	a.run(ctx)
+	a.Run(ctx)
 	want := map[string]string{
 		"2026-01-02.jsonl": `{"ts":"2026-01-02T23:59:59.000Z","event":"run","chatKey":"telegram-chat-1","requestId":"r1","runId":"run1","result":"done"}` + "\n",
 		"2026-01-03.jsonl": `{"ts":"2026-01-03T00:00:01.000Z","event":"tool","name":"time_now","step":1}` + "\n",
@@ -56,9 +66,9 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 }
 
 func TestAuditNeverWaits(t *testing.T) {
-	a := newAudit(t.TempDir(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	for range auditQueue + 10 {
-		a.add(machine.AuditEntry{Event: "run"})
+	a, _ := quiet(t)
+	for range queueSize + 10 {
+		a.Add(machine.AuditEntry{Event: "run"})
 	}
 	if got := testutil.ToFloat64(a.dropped); got != 10 {
 		t.Errorf("dropped = %v, want 10", got)
@@ -71,7 +81,7 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	a := newAudit(filepath.Join(blocked, "logs"), slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	a := New(blocked, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry(), func(err error) { t.Error(err) })
 	a.write(machine.AuditEntry{TS: time.Now(), Event: "run"})
 	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
 		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
@@ -111,7 +121,7 @@ func FuzzAuditLine(f *testing.F) {
 }
 
 func BenchmarkAuditWrite(b *testing.B) {
-	a := newAudit(filepath.Join(b.TempDir(), "logs"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	a, _ := quiet(b)
 	defer a.close()
 	e := machine.AuditEntry{
 		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
@@ -119,5 +129,46 @@ func BenchmarkAuditWrite(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		a.write(e)
+	}
+}
+
+// The log of approvals has every entry, also when the other one drops some.
+func TestAP14NothingIsLeftOut(t *testing.T) {
+	a, dir := quiet(t)
+	const writers, each = 8, 2 * queueSize / 8
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() { // nobody empties the queue of the other log
+			for i := range each {
+				a.Add(machine.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
+			}
+		})
+	}
+	wg.Wait()
+	a.Add(machine.AuditEntry{TS: at, Event: "tool", Name: "not here"})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "approvals", "audit-2026-01-02.jsonl")
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e struct{ Event, CallID, Rule, Digest, By, Result string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Rule != "approved" || e.Event != "execution" || e.By == "" || e.Digest == "" || e.Result != "begun" {
+			t.Fatalf("line %s: %v", lines.Bytes(), err)
+		}
+		seen[e.CallID] = true
+	}
+	if len(seen) != writers*each {
+		t.Errorf("%d entries, want %d", len(seen), writers*each)
 	}
 }
