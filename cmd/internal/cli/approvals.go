@@ -10,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -24,17 +24,17 @@ func (a *app) approvalsCmd() *cobra.Command {
 }
 
 func (a *app) approvalsListCmd() *cobra.Command {
-	return command[[]host.ApprovalLine]{
-		run: func(ctx context.Context, args []string) ([]host.ApprovalLine, error) {
+	return command[[]query.ApprovalLine]{
+		run: func(ctx context.Context, args []string) ([]query.ApprovalLine, error) {
 			key, err := chatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "approvals", host.Asked{ChatKey: key}, (*host.Desk).Approvals)
+			lines, err := ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
 			return lines, requestsFailure(key, err)
 		},
 		list: "approvals",
-		text: func(lines []host.ApprovalLine) string { return a.approvalWords().table(lines, time.Now()) },
+		text: func(lines []query.ApprovalLine) string { return a.approvalWords().table(lines, time.Now()) },
 	}.on(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
@@ -57,29 +57,29 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 		cmd.Long = "Approves requests, by their numbers. Exactly what sma approvals list shows runs, once. The host has to run."
 		cmd.Example = "  sma approvals approve telegram-chat-42 1\n  sma approvals approve telegram-chat-42 1 3"
 	}
-	order := host.ApprovalOrder{Approve: approve}
+	order := query.ApprovalOrder{Approve: approve}
 	all := cmd.Flags().Bool("all", false, "everything that waits in the chat")
 	if !approve {
 		cmd.Flags().StringVar(&order.Reason, "reason", "", "what the model is told")
 	}
-	return command[host.ApprovalResult]{
-		run: func(ctx context.Context, args []string) (host.ApprovalResult, error) {
+	return command[query.ApprovalResult]{
+		run: func(ctx context.Context, args []string) (query.ApprovalResult, error) {
 			var err error
 			if order.ChatKey, err = chatArg(args); err != nil {
-				return host.ApprovalResult{}, err
+				return query.ApprovalResult{}, err
 			}
 			if order.Numbers, err = chosenNumbers(args, *all, "#", "request", "sma approvals list"); err != nil {
-				return host.ApprovalResult{}, err
+				return query.ApprovalResult{}, err
 			}
 			return a.decideApprovals(ctx, order)
 		},
-		text: func(r host.ApprovalResult) string { return a.approvalWords().decided(approve, r) },
+		text: func(r query.ApprovalResult) string { return a.approvalWords().decided(approve, r) },
 	}.on(a, cmd)
 }
 
 // decideApprovals gives the order to the host. Only its chat may decide.
-func (a *app) decideApprovals(ctx context.Context, order host.ApprovalOrder) (host.ApprovalResult, error) {
-	result, err := orderRunning[host.ApprovalResult](ctx, a, "approvals",
+func (a *app) decideApprovals(ctx context.Context, order query.ApprovalOrder) (query.ApprovalResult, error) {
+	result, err := orderRunning[query.ApprovalResult](ctx, a, "approvals",
 		"no host is running here, and only a running one can go on with what was decided", order)
 	if err == nil && result.Reason != "" {
 		err = &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
@@ -122,7 +122,7 @@ func (a *app) approvalWords() approvalWords {
 
 // table writes a request in a line, and below it all that it would do. Nothing in it
 // is hidden, and no line of it can pass for one of ours: each is indented.
-func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
+func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
 	}
@@ -153,7 +153,7 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 }
 
 // unseen says why people do not see a request yet.
-func (w approvalWords) unseen(u host.ApprovalUnseen) string {
+func (w approvalWords) unseen(u query.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
 		why = notices.UnsentReason(u.Reason)
@@ -168,7 +168,7 @@ func (w approvalWords) unseen(u host.ApprovalUnseen) string {
 	return fmt.Sprintf(form, words)
 }
 
-func (w approvalWords) decided(approve bool, r host.ApprovalResult) string {
+func (w approvalWords) decided(approve bool, r query.ApprovalResult) string {
 	var out strings.Builder
 	for _, d := range r.Decided {
 		word := w.is[d.Is]

@@ -9,22 +9,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 func (a *app) approvalsGrantsCmd() *cobra.Command {
-	return command[[]host.GrantLine]{
-		run: func(ctx context.Context, args []string) ([]host.GrantLine, error) {
+	return command[[]query.GrantLine]{
+		run: func(ctx context.Context, args []string) ([]query.GrantLine, error) {
 			key, err := chatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "grants", host.Asked{ChatKey: key}, (*host.Desk).Grants)
+			lines, err := ask(ctx, a, "grants", query.Asked{ChatKey: key}, (*query.Desk).Grants)
 			return lines, grantsFailure(key, err)
 		},
 		list: "grants",
-		text: func(lines []host.GrantLine) string { return a.grantWords().table(lines, time.Now()) },
+		text: func(lines []query.GrantLine) string { return a.grantWords().table(lines, time.Now()) },
 	}.on(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
 		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
@@ -40,22 +40,22 @@ func (a *app) approvalsRevokeCmd() *cobra.Command {
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
-	return command[host.GrantResult]{
-		run: func(ctx context.Context, args []string) (out host.GrantResult, err error) {
-			var o host.GrantOrder
+	return command[query.GrantResult]{
+		run: func(ctx context.Context, args []string) (out query.GrantResult, err error) {
+			var o query.GrantOrder
 			if o.ChatKey, err = chatArg(args); err != nil {
 				return out, err
 			}
 			if o.Numbers, err = chosenNumbers(args, *all, "g", "grant", "sma approvals grants"); err != nil {
 				return out, err
 			}
-			out, err = order(ctx, a, "grants", o, (*host.Desk).Revoke)
+			out, err = order(ctx, a, "grants", o, (*query.Desk).Revoke)
 			if err == nil && out.Reason != "" {
 				err = &Failure{Code: CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
 			}
 			return out, grantsFailure(o.ChatKey, err)
 		},
-		text: func(r host.GrantResult) string { return a.grantWords().revoked(r) },
+		text: func(r query.GrantResult) string { return a.grantWords().revoked(r) },
 	}.on(a, cmd)
 }
 
@@ -82,7 +82,7 @@ func (a *app) grantWords() grantWords {
 }
 
 // table writes a grant in a line, and its rule below.
-func (w grantWords) table(lines []host.GrantLine, now time.Time) string {
+func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
 	}
@@ -108,7 +108,7 @@ func (w grantWords) table(lines []host.GrantLine, now time.Time) string {
 	return out.String() + w.help
 }
 
-func (w grantWords) revoked(r host.GrantResult) string {
+func (w grantWords) revoked(r query.GrantResult) string {
 	var out strings.Builder
 	for _, n := range r.Revoked {
 		fmt.Fprintf(&out, "g%d %s\n", n, w.done)

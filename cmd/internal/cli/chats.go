@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -26,9 +26,9 @@ func (a *app) chatsCmd() *cobra.Command {
 }
 
 func (a *app) chatsListCmd() *cobra.Command {
-	return command[[]host.ChatLine]{
-		run: func(ctx context.Context, _ []string) ([]host.ChatLine, error) {
-			lines, err := ask(ctx, a, "chats", host.Asked{}, (*host.Desk).Chats)
+	return command[[]query.ChatLine]{
+		run: func(ctx context.Context, _ []string) ([]query.ChatLine, error) {
+			lines, err := ask(ctx, a, "chats", query.Asked{}, (*query.Desk).Chats)
 			return lines, chatFailure("", "the chats cannot be listed", "", err)
 		},
 		list: "chats", text: chatsText,
@@ -38,7 +38,7 @@ func (a *app) chatsListCmd() *cobra.Command {
 	})
 }
 
-func chatsText(lines []host.ChatLine) string {
+func chatsText(lines []query.ChatLine) string {
 	var out strings.Builder
 	if len(lines) == 0 {
 		out.WriteString("there are no chats\n")
@@ -54,12 +54,12 @@ func chatsText(lines []host.ChatLine) string {
 }
 
 // readChat reads the chat that the arguments name.
-func (a *app) readChat(ctx context.Context, args []string) (host.ChatDocument, error) {
+func (a *app) readChat(ctx context.Context, args []string) (query.ChatDocument, error) {
 	key, err := chatArg(args)
 	if err != nil {
-		return host.ChatDocument{}, err
+		return query.ChatDocument{}, err
 	}
-	doc, err := ask(ctx, a, "chat", host.Asked{ChatKey: key}, (*host.Desk).Chat)
+	doc, err := ask(ctx, a, "chat", query.Asked{ChatKey: key}, (*query.Desk).Chat)
 	return doc, chatFailure(key, "the chat cannot be read", "sma doctor", err)
 }
 
@@ -88,7 +88,7 @@ type openTurn struct {
 }
 
 // openTurns are the messages behind the last run that has ended, and those that wait.
-func openTurns(doc host.ChatDocument) []openTurn {
+func openTurns(doc query.ChatDocument) []openTurn {
 	out := []openTurn{}
 	add := func(m uimessage.Message, waiting bool) {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
@@ -144,7 +144,7 @@ func (a *app) explain(ctx context.Context, args []string, last int) (explained, 
 		return explained{}, err
 	}
 	// A line may have arrived long before it was settled, so that more are read than are shown.
-	ledger, err := host.Ledger(state, doc.ChatKey, max(last, ledgerRead))
+	ledger, err := query.Ledger(state, doc.ChatKey, max(last, ledgerRead))
 	if err != nil {
 		return explained{}, &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
 	}
@@ -157,7 +157,7 @@ func (a *app) explain(ctx context.Context, args []string, last int) (explained, 
 // ledgerRead is how many lines of the ledger are read at least, to put them in order.
 const ledgerRead = 2000
 
-func explainChat(doc host.ChatDocument, ledger []journal.LedgerEntry) explained {
+func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained {
 	return explained{
 		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
 		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
@@ -183,9 +183,9 @@ func (e explained) text(w chatWords) string {
 }
 
 func (a *app) chatsExportCmd() *cobra.Command {
-	return command[host.ChatDocument]{
+	return command[query.ChatDocument]{
 		run: a.readChat,
-		text: func(doc host.ChatDocument) string {
+		text: func(doc query.ChatDocument) string {
 			var out []byte
 			for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
 				out = append(uimessage.AppendJSON(out, m), '\n')

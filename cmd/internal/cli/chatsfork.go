@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -30,11 +30,11 @@ func (a *app) chatsForkCmd() *cobra.Command {
 			return nil, &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + string(from)}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
-			n, err := host.Fork(ctx, store, from, key, *before, time.Now())
+			n, err := query.Fork(ctx, store, from, key, *before, time.Now())
 			switch {
 			case errors.Is(err, platform.ErrNotFound):
 				err = chatFailure(from, "", "", err)
-			case errors.Is(err, host.ErrNoSuchTurn):
+			case errors.Is(err, query.ErrNoSuchTurn):
 				err = &Failure{Code: CodeFailed, What: "the history of " + string(from) + " has no message " + *before, Help: "sma chats export " + string(from)}
 			default:
 				err = adoptFailure(key, err)

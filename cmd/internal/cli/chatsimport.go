@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -36,12 +36,12 @@ func (a *app) chatsImportCmd() *cobra.Command {
 		if err != nil {
 			return nil, &Failure{Code: CodeFailed, What: args[0] + " cannot be read", Why: err}
 		}
-		list, err := host.ReadMessages(bytes.NewReader(b))
+		list, err := query.ReadMessages(bytes.NewReader(b))
 		if err != nil {
 			return nil, &Failure{Code: CodeFailed, What: args[0] + " holds no UI messages", Why: err}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
-			return len(list), adoptFailure(key, host.Adopt(ctx, store, key, list, time.Now()))
+			return len(list), adoptFailure(key, query.Adopt(ctx, store, key, list, time.Now()))
 		}, nil
 	})
 }
@@ -114,9 +114,9 @@ func adoptFailure(key messages.ChatKey, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, host.ErrChatExists):
+	case errors.Is(err, query.ErrChatExists):
 		return &Failure{Code: CodeFailed, What: "there is a chat " + string(key) + " already; it was not changed", Help: "the same with another --chat"}
-	case errors.Is(err, host.ErrNotAdopted):
+	case errors.Is(err, query.ErrNotAdopted):
 		return &Failure{Code: CodeUsage, What: string(key) + " cannot be the key of a new chat", Why: err, Help: "the same with --chat web-chat-NAME"}
 	default:
 		return &Failure{Code: CodeFailed, What: "no chat can be made of these messages", Why: err}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -21,35 +21,35 @@ func (a *app) chatsRewindCmd() *cobra.Command {
 		Example: "  sma chats rewind telegram-chat-42 --before u:telegram-chat-42:17",
 	}
 	before := cmd.Flags().String("before", "", "the `id` of the first message that goes")
-	return command[host.RewindResult]{
-		run: func(ctx context.Context, args []string) (out host.RewindResult, err error) {
-			o := host.RewindOrder{Before: *before}
+	return command[query.RewindResult]{
+		run: func(ctx context.Context, args []string) (out query.RewindResult, err error) {
+			o := query.RewindOrder{Before: *before}
 			if o.ChatKey, err = chatArg(args); err != nil {
 				return out, err
 			}
 			if o.Before == "" {
 				return out, &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + args[0]}
 			}
-			if out, err = order(ctx, a, "rewind", o, (*host.Desk).Rewind); err == nil {
+			if out, err = order(ctx, a, "rewind", o, (*query.Desk).Rewind); err == nil {
 				err = out.Refusal()
 			}
 			return out, rewindFailure(o, err)
 		},
-		text: func(out host.RewindResult) string {
+		text: func(out query.RewindResult) string {
 			return fmt.Sprintf("%s: %s archived, %d stay\n", out.ChatKey, plural(out.Archived, "turn"), out.Kept)
 		},
 	}.on(a, cmd)
 }
 
 // rewindFailure says why the chat is as it was.
-func rewindFailure(order host.RewindOrder, err error) error {
+func rewindFailure(order query.RewindOrder, err error) error {
 	key := string(order.ChatKey)
 	switch {
-	case errors.Is(err, host.ErrNoSuchTurn):
+	case errors.Is(err, query.ErrNoSuchTurn):
 		return &Failure{Code: CodeFailed, What: "the history of " + key + " has no message " + order.Before, Help: "sma chats export " + key}
 	case errors.Is(err, platform.ErrBusy):
 		return &Failure{Code: CodeFailed, What: "a run is under way in " + key, Help: "the same once it has ended, or send /stop there"}
-	case errors.Is(err, host.ErrNotAtRest):
+	case errors.Is(err, query.ErrNotAtRest):
 		return &Failure{Code: CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
 	case errors.Is(err, persistence.ErrDamaged):
 		return &Failure{Code: CodeFailed, What: "the history of " + key + " is damaged; it was not changed", Help: "sma chats repair " + key}

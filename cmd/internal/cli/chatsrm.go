@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 func (a *app) chatsRemoveCmd() *cobra.Command {
@@ -19,19 +19,19 @@ func (a *app) chatsRemoveCmd() *cobra.Command {
 		Example: "  sma chats rm telegram-chat-42 --yes",
 	}
 	yes := cmd.Flags().Bool("yes", false, "delete it")
-	return command[host.ForgetResult]{
-		run: func(ctx context.Context, args []string) (host.ForgetResult, error) {
+	return command[query.ForgetResult]{
+		run: func(ctx context.Context, args []string) (query.ForgetResult, error) {
 			key, err := chatArg(args)
 			if err != nil {
-				return host.ForgetResult{}, err
+				return query.ForgetResult{}, err
 			}
 			again := "sma chats rm " + string(key) + " --yes"
 			if !*yes {
-				return host.ForgetResult{}, &Failure{Code: CodeUsage, What: "nothing was deleted: this deletes " + string(key) + " for good", Help: again}
+				return query.ForgetResult{}, &Failure{Code: CodeUsage, What: "nothing was deleted: this deletes " + string(key) + " for good", Help: again}
 			}
-			out, err := order(ctx, a, "forget", host.ForgetOrder{ChatKey: key}, (*host.Desk).Forget)
+			out, err := order(ctx, a, "forget", query.ForgetOrder{ChatKey: key}, (*query.Desk).Forget)
 			return out, chatFailure(key, "not everything of "+string(key)+" could be deleted", again, err)
 		},
-		text: func(out host.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
+		text: func(out query.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
 	}.on(a, cmd)
 }

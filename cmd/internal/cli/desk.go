@@ -9,36 +9,36 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 // ask asks a question about chats: the host that runs, or the chats' files if none does.
 // Both are asked for the same answer, which the host serves under name.
-func ask[T any](ctx context.Context, a *app, name string, q host.Asked, answer func(*host.Desk, context.Context, host.Asked) (T, error)) (out T, err error) {
-	query := url.Values{"key": {string(q.ChatKey)}}
+func ask[T any](ctx context.Context, a *app, name string, q query.Asked, answer func(*query.Desk, context.Context, query.Asked) (T, error)) (out T, err error) {
+	params := url.Values{"key": {string(q.ChatKey)}}
 	if q.Words != "" {
-		query.Set("q", q.Words)
-		query.Set("limit", strconv.Itoa(q.Limit))
+		params.Set("q", q.Words)
+		params.Set("limit", strconv.Itoa(q.Limit))
 	}
 	err = a.atDesk(ctx,
-		func(c control) error { return c.get(ctx, "/control/"+name+"?"+query.Encode(), &out) },
-		func(d *host.Desk) error { out, err = answer(d, ctx, q); return err })
+		func(c control) error { return c.get(ctx, "/control/"+name+"?"+params.Encode(), &out) },
+		func(d *query.Desk) error { out, err = answer(d, ctx, q); return err })
 	return out, err
 }
 
 // order has a chat carry out an order: through the host that runs, or in the chat's files
 // if none does.
-func order[O, R any](ctx context.Context, a *app, name string, o O, carryOut func(*host.Desk, context.Context, O) (R, error)) (out R, err error) {
+func order[O, R any](ctx context.Context, a *app, name string, o O, carryOut func(*query.Desk, context.Context, O) (R, error)) (out R, err error) {
 	err = a.atDesk(ctx,
 		func(c control) error { return c.post(ctx, "/control/"+name, o, &out) },
-		func(d *host.Desk) error { out, err = carryOut(d, ctx, o); return err })
+		func(d *query.Desk) error { out, err = carryOut(d, ctx, o); return err })
 	return out, err
 }
 
 // atDesk works with the host that runs, or with a desk on the files if none does.
-func (a *app) atDesk(ctx context.Context, running func(control) error, stopped func(*host.Desk) error) error {
+func (a *app) atDesk(ctx context.Context, running func(control) error, stopped func(*query.Desk) error) error {
 	_, state, err := a.folders(nil)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (a *app) atDesk(ctx context.Context, running func(control) error, stopped f
 	case !errors.Is(err, errNotRunning):
 		return noAnswer(err)
 	}
-	desk, err := host.OpenStopped(host.StoppedOptions{
+	desk, err := query.OpenStopped(query.StoppedOptions{
 		State: state, StoreLogger: a.logger(slog.LevelWarn), IndexLogger: a.logger(slog.LevelError), Zone: a.zone,
 	})
 	if err != nil {

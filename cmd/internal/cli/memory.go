@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 )
@@ -39,8 +39,8 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	if err != nil {
 		return memory{}, err
 	}
-	m := memory{store: host.Memories(state), name: name}
-	if m.place, err = host.ParseMemory(name); err == nil {
+	m := memory{store: query.Memories(state), name: name}
+	if m.place, err = query.ParseMemory(name); err == nil {
 		m.text, err = m.store.ReadMemory(ctx, m.place)
 	}
 	switch {
@@ -65,20 +65,20 @@ func (m memory) replace(ctx context.Context, text string) error {
 }
 
 func (a *app) memoryListCmd() *cobra.Command {
-	return command[[]host.MemoryLine]{
-		run: func(context.Context, []string) ([]host.MemoryLine, error) {
+	return command[[]query.MemoryLine]{
+		run: func(context.Context, []string) ([]query.MemoryLine, error) {
 			_, state, err := a.folders(nil)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := host.ListMemories(state)
+			lines, err := query.ListMemories(state)
 			if err != nil {
 				return nil, &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
 			}
 			return lines, nil
 		},
 		list: "memories",
-		text: func(lines []host.MemoryLine) string { return a.memoryWords().table(lines) },
+		text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
 	}.on(a, &cobra.Command{
 		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
 	})
@@ -216,7 +216,7 @@ func (a *app) memoryWords() memoryWords {
 	return inLanguage(a, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
 }
 
-func (w memoryWords) table(lines []host.MemoryLine) string {
+func (w memoryWords) table(lines []query.MemoryLine) string {
 	if len(lines) == 0 {
 		return w.empty
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -27,20 +27,20 @@ func (a *app) outboxListCmd() *cobra.Command {
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 	}
 	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
-	return command[[]host.OutboxLine]{
-		run: func(ctx context.Context, args []string) ([]host.OutboxLine, error) {
+	return command[[]query.OutboxLine]{
+		run: func(ctx context.Context, args []string) ([]query.OutboxLine, error) {
 			key, err := chatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "outbox", host.Asked{ChatKey: key}, (*host.Desk).Outbox)
+			lines, err := ask(ctx, a, "outbox", query.Asked{ChatKey: key}, (*query.Desk).Outbox)
 			if *parked {
 				lines = onlyParked(lines)
 			}
 			return lines, outboxFailure(key, err)
 		},
 		list: "outbox",
-		text: func(lines []host.OutboxLine) string { return a.outboxWords().table(lines, time.Now()) },
+		text: func(lines []query.OutboxLine) string { return a.outboxWords().table(lines, time.Now()) },
 	}.on(a, cmd)
 }
 
@@ -61,9 +61,9 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 		cmd.Example = "  sma outbox drop telegram-chat-42 ID\n  sma outbox drop telegram-chat-42 --all"
 	}
 	all := cmd.Flags().Bool("all", false, "everything that the chat put aside")
-	return command[host.OutboxResult]{
-		run: func(ctx context.Context, args []string) (out host.OutboxResult, err error) {
-			order := host.OutboxOrder{Drop: drop}
+	return command[query.OutboxResult]{
+		run: func(ctx context.Context, args []string) (out query.OutboxResult, err error) {
+			order := query.OutboxOrder{Drop: drop}
 			if order.ChatKey, err = chatArg(args); err != nil {
 				return out, err
 			}
@@ -75,13 +75,13 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 			}
 			return a.settleOutbox(ctx, order)
 		},
-		text: func(r host.OutboxResult) string { return a.outboxWords().settled(drop, len(r.IDs)) },
+		text: func(r query.OutboxResult) string { return a.outboxWords().settled(drop, len(r.IDs)) },
 	}.on(a, cmd)
 }
 
 // settleOutbox gives the order to the host. Only its chat may settle what it owes.
-func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.OutboxResult, error) {
-	result, err := orderRunning[host.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
+func (a *app) settleOutbox(ctx context.Context, order query.OutboxOrder) (query.OutboxResult, error) {
+	result, err := orderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
 	switch help := "sma outbox list " + string(order.ChatKey); {
 	case err != nil:
 		err = outboxFailure(order.ChatKey, err)
@@ -93,8 +93,8 @@ func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.Ou
 	return result, err
 }
 
-func onlyParked(lines []host.OutboxLine) []host.OutboxLine {
-	out := []host.OutboxLine{}
+func onlyParked(lines []query.OutboxLine) []query.OutboxLine {
+	out := []query.OutboxLine{}
 	for _, l := range lines {
 		if l.State == messages.OutboxParked {
 			out = append(out, l)
@@ -136,7 +136,7 @@ func (w outboxWords) settled(drop bool, n int) string {
 }
 
 // table writes one item a line, and below it its text.
-func (w outboxWords) table(lines []host.OutboxLine, now time.Time) string {
+func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
 	}

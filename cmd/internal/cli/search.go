@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -20,9 +20,9 @@ func (a *app) searchCmd() *cobra.Command {
 	}
 	chat := cmd.Flags().String("chat", "", "search this `chat` only")
 	limit := cmd.Flags().Int("limit", 10, "how many results, at most")
-	return command[[]host.SearchLine]{
-		run: func(ctx context.Context, args []string) (lines []host.SearchLine, err error) {
-			q := host.Asked{Words: strings.Join(args, " "), Limit: *limit}
+	return command[[]query.SearchLine]{
+		run: func(ctx context.Context, args []string) (lines []query.SearchLine, err error) {
+			q := query.Asked{Words: strings.Join(args, " "), Limit: *limit}
 			if cmd.Flag("chat").Changed {
 				if q.ChatKey, err = chatArg([]string{*chat}); err != nil {
 					return nil, err
@@ -31,11 +31,11 @@ func (a *app) searchCmd() *cobra.Command {
 			if q.Limit < 1 || q.Limit > 100 {
 				return nil, &Failure{Code: CodeUsage, What: "--limit goes from 1 to 100"}
 			}
-			lines, err = ask(ctx, a, "search", q, (*host.Desk).Search)
+			lines, err = ask(ctx, a, "search", q, (*query.Desk).Search)
 			return lines, chatFailure(q.ChatKey, "the chats cannot be searched", "sma doctor", err)
 		},
 		list: "results",
-		text: func(lines []host.SearchLine) string { return a.searchWords().table(lines) },
+		text: func(lines []query.SearchLine) string { return a.searchWords().table(lines) },
 	}.on(a, cmd)
 }
 
@@ -53,7 +53,7 @@ func (a *app) searchWords() searchWords {
 }
 
 // table writes two lines for each turn: where it is and what it says.
-func (w searchWords) table(lines []host.SearchLine) string {
+func (w searchWords) table(lines []query.SearchLine) string {
 	if len(lines) == 0 {
 		return w.none
 	}

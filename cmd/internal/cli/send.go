@@ -12,7 +12,7 @@ import (
 	"time"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -146,7 +146,7 @@ func (a *app) finishText(wrote, text string) error {
 func (a *app) verdict(state string, s sent) error {
 	switch s.State {
 	case stateWaiting:
-		var lines []host.ApprovalLine
+		var lines []query.ApprovalLine
 		if err := json.Unmarshal(s.Waiting, &lines); err != nil || len(lines) == 0 {
 			return &Failure{Code: CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
 		}
@@ -177,7 +177,7 @@ func (a *app) verdict(state string, s sent) error {
 }
 
 // numbers are those by which requests are named on a command line.
-func numbers(lines []host.ApprovalLine) string {
+func numbers(lines []query.ApprovalLine) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = strconv.Itoa(l.N)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -83,8 +84,8 @@ func (c *control) routes() http.Handler {
 }
 
 // desk answers about the chats of this host.
-func (h *Host) desk() *Desk {
-	return &Desk{state: h.opts.State, store: h.store, index: h.index, chat: h.askChat, live: true}
+func (h *Host) desk() *query.Desk {
+	return query.New(h.opts.State, h.store, h.index, h.askChat)
 }
 
 // askChatFor bounds one question to one chat.
@@ -110,12 +111,12 @@ func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
 
 // answers serves what a desk answers to a question: about the chat named key, or about all
 // chats.
-func answers[T any](answer func(context.Context, Asked) (T, error)) http.HandlerFunc {
+func answers[T any](answer func(context.Context, query.Asked) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
-		q := Asked{Words: query.Get("q")}
-		q.Limit, _ = strconv.Atoi(query.Get("limit")) // without one, the default
-		if text := query.Get("key"); text != "" {
+		params := r.URL.Query()
+		q := query.Asked{Words: params.Get("q")}
+		q.Limit, _ = strconv.Atoi(params.Get("limit")) // without one, the default
+		if text := params.Get("key"); text != "" {
 			var err error
 			if q.ChatKey, err = messages.ParseChatKey(text); err != nil {
 				refuse(w, http.StatusBadRequest, err)
@@ -127,16 +128,13 @@ func answers[T any](answer func(context.Context, Asked) (T, error)) http.Handler
 	}
 }
 
-// toChat is an order to one chat.
-type toChat interface{ chatKey() messages.ChatKey }
-
 // obeys has a desk carry out the order that a request brings.
-func obeys[O toChat, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
+func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var order O
 		err := readOrder(w, r, &order)
 		if err == nil {
-			_, err = messages.ParseChatKey(string(order.chatKey()))
+			_, err = messages.ParseChatKey(string(order.To()))
 		}
 		if err != nil {
 			refuse(w, http.StatusBadRequest, err)

@@ -11,11 +11,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
-const nameControl = "control"
+const nameControl = query.Platform
 
 // The names of approvers that stand for people.
 const (
@@ -35,7 +36,7 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 	chats.AdminsUnknown = h.admins.unknown
 	chats.Deciders, chats.TaskPlace = h.deciders, h.taskPlace
 	chats.Router, chats.Gather = h.router, h.gatherRequests
-	chats.Grants = grantsOf(h.opts.State)
+	chats.Grants = query.Grants(h.opts.State)
 	chats.Uptime = uptime
 }
 

@@ -13,16 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
-	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
-	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
 )
-
-// Memories are the memories below a state folder. A host may run meanwhile.
-func Memories(state string) *memfile.Store {
-	return memfile.New(memfile.Options{State: state, ChatDir: func(key messages.ChatKey) (string, error) { return filestore.ChatDir(state, key) }})
-}
 
 // memoryTools are the tools that read and change memories.
 func (h *Host) memoryTools() []tool.Tool {

@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -243,11 +244,11 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
 		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.chatFiles().OpenVoice, Files: h.uploads(), Failure: notices.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
-			_, err := h.desk().Forget(ctx, ForgetOrder{ChatKey: key})
+			_, err := h.desk().Forget(ctx, query.ForgetOrder{ChatKey: key})
 			return err
 		},
 		Rename: func(_ context.Context, key messages.ChatKey, title string) error {
-			if err := present(h.store, key); err != nil {
+			if err := query.Present(h.store, key); err != nil {
 				return err
 			}
 			return h.preferences.setTitle(key, title)

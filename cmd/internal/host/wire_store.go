@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -40,7 +41,7 @@ func (h *Host) openStore(context.Context) error {
 	h.docs.chatDir = store.ChatDir
 	h.files = chatfile.New(store.ChatDir)
 	h.preferences = &preferences{files: h.files, log: h.log}
-	h.memory = Memories(h.opts.State)
+	h.memory = query.Memories(h.opts.State)
 	h.fires = taskfile.NewLog(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil

@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"bytes"
@@ -62,8 +62,7 @@ func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.S
 // rewindStopped rewinds a chat of a store that no host uses.
 func rewindStopped(t *testing.T, store *filestore.Store, order RewindOrder) (RewindResult, error) {
 	t.Helper()
-	d := &Desk{store: store, chat: chatFiles{store: store}.ask}
-	out, err := d.Rewind(t.Context(), order)
+	out, err := Stopped(store, StoppedOptions{IndexLogger: slog.New(slog.DiscardHandler)}).Rewind(t.Context(), order)
 	if err == nil {
 		err = out.Refusal()
 	}

@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"encoding/json"

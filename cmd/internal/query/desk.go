@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,6 +31,11 @@ type Desk struct {
 	live bool
 }
 
+// New makes the desk of a running host. chat asks the actor of a chat.
+func New(state string, store *filestore.Store, index *searchindex.Index, chat func(ctx context.Context, question any) (any, error)) *Desk {
+	return &Desk{state: state, store: store, index: index, chat: chat, live: true}
+}
+
 // StoppedOptions describe a state folder that no host uses. All are required.
 type StoppedOptions struct {
 	State string
@@ -49,13 +55,13 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return StoppedDesk(store, o), nil
+	return Stopped(store, o), nil
 }
 
-// StoppedDesk is the desk of a store that is open already. [Desk.Close] closes the store.
-func StoppedDesk(store *filestore.Store, o StoppedOptions) *Desk {
+// Stopped is the desk of a store that is open already. [Desk.Close] closes the store.
+func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
-		state: o.State, store: store, index: newIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
 	}
 }
 
@@ -75,8 +81,11 @@ type Asked struct {
 	Limit int
 }
 
-// ask asks one chat, and makes an error of a reply that reports one.
-func ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
+// Order is an order to one chat.
+type Order interface{ To() messages.ChatKey }
+
+// Ask asks one chat, and makes an error of a reply that reports one.
+func Ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
 	var none T
 	answer, err := chat(ctx, question)
 	if err != nil {
@@ -125,8 +134,8 @@ func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)
 	return out, nil
 }
 
-// present fails with [platform.ErrNotFound] if there is no such chat.
-func present(store *filestore.Store, key messages.ChatKey) error {
+// Present fails with [platform.ErrNotFound] if there is no such chat.
+func Present(store *filestore.Store, key messages.ChatKey) error {
 	if store == nil {
 		return platform.ErrNotFound
 	}
@@ -151,11 +160,11 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	if d.store == nil {
 		return []ChatLine{}, nil
 	}
-	return listChats(ctx, d.store)
+	return ListChats(ctx, d.store)
 }
 
-// listChats lists the chats of a store, the last changed first.
-func listChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
+// ListChats lists the chats of a store, the last changed first.
+func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
 	out := []ChatLine{}
 	for key, err := range store.Chats(ctx) {
 		if err != nil {
@@ -169,6 +178,21 @@ func listChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) 
 	return out, nil
 }
 
+// changed is when a chat was last written to; zero: unknown.
+func changed(store *filestore.Store, key messages.ChatKey) time.Time {
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return time.Time{}
+	}
+	var last time.Time
+	for _, name := range []string{"history.jsonl", "journal.jsonl"} {
+		if info, err := os.Stat(filepath.Join(dir, "messages", name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
 // ChatDocument is one chat with its messages.
 type ChatDocument struct {
 	ChatKey  messages.ChatKey    `json:"chatKey"`
@@ -180,10 +204,10 @@ type ChatDocument struct {
 
 // Chat is one chat as it is now.
 func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
-	if err := present(d.store, q.ChatKey); err != nil {
+	if err := Present(d.store, q.ChatKey); err != nil {
 		return ChatDocument{}, err
 	}
-	view, err := ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: q.ChatKey})
+	view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: q.ChatKey})
 	switch {
 	case err != nil:
 		return ChatDocument{}, err

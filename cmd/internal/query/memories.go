@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 )
 
 // MemoryLine is one memory of a state folder. Members are only added.
@@ -20,6 +21,11 @@ type MemoryLine struct {
 	Memory  string    `json:"memory"`
 	Bytes   int64     `json:"bytes"`
 	Changed time.Time `json:"changed"`
+}
+
+// Memories are the memories below a state folder. A host may run meanwhile.
+func Memories(state string) *memfile.Store {
+	return memfile.New(memfile.Options{State: state, ChatDir: func(key messages.ChatKey) (string, error) { return filestore.ChatDir(state, key) }})
 }
 
 // ParseMemory is the memory of a name as [MemoryLine] has it. The place of a name

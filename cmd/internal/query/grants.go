@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"context"
@@ -31,7 +31,8 @@ type GrantOrder struct {
 	Numbers []int            `json:"numbers,omitempty"` // none: all
 }
 
-func (o GrantOrder) chatKey() messages.ChatKey { return o.ChatKey }
+// To implements [Order].
+func (o GrantOrder) To() messages.ChatKey { return o.ChatKey }
 
 // GrantResult answers a [GrantOrder].
 type GrantResult struct {
@@ -41,8 +42,8 @@ type GrantResult struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// grantsOf are the grants of chats in a state folder.
-func grantsOf(state string) *grantfile.Store {
+// Grants are the grants of chats in a state folder.
+func Grants(state string) *grantfile.Store {
 	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
 }
 
@@ -57,7 +58,7 @@ func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 	if d.store == nil {
 		return []GrantLine{}, nil
 	}
-	store, keys := grantsOf(d.state), []messages.ChatKey{q.ChatKey}
+	store, keys := Grants(d.state), []messages.ChatKey{q.ChatKey}
 	if q.ChatKey == "" {
 		var err error
 		if keys, err = store.Chats(ctx); err != nil {
@@ -99,7 +100,7 @@ func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
 		result.Reason = refusedNotFound
 		return result, nil
 	}
-	reply, err := ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
+	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
 	if err != nil {
 		return result, err
 	}

@@ -1,4 +1,4 @@
-package host_test
+package query_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -103,7 +103,7 @@ func TestForkKeepsArchives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := host.StoppedDesk(store, host.StoppedOptions{State: state, IndexLogger: log})
+	desk := query.Stopped(store, query.StoppedOptions{State: state, IndexLogger: log})
 	defer func() {
 		if err := desk.Close(); err != nil {
 			t.Error(err)
@@ -116,7 +116,7 @@ func TestForkKeepsArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := files(t, dir)
-	n, err := host.Fork(t.Context(), store, from, to, "u2", time.UnixMilli(1))
+	n, err := query.Fork(t.Context(), store, from, to, "u2", time.UnixMilli(1))
 	if err != nil || n != 2 {
 		t.Fatalf("fork: %d, %v; want 2", n, err)
 	}
@@ -136,11 +136,11 @@ func TestForkKeepsArchives(t *testing.T) {
 	if _, ok := got["/messages/archive/rewound.json"]; ok {
 		t.Error("an archive that no summary names came along")
 	}
-	lines, err := desk.Search(t.Context(), host.Asked{ChatKey: to, Words: "violets"})
+	lines, err := desk.Search(t.Context(), query.Asked{ChatKey: to, Words: "violets"})
 	if err != nil || len(lines) != 1 || lines[0].Place != "messages/archive/first.json:1" {
 		t.Errorf("search in the fork: %+v, %v", lines, err)
 	}
-	doc, err := host.ReadChat(t.Context(), store, to)
+	doc, err := query.ReadChat(t.Context(), store, to)
 	if err != nil || len(doc.Messages) != 2 {
 		t.Fatalf("read the fork: %+v, %v", doc, err)
 	}
@@ -158,12 +158,12 @@ func TestForkKeepsArchives(t *testing.T) {
 		before   string
 		want     error
 	}{
-		{"exists", from, to, "u2", host.ErrChatExists},
-		{"no such message", from, "web-chat-2", "u1", host.ErrNoSuchTurn},
-		{"a chat of a platform", from, "telegram-chat-2", "u2", host.ErrNotAdopted},
-		{"a topic", from, "web-chat-x-topic-2", "u2", host.ErrNotAdopted},
+		{"exists", from, to, "u2", query.ErrChatExists},
+		{"no such message", from, "web-chat-2", "u1", query.ErrNoSuchTurn},
+		{"a chat of a platform", from, "telegram-chat-2", "u2", query.ErrNotAdopted},
+		{"a topic", from, "web-chat-x-topic-2", "u2", query.ErrNotAdopted},
 	} {
-		if _, err := host.Fork(t.Context(), store, tt.from, tt.to, tt.before, time.UnixMilli(1)); !errors.Is(err, tt.want) {
+		if _, err := query.Fork(t.Context(), store, tt.from, tt.to, tt.before, time.UnixMilli(1)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}

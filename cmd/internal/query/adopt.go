@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"bytes"
@@ -79,14 +79,14 @@ func Adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, li
 // adopt is Adopt with the files of archives that summaries among the messages name.
 func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, list []uimessage.Message, archives map[string][]byte, now time.Time) (err error) {
 	address, ok := key.Address()
-	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{nameWeb, nameCLI, nameAPI}, address.Platform) {
+	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{"web", "cli", "api"}, address.Platform) {
 		return ErrNotAdopted
 	}
 	turns, err := adopted(key, address, list, archives, now)
 	if err != nil {
 		return err
 	}
-	switch err := present(store, key); {
+	switch err := Present(store, key); {
 	case err == nil:
 		return ErrChatExists
 	case !errors.Is(err, platform.ErrNotFound):

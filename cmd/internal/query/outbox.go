@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"context"
@@ -34,7 +34,8 @@ type OutboxOrder struct {
 	Drop    bool             `json:"drop,omitempty"`
 }
 
-func (o OutboxOrder) chatKey() messages.ChatKey { return o.ChatKey }
+// To implements [Order].
+func (o OutboxOrder) To() messages.ChatKey { return o.ChatKey }
 
 // OutboxResult answers an [OutboxOrder].
 type OutboxResult struct {
@@ -51,7 +52,7 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 		return nil, err
 	}
 	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
-		reply, err := ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
+		reply, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return linesOf(key, reply.Items), err
 	})
 }
@@ -59,7 +60,7 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 // owing are the chats that may owe something: those whose journal has a record.
 func (d *Desk) owing(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
 	if q.ChatKey != "" {
-		return []messages.ChatKey{q.ChatKey}, present(d.store, q.ChatKey)
+		return []messages.ChatKey{q.ChatKey}, Present(d.store, q.ChatKey)
 	}
 	if d.store == nil {
 		return nil, nil
@@ -106,13 +107,13 @@ func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {
 
 // Settle has a chat retry or drop what it parked.
 func (d *Desk) Settle(ctx context.Context, o OutboxOrder) (OutboxResult, error) {
-	if err := present(d.store, o.ChatKey); err != nil {
+	if err := Present(d.store, o.ChatKey); err != nil {
 		return OutboxResult{}, err
 	}
 	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
 	if o.Drop {
 		order = messages.DropParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
 	}
-	reply, err := ask[messages.ParkedSettled](ctx, d.chat, order)
+	reply, err := Ask[messages.ParkedSettled](ctx, d.chat, order)
 	return OutboxResult{ChatKey: o.ChatKey, IDs: append([]string{}, reply.IDs...), Reason: reply.Reason}, err
 }

@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func loadState(ctx context.Context, c persistence.Chat) (*journal.State, error) 
 
 // ReadChat reads one chat of a store that no host uses.
 func ReadChat(ctx context.Context, store *filestore.Store, key messages.ChatKey) (ChatDocument, error) {
-	if err := present(store, key); err != nil {
+	if err := Present(store, key); err != nil {
 		return ChatDocument{}, err
 	}
 	state, err := readState(ctx, store, key)
@@ -129,7 +129,7 @@ func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply
 // revoke marks grants as revoked in their file: all of those that are named, or none.
 func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (messages.GrantsRevoked, error) {
 	reply := messages.GrantsRevoked{ChatKey: order.ChatKey}
-	store, now := grantsOf(f.state), time.Now()
+	store, now := Grants(f.state), time.Now()
 	list, err := store.Grants(ctx, order.ChatKey)
 	if err != nil {
 		return reply, err
@@ -169,10 +169,10 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	if err != nil {
 		return err
 	}
-	e := offlineEraser(f.state, f.store, zone)
-	defer func() { _ = e.fires.Close() }() // nothing is open
+	e := NewEraser(f.state, f.store, zone)
+	defer func() { _ = e.Fires.Close() }() // nothing is open
 	alone := !slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType) })
-	related, err := e.forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone))
+	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone))
 	for _, other := range related {
 		state, bad := readState(ctx, f.store, other)
 		if bad == nil {

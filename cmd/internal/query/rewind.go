@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"context"
@@ -27,7 +27,8 @@ type RewindOrder struct {
 	Before  string           `json:"before"` // the first message that is archived
 }
 
-func (o RewindOrder) chatKey() messages.ChatKey { return o.ChatKey }
+// To implements [Order].
+func (o RewindOrder) To() messages.ChatKey { return o.ChatKey }
 
 // RewindResult answers a [RewindOrder]. Members are only added.
 type RewindResult struct {
@@ -68,7 +69,7 @@ func (d *Desk) Rewind(ctx context.Context, o RewindOrder) (RewindResult, error) 
 	if from > 0 {
 		keep = doc.Messages[from-1].ID
 	}
-	reply, err := ask[messages.ChatRewound](ctx, d.chat, messages.RewindChat{ChatKey: o.ChatKey, Keep: keep})
+	reply, err := Ask[messages.ChatRewound](ctx, d.chat, messages.RewindChat{ChatKey: o.ChatKey, Keep: keep})
 	switch {
 	case err != nil:
 		return RewindResult{}, err

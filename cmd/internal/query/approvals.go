@@ -1,4 +1,4 @@
-package host
+package query
 
 import (
 	"context"
@@ -47,7 +47,8 @@ type ApprovalOrder struct {
 	Reason  string           `json:"reason,omitempty"`
 }
 
-func (o ApprovalOrder) chatKey() messages.ChatKey { return o.ChatKey }
+// To implements [Order].
+func (o ApprovalOrder) To() messages.ChatKey { return o.ChatKey }
 
 // ApprovalResult answers an [ApprovalOrder], with one line for each request.
 type ApprovalResult struct {
@@ -72,7 +73,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 		return nil, err
 	}
 	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
-		view, err := ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
+		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 		if len(lines) == 0 {
 			return nil, nil
 		}
-		outbox, err := ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
+		outbox, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return withUnseen(lines, outbox.Items), err
 	})
 }
@@ -143,7 +144,7 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 {
 		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: refusedNotFound}, nil
 	}
-	reply, err := ask[messages.ApprovalDecided](ctx, d.chat, order)
+	reply, err := Ask[messages.ApprovalDecided](ctx, d.chat, order)
 	if err == nil && len(reply.Outcomes) != len(result.Decided) {
 		err = errors.New("the chat did not answer about every request")
 	}
@@ -156,7 +157,11 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	return result, nil
 }
 
+// Platform is the platform of decisions that the user of the process takes by a command.
+const Platform = "control"
+
 // operator is who decides by a command on this machine.
 func operator() messages.Asker {
-	return messages.Asker{Platform: nameControl, ID: approverOwner, Name: approverOwner}
+	const owner = "owner"
+	return messages.Asker{Platform: Platform, ID: owner, Name: owner}
 }
