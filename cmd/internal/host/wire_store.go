@@ -3,6 +3,9 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -89,4 +93,44 @@ func (h *Host) project() string {
 		return name
 	}
 	return filepath.Base(h.opts.Dir)
+}
+
+// refuseLinks refuses a state folder in which a folder is a symbolic link: what belongs
+// to the agent would be read from elsewhere, and written there. It looks two folders
+// deep. Those of chats, of which there may be many, are looked at when a chat is opened,
+// and those of their files when one is stored.
+func refuseLinks(state string) error { return linksBelow(state, 2) }
+
+func linksBelow(dir string, levels int) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a symbolic link, which no part of the state folder may be; move what it leads to in its place", at)
+		}
+		if e.IsDir() && levels > 1 && !slices.Contains([]string{"chat", "open", "logs"}, e.Name()) {
+			if err := linksBelow(at, levels-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// startRunLog makes the log of runs, which chats write to and agent_load_context
+// reads. It ends after the actors do.
+func (h *Host) startRunLog(context.Context) error {
+	h.runLog = agentcontext.New(agentcontext.Options{
+		Dir: filepath.Join(h.opts.State, "memory", "agent-context"), Folder: filestore.EncodeKey,
+		Window: h.opts.Settings.Settings.Context.AgentContext.WindowEntries,
+		Logger: h.opts.Logger.With("component", "run log"), Registerer: h.registry,
+	})
+	h.background("run log", h.runLog.Run)
+	return nil
 }
