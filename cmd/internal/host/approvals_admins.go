@@ -77,11 +77,7 @@ type groupAdmins struct {
 // groupOf is the group of a chat key, whatever its topic.
 func groupOf(key messages.ChatKey) groupName {
 	a, _ := key.Address()
-	name := a.Platform
-	if a.Account != "" {
-		name += "@" + a.Account
-	}
-	return groupName{name, a.Chat}
+	return groupName{platformOf(key), a.Chat}
 }
 
 // has reports whether a person administers the group of a chat. It waits for nothing;

@@ -206,15 +206,7 @@ func (h *Host) mayChange(cmd machine.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
 	}
-	a, ok := cmd.ChatKey.Address()
-	if !ok || h.access == nil {
-		return false
-	}
-	bot := a.Platform
-	if a.Account != "" {
-		bot += "@" + a.Account
-	}
-	return h.access.Role(bot, cmd.By.ID) == access.RoleOwner
+	return h.role(platformOf(cmd.ChatKey), cmd.By.ID) == access.RoleOwner
 }
 
 // chooseLanguage obeys /language.

@@ -286,22 +286,48 @@ func (h *Host) cliPlace(context.Context) (place, error) {
 	}, nil
 }
 
-func (h *Host) telegramPlace(ctx context.Context) (place, error) {
-	s := h.opts.Settings.Settings.Adapters.Telegram
+// readyBot prepares what the bots of a service need, and decides how their answers leave.
+// label is what people call the service.
+func (h *Host) readyBot(label, name, own string) (egress string, err error) {
 	if h.demo() {
-		return place{}, &Failure{
-			Kind: KindConfig, What: "Telegram is switched on, but no model is: the demo model answers on this machine only",
-			Help: "set OPENAI_API_KEY, or adapters.telegram.enabled=false",
+		return "", &Failure{
+			Kind: KindConfig, What: label + " is switched on, but no model is: the demo model answers on this machine only",
+			Help: "set OPENAI_API_KEY, or adapters." + name + ".enabled=false",
 		}
 	}
-	people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
-	if err != nil {
-		return place{}, &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	if h.access == nil {
+		people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
+		if err != nil {
+			return "", &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		}
+		h.access = people
 	}
-	h.access = people
-	egress := config.EgressDirect
-	if h.toolEgress(nameTelegram, s.Egress, true) {
-		egress = config.EgressTool
+	if h.toolEgress(name, own, true) {
+		return config.EgressTool, nil
+	}
+	return config.EgressDirect, nil
+}
+
+// listenHook listens for the webhook of a service at once, so that a port that is taken
+// stops the start.
+func (h *Host) listenHook(ctx context.Context, label, name, address, other string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &Failure{
+			Kind: KindUnreachable, What: label + "'s webhook cannot listen on " + address, Why: err,
+			Help: "choose another port: --set adapters." + name + ".webhook.listen=" + other,
+		}
+	}
+	h.cleanups.add(name+" webhook listener", func(context.Context) error { _ = l.Close(); return nil })
+	return l, nil
+}
+
+func (h *Host) telegramPlace(ctx context.Context) (place, error) {
+	s := h.opts.Settings.Settings.Adapters.Telegram
+	egress, err := h.readyBot("Telegram", nameTelegram, s.Egress)
+	if err != nil {
+		return place{}, err
 	}
 	hook, err := h.telegramHook(ctx)
 	if err != nil {
@@ -311,7 +337,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
 		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people, Language: h.preferences.language,
+		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.language,
 		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 	}
 	return place{
@@ -344,22 +370,17 @@ func (h *Host) telegramAccounts(first telegram.Options) []place {
 	return out
 }
 
-// telegramHook listens at once, like webPlace; nil: the bot polls.
+// telegramHook is the webhook, or nil if the bot polls.
 func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
 	s := h.opts.Settings.Settings.Adapters.Telegram.Webhook
 	if s.URL == "" {
 		return nil, nil
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.Listen)
+	l, err := h.listenHook(ctx, "Telegram", nameTelegram, s.Listen, "127.0.0.1:8444")
 	if err != nil {
-		return nil, &Failure{
-			Kind: KindUnreachable, What: "Telegram's webhook cannot listen on " + s.Listen, Why: err,
-			Help: "choose another port: --set adapters.telegram.webhook.listen=127.0.0.1:8444",
-		}
+		return nil, err
 	}
 	h.hookAddr = l.Addr().String()
-	h.cleanups.add("telegram webhook listener", func(context.Context) error { _ = l.Close(); return nil })
 	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
 }
 

@@ -1,12 +1,12 @@
 package query
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,10 +56,9 @@ func ledgerFiles(dir string) ([]string, error) {
 		return nil, fmt.Errorf("read the ledger: %w", err)
 	}
 	number := func(name string) int {
-		middle := strings.TrimSuffix(strings.TrimPrefix(name, "history."), "jsonl")
-		n, err := strconv.Atoi(strings.TrimSuffix(middle, "."))
+		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, "history."), ".jsonl"))
 		if err != nil {
-			return int(^uint(0) >> 1) // history.jsonl is the newest
+			return math.MaxInt // history.jsonl is the newest
 		}
 		return n
 	}
@@ -74,23 +73,16 @@ func ledgerFiles(dir string) ([]string, error) {
 }
 
 func readLedger(path string) ([]journal.LedgerEntry, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger: %w", err)
 	}
-	defer func() { _ = f.Close() }() // only read from
 	var out []journal.LedgerEntry
-	r := bufio.NewReaderSize(f, 64<<10)
-	for {
-		line, err := r.ReadBytes('\n')
-		if entry, parseErr := journal.ParseLedgerEntry(line); parseErr == nil && err == nil {
+	for line := range bytes.Lines(text) {
+		entry, err := journal.ParseLedgerEntry(line)
+		if err == nil && bytes.HasSuffix(line, []byte("\n")) { // else it is being written
 			out = append(out, entry)
 		}
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the ledger: %w", err)
-		}
 	}
+	return out, nil
 }
