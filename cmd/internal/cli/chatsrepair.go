@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -241,7 +241,7 @@ func repairFailure(key messages.ChatKey, err error) error {
 // language that the project speaks.
 func gapText(dir string) func(lost int64) string {
 	agent, _ := os.ReadFile(filepath.Join(dir, "Agent.md")) // without one, English
-	if !host.Chinese(string(agent)) {
+	if !agentdir.Chinese(string(agent)) {
 		return nil
 	}
 	return func(lost int64) string {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -102,7 +103,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	s := loaded.Settings
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSpeech(s.Speech)...)
-	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, checkSkills(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(state, loaded)...)
 	out = append(out, a.trustFinding(dir, state, loaded)...)
@@ -263,7 +264,7 @@ func checkModel(s config.Settings) finding {
 
 // checkShare looks at how much the system text takes before anything is said.
 func checkShare(dir, state string, s config.Settings) []finding {
-	share, err := host.SystemShareOf(dir, state, s)
+	share, err := agentdir.SystemShareOf(dir, state, s)
 	if err != nil || !share.TooLarge() {
 		return nil // what cannot be read is a finding of its own
 	}

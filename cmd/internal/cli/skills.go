@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
@@ -40,7 +40,7 @@ func (a *app) openSkills(ctx context.Context) (skills, error) {
 	if err != nil {
 		return skills{}, err
 	}
-	s := skills{set: host.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: host.SkillStore(state)}
+	s := skills{set: agentdir.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: agentdir.SkillStore(state)}
 	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
 		return s, &Failure{Code: CodeFailed, What: "what was agreed to cannot be read", Why: err}
 	}

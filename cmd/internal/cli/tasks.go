@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -45,7 +46,7 @@ func (a *app) openTasks() (tasks, error) {
 	if err != nil {
 		return tasks{}, err
 	}
-	return tasks{host.TaskStore(state, loaded.Settings.Timezone), host.Zone(loaded.Settings.Timezone), state}, nil
+	return tasks{host.TaskStore(state, loaded.Settings.Timezone), agentdir.Zone(loaded.Settings.Timezone), state}, nil
 }
 
 // taskLine is a task as JSON. Members are only added.

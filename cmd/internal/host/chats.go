@@ -68,7 +68,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 				break
 			}
 			text, ok := memory.get(c.ChatKey, c.UpdatedAt)
-			if given := h.preferences.of(c.ChatKey).Title; given != "" {
+			if given := h.preferences.Title(c.ChatKey); given != "" {
 				text, ok = given, true
 			}
 			if !ok {

@@ -142,7 +142,7 @@ func help(list []order, chinese bool) string {
 type speak func(en, zh string) (string, bool)
 
 func (h *Host) speak(cmd machine.Command) speak {
-	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (h.docs.chinese() || cmd.Chinese)
+	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (h.docs.Chinese() || cmd.Chinese)
 	return func(en, chinese string) (string, bool) {
 		if zh {
 			return chinese, true
@@ -228,7 +228,7 @@ func (h *Host) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
 	if !h.mayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
 	}
-	if err := h.preferences.setLanguage(cmd.ChatKey, choice); err != nil {
+	if err := h.preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
 		h.log.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
 		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}

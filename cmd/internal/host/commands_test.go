@@ -98,7 +98,7 @@ func TestLanguageIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, _ := filepath.Glob(filepath.Join(dir, preferencesFile+"*")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(dir, "preferences.json*")); len(found) > 0 {
 		t.Errorf("%v is left, though nothing is set", found)
 	}
 }

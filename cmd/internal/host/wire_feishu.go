@@ -29,7 +29,7 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 			return feishu.New(feishu.Options{
 				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s), Rates: feishuRates(s.RateLimit),
 				Egress: egress, Drafts: s.Drafts, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
-				AccessStore: h.access, Language: h.preferences.language, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
+				AccessStore: h.access, Language: h.preferences.Language, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
 			})
 		},
 	}, nil

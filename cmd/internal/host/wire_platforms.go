@@ -251,7 +251,7 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 			if err := query.Present(h.store, key); err != nil {
 				return err
 			}
-			return h.preferences.setTitle(key, title)
+			return h.preferences.SetTitle(key, title)
 		},
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
@@ -337,7 +337,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
 		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.language,
+		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.Language,
 		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 	}
 	return place{

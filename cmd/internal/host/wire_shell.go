@@ -38,7 +38,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			return chatfiles.At(stored).Create(chat, name)
 		},
-		Mask: h.mask.writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
+		Mask: h.mask.Writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
 	for _, folder := range h.opts.Settings.Settings.Permissions.Exec.Exclude {
 		o.Exclude = append(o.Exclude, filepath.Join(h.opts.Dir, filepath.FromSlash(folder)))

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -51,7 +52,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 		if err != nil {
 			return voices{}, h.noVoices(err)
 		}
-		v.ears = speech.NewListener(masking{by, &h.mask}, speech.ListenerOptions{
+		v.ears = speech.NewListener(mask.Transcriber(by, &h.mask), speech.ListenerOptions{
 			MaxBytes: int64(t.MaxMB) << 20, MaxTime: time.Duration(t.MaxSeconds) * time.Second, AtOnce: t.MaxConcurrency, Deadline: timeout,
 			Language: t.Language, Metrics: metrics,
 		})
@@ -86,18 +87,6 @@ func synthesizer(k config.Speak, program command.Options, transport http.RoundTr
 	}
 	o := audio.Options{BaseURL: k.BaseURL, APIKey: audio.Secret(k.APIKey.Reveal()), Model: k.Model, Transport: transport}
 	return audio.NewSynthesizer(o, k.Voice, k.Format)
-}
-
-// masking takes the host's secrets out of transcripts: a service may repeat its key.
-type masking struct {
-	speech.Transcriber
-	mask *mask
-}
-
-// Transcribe implements [speech.Transcriber].
-func (m masking) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
-	text, err := m.Transcriber.Transcribe(ctx, a)
-	return m.mask.text(text), err
 }
 
 // speechTools are the tools of what is set up.

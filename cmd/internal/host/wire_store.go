@@ -10,8 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/retention"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
@@ -42,9 +45,8 @@ func (h *Host) openStore(context.Context) error {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
 	}
 	h.store = store
-	h.docs.chatDir = store.ChatDir
 	h.files = chatfile.New(store.ChatDir)
-	h.preferences = &preferences{files: h.files, log: h.log}
+	h.preferences = agentdir.NewPreferences(h.files, h.log)
 	h.memory = query.Memories(h.opts.State)
 	h.fires = taskfile.NewLog(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
@@ -53,8 +55,8 @@ func (h *Host) openStore(context.Context) error {
 
 // readDocuments reads what makes the folder an agent.
 func (h *Host) readDocuments(context.Context) error {
-	switch err := h.docs.load(); {
-	case errors.Is(err, errNoAgent):
+	switch err := h.docs.Load(); {
+	case errors.Is(err, agentdir.ErrNoAgent):
 		return &Failure{Kind: KindConfig, What: "there is no Agent.md in " + h.opts.Dir, Help: "sma init " + h.opts.Dir}
 	case err != nil:
 		return &Failure{Kind: KindConfig, What: "the project's documents cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
@@ -77,13 +79,13 @@ func (h *Host) startAudit(context.Context) error {
 func (h *Host) watchFiles() {
 	var skills skillWatch
 	look := func() {
-		h.docs.reload()
+		h.docs.Reload()
 		skills.look(h)
 		h.reloadSettings()
 		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
-		watch(ctx, slices.Concat(h.docs.folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
+		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
 	})
 }
 
@@ -132,5 +134,23 @@ func (h *Host) startRunLog(context.Context) error {
 		Logger: h.opts.Logger.With("component", "run log"), Registerer: h.registry,
 	})
 	h.background("run log", h.runLog.Run)
+	return nil
+}
+
+// tellSystemShare warns once, at the start, of a system text that takes too much.
+func (h *Host) tellSystemShare(context.Context) error {
+	share, err := agentdir.SystemShareOf(h.opts.Dir, h.opts.State, h.opts.Settings.Settings)
+	if err == nil && share.TooLarge() {
+		h.log.Warn("the system text takes more than its share of what a chat may send, and compaction cannot shorten it; shorten it, or raise context.history.maxInputTokensApprox",
+			"tokens", share.System, "budget", share.Budget, "window", share.Window, "largest", share.Largest, "largest_tokens", share.Most)
+	}
+	return nil // what cannot be read was reported where it is read
+}
+
+// startRetention removes old files from now on, if the settings say how old.
+func (h *Host) startRetention(context.Context) error {
+	if keep := h.opts.Settings.Settings.Retention; keep != (config.Retention{}) {
+		h.background("retention", retention.New(h.opts.State, keep, h.log).Run)
+	}
 	return nil
 }

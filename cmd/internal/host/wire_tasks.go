@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -26,11 +27,8 @@ const (
 
 // TaskStore is the tasks below a state folder. A host may run meanwhile.
 func TaskStore(state, timezone string) *taskfile.Store {
-	return taskfile.New(state, projectZone(timezone))
+	return taskfile.New(state, agentdir.Zone(timezone))
 }
-
-// Zone is the time zone of a project with that setting.
-func Zone(timezone string) *time.Location { return projectZone(timezone) }
 
 // TaskFires is the log of what became of the times of tasks. Only a host writes it.
 func TaskFires(state string) persistence.FireLog { return taskfile.NewLog(state) }

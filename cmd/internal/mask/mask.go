@@ -1,4 +1,6 @@
-package host
+// Package mask takes the host's secrets out of what tools, models and services say, before
+// anybody reads or stores it. A program, a page or a provider may know a key and repeat it.
+package mask
 
 import (
 	"cmp"
@@ -13,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -24,10 +27,8 @@ const (
 	masked = "********"
 )
 
-// mask takes the host's secrets out of what tools and models say, before anybody
-// reads or stores it. A program, a page or a provider may know a key and repeat it.
-// It is safe for concurrent use.
-type mask struct{ known atomic.Pointer[knownSecrets] }
+// Mask knows the secrets. It is safe for concurrent use.
+type Mask struct{ known atomic.Pointer[knownSecrets] }
 
 type knownSecrets struct {
 	texts    []string  // as they are, and as they are written inside of JSON strings; long ones first
@@ -35,8 +36,8 @@ type knownSecrets struct {
 	replacer *strings.Replacer
 }
 
-// set replaces the secrets.
-func (m *mask) set(secrets ...config.Secret) {
+// Set replaces the secrets.
+func (m *Mask) Set(secrets ...config.Secret) {
 	texts := map[string]bool{}
 	for _, s := range secrets {
 		text := s.Reveal()
@@ -60,8 +61,8 @@ func (m *mask) set(secrets ...config.Secret) {
 	m.known.Store(known)
 }
 
-// text is s without secrets.
-func (m *mask) text(s string) string {
+// Text is s without secrets.
+func (m *Mask) Text(s string) string {
 	known := m.known.Load()
 	if known == nil || s == "" {
 		return s
@@ -69,11 +70,11 @@ func (m *mask) text(s string) string {
 	return known.replacer.Replace(s)
 }
 
-// raw is a JSON value without secrets. One that breaks by that, as when a number is
+// Raw is a JSON value without secrets. One that breaks by that, as when a number is
 // a secret, is a string.
-func (m *mask) raw(v json.RawMessage) json.RawMessage {
+func (m *Mask) Raw(v json.RawMessage) json.RawMessage {
 	said := string(v)
-	text := m.text(said)
+	text := m.Text(said)
 	switch {
 	case text == said:
 		return v
@@ -89,7 +90,7 @@ func (m *mask) raw(v json.RawMessage) json.RawMessage {
 
 // begun is s without secrets as far as it can be told, and the end of s that may be
 // the begin of a secret: what comes next tells.
-func (m *mask) begun(s string) (text, rest string) {
+func (m *Mask) begun(s string) (text, rest string) {
 	known := m.known.Load()
 	if known == nil {
 		return s, ""
@@ -119,7 +120,7 @@ func (m *mask) begun(s string) (text, rest string) {
 }
 
 // at is the length of the secret that s begins with; 0: none. open: all of s is the
-// begin of one that is longer.
+// beginning of one that is longer.
 func (k *knownSecrets) at(s string) (n int, open bool) {
 	if !k.first[s[0]] {
 		return 0, false
@@ -135,13 +136,13 @@ func (k *knownSecrets) at(s string) (n int, open bool) {
 	return 0, false
 }
 
-// writer lets through to another writer what is no secret, however it comes in
-// pieces. What may be the begin of one waits for more, or for Close. It is safe for
+// Writer lets through to another writer what is no secret, however it comes in
+// pieces. What may be the beginning of one waits for more, or for Close. It is safe for
 // concurrent use.
-func (m *mask) writer(to io.Writer) io.WriteCloser { return &maskedWriter{mask: m, to: to} }
+func (m *Mask) Writer(to io.Writer) io.WriteCloser { return &maskedWriter{mask: m, to: to} }
 
 type maskedWriter struct {
-	mask *mask
+	mask *Mask
 	to   io.Writer
 
 	mu   sync.Mutex
@@ -166,7 +167,7 @@ func (w *maskedWriter) Write(p []byte) (int, error) {
 func (w *maskedWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := w.mask.text(w.rest)
+	text := w.mask.Text(w.rest)
 	w.rest = ""
 	if text == "" {
 		return nil
@@ -175,13 +176,15 @@ func (w *maskedWriter) Close() error {
 	return err
 }
 
-// maskedModel is a model whose answers have no secrets in them.
+// Model is a model whose answers have no secrets in them.
+func Model(of model.Model, mask *Mask) model.Model { return maskedModel{of, mask} }
+
 type maskedModel struct {
 	model.Model
-	mask *mask
+	mask *Mask
 }
 
-// Stream implements [model.Model]. What may be the begin of a secret waits for what
+// Stream implements [model.Model]. What may be the beginning of a secret waits for what
 // comes next.
 func (m maskedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
@@ -201,7 +204,7 @@ func (m maskedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 }
 
 type maskedStream struct {
-	mask    *mask
+	mask    *Mask
 	waiting map[string]model.Event // by block: a delta that is held back
 	out     []model.Event
 }
@@ -209,7 +212,7 @@ type maskedStream struct {
 // take gives the events that an event lets out, until the next one is taken.
 func (s *maskedStream) take(e model.Event) []model.Event {
 	s.out = s.out[:0]
-	e.Raw, e.ProviderMetadata = s.mask.raw(e.Raw), s.mask.raw(e.ProviderMetadata)
+	e.Raw, e.ProviderMetadata = s.mask.Raw(e.Raw), s.mask.Raw(e.ProviderMetadata)
 	switch e.Kind {
 	case "": // an error alone
 		return nil
@@ -219,7 +222,7 @@ func (s *maskedStream) take(e model.Event) []model.Event {
 	case model.EventTextEnd, model.EventReasoningEnd, model.EventToolInputEnd:
 		s.release(e.ID)
 	case model.EventToolCall:
-		e.Input = s.mask.text(e.Input)
+		e.Input = s.mask.Text(e.Input)
 		s.release(e.ID)
 	case model.EventFinish:
 		for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
@@ -251,6 +254,22 @@ func (s *maskedStream) release(id string) {
 		return
 	}
 	delete(s.waiting, id)
-	e.Delta = s.mask.text(e.Delta)
+	e.Delta = s.mask.Text(e.Delta)
 	s.out = append(s.out, e)
+}
+
+// Transcriber is a transcriber whose transcripts have no secrets in them.
+func Transcriber(of speech.Transcriber, mask *Mask) speech.Transcriber {
+	return maskedTranscriber{of, mask}
+}
+
+type maskedTranscriber struct {
+	speech.Transcriber
+	mask *Mask
+}
+
+// Transcribe implements [speech.Transcriber].
+func (m maskedTranscriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
+	text, err := m.Transcriber.Transcribe(ctx, a)
+	return m.mask.Text(text), err
 }

@@ -1,4 +1,4 @@
-package host
+package agentdir
 
 import (
 	"os"
@@ -32,7 +32,7 @@ func TestZone(t *testing.T) {
 			}
 		})
 	}
-	if got := projectZone("Asia/Tokyo").String(); got != "Asia/Tokyo" {
+	if got := Zone("Asia/Tokyo").String(); got != "Asia/Tokyo" {
 		t.Errorf("a zone of the settings = %s", got)
 	}
 }

@@ -1,4 +1,6 @@
-package host
+// Package retention removes files of a state folder that are older than the settings keep
+// them: logs, archives, and what chats received and made.
+package retention
 
 import (
 	"context"
@@ -14,16 +16,16 @@ import (
 )
 
 const (
-	// retentionEvery is how often is looked for what is too old.
-	retentionEvery = 24 * time.Hour
-	// retentionPause is between two folders, so that people wait for nothing.
-	retentionPause = 5 * time.Millisecond
-	// retentionMost is how many files one look removes; the next one goes on.
-	retentionMost = 100_000
+	// every is how often is looked for what is too old.
+	every = 24 * time.Hour
+	// pauseBetween is between two folders, so that people wait for nothing.
+	pauseBetween = 5 * time.Millisecond
+	// most is how many files one look removes; the next one goes on.
+	most = 100_000
 )
 
-// retention removes what is older than the settings keep.
-type retention struct {
+// Sweeper removes what is older than the settings keep.
+type Sweeper struct {
 	state string
 	keep  config.Retention
 	log   *slog.Logger
@@ -31,30 +33,28 @@ type retention struct {
 	left  int // files that this look may still remove
 }
 
-// startRetention looks at the start and once a day, if there is anything to look for.
-func (h *Host) startRetention(context.Context) error {
-	r := &retention{state: h.opts.State, keep: h.opts.Settings.Settings.Retention, log: h.log, pause: retentionPause}
-	if r.keep == (config.Retention{}) {
-		return nil
-	}
-	h.background("retention", func(ctx context.Context) {
-		tick := time.NewTicker(retentionEvery)
-		defer tick.Stop()
-		for {
-			r.look(ctx, time.Now())
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
+// New makes what removes the files of a state folder that are older than keep says.
+func New(state string, keep config.Retention, log *slog.Logger) *Sweeper {
+	return &Sweeper{state: state, keep: keep, log: log, pause: pauseBetween}
+}
+
+// Run looks at once and then once a day, until ctx ends.
+func (r *Sweeper) Run(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		r.look(ctx, time.Now())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
 		}
-	})
-	return nil
+	}
 }
 
 // look removes what is too old by now.
-func (r *retention) look(ctx context.Context, now time.Time) {
-	r.left = retentionMost
+func (r *Sweeper) look(ctx context.Context, now time.Time) {
+	r.left = most
 	for _, kind := range []struct {
 		name, under string
 		days        int
@@ -97,7 +97,7 @@ func isArchive(rel string) bool {
 }
 
 // remove removes the files below a folder that were last written to before a time.
-func (r *retention) remove(ctx context.Context, root string, before time.Time, is func(rel string) bool) (n int, err error) {
+func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is func(rel string) bool) (n int, err error) {
 	var faults []error
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -135,7 +135,7 @@ func (r *retention) remove(ctx context.Context, root string, before time.Time, i
 }
 
 // rest waits a moment.
-func (r *retention) rest(ctx context.Context) error {
+func (r *Sweeper) rest(ctx context.Context) error {
 	if r.pause <= 0 {
 		return nil
 	}

@@ -1,7 +1,6 @@
-package host
+package agentdir
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -44,8 +43,8 @@ func (s SystemShare) String() string {
 
 // SystemShareOf reads a project's documents and estimates their share.
 func SystemShareOf(dir, state string, s config.Settings) (SystemShare, error) {
-	docs := newDocuments(dir, state, slog.New(slog.DiscardHandler))
-	if err := docs.load(); err != nil {
+	docs := NewDocuments(dir, state, slog.New(slog.DiscardHandler))
+	if err := docs.Load(); err != nil {
 		return SystemShare{}, err
 	}
 	var overview strings.Builder
@@ -57,7 +56,7 @@ func SystemShareOf(dir, state string, s config.Settings) (SystemShare, error) {
 
 func systemShare(set *documentSet, skills string, s config.Settings) SystemShare {
 	out := SystemShare{System: ownTokens, Window: windowOf(s)}
-	out.Budget = budgetOf(s)
+	out.Budget = Budget(s)
 	for _, part := range []struct{ name, text string }{
 		{"Agent.md", set.agent},
 		{"profile/Primary.md", set.primary},
@@ -88,23 +87,13 @@ func windowOf(s config.Settings) int {
 	return s.LLM.ContextWindow
 }
 
-// budgetOf is how many tokens system text and history of a chat may have. A window that
+// Budget is how many tokens system text and history of a chat may have. A window that
 // is known, less what an answer takes of it, bounds the budget of the settings.
-func budgetOf(s config.Settings) int {
+func Budget(s config.Settings) int {
 	window := windowOf(s)
 	budget := s.Context.History.MaxInputTokensApprox.Of(window)
 	if room := window - s.LLM.MaxOutputTokens; window > 0 && room > 0 {
 		budget = min(budget, room*9/10)
 	}
 	return budget
-}
-
-// tellSystemShare warns once, at the start, of a system text that takes too much.
-func (h *Host) tellSystemShare(context.Context) error {
-	share, err := SystemShareOf(h.opts.Dir, h.opts.State, h.opts.Settings.Settings)
-	if err == nil && share.TooLarge() {
-		h.log.Warn("the system text takes more than its share of what a chat may send, and compaction cannot shorten it; shorten it, or raise context.history.maxInputTokensApprox",
-			"tokens", share.System, "budget", share.Budget, "window", share.Window, "largest", share.Largest, "largest_tokens", share.Most)
-	}
-	return nil // what cannot be read was reported where it is read
 }

@@ -1,4 +1,4 @@
-package host
+package agentdir
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 const (
@@ -23,14 +24,13 @@ const (
 	lookAgain = 2 * time.Second
 )
 
-// errNoAgent: the project has no Agent.md, the one file it needs.
-var errNoAgent = errors.New("there is no Agent.md")
+// ErrNoAgent says that the project has no Agent.md, the one file it needs.
+var ErrNoAgent = errors.New("there is no Agent.md")
 
-// documents hands out the texts that system prompts are made of. A set of them
+// Documents hands out the texts that system prompts are made of. A set of them
 // never changes; a change on disk makes a new set. It is safe for concurrent use.
-type documents struct {
+type Documents struct {
 	dir, state string
-	chatDir    func(messages.ChatKey) (string, error)
 	log        *slog.Logger
 	now        func() time.Time
 
@@ -44,26 +44,27 @@ type documentSet struct {
 	agent, primary, other, projectMemory string
 }
 
-func newDocuments(dir, state string, log *slog.Logger) *documents {
-	return &documents{dir: dir, state: state, log: log, now: time.Now}
+// NewDocuments makes those of a project. Nothing is read yet.
+func NewDocuments(dir, state string, log *slog.Logger) *Documents {
+	return &Documents{dir: dir, state: state, log: log, now: time.Now}
 }
 
 // paths are the project's documents, in the order of documentSet.
-func (d *documents) paths() [4]string {
+func (d *Documents) paths() [4]string {
 	return [4]string{
 		filepath.Join(d.dir, "Agent.md"), filepath.Join(d.state, "profile", "Primary.md"),
 		filepath.Join(d.state, "profile", "other.md"), filepath.Join(d.state, "memory", "project.md"),
 	}
 }
 
-// folders are where those files are; not all of them need be there.
-func (d *documents) folders() []string {
+// Folders are where those files are; not all of them need be there.
+func (d *Documents) Folders() []string {
 	return []string{d.dir, d.state, filepath.Join(d.state, "profile"), filepath.Join(d.state, "memory")}
 }
 
-// load reads everything anew. A missing Agent.md is [errNoAgent]; the set that
+// Load reads everything anew. A missing Agent.md is [ErrNoAgent]; the set that
 // was there before stays.
-func (d *documents) load() error {
+func (d *Documents) Load() error {
 	d.looked.Store(d.now().UnixNano())
 	stamp := d.stamp()
 	if old := d.set.Load(); old != nil && old.stamp == stamp {
@@ -78,16 +79,16 @@ func (d *documents) load() error {
 		texts[i] = text
 	}
 	if _, err := os.Stat(d.paths()[0]); errors.Is(err, fs.ErrNotExist) {
-		return errNoAgent
+		return ErrNoAgent
 	}
 	d.set.Store(&documentSet{stamp: stamp, agent: texts[0], primary: texts[1], other: texts[2], projectMemory: texts[3]})
 	return nil
 }
 
-// reload loads what changed, and keeps what there was if that fails.
-func (d *documents) reload() {
+// Reload loads what changed, and keeps what there was if that fails.
+func (d *Documents) Reload() {
 	before := d.set.Load()
-	if err := d.load(); err != nil {
+	if err := d.Load(); err != nil {
 		d.log.Warn("the project's documents cannot be read; the last ones stay in force", "error", err)
 		return
 	}
@@ -96,17 +97,17 @@ func (d *documents) reload() {
 	}
 }
 
-// of is the documents of a chat as they are now.
-func (d *documents) of(key messages.ChatKey) machine.Documents {
+// Of is the documents of a chat as they are now.
+func (d *Documents) Of(key messages.ChatKey) machine.Documents {
 	if d.now().UnixNano()-d.looked.Load() > int64(lookAgain) {
-		d.reload()
+		d.Reload()
 	}
 	set := d.set.Load()
 	out := machine.Documents{
 		Revision: set.stamp, Primary: set.primary, Other: set.other, ProjectMemory: set.projectMemory, Agent: set.agent,
 		UserMemory: d.userMemory,
 	}
-	if dir, err := d.chatDir(key); err == nil {
+	if dir, err := filestore.ChatDir(d.state, key); err == nil {
 		out.ChatMemory = d.read(filepath.Join(dir, "memory", "Primary.md"))
 		out.Revision += strconv.Itoa(len(out.ChatMemory))
 	}
@@ -114,7 +115,7 @@ func (d *documents) of(key messages.ChatKey) machine.Documents {
 }
 
 // userMemory is what is remembered of one person.
-func (d *documents) userMemory(userKey string) string {
+func (d *Documents) userMemory(userKey string) string {
 	name := userKey + ".md"
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 		return ""
@@ -122,7 +123,7 @@ func (d *documents) userMemory(userKey string) string {
 	return d.read(filepath.Join(d.state, "memory", "users", name))
 }
 
-func (d *documents) read(path string) string {
+func (d *Documents) read(path string) string {
 	text, err := readDocument(path)
 	if err != nil {
 		d.log.Warn("a memory cannot be read", "path", path, "error", err)
@@ -131,7 +132,7 @@ func (d *documents) read(path string) string {
 }
 
 // stamp changes when one of the files does.
-func (d *documents) stamp() string {
+func (d *Documents) stamp() string {
 	var out strings.Builder
 	for _, path := range d.paths() {
 		if info, err := os.Stat(path); err == nil {
@@ -142,8 +143,8 @@ func (d *documents) stamp() string {
 	return out.String()
 }
 
-// chinese reports that Agent.md is written in Chinese; the host's own words then are, too.
-func (d *documents) chinese() bool { return Chinese(d.set.Load().agent) }
+// Chinese reports that Agent.md is written in Chinese; the host's own words then are, too.
+func (d *Documents) Chinese() bool { return Chinese(d.set.Load().agent) }
 
 // Chinese reports whether a good part of a text is Chinese.
 func Chinese(text string) bool {

@@ -1,4 +1,4 @@
-package host
+package mask
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-func newMask(secrets ...string) *mask {
-	m := &mask{}
+func newMask(secrets ...string) *Mask {
+	m := &Mask{}
 	list := make([]config.Secret, 0, len(secrets))
 	for _, s := range secrets {
 		list = append(list, config.NewSecret(s))
 	}
-	m.set(list...)
+	m.Set(list...)
 	return m
 }
 
@@ -37,15 +37,15 @@ func TestSE3MaskTakesSecretsOut(t *testing.T) {
 		{"short", "short"},
 		{"SK-CANARY-1", "SK-CANARY-1"},
 	} {
-		if got := m.text(tt.in); got != tt.want {
+		if got := m.Text(tt.in); got != tt.want {
 			t.Errorf("text(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
-	if got := string(m.raw(json.RawMessage(`{"n":123456}`))); got != `"{\"n\":********}"` {
+	if got := string(m.Raw(json.RawMessage(`{"n":123456}`))); got != `"{\"n\":********}"` {
 		t.Errorf("a number: %s", got)
 	}
-	var none mask
-	if got := none.text("x") + string(none.raw(json.RawMessage("{}"))); got != "x{}" {
+	var none Mask
+	if got := none.Text("x") + string(none.Raw(json.RawMessage("{}"))); got != "x{}" {
 		t.Errorf("without secrets: %s", got)
 	}
 }
@@ -58,7 +58,7 @@ func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 20).Draw(t, "parts"), "")
 		var out strings.Builder
-		w := m.writer(&out)
+		w := m.Writer(&out)
 		for rest := text; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			if got, err := w.Write([]byte(rest[:n])); got != n || err != nil {
@@ -74,7 +74,7 @@ func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if want := m.text(text); out.String() != want {
+		if want := m.Text(text); out.String() != want {
 			t.Fatalf("%q became %q, at once %q", text, out.String(), want)
 		}
 	})
@@ -161,4 +161,13 @@ func TestSE3ErrorsComeThrough(t *testing.T) {
 		}
 		break // leaves the model's stream as well
 	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

@@ -1,4 +1,4 @@
-package host
+package agentdir
 
 import (
 	"context"
@@ -13,12 +13,20 @@ import (
 // preferencesFile is beside the chat's messages.
 const preferencesFile = "preferences.json"
 
-// preferences are what people set for their chats. They are in files, so that they
+// Preferences are what people set for their chats. They are in files, so that they
 // hold after a restart; it is safe for concurrent use.
-type preferences struct {
+type Preferences struct {
 	files persistence.FileStore
 	log   *slog.Logger
 }
+
+// NewPreferences makes them over the files of chats.
+func NewPreferences(files persistence.FileStore, log *slog.Logger) *Preferences {
+	return &Preferences{files, log}
+}
+
+// Title is the title that people gave a chat, or "".
+func (p *Preferences) Title(key messages.ChatKey) string { return p.of(key).Title }
 
 // chatPreferences is what a file holds.
 type chatPreferences struct {
@@ -28,7 +36,7 @@ type chatPreferences struct {
 }
 
 // of are the preferences of a chat. A file that cannot be read holds none.
-func (p *preferences) of(key messages.ChatKey) chatPreferences {
+func (p *Preferences) of(key messages.ChatKey) chatPreferences {
 	var out chatPreferences
 	data, err := p.files.ReadFile(context.Background(), key, preferencesFile)
 	if err == nil && len(data) > 0 {
@@ -41,8 +49,8 @@ func (p *preferences) of(key messages.ChatKey) chatPreferences {
 	return out
 }
 
-// language is what people chose for a chat; empty: nothing.
-func (p *preferences) language(key messages.ChatKey) string {
+// Language is what people chose for a chat; empty: nothing.
+func (p *Preferences) Language(key messages.ChatKey) string {
 	switch l := p.of(key).Language; l {
 	case machine.LanguageEnglish, machine.LanguageChinese:
 		return l
@@ -50,17 +58,17 @@ func (p *preferences) language(key messages.ChatKey) string {
 	return ""
 }
 
-// setLanguage keeps what people chose.
-func (p *preferences) setLanguage(key messages.ChatKey, language string) error {
+// SetLanguage keeps what people chose.
+func (p *Preferences) SetLanguage(key messages.ChatKey, language string) error {
 	return p.change(key, func(set *chatPreferences) { set.Language = language })
 }
 
-// setTitle keeps the title that people gave a chat.
-func (p *preferences) setTitle(key messages.ChatKey, title string) error {
+// SetTitle keeps the title that people gave a chat.
+func (p *Preferences) SetTitle(key messages.ChatKey, title string) error {
 	return p.change(key, func(set *chatPreferences) { set.Title = title })
 }
 
-func (p *preferences) change(key messages.ChatKey, what func(*chatPreferences)) error {
+func (p *Preferences) change(key messages.ChatKey, what func(*chatPreferences)) error {
 	set := p.of(key)
 	set.V = 1
 	what(&set)

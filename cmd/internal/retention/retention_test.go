@@ -1,4 +1,4 @@
-package host
+package retention
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func TestRetention(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := &retention{state: state, keep: tt.keep, log: slog.New(slog.DiscardHandler)}
+			r := &Sweeper{state: state, keep: tt.keep, log: slog.New(slog.DiscardHandler)}
 			r.look(t.Context(), now)
 			var got, want []string
 			err := fs.WalkDir(os.DirFS(state), ".", func(path string, e fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func TestRetentionIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := &retention{state: state, log: slog.New(slog.DiscardHandler), left: 2}
+	r := &Sweeper{state: state, log: slog.New(slog.DiscardHandler), left: 2}
 	all := func(string) bool { return true }
 	if n, err := r.remove(t.Context(), filepath.Join(state, "files"), now, all); n != 2 || err != nil {
 		t.Errorf("removed %d, %v", n, err)
@@ -96,5 +96,16 @@ func TestRetentionIsBounded(t *testing.T) {
 	r.left = 2
 	if n, err := r.remove(ctx, filepath.Join(state, "files"), now, all); n != 0 || err == nil {
 		t.Errorf("cancelled: removed %d, %v", n, err)
+	}
+}
+
+// write makes a file with its folders.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package agentdir
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// projectZone is the zone of a name, or the machine's own if there is none.
-func projectZone(name string) *time.Location {
+// Zone is the time zone of a name, or the machine's own if there is none.
+func Zone(name string) *time.Location {
 	if name != "" {
 		if zone, err := time.LoadLocation(name); err == nil {
 			return zone // the settings were checked: other names do not come here
