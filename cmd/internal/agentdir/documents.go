@@ -20,7 +20,7 @@ import (
 const (
 	// maxDocument is the longest document that is read; more is cut off.
 	maxDocument = 1 << 20
-	// lookAgain is how often files are looked at when nothing was heard of them.
+	// lookAgain is how often files are checked when no change was reported.
 	lookAgain = 2 * time.Second
 )
 
@@ -62,7 +62,7 @@ func (d *Documents) Folders() []string {
 	return []string{d.dir, d.state, filepath.Join(d.state, "profile"), filepath.Join(d.state, "memory")}
 }
 
-// Load reads everything anew. A missing Agent.md is [ErrNoAgent]; the set that
+// Load reads everything again. A missing Agent.md is [ErrNoAgent]; the set that
 // was there before stays.
 func (d *Documents) Load() error {
 	d.looked.Store(d.now().UnixNano())

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// preferencesFile is beside the chat's messages.
+// preferencesFile is in the folder of a chat.
 const preferencesFile = "preferences.json"
 
 // Preferences are what people set for their chats. They are in files, so that they
@@ -28,14 +28,14 @@ func NewPreferences(files persistence.FileStore, log *slog.Logger) *Preferences 
 // Title is the title that people gave a chat, or "".
 func (p *Preferences) Title(key messages.ChatKey) string { return p.of(key).Title }
 
-// chatPreferences is what a file holds.
+// chatPreferences is the content of a file.
 type chatPreferences struct {
 	V        int    `json:"v"`
 	Language string `json:"language,omitempty"` // en or zh; empty: as people write
 	Title    string `json:"title,omitempty"`    // for lists; empty: what the chat begins with
 }
 
-// of are the preferences of a chat. A file that cannot be read holds none.
+// of are the preferences of a chat. A file that cannot be read counts as empty.
 func (p *Preferences) of(key messages.ChatKey) chatPreferences {
 	var out chatPreferences
 	data, err := p.files.ReadFile(context.Background(), key, preferencesFile)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Zone is the time zone of a name, or the machine's own if there is none.
+// Zone is the time zone of a name, or the machine's own without a name.
 func Zone(name string) *time.Location {
 	if name != "" {
 		if zone, err := time.LoadLocation(name); err == nil {
@@ -18,7 +18,7 @@ func Zone(name string) *time.Location {
 }
 
 // namedLocal is the machine's zone under its real name, which people and models
-// understand, where that can be told; otherwise it is [time.Local].
+// understand, if that can be found out; otherwise it is [time.Local].
 func namedLocal(tz, link string) *time.Location {
 	name := strings.TrimPrefix(tz, ":")
 	if name == "" {

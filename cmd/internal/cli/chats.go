@@ -87,7 +87,7 @@ type openTurn struct {
 	Waiting bool `json:"waiting,omitempty"`
 }
 
-// openTurns are the messages behind the last run that has ended, and those that wait.
+// openTurns are the messages after the last run that has ended, and those that wait.
 func openTurns(doc query.ChatDocument) []openTurn {
 	out := []openTurn{}
 	add := func(m uimessage.Message, waiting bool) {

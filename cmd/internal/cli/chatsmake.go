@@ -73,7 +73,7 @@ func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key mess
 	}.on(a, cmd)
 }
 
-// newChatKey is the key that somebody chose, or one of the web that nobody has.
+// newChatKey is the key that the user chose, or a new key of the web.
 func newChatKey(name string) (messages.ChatKey, error) {
 	if name == "" {
 		return messages.NewChatKey("web", "", strings.ToLower(rand.Text()), 0), nil

@@ -27,9 +27,9 @@ type Options struct {
 	Stderr io.Writer
 	// Env looks a variable up, usually os.LookupEnv.
 	Env func(name string) (string, bool)
-	// EnvNames lists the names of all variables; nil: they are unknown.
+	// EnvNames lists the names of all variables. It is nil if they are unknown.
 	EnvNames func() []string
-	// Signals are SIGINT, SIGTERM and SIGHUP; nil: none come.
+	// Signals are SIGINT, SIGTERM and SIGHUP.
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.
 	Exit func(code int)
@@ -72,7 +72,7 @@ type app struct {
 	// outside looks variables up in the environment of the process where Env is replaced, as
 	// in the demonstration. If it is nil, Env is that environment.
 	outside func(name string) (string, bool)
-	began   bool // a command's own code ran: errors are no longer of the command line
+	began   bool // a command's own code ran, so that errors are not about the command line
 }
 
 func (a *app) root() *cobra.Command {

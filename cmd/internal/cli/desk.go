@@ -122,10 +122,10 @@ func chatFailure(key messages.ChatKey, what, help string, err error) error {
 	return &Failure{Code: CodeFailed, What: what, Why: err, Help: help}
 }
 
-// errNotRunning: no host works on the state folder.
+// errNotRunning says that no host uses the state folder.
 var errNotRunning = errors.New("no host is running here")
 
-// errNoChat: the host knows no such chat.
+// errNoChat says that the host has no such chat.
 var errNoChat = errors.New("there is no such chat")
 
 // control asks the host that runs on a state folder.
@@ -147,7 +147,7 @@ func newControl(state string) control {
 	}}
 }
 
-// noAnswer is for people: there may be a host, and it cannot be asked.
+// noAnswer says that a host may be running but does not answer.
 func noAnswer(err error) error {
 	f := &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err, Help: "sma doctor"}
 	if errors.Is(err, fs.ErrPermission) {
@@ -166,7 +166,7 @@ func (c control) login(ctx context.Context) (host.LoginDocument, error) {
 	return out, c.get(ctx, "/control/login", &out)
 }
 
-// get asks for one document. It fails with errNotRunning if nobody listens.
+// get asks for one document. It fails with errNotRunning if no host listens.
 func (c control) get(ctx context.Context, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
 	if err != nil {

@@ -143,7 +143,7 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	return finding{name, markOK, "the token is that of @" + oneLine(who.Result.Username, 64), ""}
 }
 
-// fetch sends one GET. Its error never holds the address, which may have a token in it.
+// fetch sends one GET. Its error never contains the address, which may contain a token.
 func fetch(ctx context.Context, via http.RoundTripper, address string, header http.Header) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
 	defer cancel()

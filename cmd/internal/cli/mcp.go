@@ -307,7 +307,7 @@ func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus
 	return err
 }
 
-// waits reports whether a tool is off until somebody approves it.
+// waits reports whether a tool is off until it is approved.
 func waits(t mcp.ToolStatus) bool {
 	return t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows
 }

@@ -52,7 +52,7 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	return m, nil
 }
 
-// replace puts another text in its place; what it was is kept beside it.
+// replace writes another text. The text before is kept in the folder backup next to it.
 func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
 	switch {

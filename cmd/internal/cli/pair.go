@@ -53,7 +53,7 @@ func withAccess[T any](a *app, work func(state string, people *access.Store) (T,
 	return out, &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
-// checkBot refuses a bot that nobody could send a code to, and tells of one that is off.
+// checkBot refuses a bot that the settings do not name, and warns about one that is off.
 func (a *app) checkBot(ctx context.Context, bot string) error {
 	dir, state, err := a.folders(nil)
 	if err != nil {

@@ -37,7 +37,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 }
 
 // serve starts a host, shows that it is ready, and stops it when ctx ends. Folders of
-// the options are given; settings, logger and version come from here.
+// the options are given; serve sets settings, logger and version.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
 	a.also = also
 	loaded, err := a.loadWith(o.Dir, also, false)

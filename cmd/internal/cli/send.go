@@ -38,7 +38,7 @@ type sent struct {
 	// Reason of a failed message is a word for programs, Error the sentence for people.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Waiting are the requests that somebody has to decide.
+	// Waiting are the requests that wait for a decision.
 	Waiting json.RawMessage `json:"waiting,omitempty"`
 	// Demo says that the built-in demo model answers, which is no assistant.
 	Demo bool `json:"demo,omitempty"`
@@ -127,7 +127,7 @@ func (a *app) printFiles(list []terminal.SentFile) error {
 	return nil
 }
 
-// finishText ends an answer of which wrote was printed as it came.
+// finishText ends an answer of which wrote was printed while it was streamed.
 func (a *app) finishText(wrote, text string) error {
 	if wrote == "" {
 		if isTerminal(a.Stdout) {
@@ -145,7 +145,7 @@ func (a *app) finishText(wrote, text string) error {
 }
 
 // verdict is the exit code of a message's state, with what people should know. Requests
-// are written out whole, so that nobody decides what they have not read.
+// are written out whole, so that people have read what they decide.
 func (a *app) verdict(state string, s sent) error {
 	switch s.State {
 	case stateWaiting:

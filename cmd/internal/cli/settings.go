@@ -189,14 +189,14 @@ const (
 // askWithin bounds a question to the running host; doctor --online asks several services.
 const askWithin = 2 * time.Minute
 
-// told is a host's answer to a question: a value, or why there is none.
-type told struct {
+// hostAnswer is a host's answer to a question: a value, or the failure to produce one.
+type hostAnswer struct {
 	Value   json.RawMessage `json:"value,omitempty"`
-	Failure *toldFailure    `json:"failure,omitempty"`
+	Failure *hostFailure    `json:"failure,omitempty"`
 }
 
-// toldFailure is a [Failure] on its way between processes.
-type toldFailure struct {
+// hostFailure is a [Failure] on its way between processes.
+type hostFailure struct {
 	Code int    `json:"code"`
 	What string `json:"what"`
 	Help string `json:"help,omitempty"`
@@ -205,29 +205,29 @@ type toldFailure struct {
 // questions are what a host of this process answers, with its own environment and flags.
 func (a *app) questions(dir, state string) map[string]func(context.Context) any {
 	doctor := func(online bool) func(context.Context) any {
-		return func(ctx context.Context) any { return tell(a.diagnose(ctx, dir, state, online), nil) }
+		return func(ctx context.Context) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
 	}
 	return map[string]func(context.Context) any{
 		aboutDoctor: doctor(false), aboutDoctorOnline: doctor(true),
-		aboutCheck: func(context.Context) any { return tell(a.check(dir, state)) },
-		aboutShow:  func(context.Context) any { return tell(a.shown(dir)) },
-		aboutBots:  func(context.Context) any { return tell(a.bots(dir)) },
+		aboutCheck: func(context.Context) any { return answerOf(a.check(dir, state)) },
+		aboutShow:  func(context.Context) any { return answerOf(a.shown(dir)) },
+		aboutBots:  func(context.Context) any { return answerOf(a.bots(dir)) },
 	}
 }
 
-// tell makes an answer of a value or an error.
-func tell[T any](value T, err error) told {
+// answerOf makes an answer of a value or an error.
+func answerOf[T any](value T, err error) hostAnswer {
 	if err == nil {
 		var text []byte
 		if text, err = json.Marshal(value); err == nil {
-			return told{Value: text}
+			return hostAnswer{Value: text}
 		}
 	}
 	f, ok := errors.AsType[*Failure](err)
 	if !ok {
 		f = &Failure{Code: CodeFailed}
 	}
-	return told{Failure: &toldFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
+	return hostAnswer{Failure: &hostFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
 }
 
 // askRunning asks the host that runs on a state folder, or, if none does, answers here. It says
@@ -244,7 +244,7 @@ func askRunning[T any](ctx context.Context, a *app, state, what string, here fun
 		return here()
 	}
 	h.http.Timeout = askWithin
-	var answer told
+	var answer hostAnswer
 	var out T
 	switch err := h.get(ctx, "/control/ask/"+what, &answer); {
 	case errors.Is(err, errNoChat), errors.Is(err, errNotRunning): // a host of sma send or chat, or an older one

@@ -66,7 +66,7 @@ type taskLine struct {
 	Path     string                 `json:"path"`
 }
 
-// taskFire is the newest time of a task that came.
+// taskFire is the newest time of a task that has passed.
 type taskFire struct {
 	Planned time.Time        `json:"planned"`
 	Result  string           `json:"result"`

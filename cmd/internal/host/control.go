@@ -195,7 +195,7 @@ type login struct {
 // TokenFile is where a host keeps the token that it made for its web page.
 func TokenFile(state string) *tokenfile.File { return tokenfile.In(state) }
 
-// readLogin decides what the web page asks for, and makes a token if there is none. It
+// readLogin decides what the web page asks for, and makes a token if none exists. It
 // runs after the state folder was locked, so one process at a time makes one.
 func (h *Host) readLogin(context.Context) error {
 	s, file := h.opts.Settings.Settings.Adapters.Web, TokenFile(h.opts.State)

@@ -23,7 +23,7 @@ const (
 	// minSecret is the shortest secret that is taken out of texts, in bytes: shorter
 	// ones are words that occur by chance.
 	minSecret = 6
-	// masked stands for a secret, whatever its length.
+	// masked replaces a secret, whatever its length.
 	masked = "********"
 )
 
@@ -88,7 +88,7 @@ func (m *Mask) Raw(v json.RawMessage) json.RawMessage {
 	return quoted
 }
 
-// begun is s without secrets as far as it can be told, and the end of s that may be
+// begun is s without secrets as far as is known, and the end of s that may be
 // the begin of a secret: what comes next tells.
 func (m *Mask) begun(s string) (text, rest string) {
 	known := m.known.Load()

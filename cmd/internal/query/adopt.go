@@ -185,7 +185,7 @@ func Fork(ctx context.Context, store *filestore.Store, from, to messages.ChatKey
 
 const (
 	// archiveMember is the metadata of a summary that names the archive of what it
-	// stands for.
+	// replaces.
 	archiveMember = "archive"
 	// agedMember is the metadata of a turn that names the archive of what it was
 	// before large outputs were left out.

@@ -37,9 +37,9 @@ type ApprovalLine struct {
 
 // ApprovalUnseen says why people do not see a request yet. It stays open.
 type ApprovalUnseen struct {
-	// Parked: the message that shows it was given up until somebody retries it.
+	// Parked says that the message that shows it is parked until it is retried.
 	Parked bool `json:"parked,omitempty"`
-	// Reason is why sending fails, as of the outbox; empty: it is on its way.
+	// Reason is why sending fails, as the outbox has it. It is empty while the message is being sent.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -183,7 +183,7 @@ type GrantLine struct {
 	Until   time.Time        `json:"until,omitzero"` // zero: it has no end
 }
 
-// GrantOrder takes grants of a chat back.
+// GrantOrder revokes grants of a chat.
 type GrantOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Numbers []int            `json:"numbers,omitempty"` // none: all
@@ -196,7 +196,7 @@ func (o GrantOrder) To() messages.ChatKey { return o.ChatKey }
 type GrantResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Revoked []int            `json:"revoked"`
-	// Reason says why nothing was taken back: not_found.
+	// Reason says why nothing was revoked: not_found.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -205,7 +205,7 @@ func Grants(state string) *grantfile.Store {
 	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
 }
 
-// counts reports that a grant has not ended and that nobody took it back.
+// counts reports whether a grant has neither ended nor been revoked.
 func counts(g persistence.Grant, now time.Time) bool {
 	return g.Revoked == 0 && (g.Until == 0 || now.Before(time.UnixMilli(g.Until)))
 }

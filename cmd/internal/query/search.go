@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// NewIndex makes the search index of a store. It opens nothing until somebody
-// searches.
+// NewIndex makes the search index of a store. It opens nothing before the
+// first search.
 func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchindex.Index {
 	return searchindex.New(searchindex.Options{
 		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,

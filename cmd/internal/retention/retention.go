@@ -20,7 +20,7 @@ const (
 	every = 24 * time.Hour
 	// pauseBetween is between two folders, so that people wait for nothing.
 	pauseBetween = 5 * time.Millisecond
-	// most is how many files one look removes; the next one goes on.
+	// most is how many files one look removes; the next look removes more.
 	most = 100_000
 )
 
