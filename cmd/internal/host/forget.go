@@ -47,5 +47,5 @@ func (h *Host) forgetChat(f journal.Forgetting) error {
 
 // mayForget: people delete chats of their own; in a group those who decide there do.
 func (h *Host) mayForget(cmd machine.Command) bool {
-	return h.mayManage(cmd, persistence.Task{})
+	return h.commands().MayManage(cmd, persistence.Task{})
 }

@@ -117,7 +117,7 @@ func (h *Host) machineOptions(tools *toolbox) machine.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
-		Commands: h.command, MayForget: h.mayForget, Language: h.preferences.Language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		Commands: h.commands().Answer, MayForget: h.mayForget, Language: h.preferences.Language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 

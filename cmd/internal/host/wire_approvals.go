@@ -12,7 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
@@ -29,10 +28,7 @@ const (
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
 	h.wireAdmins(approvers)
-	chats.MayDecide = func(c approval.Claim) bool {
-		c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
-		return mayDecide(approvers, h.role, c)
-	}
+	chats.MayDecide = h.mayDecide
 	chats.AdminsUnknown = h.admins.unknown
 	chats.Deciders, chats.TaskPlace = h.deciders, h.taskPlace
 	chats.Router, chats.Gather = h.router, h.gatherRequests
@@ -40,7 +36,13 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 	chats.Uptime = uptime
 }
 
-// role is a person's standing with a bot; h.access is there before the first message.
+// mayDecide says whether somebody is among the approvers of this host.
+func (h *Host) mayDecide(c approval.Claim) bool {
+	c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
+	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c)
+}
+
+// role is a person's role with a bot; h.access is there before the first message.
 func (h *Host) role(bot, person string) string {
 	if h.access == nil {
 		return access.RoleStranger
@@ -81,17 +83,4 @@ func uptime() (boot string, up time.Duration) {
 		return "", 0
 	}
 	return strings.TrimSpace(string(id)), time.Duration(ts.Nano())
-}
-
-// platformOf is the name of the platform, with its account, that a chat is on; empty:
-// none is known.
-func platformOf(key messages.ChatKey) string {
-	addr, ok := key.Address()
-	switch {
-	case !ok:
-		return ""
-	case addr.Account != "":
-		return addr.Platform + "@" + addr.Account
-	}
-	return addr.Platform
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -28,7 +29,7 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 		build: func(live platform.Live) (platform.Platform, error) {
 			return feishu.New(feishu.Options{
 				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s), Rates: feishuRates(s.RateLimit),
-				Egress: egress, Drafts: s.Drafts, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
+				Egress: egress, Drafts: s.Drafts, Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
 				AccessStore: h.access, Language: h.preferences.Language, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
 			})
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -69,7 +70,7 @@ func (h *Host) fetchFiles(listener *speech.Listener) chat.Fetch {
 	return chatfiles.NewMedia(chatfiles.MediaOptions{
 		Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf, Listener: listener, Logger: h.log,
 		Platform: func(key messages.ChatKey) platform.Platform {
-			if p := h.ports[platformOf(key)]; p != nil { // filled before the first message, never changed after it
+			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, never changed after it
 				return p.platform
 			}
 			return nil

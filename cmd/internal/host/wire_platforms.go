@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -242,7 +243,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.chatFiles().OpenVoice, Files: h.uploads(), Failure: notices.FailureWords,
+		Chats: h.chatLister(name, live), Commands: h.commands().Web(), Voice: h.chatFiles().OpenVoice, Files: h.uploads(), Failure: notices.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
 			_, err := h.desk().Forget(ctx, query.ForgetOrder{ChatKey: key})
 			return err
@@ -337,7 +338,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
 		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.Language,
+		Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.commands().Menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.Language,
 		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 	}
 	return place{

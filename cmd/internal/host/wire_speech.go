@@ -17,6 +17,7 @@ import (
 	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -104,7 +105,7 @@ func (h *Host) speechTools(v voices, stored string) []tool.Tool {
 
 // voiceWay is how recordings reach the people of a chat.
 func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
-	p := h.ports[platformOf(key)] // filled before the first message, never changed after it
+	p := h.ports[query.BotOf(key)] // filled before the first message, never changed after it
 	if p == nil || !p.adapter.Outbox {
 		return speechtools.WayHere
 	}

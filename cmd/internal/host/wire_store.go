@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/retention"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -153,4 +154,12 @@ func (h *Host) startRetention(context.Context) error {
 		h.background("retention", retention.New(h.opts.State, keep, h.log).Run)
 	}
 	return nil
+}
+
+// commands answers the commands of people.
+func (h *Host) commands() *commands.Commands {
+	return commands.New(commands.Options{
+		Contexts: h.opts.Settings.Settings.Context.Contexts.Enabled, Project: h.project(), Model: h.modelLabel(), State: h.opts.State, Zone: h.zone,
+		Logger: h.log, Chinese: h.docs.Chinese, Preferences: h.preferences, Role: h.role, MayDecide: h.mayDecide, Troubles: h.modelTroubles,
+	})
 }

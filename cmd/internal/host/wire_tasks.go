@@ -47,7 +47,7 @@ func (h *Host) taskTools() []tool.Tool {
 			if run.Group {
 				order.ChatType = "group"
 			}
-			return h.mayManage(order, t)
+			return h.commands().MayManage(order, t)
 		},
 	})
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -83,7 +85,7 @@ func (h *Host) newTools() (*toolbox, error) {
 // the same bytes: the tools for skills come and go with the list of skills, which
 // changes the system text anyway.
 func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
-	skilled, place := b.skilled(), platformOf(key)
+	skilled, place := b.skilled(), query.BotOf(key)
 	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
@@ -215,4 +217,12 @@ func (s *toolSet) now() *tool.Set {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.set
+}
+
+// contextTools are the tools of contexts, or none if the settings say so.
+func (h *Host) contextTools() []tool.Tool {
+	if !h.opts.Settings.Settings.Context.Contexts.Enabled {
+		return nil
+	}
+	return contexts.Tools(contexts.Options{Store: h.store, Zone: h.zone})
 }

@@ -149,6 +149,19 @@ func Present(store *filestore.Store, key messages.ChatKey) error {
 	return nil
 }
 
+// BotOf is the name of the platform, with its account, that a chat is on. It is empty if
+// the key names none.
+func BotOf(key messages.ChatKey) string {
+	addr, ok := key.Address()
+	switch {
+	case !ok:
+		return ""
+	case addr.Account != "":
+		return addr.Platform + "@" + addr.Account
+	}
+	return addr.Platform
+}
+
 // ChatLine is one chat of a list.
 type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`

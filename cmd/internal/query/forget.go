@@ -73,12 +73,6 @@ func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []me
 	return related, e.finish(ctx, f)
 }
 
-// isTerminal reports whether a chat is one of the terminal.
-func isTerminal(key messages.ChatKey) bool {
-	a, ok := key.Address()
-	return ok && a.Platform == "cli" && a.Account == ""
-}
-
 // intend makes an intent durable.
 func (e *Eraser) intend(ctx context.Context, f journal.Forgetting) error {
 	raw, err := json.Marshal(f)
@@ -99,7 +93,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 		return err
 	}
 	remove := []string{dir, filepath.Join(e.state, "files", filepath.FromSlash(results))}
-	if isTerminal(f.ChatKey) {
+	if BotOf(f.ChatKey) == "cli" {
 		remove = append(remove, filepath.Join(e.state, "cli-history")) // what was typed
 	}
 	var all error

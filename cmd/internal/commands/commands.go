@@ -1,26 +1,53 @@
-package host
+// Package commands answers the commands that people give with a slash, in two languages.
+// The table of commands serves the help, the menus of platforms, and the answers.
+package commands
 
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
-	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// order is a command for people. The table of them serves the help, the platforms
-// and the answers.
+// Options are what answers are made of.
+type Options struct {
+	Contexts       bool // whether conversations can be archived and loaded
+	Project, Model string
+	State          string // the state folder, for tasks
+	Zone           *time.Location
+	Logger         *slog.Logger
+	// Chinese reports whether the project speaks Chinese where a chat's people chose nothing.
+	Chinese     func() bool
+	Preferences *agentdir.Preferences
+	// Role is a person's role with a bot.
+	Role func(bot, person string) string
+	// MayDecide reports whether a person may decide about requests.
+	MayDecide func(approval.Claim) bool
+	// Troubles are lines about models that failed, in English and Chinese.
+	Troubles func() (en, zh string)
+}
+
+// Commands answers commands. It is safe for concurrent use.
+type Commands struct{ Options }
+
+// New makes the answers to commands.
+func New(o Options) *Commands { return &Commands{o} }
+
+// order is a command for people.
 type order struct {
 	name    string
 	usage   string // with its arguments, for the help; empty: the name
@@ -54,7 +81,7 @@ func orders(contexts bool) []order {
 		{name: "model", en: "shows which model answers", zh: "查看使用的模型", api: true},
 		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
-		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: nameTelegram},
+		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
 		{name: "allow", en: "lets this group use me (owner only)", zh: "允许这个群使用我（仅主人）", groups: true},
 	}
 	var out []order
@@ -66,10 +93,10 @@ func orders(contexts bool) []order {
 	return out
 }
 
-func (h *Host) orders() []order { return orders(h.opts.Settings.Settings.Context.Contexts.Enabled) }
+func (c *Commands) orders() []order { return orders(c.Contexts) }
 
-// chatCommands are their names.
-func chatCommands(contexts bool) []string {
+// Names are the names of the commands.
+func Names(contexts bool) []string {
 	var out []string
 	for _, o := range orders(contexts) {
 		out = append(out, o.name)
@@ -77,10 +104,10 @@ func chatCommands(contexts bool) []string {
 	return out
 }
 
-// menu is the commands as a bot announces them.
-func (h *Host) menu() []telegram.MenuEntry {
+// Menu is the commands as a bot announces them.
+func (c *Commands) Menu() []telegram.MenuEntry {
 	var out []telegram.MenuEntry
-	for _, o := range h.orders() {
+	for _, o := range c.orders() {
 		if !o.hidden {
 			out = append(out, telegram.MenuEntry{Command: o.name, English: o.en, Chinese: o.zh})
 		}
@@ -88,10 +115,10 @@ func (h *Host) menu() []telegram.MenuEntry {
 	return out
 }
 
-// webCommands are the commands where there are no groups.
-func (h *Host) webCommands() []web.Command {
+// Web are the commands where there are no groups.
+func (c *Commands) Web() []web.Command {
 	var out []web.Command
-	for _, o := range h.orders() {
+	for _, o := range c.orders() {
 		if !o.groups {
 			out = append(out, web.Command{Name: o.name, English: o.en, Chinese: o.zh, API: o.api})
 		}
@@ -102,14 +129,14 @@ func (h *Host) webCommands() []web.Command {
 // here are the commands that people may be told of in a chat.
 func here(list []order, cmd machine.Command) []order {
 	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
-		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != platformOf(cmd.ChatKey)
+		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != query.BotOf(cmd.ChatKey)
 	})
 }
 
 // unknownCommand answers a command that nobody knows with the nearest one.
-func (h *Host) unknownCommand(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) unknownCommand(cmd machine.Command, say speak) (string, bool) {
 	var names []string
-	for _, o := range here(h.orders(), cmd) {
+	for _, o := range here(c.orders(), cmd) {
 		names = append(names, o.name)
 	}
 	if near := config.Nearest(cmd.Name, names); near != "" {
@@ -141,8 +168,8 @@ func help(list []order, chinese bool) string {
 // Agent.md and of what they write.
 type speak func(en, zh string) (string, bool)
 
-func (h *Host) speak(cmd machine.Command) speak {
-	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (h.docs.Chinese() || cmd.Chinese)
+func (c *Commands) speak(cmd machine.Command) speak {
+	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (c.Chinese() || cmd.Chinese)
 	return func(en, chinese string) (string, bool) {
 		if zh {
 			return chinese, true
@@ -151,35 +178,35 @@ func (h *Host) speak(cmd machine.Command) speak {
 	}
 }
 
-// command answers a person's order.
-func (h *Host) command(cmd machine.Command) (string, bool) {
-	say := h.speak(cmd)
+// Answer answers a person's order.
+func (c *Commands) Answer(cmd machine.Command) (string, bool) {
+	say := c.speak(cmd)
 	switch cmd.Name {
 	case "start":
 		return say(
-			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", h.project()),
-			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", h.project()))
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", c.Project),
+			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", c.Project))
 	case "help":
-		return say(help(here(h.orders(), cmd), false), help(here(h.orders(), cmd), true))
+		return say(help(here(c.orders(), cmd), false), help(here(c.orders(), cmd), true))
 	case "status":
-		return h.chatStatus(cmd, say)
+		return c.chatStatus(cmd, say)
 	case "model":
 		return say(
-			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", h.modelLabel()),
-			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", h.modelLabel()))
+			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", c.Model),
+			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", c.Model))
 	case "why":
-		return whyAnswer(cmd.Why, h.zone, say)
+		return whyAnswer(cmd.Why, c.Zone, say)
 	case "language":
-		return h.chooseLanguage(cmd, say)
+		return c.chooseLanguage(cmd, say)
 	case "compact":
 		return compactAnswer(cmd.Compaction, say)
 	case "new", "contexts", "load":
-		if words, ok := h.contextsAnswer(cmd.Contexts, say); ok {
+		if words, ok := c.contextsAnswer(cmd.Contexts, say); ok {
 			return words, true
 		}
-		return h.unknownCommand(cmd, say) // contexts are off
+		return c.unknownCommand(cmd, say) // contexts are off
 	case "tasks":
-		return h.tasksAnswer(cmd, say)
+		return c.tasksAnswer(cmd, say)
 	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":
@@ -191,7 +218,7 @@ func (h *Host) command(cmd machine.Command) (string, bool) {
 		return say("/activation works in groups only: there, my owner chooses what I listen to.",
 			"/activation 只能在群里使用：主人可以用它选择我在群里响应什么。")
 	default:
-		return h.unknownCommand(cmd, say)
+		return c.unknownCommand(cmd, say)
 	}
 }
 
@@ -202,15 +229,15 @@ func alone(cmd machine.Command) bool {
 
 // mayChange: people set up chats of their own; in a group the owner and its
 // administrators do.
-func (h *Host) mayChange(cmd machine.Command) bool {
+func (c *Commands) mayChange(cmd machine.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
 	}
-	return h.role(platformOf(cmd.ChatKey), cmd.By.ID) == access.RoleOwner
+	return c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == access.RoleOwner
 }
 
 // chooseLanguage obeys /language.
-func (h *Host) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
 	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
 	choice := wish
 	switch wish {
@@ -225,15 +252,15 @@ func (h *Host) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
 		return say("My own words here are in: "+now+". Choose with /language en, /language zh or /language auto.",
 			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
 	}
-	if !h.mayChange(cmd) {
+	if !c.mayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
 	}
-	if err := h.preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
-		h.log.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
+	if err := c.Preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
+		c.Logger.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
 		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
 	cmd.Language = choice
-	return h.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
+	return c.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
 		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
 }
 
@@ -249,17 +276,17 @@ func compactAnswer(c machine.Compaction, say speak) (string, bool) {
 	return say("Summing up chats is turned off here.", "这里没有开启对话压缩。")
 }
 
-func (h *Host) chatStatus(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) chatStatus(cmd machine.Command, say speak) (string, bool) {
 	doing, tut := "idle", "空闲"
 	if cmd.Running {
 		doing, tut = "working", "处理中"
 	}
-	en, zh := h.modelTroubles()
+	en, zh := c.Troubles()
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
-			h.project(), doing, cmd.ChatKey, h.modelLabel(), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+			c.Project, doing, cmd.ChatKey, c.Model, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
 		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
-			h.project(), tut, cmd.ChatKey, h.modelLabel(), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+			c.Project, tut, cmd.ChatKey, c.Model, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }
 
 // whyAnswer explains from the ledger what became of a message.
@@ -339,34 +366,26 @@ func gateWords() map[string][2]string {
 	}
 }
 
-// contextTools are the tools of contexts, or none if the settings say so.
-func (h *Host) contextTools() []tool.Tool {
-	if !h.opts.Settings.Settings.Context.Contexts.Enabled {
-		return nil
-	}
-	return contexts.Tools(contexts.Options{Store: h.store, Zone: h.zone})
-}
-
 // contextsAnswer says what became of the orders new, contexts and load.
-func (h *Host) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool) {
+func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool) {
 	switch a.Are {
 	case machine.ContextsNew:
 		return say("We start afresh. What was said before is archived: /contexts lists it, /load 1 brings it back.",
 			"已开始新的对话。之前的内容已归档：发送 /contexts 查看，发送 /load 1 恢复。")
 	case machine.ContextsLoaded:
-		return say("Back in: "+h.contextLine(a.Items[0], say), "已恢复："+h.contextLine(a.Items[0], say))
+		return say("Back in: "+c.contextLine(a.Items[0], say), "已恢复："+c.contextLine(a.Items[0], say))
 	case machine.ContextsListed:
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet. /new archives this one and starts afresh.", "还没有归档的对话。/new 会归档当前对话并重新开始。")
 		}
-		return say("Archived conversations, the newest first. To bring one back, send /load with its number or a few of its words.\n\n"+h.contextLines(a.Items, true, say),
-			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+h.contextLines(a.Items, true, say))
+		return say("Archived conversations, the newest first. To bring one back, send /load with its number or a few of its words.\n\n"+c.contextLines(a.Items, true, say),
+			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
 	case machine.ContextsChoose:
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet, so there is none to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
-		return say("Which one do you mean? Send /load with its id.\n\n"+h.contextLines(a.Items, false, say),
-			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+h.contextLines(a.Items, false, say))
+		return say("Which one do you mean? Send /load with its id.\n\n"+c.contextLines(a.Items, false, say),
+			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
 	case machine.ContextsEmpty:
 		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
 	case machine.ContextsBusy:
@@ -379,24 +398,24 @@ func (h *Host) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool
 }
 
 // contextLines are contexts a line each, by number or by id.
-func (h *Host) contextLines(items []journal.ContextItem, numbered bool, say speak) string {
+func (c *Commands) contextLines(items []journal.ContextItem, numbered bool, say speak) string {
 	var out []string
 	for i, item := range items {
 		name := "`" + item.ID + "`"
 		if numbered {
 			name = fmt.Sprint(i+1, ".")
 		}
-		out = append(out, name+" "+h.contextLine(item, say))
+		out = append(out, name+" "+c.contextLine(item, say))
 	}
 	return strings.Join(out, "\n")
 }
 
-func (h *Host) contextLine(item journal.ContextItem, say speak) string {
+func (c *Commands) contextLine(item journal.ContextItem, say speak) string {
 	title := item.Title
 	if title == "" {
 		title = item.ID
 	}
-	at := time.UnixMilli(item.ArchivedAt).In(h.zone).Format("2006-01-02 15:04")
+	at := time.UnixMilli(item.ArchivedAt).In(c.Zone).Format("2006-01-02 15:04")
 	unit := "messages"
 	if item.MessageCount == 1 {
 		unit = "message"

@@ -1,4 +1,4 @@
-package host
+package commands
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -71,33 +72,31 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	return o, len(words) == 2 || len(o.mark) == taskMark
 }
 
-// mayManage: who made a task, and those who decide in its chat.
-func (h *Host) mayManage(cmd machine.Command, t persistence.Task) bool {
+// MayManage reports whether somebody made a task or decides in its chat.
+func (c *Commands) MayManage(cmd machine.Command, t persistence.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
-	if h.mayChange(cmd) {
+	if c.mayChange(cmd) {
 		return true
 	}
-	claim := approval.Claim{ChatKey: cmd.ChatKey, Platform: groupOf(cmd.ChatKey).platform, Person: cmd.By.ID, Group: true}
-	claim.Admin = h.admins.has(cmd.ChatKey, cmd.By.ID)
-	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, claim)
+	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})
 }
 
 // tasksAnswer lists the tasks of a chat, or does with one what somebody wants.
-func (h *Host) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
 		return say("I do not understand that order. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
 			"我没有看懂这个命令。发送 /tasks 查看这个聊天的任务；发送 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1 可更改 1 号任务。")
 	}
-	store := taskfile.New(h.opts.State, h.zone)
+	store := taskfile.New(c.State, c.Zone)
 	all, numbers, err := store.Numbered(context.Background(), cmd.ChatKey)
 	if err != nil {
-		h.log.Warn("the tasks cannot be read", "error", err)
+		c.Logger.Warn("the tasks cannot be read", "error", err)
 		return say("The tasks cannot be read now. The operator finds the reason in the log.", "现在无法读取任务。管理员可以查看日志中的原因。")
 	}
-	list := taskList{host: h, cmd: cmd, say: say, numbers: numbers}
+	list := taskList{of: c, cmd: cmd, say: say, numbers: numbers}
 	if order.do == "" {
 		return list.answer(all)
 	}
@@ -110,7 +109,7 @@ func (h *Host) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 
 // taskList answers one person about the tasks of a chat.
 type taskList struct {
-	host    *Host
+	of      *Commands
 	cmd     machine.Command
 	say     speak
 	numbers map[string]int
@@ -148,7 +147,7 @@ func (l taskList) answer(all []persistence.Task) (string, bool) {
 
 // line is a task with its next times; false: it is under way, for the only time.
 func (l taskList) line(t persistence.Task) (string, bool) {
-	times, err := t.Schedule(l.host.zone)
+	times, err := t.Schedule(l.of.Zone)
 	if err != nil { // Unreachable: the store has checked it
 		return "", false
 	}
@@ -210,7 +209,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	want := map[string]persistence.TaskStatus{"cancel": persistence.TaskDone, "pause": persistence.TaskPaused, "resume": persistence.TaskActive}[o.do]
 	line, _ := l.line(t)
 	switch {
-	case !l.host.mayManage(l.cmd, t):
+	case !l.of.MayManage(l.cmd, t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who made it, or who decides in this chat, can do that.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）未做更改：只有创建它的人，或有权在这个聊天里做决定的人，才能这样做。", o.n, t.Title))
 	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button brings nothing back
@@ -229,10 +228,10 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 		return l.say(fmt.Sprintf("There is no task %d in this chat any more.", o.n), fmt.Sprintf("任务 %d 已经不在这个聊天里了。", o.n))
 	}
 	if err != nil {
-		l.host.log.Warn("a task could not be changed", "task", t.ID, "error", err)
+		l.of.Logger.Warn("a task could not be changed", "task", t.ID, "error", err)
 		return l.say("The task could not be changed; it is as it was. The operator finds the reason in the log.", "任务没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
-	l.host.log.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
+	l.of.Logger.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
 	t.Status = want
 	line, _ = l.line(t)
 	if want == persistence.TaskDone {
@@ -244,6 +243,6 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 
 // comes reports whether a task that is active has times to come, or is for people to start.
 func (l taskList) comes(t persistence.Task) bool {
-	times, err := t.Schedule(l.host.zone)
+	times, err := t.Schedule(l.of.Zone)
 	return err == nil && (t.Cron == schedule.Manual || len(times.Upcoming(time.Now(), 1)) > 0)
 }
