@@ -55,15 +55,12 @@ type MediaOptions struct {
 // NewMedia makes a [Media].
 func NewMedia(o MediaOptions) *Media { return &Media{o: o, slots: make(chan struct{}, maxDownloads)} }
 
-// warn logs a failure, unless the turn changed meanwhile and is fetched again.
-func (m *Media) warn(ctx context.Context, what string, key messages.ChatKey, kind string, err error) {
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		m.o.Logger.Warn(what, "chat_key", string(key), "kind", kind, "error", err)
-	}
-}
-
+// failed logs that a file could not be fetched. It logs nothing if the turn changed
+// meanwhile, which is fetched again.
 func (m *Media) failed(ctx context.Context, key messages.ChatKey, kind string, err error) {
-	m.warn(ctx, "a file of a chat could not be fetched", key, kind, err)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		m.o.Logger.Warn("a file of a chat could not be fetched", "chat_key", string(key), "kind", kind, "error", err)
+	}
 }
 
 // Fetch replaces the files of a turn that are still with the platform by what is known of
@@ -166,8 +163,8 @@ func (m *Media) hear(ctx context.Context, key messages.ChatKey, f platform.File)
 	if err == nil {
 		text, err = m.o.Listener.Hear(ctx, string(key), speech.Audio{Path: filepath.Join(m.o.Store.Root, filepath.FromSlash(f.Path))})
 	}
-	if err != nil {
-		m.warn(ctx, "a recording could not be turned into text", key, f.Kind, err)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		m.o.Logger.Warn("a recording could not be turned into text", "chat_key", string(key), "kind", f.Kind, "error", err)
 	}
 	return text, err
 }
