@@ -36,7 +36,7 @@ FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer mes
                  actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse actors/internal/approval/deny:FuzzRefuses \
                  actors/internal/prompt:FuzzHeader actors/internal/prompt:FuzzQuote actors/internal/prompt:FuzzQuoteLines \
                  actors/internal/prompt:FuzzPI1SkillsKeepTheirSection adapters/internal/quoted:FuzzPI1Quoted \
-                 adapters/tool/files:FuzzPI1Files cmd/internal/host:FuzzSE3Stream \
+                 adapters/tool/files:FuzzPI1Files cmd/internal/mask:FuzzSE3Stream \
                  adapters/platform/telegram:FuzzMapper adapters/platform/feishu:FuzzFile adapters/platform/feishu:FuzzForwards \
                  adapters/platform/feishu:FuzzTakenBack adapters/internal/ogg:FuzzLength adapters/platform/web:FuzzGuardHost \
                  adapters/platform/web:FuzzParseCommand adapters/tool/webfetch:FuzzPageText adapters/tool/webfetch:FuzzAddress \

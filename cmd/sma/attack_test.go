@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 // prey is the built binary on a project, with a model that obeys: it runs the command that
@@ -132,7 +132,7 @@ func TestAttacksOnTheBinary(t *testing.T) {
 	// A request that nobody saw.
 	w.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: no", N: -1})
 	want := w.run("touch ran-unseen")
-	var open struct{ Approvals []host.ApprovalLine }
+	var open struct{ Approvals []query.ApprovalLine }
 	awaitSoon(t, "the request to be put aside", func() bool {
 		w.query(t, &open, "approvals", "list", "--json")
 		return len(open.Approvals) == 1 && open.Approvals[0].Unseen != nil && open.Approvals[0].Unseen.Parked

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 // TestAP12KillsAroundTheAnswer kills the process while a request is open, while its
@@ -95,7 +96,7 @@ func (w *askWorld) round(t *testing.T, n int, sum *tally) {
 	switch n % 3 {
 	case 0:
 		w.die(t, w.upTo(30*time.Millisecond), "open", sum)
-		arrives := cmpopts.IgnoreFields(host.ApprovalLine{}, "Unseen") // the message that shows it may come meanwhile
+		arrives := cmpopts.IgnoreFields(query.ApprovalLine{}, "Unseen") // the message that shows it may come meanwhile
 		if diff := cmp.Diff(before, w.open(t), arrives); diff != "" {
 			sum.add("lost", 1)
 			t.Errorf("%s: the request changed (-before +after):\n%s", want, diff)
@@ -196,9 +197,9 @@ func (w *askWorld) ran(want string) int {
 }
 
 // open asks the host what waits.
-func (w *askWorld) open(t *testing.T) []host.ApprovalLine {
+func (w *askWorld) open(t *testing.T) []query.ApprovalLine {
 	t.Helper()
-	var lines []host.ApprovalLine
+	var lines []query.ApprovalLine
 	awaitSoon(t, "the host to say what waits", func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://host/control/approvals", nil)
 		if err != nil {
@@ -217,9 +218,9 @@ func (w *askWorld) open(t *testing.T) []host.ApprovalLine {
 }
 
 // judge holds the end of a command against what became of its request.
-func (w *askWorld) judge(t *testing.T, want string, q question, asked host.ApprovalLine, sure bool, sum *tally) {
+func (w *askWorld) judge(t *testing.T, want string, q question, asked query.ApprovalLine, sure bool, sum *tally) {
 	t.Helper()
-	if slices.ContainsFunc(w.open(t), func(l host.ApprovalLine) bool { return l.ID == asked.ID }) {
+	if slices.ContainsFunc(w.open(t), func(l query.ApprovalLine) bool { return l.ID == asked.ID }) {
 		sum.add("lost", 1)
 		t.Errorf("%s: the request is still open", want)
 	}

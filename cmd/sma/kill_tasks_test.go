@@ -12,7 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -94,7 +94,7 @@ func newTaskWorld(t *testing.T, path string, random *rand.Rand) *taskWorld {
 	t.Helper()
 	m := &interrupted{}
 	return &taskWorld{
-		killWorld: newKillWorld(t, path, 1, "direct", modeltest.NewFunc(m.answer), random), model: m, zone: host.Zone(""), tasks: map[string]kindOf{},
+		killWorld: newKillWorld(t, path, 1, "direct", modeltest.NewFunc(m.answer), random), model: m, zone: agentdir.Zone(""), tasks: map[string]kindOf{},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 // TestOutboxCommands: what the platform refuses for good is put aside, seen with
@@ -72,9 +72,9 @@ func TestOutboxCommands(t *testing.T) {
 }
 
 // outbox is what the list says.
-func outbox(t *testing.T, v *victim, args ...string) []host.OutboxLine {
+func outbox(t *testing.T, v *victim, args ...string) []query.OutboxLine {
 	t.Helper()
-	var doc struct{ Outbox []host.OutboxLine }
+	var doc struct{ Outbox []query.OutboxLine }
 	shown, said, code := outboxRun(t, v, nil, append([]string{"list", "--json"}, args...)...)
 	if code != 0 || json.Unmarshal([]byte(shown), &doc) != nil {
 		return nil // the host is not there yet

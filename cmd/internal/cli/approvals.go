@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -25,31 +24,31 @@ func (a *app) approvalsCmd() *cobra.Command {
 }
 
 func (a *app) approvalsListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[[]query.ApprovalLine]{
+		run: func(ctx context.Context, args []string) ([]query.ApprovalLine, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
+			return lines, requestsFailure(key, err)
+		},
+		list: "approvals",
+		text: func(lines []query.ApprovalLine) string { return a.approvalWords().table(lines, time.Now()) },
+	}.on(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
-		RunE: func(c *cobra.Command, args []string) error {
-			return requests().run(a, c, args, func(lines []host.ApprovalLine) error {
-				if asJSON {
-					return a.printJSON(struct {
-						Approvals []host.ApprovalLine `json:"approvals"`
-					}{lines})
-				}
-				return a.print(a.approvalWords().table(lines, time.Now()))
-			})
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
+}
+
+func requestsFailure(key messages.ChatKey, err error) error {
+	return chatFailure(key, "the requests cannot be read", "sma doctor", err)
 }
 
 // approvalsDecideCmd is approve, or deny.
 func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
-	var asJSON, all bool
-	var reason string
 	cmd := &cobra.Command{
-		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run",
+		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run", Args: cobra.MinimumNArgs(1),
 		Long:    "Denies requests, by their numbers. The host has to run.",
 		Example: "  sma approvals deny telegram-chat-42 2 --reason \"use the archive\"\n  sma approvals deny telegram-chat-42 --all",
 	}
@@ -58,52 +57,34 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 		cmd.Long = "Approves requests, by their numbers. Exactly what sma approvals list shows runs, once. The host has to run."
 		cmd.Example = "  sma approvals approve telegram-chat-42 1\n  sma approvals approve telegram-chat-42 1 3"
 	}
-	cmd.Args = cobra.MinimumNArgs(1)
-	cmd.RunE = func(c *cobra.Command, args []string) error {
-		key, err := chatArg(args)
-		if err != nil {
-			return err
-		}
-		if all == (len(args) > 1) {
-			return &Failure{Code: CodeUsage, What: "say which ones, or --all", Help: "sma approvals list " + string(key)}
-		}
-		order := host.ApprovalOrder{ChatKey: key, Approve: approve, Reason: reason}
-		for _, arg := range args[1:] {
-			n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
-			if err != nil || n < 1 {
-				return &Failure{Code: CodeUsage, What: arg + " is no number of a request", Help: "sma approvals list " + string(key)}
-			}
-			order.Numbers = append(order.Numbers, n)
-		}
-		result, err := a.decideApprovals(c.Context(), order)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(result)
-		}
-		return a.print(a.approvalWords().decided(approve, result))
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "everything that waits in the chat")
+	order := query.ApprovalOrder{Approve: approve}
+	all := cmd.Flags().Bool("all", false, "everything that waits in the chat")
 	if !approve {
-		cmd.Flags().StringVar(&reason, "reason", "", "what the model is told")
+		cmd.Flags().StringVar(&order.Reason, "reason", "", "what the model is told")
 	}
-	return cmd
+	return command[query.ApprovalResult]{
+		run: func(ctx context.Context, args []string) (query.ApprovalResult, error) {
+			var err error
+			if order.ChatKey, err = chatArg(args); err != nil {
+				return query.ApprovalResult{}, err
+			}
+			if order.Numbers, err = chosenNumbers(args, *all, "#", "request", "sma approvals list"); err != nil {
+				return query.ApprovalResult{}, err
+			}
+			return a.decideApprovals(ctx, order)
+		},
+		text: func(r query.ApprovalResult) string { return a.approvalWords().decided(approve, r) },
+	}.on(a, cmd)
 }
 
 // decideApprovals gives the order to the host. Only its chat may decide.
-func (a *app) decideApprovals(ctx context.Context, order host.ApprovalOrder) (host.ApprovalResult, error) {
-	result, err := orderChat[host.ApprovalResult](ctx, a, requests().route,
-		"no host is running here, and only a running one can go on with what was decided", requests().unread, order.ChatKey, order)
+func (a *app) decideApprovals(ctx context.Context, order query.ApprovalOrder) (query.ApprovalResult, error) {
+	result, err := orderRunning[query.ApprovalResult](ctx, a, "approvals",
+		"no host is running here, and only a running one can go on with what was decided", order)
 	if err == nil && result.Reason != "" {
 		err = &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
-	return result, err
-}
-
-func requests() chatList[host.ApprovalLine] {
-	return chatList[host.ApprovalLine]{"approvals", "the requests cannot be read", host.ReadApprovals}
+	return result, requestsFailure(order.ChatKey, err)
 }
 
 // approvalWords are what the commands say to people, in one language.
@@ -116,7 +97,7 @@ type approvalWords struct {
 
 // approvalWords are those of the terminal's language.
 func (a *app) approvalWords() approvalWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+	if a.readsChinese() {
 		return approvalWords{
 			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 聊天 编号\n",
 			approved: "已批准", denied: "已拒绝", zh: true,
@@ -141,7 +122,7 @@ func (a *app) approvalWords() approvalWords {
 
 // table writes a request in a line, and below it all that it would do. Nothing in it
 // is hidden, and no line of it can pass for one of ours: each is indented.
-func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
+func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
 	}
@@ -172,7 +153,7 @@ func (w approvalWords) table(lines []host.ApprovalLine, now time.Time) string {
 }
 
 // unseen says why people do not see a request yet.
-func (w approvalWords) unseen(u host.ApprovalUnseen) string {
+func (w approvalWords) unseen(u query.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
 		why = notices.UnsentReason(u.Reason)
@@ -187,7 +168,7 @@ func (w approvalWords) unseen(u host.ApprovalUnseen) string {
 	return fmt.Sprintf(form, words)
 }
 
-func (w approvalWords) decided(approve bool, r host.ApprovalResult) string {
+func (w approvalWords) decided(approve bool, r query.ApprovalResult) string {
 	var out strings.Builder
 	for _, d := range r.Decided {
 		word := w.is[d.Is]
@@ -209,4 +190,107 @@ func untilThen(then, now time.Time) time.Duration {
 		return left.Round(time.Minute)
 	}
 	return left
+}
+
+func (a *app) approvalsGrantsCmd() *cobra.Command {
+	return command[[]query.GrantLine]{
+		run: func(ctx context.Context, args []string) ([]query.GrantLine, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := ask(ctx, a, "grants", query.Asked{ChatKey: key}, (*query.Desk).Grants)
+			return lines, grantsFailure(key, err)
+		},
+		list: "grants",
+		text: func(lines []query.GrantLine) string { return a.grantWords().table(lines, time.Now()) },
+	}.on(a, &cobra.Command{
+		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
+		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
+			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
+		Example: "  sma approvals grants\n  sma approvals grants telegram-chat-42 --json",
+	})
+}
+
+func (a *app) approvalsRevokeCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "revoke CHAT N…|--all", Short: "Take grants back: such commands ask again", Args: cobra.MinimumNArgs(1),
+		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is under way.",
+		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
+	}
+	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
+	return command[query.GrantResult]{
+		run: func(ctx context.Context, args []string) (out query.GrantResult, err error) {
+			var o query.GrantOrder
+			if o.ChatKey, err = chatArg(args); err != nil {
+				return out, err
+			}
+			if o.Numbers, err = chosenNumbers(args, *all, "g", "grant", "sma approvals grants"); err != nil {
+				return out, err
+			}
+			out, err = order(ctx, a, "grants", o, (*query.Desk).Revoke)
+			if err == nil && out.Reason != "" {
+				err = &Failure{Code: CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
+			}
+			return out, grantsFailure(o.ChatKey, err)
+		},
+		text: func(r query.GrantResult) string { return a.grantWords().revoked(r) },
+	}.on(a, cmd)
+}
+
+func grantsFailure(key messages.ChatKey, err error) error {
+	return chatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
+}
+
+// grantWords are what the commands say to people, in one language.
+type grantWords struct {
+	empty, left, endless, by, in, files, help, done string
+	zh                                              bool
+}
+
+func (a *app) grantWords() grantWords {
+	if a.readsChinese() {
+		return grantWords{
+			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", files: "发送直接位于文件夹 %s 中的文件", help: "撤销：sma approvals revoke 聊天 编号\n", done: "已撤销", zh: true,
+		}
+	}
+	return grantWords{
+		empty: "nothing runs without asking because somebody granted it\n", left: "ends in %s", endless: "has no end", by: "for %s", in: "in folder %s", files: "sends files that are directly in the folder %s",
+		help: "take back: sma approvals revoke CHAT N\n", done: "taken back",
+	}
+}
+
+// table writes a grant in a line, and its rule below.
+func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
+	if len(lines) == 0 {
+		return w.empty
+	}
+	var out strings.Builder
+	for _, l := range lines {
+		ends := w.endless
+		if !l.Until.IsZero() {
+			ends = fmt.Sprintf(w.left, tool.Duration(untilThen(l.Until, now), w.zh))
+		}
+		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
+		if l.Person != "" {
+			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Person, 64))
+		}
+		switch {
+		case l.FilesIn != "":
+			out.WriteString("\n    | " + fmt.Sprintf(w.files, oneLine(l.FilesIn, 200)) + "\n")
+			continue
+		case l.Person != "":
+			fmt.Fprintf(&out, "  "+w.in, oneLine(l.Folder, 200))
+		}
+		out.WriteString("\n    | " + oneLine(l.Rule, 8192) + "\n")
+	}
+	return out.String() + w.help
+}
+
+func (w grantWords) revoked(r query.GrantResult) string {
+	var out strings.Builder
+	for _, n := range r.Revoked {
+		fmt.Fprintf(&out, "g%d %s\n", n, w.done)
+	}
+	return out.String()
 }

@@ -38,7 +38,7 @@ func (a *app) repl(ctx context.Context, state string, client *terminal.Client, n
 	defer release()
 	o := terminal.REPLOptions{
 		Client: client, Chat: name, In: a.Stdin, Out: a.Stdout, Interrupts: interrupts,
-		HistoryFile: filepath.Join(state, "cli-history"), Chinese: strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh"),
+		HistoryFile: filepath.Join(state, "cli-history"), Chinese: a.readsChinese(),
 	}
 	in, inOK := a.Stdin.(*os.File)
 	out, outOK := a.Stdout.(*os.File)
@@ -91,7 +91,7 @@ func (a *app) sendCmd() *cobra.Command {
 			})
 		},
 	}
-	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().StringVar(&name, "chat", "main", "the `name` of the chat")
 	cmd.Flags().StringArrayVar(&files, "file", nil, "a `path` of a file to send along; may be given more than once")
 	cmd.Flags().StringVar(&id, "id", "", "an `id` of your own, which makes sending again harmless")
@@ -126,11 +126,11 @@ func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state
 	if running(ctx, state) {
 		return work(ctx, state, client)
 	}
-	loaded, err := a.loadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"})
+	loaded, err := a.loadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"}, false)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	log := a.logger(slog.LevelError)
 	h := host.New(host.Options{
 		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Only: []string{"cli"},
 		Trust: func(reaches []config.Reach) error { return a.checkTrust(dir, reaches) },

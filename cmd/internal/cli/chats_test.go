@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -27,7 +27,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 	said := func(id, text string) uimessage.Message {
 		return turn(t, `{"id":"`+id+`","role":"user","parts":[{"type":"text","text":"`+text+`"}],"metadata":{"ts":1700000000000,"userId":"7","username":"Ann"}}`)
 	}
-	doc := host.ChatDocument{
+	doc := query.ChatDocument{
 		ChatKey: "cli-chat-main", Running: true,
 		Messages: []uimessage.Message{
 			said("1", "old"),
@@ -60,7 +60,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 // Programs read lists, also empty ones.
 func TestEmptyListsAreLists(t *testing.T) {
 	for name, doc := range map[string]any{
-		"chats show": explainChat(host.ChatDocument{}, nil),
+		"chats show": explainChat(query.ChatDocument{}, nil),
 		"check":      checkOf(nil, nil),
 	} {
 		b, err := json.Marshal(doc)
@@ -79,7 +79,7 @@ func TestEmptyListsAreLists(t *testing.T) {
 // the lines that are not written yet; people have the names that they had elsewhere.
 func TestShowInOrderOfArrival(t *testing.T) {
 	const base = 1700000000000
-	doc := host.ChatDocument{
+	doc := query.ChatDocument{
 		ChatKey: "web-chat-a",
 		Messages: []uimessage.Message{
 			turn(t, `{"id":"u1","role":"user","parts":[{"type":"text","text":"first"}],"metadata":{"ts":1700000001000,"userId":"7","username":"Ann"}}`),

@@ -4,56 +4,194 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
+// remedyText says what a repair does, or would do.
+func remedyText(r filestore.Remedy) string {
+	switch r {
+	case filestore.RemedyMark:
+		return "keeps every intact turn and marks the gap"
+	case filestore.RemedyClose:
+		return "keeps every intact record"
+	case filestore.RemedyRebuild:
+		return "makes it anew from history, archives and ledger"
+	default:
+		return "leaves it: restore the file from a backup"
+	}
+}
+
+// verified is the JSON of chats verify.
+type verified struct {
+	OK    bool               `json:"ok"`
+	Chats []filestore.Report `json:"chats"`
+}
+
+func (a *app) chatsVerifyCmd() *cobra.Command {
+	return command[verified]{
+		run: func(ctx context.Context, args []string) (verified, error) {
+			_, state, err := a.folders(nil)
+			if err != nil {
+				return verified{}, err
+			}
+			return verifyChats(ctx, state, args)
+		},
+		text: verified.text, verdict: verified.failure,
+	}.on(a, &cobra.Command{
+		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
+		Long: "Reads all files of the chats, of all there are if none is named, checks every record and says what is\n" +
+			"damaged, where, and what a repair would do. Nothing is written; a host may run meanwhile.",
+		Example: "  sma chats verify\n  sma chats verify telegram-chat-42 --json",
+	})
+}
+
+func verifyChats(ctx context.Context, state string, names []string) (verified, error) {
+	out := verified{OK: true, Chats: []filestore.Report{}}
+	inspector, err := filestore.Inspect(filestore.Options{Dir: state})
+	if err != nil {
+		return out, &Failure{Code: CodeFailed, What: "the chats cannot be read", Why: err, Help: "sma doctor"}
+	}
+	keys, err := chosen(names, inspector.Chats(ctx))
+	if err != nil {
+		return out, err
+	}
+	for _, key := range keys {
+		report, err := inspector.Verify(ctx, key)
+		if err != nil {
+			return out, chatFailure(key, "the chat "+string(key)+" cannot be read", "sma doctor", err)
+		}
+		out.OK = out.OK && report.Refused == "" && len(report.Damage()) == 0
+		out.Chats = append(out.Chats, report)
+	}
+	return out, nil
+}
+
+// chosen are the chats named, each once, or all there are if none is.
+func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.ChatKey, error) {
+	var keys []messages.ChatKey
+	for _, name := range names {
+		key, err := chatArg([]string{name})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	if len(names) > 0 {
+		return keys, nil
+	}
+	for key, err := range all {
+		if err != nil {
+			return nil, &Failure{Code: CodeFailed, What: "the chats cannot be listed", Why: err}
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// text writes the reports for people: a line for a sound chat, more for others.
+func (v verified) text() string {
+	var out strings.Builder
+	for _, r := range v.Chats {
+		records := 0
+		for _, f := range r.Files {
+			records += f.Records
+		}
+		verdict := "sound"
+		if n := len(r.Damage()); n > 0 {
+			verdict = plural(n, "damaged place")
+		}
+		fmt.Fprintf(&out, "%s: %s (%s, %s)\n", r.ChatKey, verdict, plural(r.Turns, "turn"), plural(records, "record"))
+		if r.Refused != "" {
+			fmt.Fprintf(&out, "  this version cannot use it: %s\n", oneLine(r.Refused, 200))
+		}
+		for _, f := range r.Files {
+			for _, d := range f.Damage {
+				fmt.Fprintf(&out, "  %s:%d  %s  %s\n", d.File, d.Offset, plural(int(d.Bytes), "byte"), d.Why)
+			}
+			if len(f.Damage) > 0 {
+				fmt.Fprintf(&out, "      a repair %s\n", remedyText(f.Remedy))
+			}
+		}
+	}
+	if len(v.Chats) == 0 {
+		out.WriteString("there are no chats\n")
+	}
+	return out.String()
+}
+
+// failure says how many chats need something, and what. It is nil if none does.
+func (v verified) failure() error {
+	if v.OK {
+		return nil
+	}
+	var bad, mend []string
+	for _, r := range v.Chats {
+		if r.Refused != "" || len(r.Damage()) > 0 {
+			bad = append(bad, string(r.ChatKey))
+		}
+		if r.Repairable() && r.Refused == "" {
+			mend = append(mend, string(r.ChatKey))
+		}
+	}
+	f := &Failure{Code: CodeFailed, What: plural(len(bad), "chat") + " not sound"}
+	switch {
+	case len(mend) == 1:
+		f.Help = "sma chats repair " + mend[0]
+	case len(mend) > 1:
+		f.Help = "sma chats repair --all"
+	}
+	return f
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func (a *app) chatsRepairCmd() *cobra.Command {
-	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "repair CHAT...|--all", Short: "Make damaged chats whole; what cannot be read is set aside",
 		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +
 			"In the history a message marks each gap. Sound chats are left alone. No host may run meanwhile.",
 		Example: "  sma chats repair telegram-chat-42\n  sma chats repair --all",
-		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
-				return &Failure{Code: CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
+	}
+	all := cmd.Flags().Bool("all", false, "repair every damaged chat")
+	return command[[]filestore.Repaired]{
+		run: func(ctx context.Context, args []string) ([]filestore.Repaired, error) {
+			if *all == (len(args) > 0) {
+				return nil, &Failure{Code: CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
 			}
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			done, err := a.repairChats(c.Context(), dir, state, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(struct {
-					Chats []filestore.Repaired `json:"chats"`
-				}{done})
-			} else {
-				err = a.print(repairedText(done))
-			}
-			for _, r := range done {
-				if err == nil && len(r.Left) > 0 {
-					err = &Failure{Code: CodeFailed, What: "not everything could be repaired"}
-				}
-			}
-			return err
+			return a.repairChats(ctx, dir, state, args)
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "repair every damaged chat")
-	return cmd
+		list: "chats", text: repairedText,
+		verdict: func(done []filestore.Repaired) error {
+			if slices.ContainsFunc(done, func(r filestore.Repaired) bool { return len(r.Left) > 0 }) {
+				return &Failure{Code: CodeFailed, What: "not everything could be repaired"}
+			}
+			return nil
+		},
+	}.on(a, cmd)
 }
 
 func (a *app) repairChats(ctx context.Context, dir, state string, names []string) ([]filestore.Repaired, error) {
@@ -63,11 +201,11 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 	}
 	if _, err := os.Stat(filepath.Join(state, "chat")); errors.Is(err, os.ErrNotExist) {
 		if len(names) > 0 {
-			return nil, chatFailure(messages.ChatKey(names[0]), persistence.ErrNotFound)
+			return nil, repairFailure(messages.ChatKey(names[0]), persistence.ErrNotFound)
 		}
 		return done, nil
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state, Logger: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.logger(slog.LevelError)})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return nil, busy(err)
@@ -96,17 +234,14 @@ func busy(why error) error {
 }
 
 func repairFailure(key messages.ChatKey, err error) error {
-	if errors.Is(err, persistence.ErrNotFound) {
-		return chatFailure(key, err)
-	}
-	return &Failure{Code: CodeFailed, What: "the chat " + string(key) + " cannot be repaired", Why: err, Help: "sma chats verify " + string(key)}
+	return chatFailure(key, "the chat "+string(key)+" cannot be repaired", "sma chats verify "+string(key), err)
 }
 
 // gapText is what people and the model read where something is missing, in the
 // language that the project speaks.
 func gapText(dir string) func(lost int64) string {
 	agent, _ := os.ReadFile(filepath.Join(dir, "Agent.md")) // without one, English
-	if !host.Chinese(string(agent)) {
+	if !agentdir.Chinese(string(agent)) {
 		return nil
 	}
 	return func(lost int64) string {

@@ -4,87 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
 func (a *app) chatsRewindCmd() *cobra.Command {
-	var asJSON bool
-	var before string
 	cmd := &cobra.Command{
 		Use: "rewind CHAT --before MESSAGE-ID", Short: "Take a chat back to where it was before a message", Args: cobra.ExactArgs(1),
 		Long: "Moves a message and everything behind it from the history into the chat's archive. The chat goes on from there\n" +
 			"with its next message; nothing is answered again. A host may run meanwhile. What was sent to people stays sent,\n" +
 			"and what tools did stays done. A damaged history is not touched.",
 		Example: "  sma chats rewind telegram-chat-42 --before u:telegram-chat-42:17",
-		RunE: func(c *cobra.Command, args []string) error {
-			key, err := chatArg(args)
-			if err != nil {
-				return err
+	}
+	before := cmd.Flags().String("before", "", "the `id` of the first message that goes")
+	return command[query.RewindResult]{
+		run: func(ctx context.Context, args []string) (out query.RewindResult, err error) {
+			o := query.RewindOrder{Before: *before}
+			if o.ChatKey, err = chatArg(args); err != nil {
+				return out, err
 			}
-			if before == "" {
-				return &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + string(key)}
+			if o.Before == "" {
+				return out, &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + args[0]}
 			}
-			order := host.RewindOrder{ChatKey: key, Before: before}
-			return a.withChats(c.Context(), func(s source, _ string) error {
-				out, err := s.rewind(c.Context(), order)
-				if err != nil {
-					return rewindFailure(order, err)
-				}
-				if asJSON {
-					return a.printJSON(out)
-				}
-				return a.print(fmt.Sprintf("%s: %s archived, %d stay\n", key, plural(out.Archived, "turn"), out.Kept))
-			})
+			if out, err = order(ctx, a, "rewind", o, (*query.Desk).Rewind); err == nil {
+				err = out.Refusal()
+			}
+			return out, rewindFailure(o, err)
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().StringVar(&before, "before", "", "the `id` of the first message that goes")
-	return cmd
-}
-
-// rewind has the host that runs do it, or does it in the store.
-func (s source) rewind(ctx context.Context, order host.RewindOrder) (host.RewindResult, error) {
-	if s.store != nil {
-		return host.Rewind(ctx, s.store, order, time.Now())
-	}
-	out, err := s.control.rewind(ctx, order)
-	switch {
-	case err != nil:
-		return host.RewindResult{}, err
-	case out.Refused == "busy":
-		return host.RewindResult{}, platform.ErrBusy
-	case out.Refused != "":
-		return host.RewindResult{}, host.ErrNoSuchTurn
-	}
-	return out, nil
-}
-
-func (c control) rewind(ctx context.Context, order host.RewindOrder) (out host.RewindResult, err error) {
-	err = c.post(ctx, "/control/rewind", order, &out)
-	return out, err
+		text: func(out query.RewindResult) string {
+			return fmt.Sprintf("%s: %s archived, %d stay\n", out.ChatKey, plural(out.Archived, "turn"), out.Kept)
+		},
+	}.on(a, cmd)
 }
 
 // rewindFailure says why the chat is as it was.
-func rewindFailure(order host.RewindOrder, err error) error {
+func rewindFailure(order query.RewindOrder, err error) error {
 	key := string(order.ChatKey)
 	switch {
-	case errors.Is(err, platform.ErrNotFound), errors.Is(err, errNoChat), errors.Is(err, errNotRunning):
-		return chatFailure(order.ChatKey, persistence.ErrNotFound)
-	case errors.Is(err, host.ErrNoSuchTurn):
+	case errors.Is(err, query.ErrNoSuchTurn):
 		return &Failure{Code: CodeFailed, What: "the history of " + key + " has no message " + order.Before, Help: "sma chats export " + key}
 	case errors.Is(err, platform.ErrBusy):
 		return &Failure{Code: CodeFailed, What: "a run is under way in " + key, Help: "the same once it has ended, or send /stop there"}
-	case errors.Is(err, host.ErrNotAtRest):
+	case errors.Is(err, query.ErrNotAtRest):
 		return &Failure{Code: CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
 	case errors.Is(err, persistence.ErrDamaged):
 		return &Failure{Code: CodeFailed, What: "the history of " + key + " is damaged; it was not changed", Help: "sma chats repair " + key}
 	default:
-		return &Failure{Code: CodeFailed, What: key + " was not rewound", Why: err, Help: "sma chats verify " + key}
+		return chatFailure(order.ChatKey, key+" was not rewound", "sma chats verify "+key, err)
 	}
+}
+
+func (a *app) chatsRemoveCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rm CHAT --yes", Short: "Delete all that is kept of a chat", Args: cobra.ExactArgs(1),
+		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +
+			"there alone, the memory of that person, files and recordings, tasks, grants, the log of runs and the search index,\n" +
+			"which is made anew. Only the ids of the messages that were handled stay, so that a message which the platform\n" +
+			"brings again does not bring the chat back. A host may run meanwhile. What people see on the platform stays there.\n" +
+			"A deletion that is interrupted is finished by the next start of the host.",
+		Example: "  sma chats rm telegram-chat-42 --yes",
+	}
+	yes := cmd.Flags().Bool("yes", false, "delete it")
+	return command[query.ForgetResult]{
+		run: func(ctx context.Context, args []string) (query.ForgetResult, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return query.ForgetResult{}, err
+			}
+			again := "sma chats rm " + string(key) + " --yes"
+			if !*yes {
+				return query.ForgetResult{}, &Failure{Code: CodeUsage, What: "nothing was deleted: this deletes " + string(key) + " for good", Help: again}
+			}
+			out, err := order(ctx, a, "forget", query.ForgetOrder{ChatKey: key}, (*query.Desk).Forget)
+			return out, chatFailure(key, "not everything of "+string(key)+" could be deleted", again, err)
+		},
+		text: func(out query.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
+	}.on(a, cmd)
 }

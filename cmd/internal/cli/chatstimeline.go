@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -37,7 +37,7 @@ type chatLine struct {
 // timeline are the messages of a chat in the order of their arrival: the lines of the
 // ledger, and what only the history has yet. That is what is open, answers of platforms
 // whose readers fetch them (web, terminal, API), and lines of a run that has just ended.
-func timeline(doc host.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
+func timeline(doc query.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 	turns, names, fates := map[string]uimessage.Metadata{}, map[string]string{}, map[string]uimessage.FateRecord{}
 	for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
 		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
@@ -71,7 +71,7 @@ func timeline(doc host.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 
 // unwritten are the messages of the history that the ledger has no line of.
 func unwritten(
-	doc host.ChatDocument, turns map[string]uimessage.Metadata, names map[string]string, fates map[string]uimessage.FateRecord, written map[string]bool,
+	doc query.ChatDocument, turns map[string]uimessage.Metadata, names map[string]string, fates map[string]uimessage.FateRecord, written map[string]bool,
 ) []chatLine {
 	open := map[string]string{}
 	for _, o := range openTurns(doc) {

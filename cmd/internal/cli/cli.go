@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // Options are the world that commands live in.
@@ -21,9 +27,9 @@ type Options struct {
 	Stderr io.Writer
 	// Env looks a variable up, usually os.LookupEnv.
 	Env func(name string) (string, bool)
-	// EnvNames lists the names of all variables; nil: they are unknown.
+	// EnvNames lists the names of all variables. It is nil if they are unknown.
 	EnvNames func() []string
-	// Signals are SIGINT, SIGTERM and SIGHUP; nil: none come.
+	// Signals are SIGINT, SIGTERM and SIGHUP.
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.
 	Exit func(code int)
@@ -66,7 +72,7 @@ type app struct {
 	// outside looks variables up in the environment of the process where Env is replaced, as
 	// in the demonstration. If it is nil, Env is that environment.
 	outside func(name string) (string, bool)
-	began   bool // a command's own code ran: errors are no longer of the command line
+	began   bool // a command's own code ran, so that errors are not about the command line
 }
 
 func (a *app) root() *cobra.Command {
@@ -91,14 +97,14 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(),
-		a.pairCmd(), a.doctorCmd(),
-		a.configCmd(), a.versionCmd(),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(),
+		a.chatsCmd(), a.searchCmd(), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), a.outboxCmd(), a.tasksCmd(), a.approvalsCmd(),
+		a.pairCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
 	return root
 }
 
-// rootArgs takes a folder; any other word is a command that there is not.
+// rootArgs takes a folder. Any other word is an unknown command.
 func rootArgs(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
@@ -108,7 +114,7 @@ func rootArgs(c *cobra.Command, args []string) error {
 	return noSuchCommand(c, args)
 }
 
-// group makes a command that only holds others.
+// group makes a command that only has subcommands.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = noSuchCommand
 	cmd.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
@@ -116,7 +122,7 @@ func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// noSuchCommand refuses a word behind a command that only holds others.
+// noSuchCommand refuses a word after a command that only has subcommands.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -170,17 +176,16 @@ func (a *app) state(project string) (string, error) {
 	return dir, nil
 }
 
-// flags are the settings given by --set.
-func (a *app) flags() (map[string]string, error) {
-	out := make(map[string]string, len(a.sets))
+// addFlags adds the settings given by --set.
+func (a *app) addFlags(to map[string]string) error {
 	for _, s := range a.sets {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || key == "" {
-			return nil, &Failure{Code: CodeUsage, What: fmt.Sprintf("--set %s has not the form key=value", s), Help: "sma config show"}
+			return &Failure{Code: CodeUsage, What: fmt.Sprintf("--set %s has not the form key=value", s), Help: "sma config show"}
 		}
-		out[key] = value
+		to[key] = value
 	}
-	return out, nil
+	return nil
 }
 
 // print writes data to stdout.
@@ -194,4 +199,37 @@ func (a *app) print(text string) error {
 // say writes words to stderr.
 func (a *app) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Stderr, format+"\n", args...) // stderr is all there is
+}
+
+// newLogger writes to w as the settings say: text on a terminal and JSON
+// elsewhere, unless a form is set. The level can be changed while it runs.
+func newLogger(w io.Writer, s config.Log) (*slog.Logger, *slog.LevelVar) {
+	level := new(slog.LevelVar)
+	level.Set(host.LogLevel(s.Level))
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits}
+	if s.Format == "json" || s.Format == "auto" && !isTerminal(w) {
+		return slog.New(slog.NewJSONHandler(w, opts)), level
+	}
+	return slog.New(slog.NewTextHandler(w, opts)), level
+}
+
+// withUnits writes durations as people read them; JSON would have them as nanoseconds.
+func withUnits(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() != slog.KindDuration {
+		return attr
+	}
+	d := attr.Value.Duration()
+	switch {
+	case d >= time.Second || d <= -time.Second:
+		d = d.Round(time.Millisecond)
+	default:
+		d = d.Round(time.Microsecond)
+	}
+	return slog.String(attr.Key, d.String())
+}
+
+// isTerminal reports that a person looks at what is written or types what is read.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

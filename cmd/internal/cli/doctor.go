@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -44,37 +46,31 @@ type finding struct {
 const minFree = 256 << 20
 
 func (a *app) doctorCmd() *cobra.Command {
-	var asJSON, online bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
 		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it. With --online\nit asks the services too: whether the model's API takes the key and knows the model, whether Telegram takes the\ntoken, which scopes a Feishu app lacks. That costs nothing.",
 		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
-		RunE: func(c *cobra.Command, _ []string) error {
+	}
+	online := cmd.Flags().Bool("online", false, "ask the services, too")
+	code := CodeOK
+	return command[[]finding]{
+		run: func(ctx context.Context, _ []string) ([]finding, error) {
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			found, err := a.findings(c.Context(), dir, state, online)
-			if err != nil {
-				return err
-			}
-			code := verdictOf(found)
-			if asJSON {
-				err = a.printJSON(struct {
-					Findings []finding `json:"findings"`
-				}{found})
-			} else {
-				err = a.print(findingsText(found))
-			}
-			if err == nil && code != CodeOK {
-				err = &Failure{Code: code, What: "something has to be repaired"}
-			}
-			return err
+			found, err := a.findings(ctx, dir, state, *online)
+			code = verdictOf(found)
+			return found, err
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&online, "online", false, "ask the services, too")
-	return cmd
+		list: "findings", text: findingsText,
+		verdict: func([]finding) error {
+			if code == CodeOK {
+				return nil
+			}
+			return &Failure{Code: code, What: "something has to be repaired"}
+		},
+	}.on(a, cmd)
 }
 
 func findingsText(found []finding) string {
@@ -107,7 +103,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	s := loaded.Settings
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSpeech(s.Speech)...)
-	out = append(out, checkSkills(host.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, checkSkills(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(state, loaded)...)
 	out = append(out, a.trustFinding(dir, state, loaded)...)
@@ -268,7 +264,7 @@ func checkModel(s config.Settings) finding {
 
 // checkShare looks at how much the system text takes before anything is said.
 func checkShare(dir, state string, s config.Settings) []finding {
-	share, err := host.SystemShareOf(dir, state, s)
+	share, err := agentdir.SystemShareOf(dir, state, s)
 	if err != nil || !share.TooLarge() {
 		return nil // what cannot be read is a finding of its own
 	}
@@ -350,4 +346,108 @@ func sizeText(n int64) string {
 	default:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
+}
+
+// markRefused is markFail for a credential that a service refused, which has an exit code
+// of its own. It is shown as markFail.
+const markRefused mark = "refused"
+
+// diagnose runs all checks in this process, with its environment and flags.
+func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []finding {
+	found := a.examine(ctx, dir, state)
+	if loaded, err := a.load(dir, false); online && err == nil {
+		found = append(found, a.askTrusted(ctx, dir, state, loaded)...)
+	}
+	return found
+}
+
+// findings are those of the host that runs, since what it needs is in its environment, or
+// else those of this terminal.
+func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]finding, error) {
+	what := aboutDoctor
+	if online {
+		what = aboutDoctorOnline
+	}
+	return askRunning(ctx, a, state, what, func() ([]finding, error) { return a.diagnose(ctx, dir, state, online), nil })
+}
+
+// verdictOf is the exit code of findings. It replaces markRefused by the mark that people see.
+func verdictOf(found []finding) int {
+	code := CodeOK
+	for i, f := range found {
+		switch {
+		case f.Mark == markRefused:
+			found[i].Mark, code = markFail, CodeCredential
+		case f.Mark == markFail && code == CodeOK:
+			code = CodeFailed
+		}
+	}
+	return code
+}
+
+// unwritable is the first folder or file of the host's own below the state folder that
+// this user cannot write, or "". Chats are folders of a folder, so three levels hold one of
+// each kind. What people put there themselves may well be read-only.
+func unwritable(state string) string {
+	found := ""
+	_ = filepath.WalkDir(state, func(path string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(state, path) // both are absolute
+		switch {
+		case rel == "skills" || rel == "config":
+			return fs.SkipDir
+		case err != nil, !ours(path, e):
+			found = path
+			return fs.SkipAll
+		case e.IsDir() && strings.Count(rel, string(filepath.Separator)) >= 2:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
+}
+
+// ours reports whether the host can write a folder, or a file that it would append to. A
+// read-only file of the user's own can be replaced and is none of those.
+func ours(path string, e fs.DirEntry) bool {
+	if !e.IsDir() && !e.Type().IsRegular() || unix.Access(path, unix.W_OK) == nil {
+		return true
+	}
+	info, err := e.Info()
+	if err != nil {
+		return true // it is gone
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !e.IsDir() && (!ok || int(stat.Uid) == os.Getuid())
+}
+
+// mayWrite is what helps when the state folder cannot be written.
+func mayWrite(state string) string {
+	return fmt.Sprintf("sudo chown -R %d %s, or run as the user who owns it", os.Getuid(), shellWord(state))
+}
+
+// checkSpeech says where voice messages go, and whether programs for them are there.
+// No service is asked.
+func checkSpeech(s config.Speech) []finding {
+	t, k := s.Transcribe, s.Speak
+	out := []finding{
+		speechFinding("voice messages become text", "voice messages stay files: nothing turns them into text", t.Model, t.BaseURL, t.Command),
+		speechFinding("answers can be spoken", "answers are written only", k.Model, k.BaseURL, k.Command),
+	}
+	if t.Language != "" {
+		out[0].Fact += ", mostly in " + t.Language
+	}
+	return out
+}
+
+func speechFinding(on, off, model, baseURL string, command []string) finding {
+	switch {
+	case len(command) > 0:
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return finding{"speech", markFail, command[0] + " cannot be run: " + strings.TrimPrefix(err.Error(), "exec: "), "install it, or write its whole path"}
+		}
+		return finding{"speech", markOK, on + " by " + command[0], ""}
+	case model != "":
+		return finding{"speech", markOK, on + " by " + model + " at " + baseURL, ""}
+	}
+	return finding{"speech", markOK, off, ""}
 }

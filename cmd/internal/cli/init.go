@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -26,46 +27,38 @@ type made struct {
 }
 
 func (a *app) initCmd() *cobra.Command {
-	var asJSON bool
-	var name string
 	cmd := &cobra.Command{
 		Use: "init [dir]", Short: "Make an agent of a folder", Args: cobra.MaximumNArgs(1),
 		Long:    "Writes an Agent.md to start from and a ship.json. Files that exist are never changed.",
 		Example: "  sma init\n  sma init ./mybot --name Ada",
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir := a.dir
-			if len(args) > 0 {
+	}
+	name := cmd.Flags().String("name", "", "the agent's `name` (default: the folder's)")
+	var dir string
+	return command[[]made]{
+		run: func(_ context.Context, args []string) ([]made, error) {
+			if dir = a.dir; len(args) > 0 {
 				dir = args[0]
 			}
-			files, err := initProject(dir, name)
+			files, err := initProject(dir, *name)
 			if err != nil {
-				return &Failure{Code: CodeFailed, What: "the project cannot be written", Why: err}
+				return nil, &Failure{Code: CodeFailed, What: "the project cannot be written", Why: err}
 			}
-			if asJSON {
-				return a.printJSON(struct {
-					Files []made `json:"files"`
-				}{files})
-			}
-			return a.printMade(dir, files)
+			return files, nil
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().StringVar(&name, "name", "", "the agent's `name` (default: the folder's)")
-	return cmd
-}
-
-func (a *app) printMade(dir string, files []made) error {
-	for _, f := range files {
-		word := "kept"
-		if f.Created {
-			word = "created"
-		}
-		if err := a.print(fmt.Sprintf("%-8s %s\n", word, f.Path)); err != nil {
-			return err
-		}
-	}
-	a.say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
-	return nil
+		list: "files",
+		text: func(files []made) string {
+			var out strings.Builder
+			for _, f := range files {
+				word := "kept"
+				if f.Created {
+					word = "created"
+				}
+				fmt.Fprintf(&out, "%-8s %s\n", word, f.Path)
+			}
+			a.say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
+			return out.String()
+		},
+	}.on(a, cmd)
 }
 
 // initProject writes what is missing of a project.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,139 +29,121 @@ func (a *app) mcpCmd() *cobra.Command {
 }
 
 func (a *app) mcpListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	whole := false
+	return command[[]mcp.ServerStatus]{
+		run: func(ctx context.Context, args []string) ([]mcp.ServerStatus, error) {
+			whole = len(args) == 1
+			p, err := a.mcpProject(strings.Join(args, ""))
+			if err != nil {
+				return nil, err
+			}
+			list, err := p.list(ctx)
+			if err != nil || !whole {
+				return list, err
+			}
+			s, err := p.find(list, args[0])
+			return []mcp.ServerStatus{s}, err
+		},
+		list: "servers",
+		text: func(list []mcp.ServerStatus) string { return mcpText(list, whole) },
+	}.on(a, &cobra.Command{
 		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
 		Example: "  sma mcp list\n  sma mcp list files --json",
-		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject(cmp.Or(append(args, "")...))
-			if err != nil {
-				return err
-			}
-			list, err := p.list(c.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				s, err := p.find(list, args[0])
-				if err != nil {
-					return err
-				}
-				list = []mcp.ServerStatus{s}
-			}
-			if asJSON {
-				return a.printJSON(struct {
-					Servers []mcp.ServerStatus `json:"servers"`
-				}{list})
-			}
-			return a.print(mcpText(list, len(args) == 1))
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func (a *app) mcpTestCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[mcp.ServerStatus]{
+		run: func(ctx context.Context, args []string) (mcp.ServerStatus, error) {
+			p, err := a.mcpProject(args[0])
+			if err != nil {
+				return mcp.ServerStatus{}, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, mcpTestFor)
+			defer cancel()
+			return p.test(ctx, args[0])
+		},
+		text: func(s mcp.ServerStatus) string { return mcpText([]mcp.ServerStatus{s}, true) },
+		verdict: func(s mcp.ServerStatus) error {
+			if s.Condition == mcp.ConditionUp {
+				return nil
+			}
+			return &Failure{Code: CodeUnreachable, What: "the server " + s.Name + " is " + string(s.Condition), Help: "sma mcp logs " + s.Name}
+		},
+	}.on(a, &cobra.Command{
 		Use: "test SERVER", Short: "Start a server, or start it again, and list its tools", Args: cobra.ExactArgs(1),
 		Long:    "Tries a server now, also one that is off because it ended too often. Without a running host it is started,\nasked for its tools and ended.",
 		Example: "  sma mcp test files",
-		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject(args[0])
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(c.Context(), mcpTestFor)
-			defer cancel()
-			s, err := p.test(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(s)
-			} else {
-				err = a.print(mcpText([]mcp.ServerStatus{s}, true))
-			}
-			if err == nil && s.Condition != mcp.ConditionUp {
-				err = &Failure{Code: CodeUnreachable, What: "the server " + s.Name + " is " + string(s.Condition), Help: "sma mcp logs " + s.Name}
-			}
-			return err
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func (a *app) mcpApproveCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "approve SERVER[:TOOL]", Short: "Take a tool as its server lists it now, or all of a server's", Args: cobra.ExactArgs(1),
 		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
 		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
-		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.mcpProject(strings.Split(args[0], ":")[0])
-			if err != nil {
-				return err
-			}
-			list, err := p.list(c.Context())
-			if err != nil {
-				return err
-			}
-			server, name, one := strings.Cut(args[0], ":")
-			s, err := p.find(list, server)
-			if err != nil {
-				return err
-			}
-			return a.approveTools(c.Context(), p, s, name, one)
-		},
-	}
+	}, func(ctx context.Context, args []string) (string, error) {
+		server, name, one := strings.Cut(args[0], ":")
+		p, err := a.mcpProject(server)
+		if err != nil {
+			return "", err
+		}
+		list, err := p.list(ctx)
+		if err != nil {
+			return "", err
+		}
+		s, err := p.find(list, server)
+		if err != nil {
+			return "", err
+		}
+		return a.approveTools(ctx, p, s, name, one)
+	})
 }
 
 // approveTools approves what is off of a server, or the one tool that is named.
-func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus, name string, one bool) error {
+func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus, name string, one bool) (string, error) {
 	done := 0
 	for _, t := range s.Tools {
-		wanted := one && t.Name == name || !one && (t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows)
+		wanted := one && t.Name == name || !one && waits(t)
 		if !wanted {
 			continue
 		}
 		if err := p.approve(ctx, s.Name, t); err != nil {
-			return &Failure{Code: CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
+			return "", &Failure{Code: CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
 		}
 		done++
 		if err := a.print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), oneLine(t.Description, 300))); err != nil {
-			return err
+			return "", err
 		}
 	}
 	switch {
 	case done == 0 && one:
-		return &Failure{Code: CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
+		return "", &Failure{Code: CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
 	case done == 0:
-		return a.print("nothing waits for an approval\n")
+		return "nothing waits for an approval\n", nil
 	default:
-		return nil
+		return "", nil
 	}
 }
 
 func (a *app) mcpLogsCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "logs SERVER", Short: "Show what a server said beside the protocol", Args: cobra.ExactArgs(1),
 		Example: "  sma mcp logs files",
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.mcpProject(args[0])
-			if err != nil {
-				return err
-			}
-			if _, err := p.find(mcp.Look(p.servers, p.store, nil), args[0]); err != nil {
-				return err
-			}
-			text, err := mcp.ReadLog(host.MCPLogs(p.state), args[0])
-			if err != nil {
-				return &Failure{Code: CodeFailed, What: "the log cannot be read", Why: err}
-			}
-			return a.print(text)
-		},
-	}
+	}, func(_ context.Context, args []string) (string, error) {
+		p, err := a.mcpProject(args[0])
+		if err != nil {
+			return "", err
+		}
+		if _, err := p.find(mcp.Look(p.servers, p.store, nil), args[0]); err != nil {
+			return "", err
+		}
+		text, err := mcp.ReadLog(host.MCPLogs(p.state), args[0])
+		if err != nil {
+			return "", &Failure{Code: CodeFailed, What: "the log cannot be read", Why: err}
+		}
+		return text, nil
+	})
 }
 
 // mcpProject is a project with its servers.
@@ -326,6 +307,11 @@ func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus
 	return err
 }
 
+// waits reports whether a tool is off until it is approved.
+func waits(t mcp.ToolStatus) bool {
+	return t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows
+}
+
 // mcpText writes servers with their tools; whole also writes what models read.
 func mcpText(list []mcp.ServerStatus, whole bool) string {
 	if len(list) == 0 {
@@ -353,7 +339,7 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 			if whole {
 				fmt.Fprintf(&out, "      %s\n", oneLine(t.Description, 400))
 			}
-			if t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows {
+			if waits(t) {
 				waiting = s.Name + ":" + t.Name
 			}
 		}

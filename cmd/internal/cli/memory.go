@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 )
@@ -39,8 +39,8 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	if err != nil {
 		return memory{}, err
 	}
-	m := memory{store: host.Memories(state), name: name}
-	if m.place, err = host.ParseMemory(name); err == nil {
+	m := memory{store: query.Memories(state), name: name}
+	if m.place, err = query.ParseMemory(name); err == nil {
 		m.text, err = m.store.ReadMemory(ctx, m.place)
 	}
 	switch {
@@ -52,7 +52,7 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	return m, nil
 }
 
-// replace puts another text in its place; what it was is kept beside it.
+// replace writes another text. The text before is kept in the folder backup next to it.
 func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
 	switch {
@@ -65,70 +65,60 @@ func (m memory) replace(ctx context.Context, text string) error {
 }
 
 func (a *app) memoryListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
-		RunE: func(*cobra.Command, []string) error {
+	return command[[]query.MemoryLine]{
+		run: func(context.Context, []string) ([]query.MemoryLine, error) {
 			_, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			lines, err := host.ListMemories(state)
+			lines, err := query.ListMemories(state)
 			if err != nil {
-				return &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
+				return nil, &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
 			}
-			if asJSON {
-				return a.printJSON(struct {
-					Memories []host.MemoryLine `json:"memories"`
-				}{lines})
-			}
-			return a.print(a.memoryWords().table(lines))
+			return lines, nil
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		list: "memories",
+		text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
+	}.on(a, &cobra.Command{
+		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
+	})
 }
 
 func (a *app) memoryShowCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
-		RunE: func(c *cobra.Command, args []string) error {
-			m, err := a.openMemory(c.Context(), args[0])
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return a.printJSON(struct {
-					Memory string `json:"memory"`
-					Text   string `json:"text"`
-				}{m.name, m.text})
-			case m.text == "":
-				return a.print(a.memoryWords().none)
-			}
-			return a.print(strings.TrimRight(m.text, "\n") + "\n")
+	return command[memory]{
+		run: func(ctx context.Context, args []string) (memory, error) { return a.openMemory(ctx, args[0]) },
+		json: func(m memory) any {
+			return struct {
+				Memory string `json:"memory"`
+				Text   string `json:"text"`
+			}{m.name, m.text}
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		text: func(m memory) string {
+			if m.text == "" {
+				return a.memoryWords().none
+			}
+			return strings.TrimRight(m.text, "\n") + "\n"
+		},
+	}.on(a, &cobra.Command{
+		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
+	})
 }
 
 func (a *app) memoryEditCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
 		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
-		RunE: func(c *cobra.Command, args []string) error {
-			m, err := a.openMemory(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			text, err := a.edited(c.Context(), m.text)
-			if err != nil || text == m.text {
-				return err
-			}
-			return m.replace(c.Context(), text)
-		},
-	}
+	}, func(ctx context.Context, args []string) (string, error) {
+		m, err := a.openMemory(ctx, args[0])
+		if err != nil {
+			return "", err
+		}
+		text, err := a.edited(ctx, m.text)
+		if err != nil || text == m.text {
+			return "", err
+		}
+		return "", m.replace(ctx, text)
+	})
 }
 
 // edited is a text as a person's editor leaves it.
@@ -159,39 +149,35 @@ func (a *app) edited(ctx context.Context, text string) (string, error) {
 }
 
 func (a *app) memoryForgetCmd() *cobra.Command {
-	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
 		Long:    "What the memory was is kept in the folder backup beside it; delete that, too, where a person asks for it.",
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
-		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) > 1) {
-				return &Failure{Code: CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
+	}
+	all := cmd.Flags().Bool("all", false, "forget everything in it")
+	return command[[]string]{
+		run: func(ctx context.Context, args []string) ([]string, error) {
+			if *all == (len(args) > 1) {
+				return nil, &Failure{Code: CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
 			}
-			m, err := a.openMemory(c.Context(), args[0])
+			m, err := a.openMemory(ctx, args[0])
 			if err != nil {
-				return err
+				return nil, err
 			}
 			text, gone := forget(m.text, args[1:])
 			if len(gone) > 0 {
-				if err := m.replace(c.Context(), text); err != nil {
-					return err
-				}
+				err = m.replace(ctx, text)
 			}
-			if asJSON {
-				return a.printJSON(struct {
-					Forgotten []string `json:"forgotten"`
-				}{gone})
-			}
-			if len(gone) == 0 {
-				return a.print(a.memoryWords().none)
-			}
-			return a.print(strings.Join(gone, "\n") + "\n")
+			return gone, err
 		},
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "forget everything in it")
-	return cmd
+		list: "forgotten",
+		text: func(gone []string) string {
+			if len(gone) == 0 {
+				return a.memoryWords().none
+			}
+			return strings.Join(gone, "\n") + "\n"
+		},
+	}.on(a, cmd)
 }
 
 // forget is a text without the lines that hold all words, and those lines. Its
@@ -227,13 +213,10 @@ func holds(line string, words []string) bool {
 type memoryWords struct{ none, empty string }
 
 func (a *app) memoryWords() memoryWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
-		return memoryWords{"没有记忆\n", "还没有任何记忆\n"}
-	}
-	return memoryWords{"nothing is remembered\n", "there are no memories\n"}
+	return inLanguage(a, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
 }
 
-func (w memoryWords) table(lines []host.MemoryLine) string {
+func (w memoryWords) table(lines []query.MemoryLine) string {
 	if len(lines) == 0 {
 		return w.empty
 	}

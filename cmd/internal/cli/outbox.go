@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -22,34 +22,36 @@ func (a *app) outboxCmd() *cobra.Command {
 }
 
 func (a *app) outboxListCmd() *cobra.Command {
-	var asJSON, parked bool
 	cmd := &cobra.Command{
 		Use: "list [CHAT]", Short: "List what is to be sent and what was put aside, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
-		RunE: func(c *cobra.Command, args []string) error {
-			return outboxes().run(a, c, args, func(lines []host.OutboxLine) error {
-				if parked {
-					lines = onlyParked(lines)
-				}
-				if asJSON {
-					return a.printJSON(struct {
-						Outbox []host.OutboxLine `json:"outbox"`
-					}{lines})
-				}
-				return a.print(a.outboxWords().table(lines, time.Now()))
-			})
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&parked, "parked", false, "only what waits for a person")
-	return cmd
+	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
+	return command[[]query.OutboxLine]{
+		run: func(ctx context.Context, args []string) ([]query.OutboxLine, error) {
+			key, err := chatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := ask(ctx, a, "outbox", query.Asked{ChatKey: key}, (*query.Desk).Outbox)
+			if *parked {
+				lines = onlyParked(lines)
+			}
+			return lines, outboxFailure(key, err)
+		},
+		list: "outbox",
+		text: func(lines []query.OutboxLine) string { return a.outboxWords().table(lines, time.Now()) },
+	}.on(a, cmd)
+}
+
+func outboxFailure(key messages.ChatKey, err error) error {
+	return chatFailure(key, "the outbox cannot be read", "sma doctor", err)
 }
 
 // outboxSettleCmd is retry, or drop.
 func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
-	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use: "retry CHAT ID|--all", Short: "Try again what was put aside",
+		Use: "retry CHAT ID|--all", Short: "Try again what was put aside", Args: cobra.RangeArgs(1, 2),
 		Long:    "Takes up what was put aside: an answer is sent from its first part that people do not have, a message is\ntaken in as a new one. The host has to run.",
 		Example: "  sma outbox retry telegram-chat-42 --all\n  sma outbox retry telegram-chat-42 ID",
 	}
@@ -58,55 +60,41 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 		cmd.Long = "Gives up what was put aside, for good. The ledger of the chat keeps what it was. The host has to run."
 		cmd.Example = "  sma outbox drop telegram-chat-42 ID\n  sma outbox drop telegram-chat-42 --all"
 	}
-	cmd.Args = cobra.RangeArgs(1, 2)
-	cmd.RunE = func(c *cobra.Command, args []string) error {
-		key, err := chatArg(args)
-		if err != nil {
-			return err
-		}
-		if all == (len(args) == 2) {
-			return &Failure{Code: CodeUsage, What: "say which one, or --all", Help: "sma outbox list " + string(key)}
-		}
-		order := host.OutboxOrder{ChatKey: key, Drop: drop}
-		if !all {
-			order.ID = args[1]
-		}
-		result, err := a.settleOutbox(c.Context(), order)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(result)
-		}
-		return a.print(a.outboxWords().settled(drop, len(result.IDs)))
-	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&all, "all", false, "everything that the chat put aside")
-	return cmd
+	all := cmd.Flags().Bool("all", false, "everything that the chat put aside")
+	return command[query.OutboxResult]{
+		run: func(ctx context.Context, args []string) (out query.OutboxResult, err error) {
+			order := query.OutboxOrder{Drop: drop}
+			if order.ChatKey, err = chatArg(args); err != nil {
+				return out, err
+			}
+			if *all == (len(args) == 2) {
+				return out, &Failure{Code: CodeUsage, What: "say which one, or --all", Help: "sma outbox list " + args[0]}
+			}
+			if !*all {
+				order.ID = args[1]
+			}
+			return a.settleOutbox(ctx, order)
+		},
+		text: func(r query.OutboxResult) string { return a.outboxWords().settled(drop, len(r.IDs)) },
+	}.on(a, cmd)
 }
 
 // settleOutbox gives the order to the host. Only its chat may settle what it owes.
-func (a *app) settleOutbox(ctx context.Context, order host.OutboxOrder) (host.OutboxResult, error) {
-	result, err := orderChat[host.OutboxResult](ctx, a, outboxes().route,
-		"no host is running here, and only a running one settles what a chat put aside", outboxes().unread, order.ChatKey, order)
-	switch {
+func (a *app) settleOutbox(ctx context.Context, order query.OutboxOrder) (query.OutboxResult, error) {
+	result, err := orderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
+	switch help := "sma outbox list " + string(order.ChatKey); {
 	case err != nil:
-		return result, err
+		err = outboxFailure(order.ChatKey, err)
 	case result.Reason == "not_parked":
-		return result, &Failure{Code: CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: "sma outbox list " + string(order.ChatKey)}
+		err = &Failure{Code: CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: help}
 	case result.Reason != "" && order.ID != "":
-		return result, &Failure{Code: CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: "sma outbox list " + string(order.ChatKey)}
-	default:
-		return result, nil
+		err = &Failure{Code: CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: help}
 	}
+	return result, err
 }
 
-func outboxes() chatList[host.OutboxLine] {
-	return chatList[host.OutboxLine]{"outbox", "the outbox cannot be read", host.ReadOutbox}
-}
-
-func onlyParked(lines []host.OutboxLine) []host.OutboxLine {
-	out := []host.OutboxLine{}
+func onlyParked(lines []query.OutboxLine) []query.OutboxLine {
+	out := []query.OutboxLine{}
 	for _, l := range lines {
 		if l.State == messages.OutboxParked {
 			out = append(out, l)
@@ -124,7 +112,7 @@ type outboxWords struct {
 
 // outboxWords are those of the terminal's language.
 func (a *app) outboxWords() outboxWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
+	if a.readsChinese() {
 		return outboxWords{
 			empty: "发件箱为空\n", retried: "已重新处理 %d 条\n", dropped: "已放弃 %d 条\n",
 			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 聊天 编号\n",
@@ -148,7 +136,7 @@ func (w outboxWords) settled(drop bool, n int) string {
 }
 
 // table writes one item a line, and below it its text.
-func (w outboxWords) table(lines []host.OutboxLine, now time.Time) string {
+func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
 	}

@@ -16,47 +16,44 @@ import (
 )
 
 func (a *app) pairCmd() *cobra.Command {
-	var bot string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: noSuchCommand,
 		Long: "Without a further word it makes the code that its bearer becomes the owner with, once.\n" +
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.checkBot(c.Context(), bot); err != nil {
-				return err
-			}
-			return a.withAccess(func(state string, people *access.Store) error {
-				return a.pairOwner(c.Context(), state, people, bot, asJSON)
-			})
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.PersistentFlags().StringVar(&bot, "bot", "telegram", "the `platform` or account, as in telegram@work")
-	cmd.AddCommand(a.pairListCmd(&bot), a.pairApproveCmd(&bot), a.pairRemoveCmd(&bot))
-	return cmd
+	bot := cmd.PersistentFlags().String("bot", "telegram", "the `platform` or account, as in telegram@work")
+	cmd.AddCommand(a.pairListCmd(bot), a.pairApproveCmd(bot), a.pairRemoveCmd(bot))
+	return command[paired]{
+		run: func(ctx context.Context, _ []string) (paired, error) {
+			if err := a.checkBot(ctx, *bot); err != nil {
+				return paired{}, err
+			}
+			return withAccess(a, func(state string, people *access.Store) (paired, error) { return a.pairOwner(ctx, state, people, *bot) })
+		},
+		text: func(p paired) string { return p.text(*bot, isTerminal(a.Stdout)) },
+	}.on(a, cmd)
 }
 
 // withAccess works with the file of who may use the bots. A host that runs sees
 // the change at once.
-func (a *app) withAccess(work func(state string, people *access.Store) error) error {
+func withAccess[T any](a *app, work func(state string, people *access.Store) (T, error)) (out T, err error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
-		return err
+		return out, err
 	}
 	people, err := access.Open(filepath.Join(state, "access.json"), access.Options{})
 	if err != nil {
-		return &Failure{Code: CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
+		return out, &Failure{Code: CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
 	}
-	err = work(state, people)
+	out, err = work(state, people)
 	if _, ok := errors.AsType[*Failure](err); err == nil || ok {
-		return err
+		return out, err
 	}
-	return &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
+	return out, &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
-// checkBot refuses a bot that nobody could send a code to, and tells of one that is off.
+// checkBot refuses a bot that the settings do not name, and warns about one that is off.
 func (a *app) checkBot(ctx context.Context, bot string) error {
 	dir, state, err := a.folders(nil)
 	if err != nil {
@@ -85,29 +82,31 @@ type paired struct {
 	Owner *access.Person `json:"owner,omitempty"`
 }
 
-func (a *app) pairOwner(ctx context.Context, state string, people *access.Store, bot string, asJSON bool) error {
+func (a *app) pairOwner(ctx context.Context, state string, people *access.Store, bot string) (paired, error) {
 	code, err := people.OwnerCode(ctx, bot)
 	if err != nil {
-		return err
+		return paired{}, err
 	}
 	out := paired{Code: code, Owner: people.Account(bot).Owner}
 	if name := a.botName(ctx, state, bot); name != "" && code != "" {
 		out.Link = "https://t.me/" + name + "?start=" + code
 	}
-	if asJSON {
-		return a.printJSON(out)
-	}
+	return out, nil
+}
+
+// text says how the owner is paired; drawn adds the link as a QR code.
+func (p paired) text(bot string, drawn bool) string {
 	switch {
-	case code == "":
-		return a.print(fmt.Sprintf("%s has an owner already: %s (%s)\n", bot, out.Owner.Name, out.Owner.ID))
-	case out.Link == "":
-		return a.print(fmt.Sprintf("Send /start %s to the bot. Whoever does so within an hour becomes its owner.\n", code))
+	case p.Code == "":
+		return fmt.Sprintf("%s has an owner already: %s (%s)\n", bot, p.Owner.Name, p.Owner.ID)
+	case p.Link == "":
+		return fmt.Sprintf("Send /start %s to the bot. Whoever does so within an hour becomes its owner.\n", p.Code)
 	}
-	text := fmt.Sprintf("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", out.Link)
-	if isTerminal(a.Stdout) {
-		text += drawCode(out.Link)
+	text := fmt.Sprintf("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", p.Link)
+	if drawn {
+		text += drawCode(p.Link)
 	}
-	return a.print(text)
+	return text
 }
 
 // botName is the bot's name as the running host knows it; empty: unknown.
@@ -151,25 +150,21 @@ func drawCode(text string) string {
 }
 
 func (a *app) pairListCmd(bot *string) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
-		Example: "  sma pair list\n  sma pair list --json",
-		RunE: func(*cobra.Command, []string) error {
-			return a.withAccess(func(_ string, people *access.Store) error {
+	return command[access.Account]{
+		run: func(context.Context, []string) (access.Account, error) {
+			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) {
 				account := people.Account(*bot)
 				for i := range account.Codes {
 					account.Codes[i].Code = "" // a code is for its bearer
 				}
-				if asJSON {
-					return a.printJSON(account)
-				}
-				return a.print(accountText(account))
+				return account, nil
 			})
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		text: accountText,
+	}.on(a, &cobra.Command{
+		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
+		Example: "  sma pair list\n  sma pair list --json",
+	})
 }
 
 func accountText(account access.Account) string {
@@ -195,43 +190,35 @@ func accountText(account access.Account) string {
 }
 
 func (a *app) pairApproveCmd(bot *string) *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "approve CODE", Short: "Let the person in whom the bot gave this code", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.withAccess(func(_ string, people *access.Store) error {
-				who, ok, err := people.Approve(c.Context(), *bot, args[0])
-				if err != nil {
-					return err
-				}
-				if !ok {
-					return &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
-				}
-				return a.print(fmt.Sprintf("%s (%s) may use the bot now\n", oneLine(who.Name, 60), who.ID))
-			})
-		},
-	}
+	}, func(ctx context.Context, args []string) (string, error) {
+		return withAccess(a, func(_ string, people *access.Store) (string, error) {
+			who, ok, err := people.Approve(ctx, *bot, args[0])
+			if err == nil && !ok {
+				err = &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
+			}
+			return fmt.Sprintf("%s (%s) may use the bot now\n", oneLine(who.Name, 60), who.ID), err
+		})
+	})
 }
 
 func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "remove ID", Short: "Take a person's or a group's access away", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.withAccess(func(_ string, people *access.Store) error {
-				person, err := people.Remove(c.Context(), *bot, args[0])
-				if err != nil {
-					return err
-				}
-				group, err := people.ForbidGroup(c.Context(), *bot, args[0])
-				if err != nil {
-					return err
-				}
-				if !person && !group {
-					return &Failure{Code: CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
-				}
-				return a.print(args[0] + " has no access any more\n")
-			})
-		},
-	}
+	}, func(ctx context.Context, args []string) (string, error) {
+		return withAccess(a, func(_ string, people *access.Store) (string, error) {
+			person, err := people.Remove(ctx, *bot, args[0])
+			if err != nil {
+				return "", err
+			}
+			group, err := people.ForbidGroup(ctx, *bot, args[0])
+			if err == nil && !person && !group {
+				err = &Failure{Code: CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
+			}
+			return args[0] + " has no access any more\n", err
+		})
+	})
 }

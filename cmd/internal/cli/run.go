@@ -37,17 +37,17 @@ func (a *app) run(ctx context.Context, args []string) error {
 }
 
 // serve starts a host, shows that it is ready, and stops it when ctx ends. Folders of
-// the options are given; settings, logger and version come from here.
+// the options are given; serve sets settings, logger and version.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
 	a.also = also
-	loaded, err := a.loadWith(o.Dir, also)
+	loaded, err := a.loadWith(o.Dir, also, false)
 	if err != nil {
 		return err
 	}
 	a.warn(loaded.Findings)
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
-	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also) }
+	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also, false) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
 	o.Questions = a.questions(o.Dir, o.State)
 	h := host.New(o)

@@ -6,13 +6,16 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -35,7 +38,7 @@ type sent struct {
 	// Reason of a failed message is a word for programs, Error the sentence for people.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Waiting are the requests that somebody has to decide.
+	// Waiting are the requests that wait for a decision.
 	Waiting json.RawMessage `json:"waiting,omitempty"`
 	// Demo says that the built-in demo model answers, which is no assistant.
 	Demo bool `json:"demo,omitempty"`
@@ -55,7 +58,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	}
 	if about, err := client.Status(ctx); err == nil && about.Demo {
 		s.Demo = true
-		a.say("%s", a.inLanguage("demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
+		a.say("%s", inLanguage(a, "demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
 	}
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
@@ -83,7 +86,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		s.Text = outcome.Text
 	}
 	if cut != nil && wrote != "" { // the model's answer broke off, and these words of it are void
-		a.say("\n%s", a.inLanguage("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
+		a.say("\n%s", inLanguage(a, "the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
 	}
 	if s.asJSON {
@@ -124,7 +127,7 @@ func (a *app) printFiles(list []terminal.SentFile) error {
 	return nil
 }
 
-// finishText ends an answer of which wrote was printed as it came.
+// finishText ends an answer of which wrote was printed while it was streamed.
 func (a *app) finishText(wrote, text string) error {
 	if wrote == "" {
 		if isTerminal(a.Stdout) {
@@ -142,11 +145,11 @@ func (a *app) finishText(wrote, text string) error {
 }
 
 // verdict is the exit code of a message's state, with what people should know. Requests
-// are written out whole, so that nobody decides what they have not read.
+// are written out whole, so that people have read what they decide.
 func (a *app) verdict(state string, s sent) error {
 	switch s.State {
 	case stateWaiting:
-		var lines []host.ApprovalLine
+		var lines []query.ApprovalLine
 		if err := json.Unmarshal(s.Waiting, &lines); err != nil || len(lines) == 0 {
 			return &Failure{Code: CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
 		}
@@ -158,12 +161,12 @@ func (a *app) verdict(state string, s sent) error {
 			return err
 		}
 		f := &Failure{
-			Code: CodeWaiting, What: a.inLanguage("the agent waits for a decision", "正在等待审批"),
+			Code: CodeWaiting, What: inLanguage(a, "the agent waits for a decision", "正在等待审批"),
 			Help: "sma approvals approve" + a.again(dir, state) + " " + string(lines[0].ChatKey) + " " + numbers(lines),
 		}
 		return f
 	case stateFailed:
-		f := &Failure{Code: CodeFailed, What: a.inLanguage("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		f := &Failure{Code: CodeFailed, What: inLanguage(a, "no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
 		if s.Error != "" && s.Error != s.Reason {
 			f.Why = errors.New(s.Error)
 		}
@@ -176,24 +179,63 @@ func (a *app) verdict(state string, s sent) error {
 	}
 }
 
-// inLanguage chooses the words of the terminal's language.
-func (a *app) inLanguage(english, chinese string) string {
-	if a.readsChinese() {
-		return chinese
-	}
-	return english
-}
-
-// readsChinese reports whether the terminal's language is Chinese.
-func (a *app) readsChinese() bool {
-	return strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh")
-}
-
 // numbers are those by which requests are named on a command line.
-func numbers(lines []host.ApprovalLine) string {
+func numbers(lines []query.ApprovalLine) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = strconv.Itoa(l.N)
 	}
 	return strings.Join(out, " ")
+}
+
+// textWith is the text of a message that may have files instead.
+func (a *app) textWith(args, files []string) (string, error) {
+	switch {
+	case len(args) > 0 && (args[0] != "" || len(files) == 0):
+		return a.textOf(args[0])
+	case len(files) == 0:
+		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
+	}
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return "", unreadable(name, err)
+		}
+	}
+	return "", nil
+}
+
+func unreadable(name string, err error) error {
+	if err == nil {
+		err = errors.New("it is not an ordinary file")
+	}
+	return &Failure{Code: CodeUsage, What: "the file " + name + " cannot be sent", Why: err, Help: "sma send --file PATH 'What is this?'"}
+}
+
+// upload hands files to a chat before the message that names them.
+func upload(ctx context.Context, client *terminal.Client, chat string, files []string) ([]terminal.File, error) {
+	var out []terminal.File
+	for _, name := range files {
+		sent, err := uploadOne(ctx, client, chat, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sent)
+	}
+	return out, nil
+}
+
+func uploadOne(ctx context.Context, client *terminal.Client, chat, name string) (terminal.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return terminal.File{}, unreadable(name, err)
+	}
+	defer func() { _ = f.Close() }() // only read from
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return terminal.File{}, unreadable(name, err)
+	}
+	sent, err := client.Upload(ctx, chat, name, f)
+	if _, refused := errors.AsType[*terminal.RefusedError](err); refused {
+		return sent, &Failure{Code: CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show limits.fileMB"}
+	}
+	return sent, fromClient(err)
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,28 +18,18 @@ import (
 // load reads the settings of a project. Settings that cannot be used are a
 // [Failure] that lists every finding.
 func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
-	return a.loadMerged(dir, a.also, strict)
+	return a.loadWith(dir, a.also, strict)
 }
 
 // loadWith is load with settings of a command's own, which --set may override.
-func (a *app) loadWith(dir string, also map[string]string) (*config.Loaded, error) {
-	return a.loadMerged(dir, also, false)
-}
-
-func (a *app) loadMerged(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
-	flags, err := a.flags()
-	if err != nil {
+func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
+	flags := maps.Clone(also)
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	if err := a.addFlags(flags); err != nil {
 		return nil, err
 	}
-	merged := maps.Clone(also)
-	if merged == nil {
-		merged = map[string]string{}
-	}
-	maps.Copy(merged, flags)
-	return a.loadFlags(dir, merged, strict)
-}
-
-func (a *app) loadFlags(dir string, flags map[string]string, strict bool) (*config.Loaded, error) {
 	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Names: a.EnvNames, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
 	if err == nil {
 		return loaded, nil
@@ -68,32 +60,25 @@ type checked struct {
 }
 
 func (a *app) configCheckCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
-		Example: "  sma config check\n  sma config check --dir ./mybot --json",
-		RunE: func(c *cobra.Command, _ []string) error {
+	return command[checked]{
+		run: func(ctx context.Context, _ []string) (checked, error) {
 			dir, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return checked{}, err
 			}
-			result, err := askRunning(c.Context(), a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = a.printJSON(result)
-			} else {
-				err = a.print(result.text())
-			}
-			if err == nil && !result.OK {
-				err = &Failure{Code: CodeConfig, What: "the settings have faults"}
-			}
-			return err
+			return askRunning(ctx, a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		text: checked.text,
+		verdict: func(c checked) error {
+			if c.OK {
+				return nil
+			}
+			return &Failure{Code: CodeConfig, What: "the settings have faults"}
+		},
+	}.on(a, &cobra.Command{
+		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
+		Example: "  sma config check\n  sma config check --dir ./mybot --json",
+	})
 }
 
 func (a *app) check(dir, state string) (checked, error) {
@@ -141,26 +126,24 @@ func (c checked) text() string {
 }
 
 func (a *app) configShowCmd() *cobra.Command {
-	var asJSON, origin bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
 		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			dir, state, err := a.folders(nil)
-			if err != nil {
-				return err
-			}
-			settings, err := askRunning(c.Context(), a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
-			if err != nil {
-				return err
-			}
-			a.warn(settings.Findings)
-			return a.print(settings.text(asJSON, origin))
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
-	return cmd
+	asJSON := cmd.Flags().Bool("json", false, "write one JSON document")
+	origin := cmd.Flags().Bool("origin", false, "say where each value comes from")
+	return a.prints(cmd, func(ctx context.Context, _ []string) (string, error) {
+		dir, state, err := a.folders(nil)
+		if err != nil {
+			return "", err
+		}
+		settings, err := askRunning(ctx, a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
+		if err != nil {
+			return "", err
+		}
+		a.warn(settings.Findings)
+		return settings.text(*asJSON, *origin), nil
+	})
 }
 
 // settingsText writes the settings that count, secrets hidden.
@@ -185,11 +168,151 @@ func settingsText(loaded *config.Loaded, asJSON, origin bool) (string, error) {
 }
 
 func (a *app) configSchemaCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of ship.json", Args: cobra.NoArgs,
 		Example: "  sma config schema > ship.schema.json\n  sma config schema | less",
-		RunE: func(*cobra.Command, []string) error {
-			return a.print(strings.TrimRight(string(config.Schema()), "\n") + "\n")
-		},
+	}, func(context.Context, []string) (string, error) {
+		return strings.TrimRight(string(config.Schema()), "\n") + "\n", nil
+	})
+}
+
+// The questions that a command asks the running host, since only its process knows its
+// environment and flags.
+const (
+	aboutDoctor       = "doctor"
+	aboutDoctorOnline = "doctor-online"
+	aboutCheck        = "config-check"
+	aboutShow         = "config-show"
+	aboutBots         = "bots"
+)
+
+// askWithin bounds a question to the running host; doctor --online asks several services.
+const askWithin = 2 * time.Minute
+
+// hostAnswer is a host's answer to a question: a value, or the failure to produce one.
+type hostAnswer struct {
+	Value   json.RawMessage `json:"value,omitempty"`
+	Failure *hostFailure    `json:"failure,omitempty"`
+}
+
+// hostFailure is a [Failure] on its way between processes.
+type hostFailure struct {
+	Code int    `json:"code"`
+	What string `json:"what"`
+	Help string `json:"help,omitempty"`
+}
+
+// questions are what a host of this process answers, with its own environment and flags.
+func (a *app) questions(dir, state string) map[string]func(context.Context) any {
+	doctor := func(online bool) func(context.Context) any {
+		return func(ctx context.Context) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
 	}
+	return map[string]func(context.Context) any{
+		aboutDoctor: doctor(false), aboutDoctorOnline: doctor(true),
+		aboutCheck: func(context.Context) any { return answerOf(a.check(dir, state)) },
+		aboutShow:  func(context.Context) any { return answerOf(a.shown(dir)) },
+		aboutBots:  func(context.Context) any { return answerOf(a.bots(dir)) },
+	}
+}
+
+// answerOf makes an answer of a value or an error.
+func answerOf[T any](value T, err error) hostAnswer {
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(value); err == nil {
+			return hostAnswer{Value: text}
+		}
+	}
+	f, ok := errors.AsType[*Failure](err)
+	if !ok {
+		f = &Failure{Code: CodeFailed}
+	}
+	return hostAnswer{Failure: &hostFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
+}
+
+// askRunning asks the host that runs on a state folder, or, if none does, answers here. It says
+// on stderr whose environment the answer speaks of if that is not this terminal's.
+// Settings of this command line are a question about this terminal, never about the host.
+func askRunning[T any](ctx context.Context, a *app, state, what string, here func() (T, error)) (T, error) {
+	h := newControl(state)
+	status, err := h.status(ctx)
+	if err != nil {
+		return here()
+	}
+	if len(a.sets) > 0 {
+		a.say("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", status.PID)
+		return here()
+	}
+	h.http.Timeout = askWithin
+	var answer hostAnswer
+	var out T
+	switch err := h.get(ctx, "/control/ask/"+what, &answer); {
+	case errors.Is(err, errNoChat), errors.Is(err, errNotRunning): // a host of sma send or chat, or an older one
+		return here()
+	case err != nil:
+		return out, noAnswer(err)
+	}
+	a.say("note: this is what the running host says (process %d): its environment and flags count, not this terminal's", status.PID)
+	if f := answer.Failure; f != nil {
+		return out, &Failure{Code: f.Code, What: f.What, Help: f.Help}
+	}
+	if err := json.Unmarshal(answer.Value, &out); err != nil {
+		return out, noAnswer(fmt.Errorf("read the answer: %w", err))
+	}
+	return out, nil
+}
+
+// shownSettings are the settings as config show prints them, secrets hidden.
+type shownSettings struct {
+	Findings   []config.Finding `json:"findings"`
+	Text       string           `json:"text"`
+	TextOrigin string           `json:"textOrigin"`
+	JSON       string           `json:"json"`
+	JSONOrigin string           `json:"jsonOrigin"`
+}
+
+// shown are the settings of this process.
+func (a *app) shown(dir string) (shownSettings, error) {
+	loaded, err := a.load(dir, false)
+	if err != nil {
+		return shownSettings{}, err
+	}
+	out := shownSettings{Findings: loaded.Findings}
+	for _, form := range []struct {
+		into           *string
+		asJSON, origin bool
+	}{{&out.Text, false, false}, {&out.TextOrigin, false, true}, {&out.JSON, true, false}, {&out.JSONOrigin, true, true}} {
+		if *form.into, err = settingsText(loaded, form.asJSON, form.origin); err != nil {
+			return out, &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
+		}
+	}
+	return out, nil
+}
+
+// text is one of the forms.
+func (s shownSettings) text(asJSON, origin bool) string {
+	switch {
+	case asJSON && origin:
+		return s.JSONOrigin
+	case asJSON:
+		return s.JSON
+	case origin:
+		return s.TextOrigin
+	default:
+		return s.Text
+	}
+}
+
+// bots are the bots that the settings name, and whether each is on.
+func (a *app) bots(dir string) (map[string]bool, error) {
+	loaded, err := a.load(dir, false)
+	if err != nil {
+		return nil, err
+	}
+	adapters := loaded.Settings.Adapters
+	on := map[string]bool{"telegram": adapters.Telegram.Enabled, "feishu": adapters.Feishu.Enabled}
+	for name := range adapters.Telegram.Accounts {
+		on["telegram@"+name] = adapters.Telegram.Enabled
+	}
+	return on, nil
 }

@@ -11,7 +11,7 @@ import (
 // ends the context, with a [Signal] as its cause; the second ends the process at
 // once, which loses nothing that was accepted. A command may take Ctrl-C itself.
 // SIGHUP counts where a person sits at a terminal, which is closed then. A service
-// is sent it to read its settings, which a host does by itself: it goes on.
+// is sent it to read its settings again, which a host does by itself, so it continues.
 type signals struct {
 	taken    atomic.Pointer[chan os.Signal]
 	terminal bool

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
@@ -40,19 +40,11 @@ func (a *app) openSkills(ctx context.Context) (skills, error) {
 	if err != nil {
 		return skills{}, err
 	}
-	s := skills{set: host.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: host.SkillStore(state)}
+	s := skills{set: agentdir.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: agentdir.SkillStore(state)}
 	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
 		return s, &Failure{Code: CodeFailed, What: "what was agreed to cannot be read", Why: err}
 	}
 	return s, nil
-}
-
-func (s skills) find(name string) (skill.Skill, error) {
-	found, ok := s.set.Find(strings.ToLower(name))
-	if !ok {
-		return found, &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no skill %q that can be loaded", name), Help: "sma skills list"}
-	}
-	return found, nil
 }
 
 // skillLine is a skill as JSON. Members are only added.
@@ -84,114 +76,110 @@ func (s skills) line(k skill.Skill) skillLine {
 }
 
 func (a *app) skillsListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	type list struct {
+		Skills   []skillLine     `json:"skills"`
+		Problems []skill.Problem `json:"problems,omitempty"`
+	}
+	return command[list]{
+		run: func(ctx context.Context, _ []string) (list, error) {
+			s, err := a.openSkills(ctx)
+			if err != nil {
+				return list{}, err
+			}
+			out := list{[]skillLine{}, s.set.Problems}
+			for _, k := range s.set.Skills {
+				out.Skills = append(out.Skills, s.line(k))
+			}
+			return out, nil
+		},
+		text: func(l list) string { return a.skillWords().table(l.Skills, l.Problems) },
+	}.on(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and what was left out", Args: cobra.NoArgs, Example: "  sma skills list --json",
 		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.openSkills(c.Context())
-			if err != nil {
-				return err
-			}
-			lines := []skillLine{}
-			for _, k := range s.set.Skills {
-				lines = append(lines, s.line(k))
-			}
-			if asJSON {
-				return a.printJSON(struct {
-					Skills   []skillLine     `json:"skills"`
-					Problems []skill.Problem `json:"problems,omitempty"`
-				}{lines, s.set.Problems})
-			}
-			return a.print(a.skillWords().table(lines, s.set.Problems))
-		},
+	})
+}
+
+// namedSkill is the skill that the arguments name, among all skills.
+func (a *app) namedSkill(ctx context.Context, args []string) (skills, skill.Skill, error) {
+	s, err := a.openSkills(ctx)
+	if err != nil {
+		return s, skill.Skill{}, err
 	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	k, ok := s.set.Find(strings.ToLower(args[0]))
+	if !ok {
+		err = &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no skill %q that can be loaded", args[0]), Help: "sma skills list"}
+	}
+	return s, k, err
 }
 
 func (a *app) skillsShowCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf",
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openSkills(c.Context())
-			if err != nil {
-				return err
-			}
-			k, err := s.find(args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				line := s.line(k)
-				line.Text = k.Text
-				return a.printJSON(line)
-			}
-			text := k.Describe() + "state: " + string(skill.StateOf(k, s.approvals)) + "\n"
-			if len(k.Unknown) > 0 {
-				text += "allowed tools that mean nothing here: " + oneLine(strings.Join(k.Unknown, ", "), 500) + "\n"
-			}
-			return a.print(text + "\n" + k.Text + "\n")
-		},
+	type shown struct {
+		skill.Skill
+		line skillLine
 	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	return command[shown]{
+		run: func(ctx context.Context, args []string) (shown, error) {
+			s, k, err := a.namedSkill(ctx, args)
+			return shown{k, s.line(k)}, err
+		},
+		json: func(s shown) any {
+			s.line.Text = s.Text
+			return s.line
+		},
+		text: func(s shown) string {
+			text := s.Describe() + "state: " + string(s.line.State) + "\n"
+			if len(s.Unknown) > 0 {
+				text += "allowed tools that mean nothing here: " + oneLine(strings.Join(s.Unknown, ", "), 500) + "\n"
+			}
+			return text + "\n" + s.Text + "\n"
+		},
+	}.on(a, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
 }
 
 func (a *app) skillsApproveCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "approve NAME", Short: "Agree to a skill as it is now", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
 		Long: "From then on it loads in every chat without a question, until something in its folder changes.",
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openSkills(c.Context())
-			if err != nil {
-				return err
+	}, func(ctx context.Context, args []string) (string, error) {
+		s, k, err := a.namedSkill(ctx, args)
+		if err != nil {
+			return "", err
+		}
+		if skill.StateOf(k, s.approvals) != skill.StatePinned {
+			agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: "sma skills"}
+			if err := s.store.ApproveSkill(ctx, agreed); err != nil {
+				return "", &Failure{Code: CodeFailed, What: "the skill could not be approved", Why: err}
 			}
-			k, err := s.find(args[0])
-			if err != nil {
-				return err
-			}
-			if skill.StateOf(k, s.approvals) != skill.StatePinned {
-				agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: "sma skills"}
-				if err := s.store.ApproveSkill(c.Context(), agreed); err != nil {
-					return &Failure{Code: CodeFailed, What: "the skill could not be approved", Why: err}
-				}
-			}
-			return a.print(k.Name + " " + k.Digest + "\n")
-		},
-	}
+		}
+		return k.Name + " " + k.Digest + "\n", nil
+	})
 }
 
 func (a *app) skillsForgetCmd() *cobra.Command {
-	return &cobra.Command{
+	return a.prints(&cobra.Command{
 		Use: "forget NAME", Short: "Ask again before a skill loads", Args: cobra.ExactArgs(1), Example: "  sma skills forget pdf",
 		Long: "Its folder stays as it is. Chats that have loaded it keep it until they no longer need it.",
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openSkills(c.Context())
-			if err != nil {
-				return err
-			}
-			gone, err := s.store.ForgetSkill(c.Context(), strings.ToLower(args[0]))
-			switch {
-			case err != nil:
-				return &Failure{Code: CodeFailed, What: "the skill could not be forgotten", Why: err}
-			case !gone:
-				return a.print(a.skillWords().none)
-			}
-			return a.print(a.skillWords().forgotten)
-		},
-	}
+	}, func(ctx context.Context, args []string) (string, error) {
+		s, err := a.openSkills(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch gone, err := s.store.ForgetSkill(ctx, strings.ToLower(args[0])); {
+		case err != nil:
+			return "", &Failure{Code: CodeFailed, What: "the skill could not be forgotten", Why: err}
+		case !gone:
+			return a.skillWords().none, nil
+		}
+		return a.skillWords().forgotten, nil
+	})
 }
 
 // skillWords are what the commands say to people, in one language.
 type skillWords struct{ empty, none, forgotten string }
 
 func (a *app) skillWords() skillWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
-		return skillWords{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"}
-	}
-	return skillWords{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"}
+	return inLanguage(a, skillWords{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"},
+		skillWords{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"})
 }
 
 func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {

@@ -9,47 +9,46 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
 const stateStopped host.State = "stopped"
 
 func (a *app) statusCmd() *cobra.Command {
-	var asJSON, probe bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Say whether a host runs here and how it does", Args: cobra.NoArgs,
 		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, state, err := a.folders(nil)
-			if err != nil {
-				return err
-			}
-			s, err := newControl(state).status(c.Context())
-			if errors.Is(err, errNotRunning) {
-				s, err = host.Status{State: stateStopped}, nil
-			}
-			if err != nil {
-				return noAnswer(err)
-			}
-			return a.showStatus(s, asJSON, probe)
-		},
 	}
-	addJSON(cmd, &asJSON)
-	cmd.Flags().BoolVar(&probe, "probe", false, "print nothing; the exit code says whether it is ready")
+	probe := cmd.Flags().Bool("probe", false, "print nothing; the exit code says whether it is ready")
+	shown := command[host.Status]{run: a.status, text: statusText}.on(a, cmd).RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*probe {
+			return shown(cmd, args)
+		}
+		s, err := a.status(cmd.Context(), args)
+		if err == nil && s.NotReady() != "" {
+			err = &Failure{Code: CodeFailed, What: s.NotReady()}
+		}
+		return err
+	}
 	return cmd
 }
 
-func (a *app) showStatus(s host.Status, asJSON, probe bool) error {
-	switch {
-	case probe && s.NotReady() != "":
-		return &Failure{Code: CodeFailed, What: s.NotReady()}
-	case probe:
-		return nil
-	case asJSON:
-		return a.printJSON(s)
-	default:
-		return a.print(statusText(s))
+// status is that of the host that runs. Without one, the state is [stateStopped].
+func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
+	_, state, err := a.folders(nil)
+	if err != nil {
+		return host.Status{}, err
 	}
+	s, err := newControl(state).status(ctx)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return host.Status{State: stateStopped}, nil
+	case err != nil:
+		return s, noAnswer(err)
+	}
+	return s, nil
 }
 
 func statusText(s host.Status) string {
@@ -127,4 +126,52 @@ func (a *app) folders(args []string) (dir, state string, err error) {
 func running(ctx context.Context, state string) bool {
 	_, err := newControl(state).status(ctx)
 	return err == nil
+}
+
+func (a *app) linkCmd() *cobra.Command {
+	return a.prints(&cobra.Command{
+		Use: "link", Short: "Print the link that logs a browser in to the web page", Args: cobra.NoArgs,
+		Long: "Prints the address of the running host's web page, with its token. Whoever has this link can do\n" +
+			"what you can do on the page. The token is in .ship/web.token; without that file the next start\n" +
+			"makes a new one, and old links are worth nothing.",
+		Example: "  sma link\n  sma link -C ./mybot",
+	}, func(ctx context.Context, _ []string) (string, error) {
+		dir, state, err := a.folders(nil)
+		if err != nil {
+			return "", err
+		}
+		link, err := a.link(ctx, dir, state)
+		return link + "\n", err
+	})
+}
+
+// link is the address that logs in. The running host knows where its page is, and the
+// file has the token.
+func (a *app) link(ctx context.Context, dir, state string) (string, error) {
+	where, err := newControl(state).login(ctx)
+	switch {
+	case errors.Is(err, errNotRunning):
+		return "", &Failure{Code: CodeUnreachable, What: "no host is running here, so there is no page", Help: "sma run " + shellWord(dir)}
+	case err != nil:
+		return "", noAnswer(err)
+	}
+	switch where.By {
+	case host.LoginFile:
+	case host.LoginOpen:
+		return where.Page, nil
+	case host.LoginSetting:
+		a.say("The page asks for the token that adapters.web.token is set to.")
+		return where.Page, nil
+	default:
+		return "", &Failure{Code: CodeFailed, What: "the host has no web page", Help: "set adapters.web.enabled to true"}
+	}
+	file := host.TokenFile(state)
+	token, err := file.Read()
+	if err != nil {
+		return "", &Failure{
+			Code: CodeConfig, What: "the token of the web page cannot be used", Why: err,
+			Help: fmt.Sprintf("remove %s if it is there, and start the host again: it makes a new token", file.Path()),
+		}
+	}
+	return web.LoginLink(where.Page, token), nil
 }

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -45,7 +46,7 @@ func (a *app) openTasks() (tasks, error) {
 	if err != nil {
 		return tasks{}, err
 	}
-	return tasks{host.TaskStore(state, loaded.Settings.Timezone), host.Zone(loaded.Settings.Timezone), state}, nil
+	return tasks{host.TaskStore(state, loaded.Settings.Timezone), agentdir.Zone(loaded.Settings.Timezone), state}, nil
 }
 
 // taskLine is a task as JSON. Members are only added.
@@ -65,7 +66,7 @@ type taskLine struct {
 	Path     string                 `json:"path"`
 }
 
-// taskFire is the newest time of a task that came.
+// taskFire is the newest time of a task that has passed.
 type taskFire struct {
 	Planned time.Time        `json:"planned"`
 	Result  string           `json:"result"`
@@ -112,64 +113,64 @@ func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem
 	return out, problems, nil
 }
 
-func (a *app) tasksListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			t, err := a.openTasks()
-			if err != nil {
-				return err
-			}
-			lines, problems, err := t.lines(c.Context())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(struct {
-					Tasks    []taskLine                `json:"tasks"`
-					Problems []persistence.TaskProblem `json:"problems,omitempty"`
-				}{lines, problems})
-			}
-			return a.print(a.taskWords().table(lines, problems))
-		},
+// taskList is the JSON of tasks list.
+type taskList struct {
+	Tasks    []taskLine                `json:"tasks"`
+	Problems []persistence.TaskProblem `json:"problems,omitempty"`
+}
+
+// listTasks are the tasks of the project, which is returned with them.
+func (a *app) listTasks(ctx context.Context) (tasks, taskList, error) {
+	t, err := a.openTasks()
+	if err != nil {
+		return t, taskList{}, err
 	}
-	addJSON(cmd, &asJSON)
-	return cmd
+	lines, problems, err := t.lines(ctx)
+	return t, taskList{lines, problems}, err
+}
+
+// find is one task of a list.
+func (l taskList) find(id string) (taskLine, bool) {
+	i := slices.IndexFunc(l.Tasks, func(t taskLine) bool { return t.ID == id })
+	if i < 0 {
+		return taskLine{}, false
+	}
+	return l.Tasks[i], true
+}
+
+func (a *app) tasksListCmd() *cobra.Command {
+	return command[taskList]{
+		run: func(ctx context.Context, _ []string) (taskList, error) {
+			_, list, err := a.listTasks(ctx)
+			return list, err
+		},
+		text: func(l taskList) string { return a.taskWords().table(l.Tasks, l.Problems) },
+	}.on(a, &cobra.Command{
+		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
+	})
 }
 
 func (a *app) tasksShowCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup",
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := a.openTasks()
+	return command[taskLine]{
+		run: func(ctx context.Context, args []string) (taskLine, error) {
+			t, list, err := a.listTasks(ctx)
 			if err != nil {
-				return err
+				return taskLine{}, err
 			}
-			lines, problems, err := t.lines(c.Context())
-			if err != nil {
-				return err
+			if line, ok := list.find(args[0]); ok {
+				return line, nil
 			}
-			for _, l := range lines {
-				if l.ID != args[0] {
-					continue
-				}
-				if asJSON {
-					return a.printJSON(l)
-				}
-				return a.print(a.taskWords().table([]taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n")
-			}
-			for _, p := range problems {
+			for _, p := range list.Problems {
 				if p.Path == t.store.Path(args[0]) {
-					return &Failure{Code: CodeFailed, What: p.String()}
+					return taskLine{}, &Failure{Code: CodeFailed, What: p.String()}
 				}
 			}
-			return noTask(args[0])
+			return taskLine{}, noTask(args[0])
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		text: func(l taskLine) string {
+			return a.taskWords().table([]taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
+		},
+	}.on(a, &cobra.Command{Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
 }
 
 func noTask(id string) error {
@@ -196,36 +197,6 @@ func (a *app) tasksAddCmd() *cobra.Command {
 			"--say, go to --chat.",
 		Example: "  sma tasks add report --title \"Morning report\" --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --do \"Sum up the news.\"\n" +
 			"  sma tasks add tea --in 20m --chat web-chat-me --say \"Tea is ready.\"",
-		RunE: func(c *cobra.Command, args []string) error {
-			opened, err := a.openTasks()
-			if err != nil {
-				return err
-			}
-			t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
-			t.Title = cmp.Or(t.Title, t.ID)
-			if cron, ok := schedule.Phrase(t.Cron); ok {
-				t.Cron = cron
-			}
-			if t.When, err = moment(t, when, delay, opened.zone); err != nil {
-				return &Failure{Code: CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
-			}
-			if _, err := opened.store.Check(t); err != nil {
-				return &Failure{Code: CodeUsage, What: "that is no task", Why: err, Help: "sma tasks add --help"}
-			}
-			if err := opened.store.AddTask(c.Context(), t); err != nil {
-				return taskFailure(t.ID, err)
-			}
-			lines, _, err := opened.lines(c.Context())
-			if err != nil {
-				return err
-			}
-			for _, l := range lines {
-				if l.ID == t.ID {
-					return a.print(a.taskWords().table([]taskLine{l}, nil))
-				}
-			}
-			return nil
-		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&t.Title, "title", "", "what people know it by (the ID)")
@@ -237,7 +208,37 @@ func (a *app) tasksAddCmd() *cobra.Command {
 	f.StringVar(&t.Say, "say", "", "the text to send")
 	f.StringVar(&t.Body, "do", "", "the instructions to follow")
 	f.StringVar(&catchUp, "catch-up", string(persistence.CatchUpOnce), "what is missed while no host runs: once or skip")
-	return cmd
+	return a.prints(cmd, func(ctx context.Context, args []string) (string, error) {
+		t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
+		t.Title = cmp.Or(t.Title, t.ID)
+		return a.addTask(ctx, t, when, delay)
+	})
+}
+
+// addTask adds a task and shows it.
+func (a *app) addTask(ctx context.Context, t persistence.Task, when, delay string) (string, error) {
+	opened, err := a.openTasks()
+	if err != nil {
+		return "", err
+	}
+	if cron, ok := schedule.Phrase(t.Cron); ok {
+		t.Cron = cron
+	}
+	if t.When, err = moment(t, when, delay, opened.zone); err != nil {
+		return "", &Failure{Code: CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
+	}
+	if _, err := opened.store.Check(t); err != nil {
+		return "", &Failure{Code: CodeUsage, What: "that is no task", Why: err, Help: "sma tasks add --help"}
+	}
+	if err := opened.store.AddTask(ctx, t); err != nil {
+		return "", taskFailure(t.ID, err)
+	}
+	_, list, err := a.listTasks(ctx)
+	line, ok := list.find(t.ID)
+	if err != nil || !ok {
+		return "", err
+	}
+	return a.taskWords().table([]taskLine{line}, nil), nil
 }
 
 // moment is the single time of a task, if it has one.
@@ -261,80 +262,64 @@ func moment(t persistence.Task, when, delay string, home *time.Location) (time.T
 	return time.Time{}, nil
 }
 
+// changesTask makes cmd change the task that its argument names.
+func (a *app) changesTask(cmd *cobra.Command, change func(ctx context.Context, store *taskfile.Store, id string) error) *cobra.Command {
+	cmd.Args = cobra.ExactArgs(1)
+	return a.prints(cmd, func(ctx context.Context, args []string) (string, error) {
+		t, err := a.openTasks()
+		if err != nil {
+			return "", err
+		}
+		return "", taskFailure(args[0], change(ctx, t.store, args[0]))
+	})
+}
+
 func (a *app) tasksRemoveCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "rm ID", Short: "Remove a task", Args: cobra.ExactArgs(1), Example: "  sma tasks rm standup",
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := a.openTasks()
-			if err != nil {
-				return err
-			}
-			return taskFailure(args[0], t.store.RemoveTask(c.Context(), args[0]))
-		},
-	}
+	return a.changesTask(&cobra.Command{Use: "rm ID", Short: "Remove a task", Example: "  sma tasks rm standup"},
+		func(ctx context.Context, store *taskfile.Store, id string) error { return store.RemoveTask(ctx, id) })
 }
 
 // tasksStatusCmd is pause, or resume.
 func (a *app) tasksStatusCmd(status persistence.TaskStatus) *cobra.Command {
-	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Args: cobra.ExactArgs(1), Example: "  sma tasks pause standup"}
+	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Example: "  sma tasks pause standup"}
 	if status == persistence.TaskActive {
 		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not made up for", "  sma tasks resume standup"
 	}
-	cmd.RunE = func(c *cobra.Command, args []string) error {
-		t, err := a.openTasks()
-		if err != nil {
-			return err
-		}
-		return taskFailure(args[0], t.store.SetTaskStatus(c.Context(), args[0], status))
-	}
-	return cmd
+	return a.changesTask(cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
+		return store.SetTaskStatus(ctx, id, status)
+	})
 }
 
 func (a *app) tasksRunCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "run ID", Short: "Run a task now, whatever its times are; the host has to run", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
-		RunE: func(c *cobra.Command, args []string) error {
+	return command[host.TaskStarted]{
+		run: func(ctx context.Context, args []string) (out host.TaskStarted, err error) {
 			_, state, err := a.folders(nil)
 			if err != nil {
-				return err
+				return out, err
 			}
-			started, err := newControl(state).runTask(c.Context(), args[0])
+			err = newControl(state).post(ctx, "/control/tasks?id="+url.QueryEscape(args[0]), nil, &out)
 			switch {
 			case errors.Is(err, errNotRunning):
-				return &Failure{Code: CodeUnreachable, What: "no host is running here", Help: "sma run"}
+				err = &Failure{Code: CodeUnreachable, What: "no host is running here", Help: "sma run"}
 			case errors.Is(err, errNoChat):
-				return noTask(args[0])
+				err = noTask(args[0])
 			case err != nil:
-				return &Failure{Code: CodeFailed, What: "the task was not started", Why: err}
-			case asJSON:
-				return a.printJSON(started)
+				err = &Failure{Code: CodeFailed, What: "the task was not started", Why: err}
 			}
-			return a.print(string(started.ChatKey) + "\n")
+			return out, err
 		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
-}
-
-// runTask has the host run a task now.
-func (c control) runTask(ctx context.Context, id string) (host.TaskStarted, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/control/tasks?id="+url.QueryEscape(id), http.NoBody)
-	if err != nil {
-		return host.TaskStarted{}, err
-	}
-	var out host.TaskStarted
-	return out, c.do(req, &out)
+		text: func(started host.TaskStarted) string { return string(started.ChatKey) + "\n" },
+	}.on(a, &cobra.Command{
+		Use: "run ID", Short: "Run a task now, whatever its times are; the host has to run", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
+	})
 }
 
 // taskWords are what the commands say to people, in one language.
 type taskWords struct{ none, next, last, byHand, broken string }
 
 func (a *app) taskWords() taskWords {
-	if strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh") {
-		return taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"}
-	}
-	return taskWords{"there are no tasks\n", "next", "last", "by hand", "cannot be read"}
+	return inLanguage(a, taskWords{"there are no tasks\n", "next", "last", "by hand", "cannot be read"},
+		taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"})
 }
 
 func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) string {

@@ -43,9 +43,9 @@ func (a *app) trustCmd() *cobra.Command {
 			return a.agree(dir, reaches, yes)
 		},
 	}
-	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
 	cmd.Flags().BoolVar(&digest, "digest", false, "only print the digest, for "+trustfile.Variable)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
 	cmd.MarkFlagsMutuallyExclusive("yes", "digest", "forget", "json")
 	return cmd

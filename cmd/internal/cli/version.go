@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -52,33 +52,11 @@ func buildVersion() version {
 }
 
 func (a *app) versionCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command[version]{
+		run:  func(context.Context, []string) (version, error) { return buildVersion(), nil },
+		text: func(v version) string { return v.String() + "\n" },
+	}.on(a, &cobra.Command{
 		Use: "version", Short: "Print version, commit and Go version", Args: cobra.NoArgs,
 		Example: "  sma version\n  sma version --json",
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				return a.printJSON(buildVersion())
-			}
-			return a.print(buildVersion().String() + "\n")
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
-}
-
-// addJSON gives a reading command its --json.
-func addJSON(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVar(to, "json", false, "write one JSON document")
-}
-
-// printJSON writes one indented document to stdout.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return &Failure{Code: CodeFailed, What: "stdout cannot be written", Why: err}
-	}
-	return nil
+	})
 }

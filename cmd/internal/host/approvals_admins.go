@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -77,11 +78,7 @@ type groupAdmins struct {
 // groupOf is the group of a chat key, whatever its topic.
 func groupOf(key messages.ChatKey) groupName {
 	a, _ := key.Address()
-	name := a.Platform
-	if a.Account != "" {
-		name += "@" + a.Account
-	}
-	return groupName{name, a.Chat}
+	return groupName{query.BotOf(key), a.Chat}
 }
 
 // has reports whether a person administers the group of a chat. It waits for nothing;

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 )
 
 // claim is how somebody who decides about nothing wants to pass for one who does.
@@ -188,7 +189,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	write(t, filepath.Join(state, "approvals", "grants", key+".json"), `{"v":1,"chatKey":"`+key+`","grants":[{"rule":"zebrafinch-grant-4711"}]}`)
 	link(t, filepath.Join(w.dir, ".ship", "chat"), filepath.Join(w.dir, "link"))
 	link(t, filepath.Join(w.dir, ".ship"), filepath.Join(w.dir, "deep"))
-	if _, err := keepIn(filepath.Join(state, "files"), key)(t.Context(), "r1", []byte("zebrafinch-result-4711")); err != nil {
+	if _, err := chatfiles.In(state).Keep(key)(t.Context(), "r1", []byte("zebrafinch-result-4711")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(state, "files", "results", key, "r1.ogg"), "zebrafinch-recording-4711")

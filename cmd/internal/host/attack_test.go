@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -207,11 +208,11 @@ func (w *world) pinSkill(name, text string) {
 	w.t.Helper()
 	state := filepath.Join(w.dir, ".ship")
 	write(w.t, filepath.Join(state, "skills", name, "SKILL.md"), skillText(name)+text)
-	found, ok := SkillCatalog(w.dir, state, w.load(w.t, map[string]string{"llm.provider": "demo"}).Settings.Skills).Current().Find(name)
+	found, ok := agentdir.SkillCatalog(w.dir, state, w.load(w.t, map[string]string{"llm.provider": "demo"}).Settings.Skills).Current().Find(name)
 	if !ok {
 		w.t.Fatalf("the skill %s is not found", name)
 	}
-	if err := SkillStore(state).ApproveSkill(w.t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
+	if err := agentdir.SkillStore(state).ApproveSkill(w.t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
 		w.t.Fatal(err)
 	}
 }

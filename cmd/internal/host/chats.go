@@ -2,8 +2,6 @@ package host
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +9,9 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -23,34 +21,6 @@ const listed = 50
 
 // noChat stands for the title of a chat in which nothing was said.
 const noChat = "\x00"
-
-// ListChats lists the chats of a store, the last changed first.
-func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
-	out := []ChatLine{}
-	for key, err := range store.Chats(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
-	}
-	slices.SortFunc(out, newestFirst)
-	return out, nil
-}
-
-// changed is when a chat was last written to; zero: unknown.
-func changed(store *filestore.Store, key messages.ChatKey) time.Time {
-	dir, err := store.ChatDir(key)
-	if err != nil {
-		return time.Time{}
-	}
-	var last time.Time
-	for _, name := range []string{"history.jsonl", "journal.jsonl"} {
-		if info, err := os.Stat(filepath.Join(dir, "messages", name)); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
-		}
-	}
-	return last
-}
 
 // titles remembers what chats are about, until they change.
 type titles struct {
@@ -84,7 +54,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 	memory := &titles{known: map[messages.ChatKey]title{}}
 	prefix := name + "-chat-"
 	return func(ctx context.Context) ([]web.ChatSummary, error) {
-		all, err := ListChats(ctx, h.store)
+		all, err := query.ListChats(ctx, h.store)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +68,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 				break
 			}
 			text, ok := memory.get(c.ChatKey, c.UpdatedAt)
-			if given := h.preferences.of(c.ChatKey).Title; given != "" {
+			if given := h.preferences.Title(c.ChatKey); given != "" {
 				text, ok = given, true
 			}
 			if !ok {

@@ -8,12 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // post sends a text to the web chat and returns the stream.
@@ -98,7 +94,7 @@ func TestLanguageIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, _ := filepath.Glob(filepath.Join(dir, preferencesFile+"*")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(dir, "preferences.json*")); len(found) > 0 {
 		t.Errorf("%v is left, though nothing is set", found)
 	}
 }
@@ -121,58 +117,4 @@ func TestCommandsOnTelegram(t *testing.T) {
 	p.api.Await(t, "the status", func() bool {
 		return slices.ContainsFunc(p.api.Sent(1), func(s platformtest.Sent) bool { return strings.Contains(s.Text, "telegram-chat-1") })
 	})
-}
-
-// In a group, people with no say do not change how the bot speaks.
-func TestLanguageInAGroup(t *testing.T) {
-	h := &Host{}
-	say := func(en, _ string) (string, bool) { return en, true }
-	cmd := machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
-	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestWhy(t *testing.T) {
-	say := func(en, _ string) (string, bool) { return en, true }
-	zh := func(_, zh string) (string, bool) { return zh, true }
-	for _, c := range []struct {
-		e        journal.LedgerEntry
-		want, zh string
-	}{
-		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "unaddressed", Username: "Bob", MessageID: "9"}, "did not speak to me", "没有叫我"},
-		{journal.LedgerEntry{Fate: journal.FateDeclined, Reason: "lane_full", UserID: "7"}, "too many messages", "消息太多"},
-		{journal.LedgerEntry{Fate: journal.FateMerged, Step: 3, RunID: "r1"}, "at step 3", "第 3 步"},
-		{journal.LedgerEntry{Fate: journal.FateStopped}, "was stopped", "停止"},
-		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
-	} {
-		en, _ := whyAnswer(&c.e, time.UTC, say)
-		chinese, _ := whyAnswer(&c.e, time.UTC, zh)
-		if !strings.Contains(en, c.want) || !strings.Contains(chinese, c.zh) || !strings.Contains(en, string(c.e.Fate)) {
-			t.Errorf("%+v: %q, %q", c.e, en, chinese)
-		}
-	}
-}
-
-// The table is what the service takes, and both languages say something.
-func TestOrdersAreWhole(t *testing.T) {
-	seen := map[string]bool{}
-	group := here(orders(true), machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
-	for _, o := range orders(true) {
-		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
-			t.Errorf("the command %+v is not whole", o)
-		}
-		seen[o.name] = true
-		for _, words := range []string{help(group, false), help(group, true)} {
-			if !o.hidden && !strings.Contains(words, "\n/"+o.name) {
-				t.Errorf("the help does not tell of %s", o.name)
-			}
-		}
-	}
-	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
-		t.Error("a chat of one person is told of commands for groups")
-	}
-	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
-		t.Error("a group is told of a command that its platform does not have")
-	}
 }

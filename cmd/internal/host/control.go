@@ -1,19 +1,25 @@
 package host
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/tokenfile"
 )
 
 // control is what the control socket serves: the host's own routes below
@@ -59,23 +65,41 @@ func (c *control) routes() http.Handler {
 		writeJSON(w, http.StatusOK, c.host.Status(r.Context()))
 	})
 	mux.HandleFunc("GET /control/ask/{what}", c.question)
-	mux.HandleFunc("GET /control/chats", c.list)
-	mux.HandleFunc("GET /control/chat", c.started(c.show))
-	mux.HandleFunc("GET /control/login", c.started(c.login))
-	mux.HandleFunc("GET /control/outbox", c.started(c.outbox))
-	mux.HandleFunc("POST /control/outbox", c.started(c.settle))
-	mux.HandleFunc("GET /control/approvals", c.started(c.approvals))
-	mux.HandleFunc("POST /control/approvals", c.started(c.decide))
-	mux.HandleFunc("GET /control/grants", c.started(func(w http.ResponseWriter, r *http.Request) { serveList(c, w, r, c.host.grants) }))
-	mux.HandleFunc("POST /control/grants", c.started(func(w http.ResponseWriter, r *http.Request) { serveOrder(c, w, r, c.host.revoke) }))
-	mux.HandleFunc("POST /control/forget", c.started(c.forget))
-	mux.HandleFunc("POST /control/rewind", c.started(c.rewind))
-	mux.HandleFunc("GET /control/search", c.started(c.search))
-	mux.HandleFunc("POST /control/tasks", c.started(c.runTask))
-	mux.HandleFunc("GET /control/mcp", c.started(c.listMCP))
-	mux.HandleFunc("POST /control/mcp", c.started(c.orderMCP))
+	d := c.host.desk()
+	mux.HandleFunc("GET /control/chats", answers(d.Chats)) // also while the host starts
+	for route, handler := range map[string]http.HandlerFunc{
+		"GET /control/chat":       answers(d.Chat),
+		"GET /control/outbox":     answers(d.Outbox),
+		"POST /control/outbox":    obeys(d.Settle),
+		"GET /control/approvals":  answers(d.Approvals),
+		"POST /control/approvals": obeys(d.Decide),
+		"GET /control/grants":     answers(d.Grants),
+		"POST /control/grants":    obeys(d.Revoke),
+		"POST /control/forget":    obeys(d.Forget),
+		"POST /control/rewind":    obeys(d.Rewind),
+		"GET /control/search":     answers(d.Search),
+		"GET /control/login":      c.login,
+		"POST /control/tasks":     c.runTask,
+		"GET /control/mcp":        c.listMCP,
+		"POST /control/mcp":       c.orderMCP,
+	} {
+		mux.HandleFunc(route, c.started(handler))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })
 	return mux
+}
+
+// desk answers about the chats of this host.
+func (h *Host) desk() *query.Desk {
+	return query.New(h.opts.State, h.store, h.index, h.askChat)
+}
+
+// askChatFor bounds one question to one chat.
+const askChatFor = 10 * time.Second
+
+// askChat asks a chat through the router.
+func (h *Host) askChat(ctx context.Context, question any) (any, error) {
+	return await(ctx, h.system.Root.RequestFuture(h.router, question, askChatFor))
 }
 
 // started keeps a route closed until everything is built: the socket is there
@@ -84,72 +108,137 @@ func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var s Status
 		if c.host.board.fill(&s); s.State == StateStarting {
-			writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the host is still starting"})
+			refuse(w, http.StatusServiceUnavailable, errors.New("the host is still starting"))
 			return
 		}
 		next(w, r)
 	}
 }
 
-// ChatLine is one chat of a list.
-type ChatLine struct {
-	ChatKey   messages.ChatKey `json:"chatKey"`
-	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
-}
-
-// ChatDocument is one chat with its messages.
-type ChatDocument struct {
-	ChatKey  messages.ChatKey    `json:"chatKey"`
-	Running  bool                `json:"running"`
-	Counts   platform.Counts     `json:"counts"`
-	Messages []uimessage.Message `json:"messages"`
-	Waiting  []uimessage.Message `json:"waiting,omitempty"`
-}
-
-func (c *control) list(w http.ResponseWriter, r *http.Request) {
-	lines, err := ListChats(r.Context(), c.host.store)
-	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
-		return
+// answers serves what a desk answers to a question: about the chat named key, or about all
+// chats.
+func answers[T any](answer func(context.Context, query.Asked) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		params := r.URL.Query()
+		q := query.Asked{Words: params.Get("q")}
+		q.Limit, _ = strconv.Atoi(params.Get("limit")) // without one, the default
+		if text := params.Get("key"); text != "" {
+			var err error
+			if q.ChatKey, err = messages.ParseChatKey(text); err != nil {
+				refuse(w, http.StatusBadRequest, err)
+				return
+			}
+		}
+		doc, err := answer(r.Context(), q)
+		reply(w, doc, err)
 	}
-	writeJSON(w, http.StatusOK, lines)
 }
 
-func (c *control) show(w http.ResponseWriter, r *http.Request) {
-	key, err := messages.ParseChatKey(r.URL.Query().Get("key"))
-	if err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-		return
+// obeys has a desk carry out the order that a request brings.
+func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var order O
+		err := readOrder(w, r, &order)
+		if err == nil {
+			_, err = messages.ParseChatKey(string(order.To()))
+		}
+		if err != nil {
+			refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		result, err := carryOut(r.Context(), order)
+		reply(w, result, err)
 	}
-	doc, err := c.host.chat(r.Context(), key)
+}
+
+func readOrder(w http.ResponseWriter, r *http.Request, order any) error {
+	const limit = 64 << 10
+	return json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(order)
+}
+
+func reply(w http.ResponseWriter, doc any, err error) {
 	switch {
 	case errors.Is(err, platform.ErrNotFound):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusNotFound, err)
 	case err != nil:
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusServiceUnavailable, err)
 	default:
 		writeJSON(w, http.StatusOK, doc)
 	}
 }
 
-// chat asks a chat's actor for its view.
-func (h *Host) chat(ctx context.Context, key messages.ChatKey) (ChatDocument, error) {
-	for _, p := range h.ports { // any way to the router does
-		view, err := p.port.History(ctx, key)
-		if err != nil {
-			return ChatDocument{}, err
-		}
-		if view.Counts.Accepted == 0 && len(view.Messages) == 0 {
-			return ChatDocument{}, platform.ErrNotFound
-		}
-		return ChatDocument{
-			ChatKey: key, Running: view.Running, Counts: view.Counts, Messages: slices.Concat([]uimessage.Message{}, view.Messages), Waiting: view.Waiting,
-		}, nil
-	}
-	return ChatDocument{}, platform.ErrUnavailable
+func refuse(w http.ResponseWriter, code int, err error) {
+	writeJSON(w, code, map[string]string{"error": err.Error()})
 }
 
-// newestFirst orders chats by their last change.
-func newestFirst(a, b ChatLine) int {
-	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ChatKey, b.ChatKey))
+// SocketPath is where the control socket of a state folder is.
+func SocketPath(state string) string { return filepath.Join(state, "control.sock") }
+
+// LoginBy says how people get into the web page.
+type LoginBy string
+
+// The ways into the web page.
+const (
+	LoginOff     LoginBy = "off"     // there is no page
+	LoginOpen    LoginBy = "open"    // everybody on this machine, in the demonstration
+	LoginSetting LoginBy = "setting" // with the token of adapters.web.token
+	LoginFile    LoginBy = "file"    // with the token that the host made
+)
+
+// login is what the web page asks of people.
+type login struct {
+	by    LoginBy
+	token config.Secret // what they show; empty unless by is setting or file
+	kept  config.Secret // what the file holds, also when this start does not use it
+}
+
+// TokenFile is where a host keeps the token that it made for its web page.
+func TokenFile(state string) *tokenfile.File { return tokenfile.In(state) }
+
+// readLogin decides what the web page asks for, and makes a token if none exists. It
+// runs after the state folder was locked, so one process at a time makes one.
+func (h *Host) readLogin(context.Context) error {
+	s, file := h.opts.Settings.Settings.Adapters.Web, TokenFile(h.opts.State)
+	// A token of an earlier start is a secret also while it is of no use.
+	if kept, err := file.Read(); err == nil {
+		h.login.kept = config.NewSecret(kept)
+	}
+	switch {
+	case !s.Enabled || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, nameWeb):
+		h.login.by = LoginOff
+	case !s.Token.IsZero():
+		h.login.by, h.login.token = LoginSetting, s.Token
+	case h.opts.Open:
+		h.login.by = LoginOpen
+	default:
+		token, err := file.Open()
+		if err != nil {
+			return &Failure{
+				Kind: KindConfig, What: "the token of the web page cannot be used", Why: err,
+				Help: fmt.Sprintf("remove %s, and the next start makes a new token; or set adapters.web.token", file.Path()),
+			}
+		}
+		h.login = login{by: LoginFile, token: config.NewSecret(token), kept: config.NewSecret(token)}
+	}
+	return nil
+}
+
+// loginLink is the address that logs a browser in; empty: none is needed, or the
+// operator chose the token and knows it.
+func (h *Host) loginLink() config.Secret {
+	if h.login.by != LoginFile {
+		return config.Secret{}
+	}
+	return config.NewSecret(web.LoginLink(h.webAddr, h.login.token.Reveal()))
+}
+
+// LoginDocument says where the web page is and what it asks for. The token itself goes
+// through no connection: whoever may have it can read its file.
+type LoginDocument struct {
+	By   LoginBy `json:"by"`
+	Page string  `json:"page,omitempty"`
+}
+
+func (c *control) login(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, LoginDocument{By: c.host.login.by, Page: c.host.webAddr})
 }

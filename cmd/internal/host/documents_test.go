@@ -2,19 +2,11 @@ package host
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // write makes a file with its folders.
@@ -25,84 +17,6 @@ func write(t *testing.T, path, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func newTestDocuments(t *testing.T) *documents {
-	t.Helper()
-	dir := t.TempDir()
-	d := newDocuments(dir, filepath.Join(dir, ".ship"), slog.New(slog.DiscardHandler))
-	d.chatDir = func(key messages.ChatKey) (string, error) {
-		return filepath.Join(d.state, "chat", string(key)), nil
-	}
-	return d
-}
-
-func TestDocumentsOfAChat(t *testing.T) {
-	d := newTestDocuments(t)
-	if err := d.load(); !errors.Is(err, errNoAgent) {
-		t.Fatalf("load without Agent.md = %v, want %v", err, errNoAgent)
-	}
-	write(t, filepath.Join(d.dir, "Agent.md"), "\ufeff# Ada\xff\n\n")
-	write(t, filepath.Join(d.state, "profile", "Primary.md"), "primary")
-	write(t, filepath.Join(d.state, "profile", "other.md"), "other")
-	write(t, filepath.Join(d.state, "memory", "project.md"), "project")
-	write(t, filepath.Join(d.state, "memory", "users", "telegram-42.md"), "likes tea")
-	write(t, filepath.Join(d.state, "chat", "web-chat-1", "memory", "Primary.md"), "of the chat")
-	if err := d.load(); err != nil {
-		t.Fatal(err)
-	}
-	got := d.of("web-chat-1")
-	want := machine.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(machine.Documents{}, "Revision", "UserMemory")); diff != "" {
-		t.Errorf("documents (-want +got):\n%s", diff)
-	}
-	for user, want := range map[string]string{"telegram-42": "likes tea", "telegram-43": "", "../project": "", "a/b": "", "..": ""} {
-		if got := got.UserMemory(user); got != want {
-			t.Errorf("UserMemory(%q) = %q, want %q", user, got, want)
-		}
-	}
-}
-
-func TestDocumentsChangeAsAWhole(t *testing.T) {
-	d := newTestDocuments(t)
-	now := time.Now()
-	d.now = func() time.Time { return now }
-	agent := filepath.Join(d.dir, "Agent.md")
-	write(t, agent, "first")
-	if err := d.load(); err != nil {
-		t.Fatal(err)
-	}
-	before := d.of("web-chat-1")
-	write(t, agent, "the second")
-	if got := d.of("web-chat-1"); got.Agent != "first" {
-		t.Errorf("Agent.md changed at once to %q, want it looked at now and then", got.Agent)
-	}
-	now = now.Add(lookAgain + 1)
-	after := d.of("web-chat-1")
-	if after.Agent != "the second" || after.Revision == before.Revision {
-		t.Errorf("after a change: %q of revision %q (was %q)", after.Agent, after.Revision, before.Revision)
-	}
-	if err := os.Remove(agent); err != nil {
-		t.Fatal(err)
-	}
-	now = now.Add(lookAgain + 1)
-	if got := d.of("web-chat-1"); got.Agent != "the second" {
-		t.Errorf("without its file Agent.md is %q, want the last one", got.Agent)
-	}
-}
-
-func TestDocumentsAreBounded(t *testing.T) {
-	d := newTestDocuments(t)
-	write(t, filepath.Join(d.dir, "Agent.md"), strings.Repeat("长", maxDocument))
-	if err := d.load(); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(d.of("web-chat-1").Agent); got > maxDocument {
-		t.Errorf("%d bytes, at most %d wanted", got, maxDocument)
-	}
-	if !d.chinese() {
-		t.Error("a Chinese Agent.md is not seen as one")
 	}
 }
 

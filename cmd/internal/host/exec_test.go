@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -316,13 +317,13 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 			scripts[name] = filepath.Join(folder, "scripts", "say.sh")
 			write(t, scripts[name], "echo this is "+name+"\n")
 		}
-		set := SkillCatalog(p.dir, state, p.load(t, nil).Settings.Skills).Current()
+		set := agentdir.SkillCatalog(p.dir, state, p.load(t, nil).Settings.Skills).Current()
 		for _, name := range names {
 			found, ok := set.Find(name)
 			if !ok {
 				t.Fatalf("no skill %s: %v", name, set.Problems)
 			}
-			if err := SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
+			if err := agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: name, Digest: found.Digest}); err != nil {
 				t.Fatal(err)
 			}
 		}

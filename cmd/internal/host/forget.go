@@ -2,224 +2,23 @@ package host
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
-	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
-	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
-	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
-
-// intentFile is the file of an intent to delete a chat, below the folder of intents.
-const intentFile = "intent.json"
 
 // forgetWait bounds one deletion.
 const forgetWait = time.Minute
 
-// eraser deletes all that is kept of chats below a state folder.
-type eraser struct {
-	state string
-	store *filestore.Store
-	tasks *taskfile.Store
-	fires *taskfile.Log
-	index *searchindex.Index
-	// runs deletes the log of a chat's runs.
-	runs func(ctx context.Context, key messages.ChatKey) error
-}
-
-func runLogDir(state string) string { return filepath.Join(state, "memory", "agent-context") }
-
-// offlineEraser is one for a store that no host uses.
-func offlineEraser(state string, store *filestore.Store, zone *time.Location) *eraser {
-	return &eraser{
-		state: state, store: store, tasks: taskfile.New(state, zone), fires: taskfile.NewLog(state),
-		runs: func(_ context.Context, key messages.ChatKey) error {
-			return agentcontext.Remove(runLogDir(state), filestore.EncodeKey, key)
-		},
-	}
-}
-
-// intents are files that say which chats are being deleted.
-func (e *eraser) intents() *chatfile.Store {
-	return chatfile.New(func(key messages.ChatKey) (string, error) {
-		name, err := filestore.EncodeKey(key)
-		return filepath.Join(e.state, "forgetting", filepath.FromSlash(name)), err
-	})
-}
-
-// forget deletes all that is kept of a chat whose store is closed, and of the chats in
-// which its tasks ran, which it returns: where those are open, they have to be deleted by
-// their own actors. The intent is durable first, and removed last.
-func (e *eraser) forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
-	related, err = e.fires.Chats(ctx, f.ChatKey)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range related {
-		if err := e.intend(ctx, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By}); err != nil {
-			return nil, err
-		}
-	}
-	if err := e.intend(ctx, f); err != nil {
-		return nil, err
-	}
-	return related, e.finish(ctx, f)
-}
-
-// intend makes an intent durable.
-func (e *eraser) intend(ctx context.Context, f journal.Forgetting) error {
-	raw, err := json.Marshal(f)
-	if err != nil {
-		return fmt.Errorf("encode the intent to delete a chat: %w", err)
-	}
-	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, raw)
-}
-
-// finish does what an intent says. It may be repeated.
-func (e *eraser) finish(ctx context.Context, f journal.Forgetting) error {
-	dir, err := e.store.ChatDir(f.ChatKey)
-	if err != nil {
-		return err
-	}
-	results, err := resultsOf(f.ChatKey)
-	if err != nil {
-		return err
-	}
-	remove := []string{dir, filepath.Join(e.state, "files", filepath.FromSlash(results))}
-	if platformOf(f.ChatKey) == nameCLI {
-		remove = append(remove, filepath.Join(e.state, "cli-history")) // what was typed
-	}
-	var all error
-	for _, path := range remove {
-		all = errors.Join(all, os.RemoveAll(path))
-	}
-	for _, user := range f.Users {
-		all = errors.Join(all, forgetUser(e.state, user))
-	}
-	all = errors.Join(all, e.runs(ctx, f.ChatKey), grantsOf(e.state).ForgetGrants(ctx, f.ChatKey), e.tasks.ForgetChat(ctx, f.ChatKey), e.fires.ForgetChat(ctx, f.ChatKey), e.forgetIndex(ctx))
-	if all != nil {
-		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, all)
-	}
-	if err := e.keep(ctx, f); err != nil {
-		return fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
-	}
-	if err := syncDir(filepath.Dir(dir)); err != nil {
-		return err
-	}
-	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil)
-}
-
-// syncDir forces the names in a folder, if it is there.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// forgetIndex throws the search index away: what is deleted from a database can still be
-// read in its free pages.
-func (e *eraser) forgetIndex(ctx context.Context) error {
-	if e.index != nil {
-		return e.index.Discard(ctx)
-	}
-	var all error
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(filepath.Join(e.state, "index", "search.db"+suffix)); !errors.Is(err, fs.ErrNotExist) {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
-}
-
-// forgetUser removes what is remembered of a person, with what it was before.
-func forgetUser(state, user string) error {
-	path, err := Memories(state).Path(persistence.MemoryPlace{User: user})
-	if err != nil {
-		return nil //nolint:nilerr // a name that cannot be a file's has none
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	backups := filepath.Join(filepath.Dir(path), "backup")
-	entries, err := os.ReadDir(backups)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	var all error
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), user+"-") {
-			all = errors.Join(all, os.Remove(filepath.Join(backups, entry.Name())))
-		}
-	}
-	return all
-}
-
-// keep gives a chat that was deleted its ids and numbers back.
-func (e *eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
-	if f.Keep.N == 0 && f.Keep.Seq == 0 && len(f.Keep.IngressIDs) == 0 {
-		return nil
-	}
-	c, err := e.store.OpenChat(ctx, f.ChatKey)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := c.Load(ctx); err != nil {
-		return err
-	}
-	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
-}
-
-// finishAll goes on with the deletions that an earlier process began. No chat is open yet.
-func (e *eraser) finishAll(ctx context.Context, log func(journal.Forgetting, error)) error {
-	root := filepath.Join(e.state, "forgetting")
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == root {
-			return filepath.SkipAll
-		}
-		if err != nil || entry.IsDir() || entry.Name() != intentFile {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var f journal.Forgetting
-		if err := json.Unmarshal(raw, &f); err != nil || f.Version != 1 {
-			return fmt.Errorf("%s is no intent of this version to delete a chat", path)
-		}
-		log(f, e.finish(ctx, f))
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("go on with deletions: %w", err)
-	}
-	return nil
-}
-
 // finishForgetting goes on with the deletions that were under way when the last process
 // ended.
 func (h *Host) finishForgetting(ctx context.Context) error {
-	e := offlineEraser(h.opts.State, h.store, h.zone)
-	err := e.finishAll(ctx, func(f journal.Forgetting, err error) {
+	e := query.NewEraser(h.opts.State, h.store, h.zone)
+	err := e.FinishAll(ctx, func(f journal.Forgetting, err error) {
 		if err != nil {
 			h.log.Error("a chat that is to be deleted could not be deleted completely", "chat_key", string(f.ChatKey), "error", err)
 			return
@@ -236,9 +35,9 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 func (h *Host) forgetChat(f journal.Forgetting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetWait)
 	defer cancel()
-	e := offlineEraser(h.opts.State, h.store, h.zone)
-	e.fires, e.index, e.runs = h.fires, h.index, h.runLog.ForgetRuns
-	related, err := e.forget(ctx, f)
+	e := query.NewEraser(h.opts.State, h.store, h.zone)
+	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
+	related, err := e.Forget(ctx, f)
 	for _, key := range related { // chats of their own, perhaps active
 		h.system.Root.Send(h.router, messages.ForgetChat{ChatKey: key, By: f.By})
 	}
@@ -248,60 +47,5 @@ func (h *Host) forgetChat(f journal.Forgetting) error {
 
 // mayForget: people delete chats of their own; in a group those who decide there do.
 func (h *Host) mayForget(cmd machine.Command) bool {
-	return h.mayManage(cmd, persistence.Task{})
-}
-
-// ForgetOrder is the body of POST /control/forget.
-type ForgetOrder struct {
-	ChatKey messages.ChatKey `json:"chatKey"`
-}
-
-func (o ForgetOrder) chatKey() messages.ChatKey { return o.ChatKey }
-
-// ForgetResult says that a chat was deleted.
-type ForgetResult struct {
-	ChatKey messages.ChatKey `json:"chatKey"`
-}
-
-// Forget deletes all that is kept of a chat in a store that no host uses.
-func Forget(ctx context.Context, state string, store *filestore.Store, zone *time.Location, key messages.ChatKey) (ForgetResult, error) {
-	if err := present(store, key); err != nil {
-		return ForgetResult{}, err
-	}
-	s, err := readState(ctx, store, key)
-	if err != nil {
-		return ForgetResult{}, err
-	}
-	e := offlineEraser(state, store, zone)
-	defer func() { _ = e.fires.Close() }() // nothing is open
-	alone := true
-	for _, t := range s.History {
-		alone = alone && !messages.IsGroup(t.Meta.ChatType)
-	}
-	related, err := e.forget(ctx, s.Forgotten(key, time.Now(), "operator", alone))
-	for _, other := range related {
-		s, bad := readState(ctx, store, other)
-		if bad == nil {
-			bad = e.finish(ctx, s.Forgotten(other, time.Now(), "operator", false))
-		}
-		err = errors.Join(err, bad)
-	}
-	return ForgetResult{ChatKey: key}, err
-}
-
-// forgetByOrder has the chat's own actor do it.
-func (h *Host) forgetByOrder(ctx context.Context, o ForgetOrder) (ForgetResult, error) {
-	if err := present(h.store, o.ChatKey); err != nil {
-		return ForgetResult{}, err
-	}
-	reply, err := ask[messages.ChatForgotten](ctx, h, messages.ForgetChat{ChatKey: o.ChatKey, By: "operator"})
-	if err == nil && reply.Err != "" {
-		err = errors.New(reply.Err)
-	}
-	return ForgetResult(o), err
-}
-
-// forget serves POST /control/forget.
-func (c *control) forget(w http.ResponseWriter, r *http.Request) {
-	serveOrder(c, w, r, c.host.forgetByOrder)
+	return h.commands().MayManage(cmd, persistence.Task{})
 }

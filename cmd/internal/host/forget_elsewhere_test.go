@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -83,7 +82,7 @@ say ann 1 /approvals`, "SECRET", secretWord))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Forget(t.Context(), state, store, time.UTC, "telegram-chat-2")
+	err = forgetStopped(t, state, store, "telegram-chat-2")
 	if closed := store.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +15,12 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
 const secretWord = "canary7q4zz"
@@ -28,12 +31,18 @@ func withSecret(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil // it was deleted during the walk
+		}
 		if err != nil {
 			return err
 		}
 		found := strings.Contains(path, secretWord)
 		if e.Type().IsRegular() {
 			raw, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -76,16 +85,16 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	} {
 		write(t, filepath.Join(state, file), secretWord)
 	}
-	if err := grantsOf(state).SaveGrants(t.Context(), "telegram-chat-1", []persistence.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
+	if err := query.Grants(state).SaveGrants(t.Context(), "telegram-chat-1", []persistence.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil || len(lines) == 0 {
+	if lines, err := h.desk().Search(t.Context(), query.Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil || len(lines) == 0 {
 		t.Fatalf("the index finds %v, %v", lines, err)
 	}
 	if err := h.index.Discard(t.Context()); err != nil { // as a file that is whole on the disk, then as one in use
 		t.Fatal(err)
 	}
-	if _, err := search(t.Context(), h.index, h.store, "telegram-chat-1", searchindex.Query{Text: secretWord}); err != nil {
+	if _, err := h.desk().Search(t.Context(), query.Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil {
 		t.Fatal(err)
 	}
 	if found := withSecret(t, state); len(found) < 14 {
@@ -139,6 +148,51 @@ func TestForgetLeavesNothing(t *testing.T) {
 	}
 }
 
+// forgetStopped deletes a chat of a store that no host uses.
+func forgetStopped(t *testing.T, state string, store *filestore.Store, key messages.ChatKey) error {
+	t.Helper()
+	d := query.Stopped(store, query.StoppedOptions{
+		State: state, IndexLogger: slog.New(slog.DiscardHandler), Zone: func() (*time.Location, error) { return time.UTC, nil },
+	})
+	_, err := d.Forget(t.Context(), query.ForgetOrder{ChatKey: key})
+	return err
+}
+
+// journalOf is a chat as its files describe it.
+func journalOf(t *testing.T, store *filestore.Store, key messages.ChatKey) *journal.State {
+	t.Helper()
+	c, err := store.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := c.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := journal.Replay(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// intend leaves an intent to delete a chat, as a process that crashed does.
+func intend(t *testing.T, state string, f journal.Forgetting) {
+	t.Helper()
+	raw, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := filestore.EncodeKey(f.ChatKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(state, "forgetting", filepath.FromSlash(folder), "intent.json"), string(raw))
+}
+
 // A deletion that a crash cut short is finished by the next start, whatever was gone by
 // then; and a store that no host uses is deleted from in the same way.
 func TestForgetIsFinishedByTheNextStart(t *testing.T) {
@@ -162,32 +216,24 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			was, err := readState(t.Context(), store, key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e := offlineEraser(state, store, time.UTC)
+			was := journalOf(t, store, key)
 			switch how {
 			case "stopped":
-				if _, err := Forget(t.Context(), state, store, time.UTC, key); err != nil {
+				if err := forgetStopped(t, state, store, key); err != nil {
 					t.Fatal(err)
 				}
 				if found := withSecret(t, state); len(found) > 0 {
 					t.Errorf("the canary is in %q", found)
 				}
 			default:
-				related, err := e.fires.Chats(t.Context(), key)
+				related, err := taskfile.NewLog(state).Chats(t.Context(), key)
 				if err != nil || len(related) != 1 {
 					t.Fatal(related, err)
 				}
 				for _, other := range related {
-					if err := e.intend(t.Context(), journal.Forgetting{Version: 1, ChatKey: other}); err != nil {
-						t.Fatal(err)
-					}
+					intend(t, state, journal.Forgetting{Version: 1, ChatKey: other})
 				}
-				if err := e.intend(t.Context(), was.Forgotten(key, time.Now(), "me", true)); err != nil {
-					t.Fatal(err)
-				}
+				intend(t, state, was.Forgotten(key, time.Now(), "me", true))
 				if how == "folder gone" {
 					if err := os.RemoveAll(filepath.Join(state, "chat", string(key))); err != nil {
 						t.Fatal(err)

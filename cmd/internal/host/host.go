@@ -19,6 +19,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
@@ -43,7 +46,7 @@ type Host struct {
 	opts     Options
 	log      *slog.Logger
 	zone     *time.Location
-	mask     mask
+	mask     mask.Mask
 	started  time.Time
 	registry *prometheus.Registry
 	board    board
@@ -52,9 +55,9 @@ type Host struct {
 	cleanups cleanups
 	trust    reachGate
 
-	docs        *documents
+	docs        *agentdir.Documents
 	files       *chatfile.Store
-	preferences *preferences
+	preferences *agentdir.Preferences
 	store       *filestore.Store
 	index       *searchindex.Index
 	memory      *memfile.Store
@@ -67,7 +70,7 @@ type Host struct {
 
 	ports       map[string]*port
 	portMetrics *adapter.Metrics
-	audit       *audit
+	audit       *audit.Log
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // of the times of tasks
 	control     *control
@@ -92,11 +95,11 @@ type port struct {
 // New makes a host. It touches nothing outside.
 func New(o Options) *Host {
 	return &Host{
-		opts: o, log: o.Logger.With("component", "host"), zone: projectZone(o.Settings.Settings.Timezone), ports: map[string]*port{},
+		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), ports: map[string]*port{},
 		refusals: newRefusals(), fatal: make(chan error, 1),
 
-		docs:   newDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
-		skills: SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
+		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
+		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
 }
 

@@ -290,7 +290,7 @@ func TestChangesAreTakenIn(t *testing.T) {
 	h := p.start(t, Options{Reload: reload, Level: level}, flags)
 	write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
 	eventually(t, "the new Agent.md", func() bool {
-		return h.docs.set.Load().agent == "# 小明，一个友好的助手" && h.docs.chinese()
+		return h.docs.Chinese() && h.docs.Of("web-chat-x").Agent == "# 小明，一个友好的助手"
 	})
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug"},"name":"Bob"}`)
 	eventually(t, "the new settings", func() bool { return len(h.Status(t.Context()).Restart) > 0 && level.Level() == slog.LevelDebug })

@@ -379,7 +379,7 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 	say(1)
 	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nVery kind.")
 	write(t, filepath.Join(p.dir, ".ship", "profile", "Primary.md"), "The owner is Bob.")
-	h.docs.reload()
+	h.docs.Reload()
 	say(2)
 	say(3)
 	got := labelled(t, h, "sma_prompt_prefix_broken_total", "cause")

@@ -2,15 +2,12 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Somebody who asks for the whole of what a tool said gets a file on Telegram, with
@@ -44,50 +41,5 @@ func TestOutputOnTelegram(t *testing.T) {
 	}
 	if n := len(script.Requests()); n != 2 {
 		t.Errorf("the model was asked %d times, want twice", n)
-	}
-}
-
-// A chat reads whole results of its own, and of nobody else, whatever it is pointed to.
-func TestPI6WholeResultsAreTheChats(t *testing.T) {
-	stored := t.TempDir()
-	mine, theirs := "telegram-chat-1", "telegram-chat-2"
-	keep := func(key, name string, size int) string {
-		t.Helper()
-		pointer, err := keepIn(stored, messages.ChatKey(key))(t.Context(), name, []byte(strings.Repeat("x", size)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pointer
-	}
-	own, other, long := keep(mine, "a", 10), keep(theirs, "b", 10), keep(mine, "c", notices.MaxOutput+1)
-	dir := filepath.Join(stored, filepath.Dir(own))
-	if err := os.Symlink(filepath.Join(stored, other), filepath.Join(dir, "link.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.ToSlash(filepath.Dir(own))
-	for _, tt := range []struct {
-		name, pointer string
-		size          int64
-		ok            bool
-	}{
-		{"its own", own, 10, true},
-		{"one that is too long", long, notices.MaxOutput + 1, true},
-		{"of another chat", other, 0, false},
-		{"a way to another chat", folder + "/../telegram-chat-2/b.txt", 0, false},
-		{"a link", folder + "/link.txt", 0, false},
-		{"a folder", folder + "/folder", 0, false},
-		{"nothing", folder + "/", 0, false},
-		{"a file elsewhere", "/etc/passwd", 0, false},
-		{"one that is gone", folder + "/gone.txt", 0, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			text, size, err := wholeOf(stored)(messages.ChatKey(mine), tt.pointer)
-			if (err == nil) != tt.ok || size != tt.size || text != "" && int64(len(text)) != size {
-				t.Errorf("%d bytes of %d, error %v; want %d, %v", len(text), size, err, tt.size, tt.ok)
-			}
-		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 // TestPI6HistorySearchOfAHost: the model searches the chat that it speaks in: it
@@ -58,7 +58,7 @@ func TestPI6HistorySearchOfAHost(t *testing.T) {
 	}
 
 	// People who run the host see all chats.
-	lines, err := search(t.Context(), h.index, h.store, "", searchindex.Query{Text: "canary-words"})
+	lines, err := h.desk().Search(t.Context(), query.Asked{Words: "canary-words"})
 	if err != nil || len(lines) != 1 || lines[0].ChatKey != "telegram-chat-2" {
 		t.Errorf("search of all chats: %+v, %v", lines, err)
 	}

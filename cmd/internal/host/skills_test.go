@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -51,7 +52,7 @@ func TestSU1SkillsOfAProject(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			set := SkillCatalog(dir, tt.state, tt.settings).Current()
+			set := agentdir.SkillCatalog(dir, tt.state, tt.settings).Current()
 			var got []string
 			for _, s := range set.Skills {
 				got = append(got, s.Name+" "+s.Folder)
@@ -64,21 +65,23 @@ func TestSU1SkillsOfAProject(t *testing.T) {
 }
 
 func TestSkillsAreDocuments(t *testing.T) {
-	d := newTestDocuments(t)
-	write(t, filepath.Join(d.dir, "Agent.md"), "Be kind.")
-	write(t, filepath.Join(d.state, "skills", "pdf", "SKILL.md"), skillText("pdf"))
-	write(t, filepath.Join(d.state, "skills", "broken", "SKILL.md"), "no front matter")
-	if err := d.load(); err != nil {
+	dir := t.TempDir()
+	state := filepath.Join(dir, ".ship")
+	d := agentdir.NewDocuments(dir, state, slog.New(slog.DiscardHandler))
+	write(t, filepath.Join(dir, "Agent.md"), "Be kind.")
+	write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf"))
+	write(t, filepath.Join(state, "skills", "broken", "SKILL.md"), "no front matter")
+	if err := d.Load(); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	h := &Host{opts: Options{State: d.state}, docs: d, skills: SkillCatalog(d.dir, d.state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
+	h := &Host{opts: Options{State: state}, docs: d, skills: agentdir.SkillCatalog(dir, state, config.Skills{}), log: slog.New(slog.NewTextHandler(&log, nil))}
 	docs := h.documentsOf("web-chat-1")
 	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, docs.Skills); diff != "" {
 		t.Errorf("skills that nobody agreed to (-want +got):\n%s", diff)
 	}
 	agreedTo, _ := h.skills.Current().Find("pdf")
-	if err := SkillStore(d.state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}); err != nil {
+	if err := agentdir.SkillStore(state).ApproveSkill(t.Context(), persistence.SkillApproval{Name: "pdf", Digest: agreedTo.Digest}); err != nil {
 		t.Fatal(err)
 	}
 	docs = h.documentsOf("web-chat-1")
@@ -90,7 +93,7 @@ func TestSkillsAreDocuments(t *testing.T) {
 	if text, ok := docs.Skill(pin); !ok || text.Text != "Do pdf." {
 		t.Errorf("text %+v, %v", text, ok)
 	}
-	write(t, filepath.Join(d.state, "skills", "pdf", "SKILL.md"), skillText("pdf")+"More.\n")
+	write(t, filepath.Join(state, "skills", "pdf", "SKILL.md"), skillText("pdf")+"More.\n")
 	var w skillWatch
 	w.look(h)
 	w.look(h)
@@ -107,10 +110,10 @@ func TestSkillsAreDocuments(t *testing.T) {
 		t.Error("documents that were handed out changed")
 	}
 	folders := h.skills.Folders()
-	if len(folders) != 3 || folders[2] != filepath.Join(d.state, "skills", "pdf") {
+	if len(folders) != 3 || folders[2] != filepath.Join(state, "skills", "pdf") {
 		t.Errorf("folders to watch: %v", folders)
 	}
-	if _, err := SkillStore(d.state).SkillApprovals(t.Context()); err != nil {
+	if _, err := agentdir.SkillStore(state).SkillApprovals(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if s := skill.StateOf(found, nil); s != skill.StateNew {

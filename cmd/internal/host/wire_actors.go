@@ -23,6 +23,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -39,13 +42,13 @@ const (
 // startActors spawns the tree of actors. Platforms come later; until then
 // nothing reaches it.
 func (h *Host) startActors(ctx context.Context) error {
-	h.mask.set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
-	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), resultsOf)
+	h.mask.Set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
+	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), chatfiles.FolderOf)
 	llm, err := h.newModel()
 	if err != nil {
 		return err
 	}
-	llm = maskedModel{llm, &h.mask}
+	llm = mask.Model(llm, &h.mask)
 	tools, err := h.newTools()
 	if err != nil {
 		return err
@@ -70,14 +73,13 @@ func (h *Host) startActors(ctx context.Context) error {
 	runs := run.Options{
 		Model: llm, Gate: guardian.PID(h.system, gateName), Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
-		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny), Mask: h.mask.raw,
+		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny), Mask: h.mask.Raw,
 	}
 	chats := h.chatOptions(runs, tools)
 	h.wireCompaction(&chats, runs)
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
-	chats.Fetch = h.newMedia(tools.files, tools.ears).fetch
-	chats.Whole, chats.Mask = wholeOf(tools.files), h.mask.text
+	chats.Fetch, chats.Whole, chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },
@@ -104,8 +106,8 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Options: h.machineOptions(tools),
 		Store:   h.store,
 		Run:     func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
-		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.add, RunEnded: h.runLog.AddRun,
-		Forget: h.forgetChat, Files: h.files, Commands: h.command,
+		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
+		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
 	}
 }
 
@@ -125,14 +127,14 @@ func (h *Host) machineOptions(tools *toolbox) machine.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
-		MayForget: h.mayForget, Language: h.preferences.language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		MayForget: h.mayForget, Language: h.preferences.Language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 
 // wireCompaction lets chats fold their histories.
 func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings
-	history, budget := s.Context.History, budgetOf(s)
+	history, budget := s.Context.History, agentdir.Budget(s)
 	o := compaction.Options{
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot sum up

@@ -11,10 +11,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
 // nameControl is the platform of decisions that come over the control socket.
-const nameControl = "control"
+const nameControl = query.Platform
 
 // The names of approvers that stand for people.
 const (
@@ -27,18 +28,21 @@ const (
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
 	h.wireAdmins(approvers)
-	chats.MayDecide = func(c approval.Claim) bool {
-		c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
-		return mayDecide(approvers, h.role, c)
-	}
+	chats.MayDecide = h.mayDecide
 	chats.AdminsUnknown = h.admins.unknown
 	chats.Deciders, chats.TaskPlace = h.deciders, h.taskPlace
 	chats.Router, chats.Gather = h.router, h.gatherRequests
-	chats.Grants = grantsOf(h.opts.State)
+	chats.Grants = query.Grants(h.opts.State)
 	chats.Uptime = uptime
 }
 
-// role is a person's standing with a bot; h.access is there before the first message.
+// mayDecide says whether somebody is among the approvers of this host.
+func (h *Host) mayDecide(c approval.Claim) bool {
+	c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
+	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c)
+}
+
+// role is a person's role with a bot; h.access is there before the first message.
 func (h *Host) role(bot, person string) string {
 	if h.access == nil {
 		return platform.RoleStranger

@@ -1,20 +1,9 @@
 package host
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -63,48 +52,5 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 		if got := mayDecide(tt.approvers, role, tt.claim); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
-	}
-}
-
-// The log of approvals has every entry, also when the other one drops some.
-func TestAP14NothingIsLeftOut(t *testing.T) {
-	dir := t.TempDir()
-	a := newAudit(filepath.Join(dir, "logs"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	a.approvals = newApprovalLog(filepath.Join(dir, "approvals"), func(err error) { t.Error(err) })
-	const writers, each = 8, 2 * auditQueue / 8
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() { // nobody empties the queue of the other log
-			for i := range each {
-				a.add(machine.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
-			}
-		})
-	}
-	wg.Wait()
-	a.add(machine.AuditEntry{TS: at, Event: "tool", Name: "not here"})
-	if err := a.approvals.close(); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, "approvals", "audit-2026-01-02.jsonl")
-	info, err := os.Stat(name)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("%v, %v", info, err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	seen := map[string]bool{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var e struct{ Event, CallID, Rule, Digest, By, Result string }
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Rule != "approved" || e.Event != "execution" || e.By == "" || e.Digest == "" || e.Result != "begun" {
-			t.Fatalf("line %s: %v", lines.Bytes(), err)
-		}
-		seen[e.CallID] = true
-	}
-	if len(seen) != writers*each {
-		t.Errorf("%d entries, want %d", len(seen), writers*each)
 	}
 }

@@ -3,36 +3,22 @@ package host
 import (
 	"cmp"
 	"context"
-	"net"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // feishuPlace is the Feishu app, by the way that the settings choose for events.
 func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 	s := h.opts.Settings.Settings.Adapters.Feishu
-	if h.demo() {
-		return place{}, &Failure{
-			Kind: KindConfig, What: "Feishu is switched on, but no model is: the demo model answers on this machine only",
-			Help: "set OPENAI_API_KEY, or adapters.feishu.enabled=false",
-		}
-	}
-	if h.access == nil {
-		people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
-		if err != nil {
-			return place{}, &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
-		}
-		h.access = people
-	}
-	egress := config.EgressDirect
-	if h.toolEgress(nameFeishu, s.Egress, true) {
-		egress = config.EgressTool
+	egress, err := h.readyBot("Feishu", nameFeishu, s.Egress)
+	if err != nil {
+		return place{}, err
 	}
 	hook, err := h.feishuHook(ctx)
 	if err != nil {
@@ -43,8 +29,8 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 		build: func(live platform.Live) (platform.Platform, error) {
 			return feishu.New(feishu.Options{
 				AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s), Rates: feishuRates(s.RateLimit),
-				Egress: egress, Drafts: s.Drafts, Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
-				AccessStore: h.access, Language: h.preferences.language, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
+				Egress: egress, Drafts: s.Drafts, Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Logger: h.opts.Logger, Registry: h.registry,
+				AccessStore: h.access, Language: h.preferences.Language, Decide: live.Decide, StateDir: filepath.Join(h.opts.State, "adapters", nameFeishu), Webhook: hook,
 			})
 		},
 	}, nil
@@ -84,23 +70,17 @@ func feishuRates(l config.RateLimit) platform.Rates {
 	}
 }
 
-// feishuHook listens at once, so that a port that is taken stops the start; nil: events
-// come over the long connection.
+// feishuHook is the webhook, or nil if events come over the long connection.
 func (h *Host) feishuHook(ctx context.Context) (*feishu.Webhook, error) {
 	s := h.opts.Settings.Settings.Adapters.Feishu
 	if s.Receive != "webhook" {
 		return nil, nil
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.Webhook.Listen)
+	l, err := h.listenHook(ctx, "Feishu", nameFeishu, s.Webhook.Listen, "127.0.0.1:8446")
 	if err != nil {
-		return nil, &Failure{
-			Kind: KindUnreachable, What: "Feishu's webhook cannot listen on " + s.Webhook.Listen, Why: err,
-			Help: "choose another port: --set adapters.feishu.webhook.listen=127.0.0.1:8446",
-		}
+		return nil, err
 	}
 	h.hookAddr = cmp.Or(h.hookAddr, l.Addr().String())
-	h.cleanups.add("feishu webhook listener", func(context.Context) error { _ = l.Close(); return nil })
 	return &feishu.Webhook{
 		Path: s.Webhook.Path, Listener: l, EncryptKey: s.EncryptKey.Reveal, VerificationToken: s.VerificationToken.Reveal,
 	}, nil

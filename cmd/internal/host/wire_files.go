@@ -1,26 +1,24 @@
 package host
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"os"
-	"path"
 	"path/filepath"
-	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // workspace is the project's folder as its tools see it.
 func (h *Host) workspace(stored string) *files.Workspace {
 	s := h.opts.Settings.Settings
-	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: resultsOf, Shelf: h.shelf}
+	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: chatfiles.FolderOf, Shelf: h.shelf}
 	if rel, ok := below(h.opts.Dir, h.opts.State); ok && rel != ".ship" {
 		o.Refused = append(o.Refused, rel)
 	}
@@ -51,51 +49,31 @@ func below(dir, folder string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// maxFolder is the longest encoded key that names the folder of a chat's results;
-// pointers to results are a part of what a model reads.
-const maxFolder = 150
+// chatFiles are the files of this host's chats.
+func (h *Host) chatFiles() chatfiles.Store { return chatfiles.In(h.opts.State) }
 
-// resultsOf is where a chat's whole results are, below the folder of files: no two
-// chats share it. It begins every pointer to them.
-func resultsOf(key messages.ChatKey) (string, error) {
-	name, err := filestore.EncodeKey(key)
-	if err != nil {
-		return "", err
-	}
-	if len(name) > maxFolder {
-		sum := sha256.Sum256([]byte(key))
-		name = "~" + hex.EncodeToString(sum[:]) // no encoded key begins so
-	}
-	return path.Join("results", name), nil
+// uploads keeps what people upload on the page and in the terminal.
+func (h *Host) uploads() *chatfiles.Uploads {
+	return &chatfiles.Uploads{Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf}
 }
 
-// keepIn stores whole results of a chat below a folder, under a name that no model
-// chose.
-func keepIn(stored string, key messages.ChatKey) tool.Keep {
-	return func(_ context.Context, name string, data []byte) (string, error) {
-		folder, err := resultsOf(key)
-		if err != nil {
-			return "", err
-		}
-		dir := filepath.Join(stored, filepath.FromSlash(folder))
-		if err := tool.MakeFolder(stored, filepath.FromSlash(folder)); err != nil {
-			return "", fmt.Errorf("make the folder of results: %w", err)
-		}
-		name = resultName(name)
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return "", fmt.Errorf("store a result: %w", err)
-		}
-		return path.Join(folder, name), nil
-	}
+// maxFile is the longest file that is accepted, in bytes.
+func (h *Host) maxFile() int64 { return int64(h.opts.Settings.Settings.Limits.FileMB) << 20 }
+
+// wholeResult reads a whole result of a chat.
+func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, size int64, err error) {
+	return h.chatFiles().Whole(key, pointer, notices.MaxOutput)
 }
 
-// resultName is the name of the file of a whole result.
-func resultName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
-			return r
-		}
-		return '_'
-	}, name)
-	return name[:min(len(name), 150)] + ".txt"
+// fetchFiles fetches the files that people send. It finds platforms once they are connected.
+func (h *Host) fetchFiles(listener *speech.Listener) chat.Fetch {
+	return chatfiles.NewMedia(chatfiles.MediaOptions{
+		Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf, Listener: listener, Logger: h.log,
+		Platform: func(key messages.ChatKey) platform.Platform {
+			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, never changed after it
+				return p.platform
+			}
+			return nil
+		},
+	}).Fetch
 }

@@ -15,33 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// No two chats share a folder of results, and no pointer is long.
-func TestPI6ResultsOf(t *testing.T) {
-	long := strings.Repeat("a", messages.MaxChatKey)
-	keys := []messages.ChatKey{
-		"web-chat-a", "web-chat-A", "web-chat-a/b", "web-chat-a%2fb", "web-chat-+a", "..", "a/../b", "b", "~", "telegram-chat--100", "telegram-chat--100-topic-1", "字", "é", "e\u0301",
-		messages.ChatKey(long), messages.ChatKey(long[1:]), messages.ChatKey(strings.ToUpper(long)), messages.ChatKey(strings.Repeat("字", 300)),
-	}
-	seen := map[string]messages.ChatKey{}
-	for _, key := range keys {
-		folder, err := resultsOf(key)
-		if err != nil {
-			t.Errorf("%.40q: %v", key, err)
-			continue
-		}
-		if other, ok := seen[strings.ToLower(folder)]; ok {
-			t.Errorf("%.40q and %.40q share %s", key, other, folder)
-		}
-		seen[strings.ToLower(folder)] = key
-		if len(folder) > 200 || strings.Count(folder, "/") != 1 || !filepath.IsLocal(folder) || strings.Contains(folder, "..") && key != "a/../b" && key != ".." {
-			t.Errorf("%.40q: folder %q", key, folder)
-		}
-	}
-	if folder, err := resultsOf(""); err == nil {
-		t.Errorf("no chat has the folder %q", folder)
-	}
-}
-
 // A result that is too large is read by the chat that has it, through the pointer
 // that its model was given, and by no other chat.
 func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -61,7 +61,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 		box = noSandbox{why}
 	}
 	return mcp.Options{
-		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: resultsOf,
+		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: chatfiles.FolderOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
 		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
 		ReadOnly: func() []string { return append(steersAgent(o), steersPeople(o.Dir)...) },
@@ -157,24 +157,26 @@ type MCPOrder struct {
 	Hash string `json:"hash,omitempty"`
 }
 
+var errNoServers = errors.New("the pinned tools cannot be read; see the log of the host")
+
 // listMCP serves the servers with their tools.
 func (c *control) listMCP(w http.ResponseWriter, _ *http.Request) {
 	if c.host.servers == nil {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the pinned tools cannot be read; see the log of the host"})
+		refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
 	writeJSON(w, http.StatusOK, c.host.servers.manager.Status())
 }
 
-// orderMCP tests a server or approves a tool of it, and serves the server then.
+// orderMCP tests a server or approves a tool of it, and then serves the server's status.
 func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	var o MCPOrder
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&o); err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+	switch err := readOrder(w, r, &o); {
+	case err != nil:
+		refuse(w, http.StatusBadRequest, err)
 		return
-	}
-	if c.host.servers == nil {
-		c.listMCP(w, r)
+	case c.host.servers == nil:
+		refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
 	m := c.host.servers.manager
@@ -186,10 +188,10 @@ func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, mcp.ErrUnknown):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusNotFound, err)
 		return
 	case err != nil:
-		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusConflict, err)
 		return
 	}
 	for _, s := range m.Status() {

@@ -26,6 +26,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -242,16 +244,16 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
-		Chats: h.chatLister(name, live), Commands: h.webCommands(), Voice: h.openVoice, Files: h.uploads(), Failure: notices.FailureWords,
+		Chats: h.chatLister(name, live), Commands: h.commands().Web(), Voice: h.chatFiles().OpenVoice, Files: h.uploads(), Failure: notices.FailureWords,
 		Forget: func(ctx context.Context, key messages.ChatKey) error {
-			_, err := h.forgetByOrder(ctx, ForgetOrder{ChatKey: key})
+			_, err := h.desk().Forget(ctx, query.ForgetOrder{ChatKey: key})
 			return err
 		},
 		Rename: func(_ context.Context, key messages.ChatKey, title string) error {
-			if err := present(h.store, key); err != nil {
+			if err := query.Present(h.store, key); err != nil {
 				return err
 			}
-			return h.preferences.setTitle(key, title)
+			return h.preferences.SetTitle(key, title)
 		},
 		Info: func() web.Info {
 			return web.Info{Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Version: h.opts.Version}
@@ -286,22 +288,48 @@ func (h *Host) cliPlace(context.Context) (place, error) {
 	}, nil
 }
 
-func (h *Host) telegramPlace(ctx context.Context) (place, error) {
-	s := h.opts.Settings.Settings.Adapters.Telegram
+// readyBot prepares what the bots of a service need, and decides how their answers leave.
+// label is what people call the service.
+func (h *Host) readyBot(label, name, own string) (egress string, err error) {
 	if h.demo() {
-		return place{}, &Failure{
-			Kind: KindConfig, What: "Telegram is switched on, but no model is: the demo model answers on this machine only",
-			Help: "set OPENAI_API_KEY, or adapters.telegram.enabled=false",
+		return "", &Failure{
+			Kind: KindConfig, What: label + " is switched on, but no model is: the demo model answers on this machine only",
+			Help: "set OPENAI_API_KEY, or adapters." + name + ".enabled=false",
 		}
 	}
-	people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
-	if err != nil {
-		return place{}, &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+	if h.access == nil {
+		people, err := access.Open(filepath.Join(h.opts.State, "access.json"), access.Options{})
+		if err != nil {
+			return "", &Failure{Kind: KindConfig, What: "the people who may use the bot cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		}
+		h.access = people
 	}
-	h.access = people
-	egress := config.EgressDirect
-	if h.toolEgress(nameTelegram, s.Egress, true) {
-		egress = config.EgressTool
+	if h.toolEgress(name, own, true) {
+		return config.EgressTool, nil
+	}
+	return config.EgressDirect, nil
+}
+
+// listenHook listens for the webhook of a service at once, so that a port that is taken
+// stops the start.
+func (h *Host) listenHook(ctx context.Context, label, name, address, other string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &Failure{
+			Kind: KindUnreachable, What: label + "'s webhook cannot listen on " + address, Why: err,
+			Help: "choose another port: --set adapters." + name + ".webhook.listen=" + other,
+		}
+	}
+	h.cleanups.add(name+" webhook listener", func(context.Context) error { _ = l.Close(); return nil })
+	return l, nil
+}
+
+func (h *Host) telegramPlace(ctx context.Context) (place, error) {
+	s := h.opts.Settings.Settings.Adapters.Telegram
+	egress, err := h.readyBot("Telegram", nameTelegram, s.Egress)
+	if err != nil {
+		return place{}, err
 	}
 	hook, err := h.telegramHook(ctx)
 	if err != nil {
@@ -311,7 +339,7 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
 		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
 		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: chatCommands(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: people, Language: h.preferences.language,
+		Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.commands().Menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.Language,
 		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
 	}
 	return place{
@@ -344,21 +372,33 @@ func (h *Host) telegramAccounts(first telegram.Options) []place {
 	return out
 }
 
-// telegramHook listens at once, like webPlace; nil: the bot polls.
+// telegramHook is the webhook, or nil if the bot polls.
 func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
 	s := h.opts.Settings.Settings.Adapters.Telegram.Webhook
 	if s.URL == "" {
 		return nil, nil
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.Listen)
+	l, err := h.listenHook(ctx, "Telegram", nameTelegram, s.Listen, "127.0.0.1:8444")
 	if err != nil {
-		return nil, &Failure{
-			Kind: KindUnreachable, What: "Telegram's webhook cannot listen on " + s.Listen, Why: err,
-			Help: "choose another port: --set adapters.telegram.webhook.listen=127.0.0.1:8444",
-		}
+		return nil, err
 	}
 	h.hookAddr = l.Addr().String()
-	h.cleanups.add("telegram webhook listener", func(context.Context) error { _ = l.Close(); return nil })
 	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
+}
+
+// groupContext is how many ignored messages of a group are quoted with the turn that
+// addresses the bot; 0 in chats that are no groups.
+func (h *Host) groupContext(key messages.ChatKey) int {
+	a, ok := key.Address()
+	switch {
+	case ok && a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-"):
+		return h.opts.Settings.Settings.Adapters.Telegram.GroupContext
+	case ok && a.Platform == nameFeishu: // in private nothing is ignored
+		s := h.opts.Settings.Settings.Adapters.Feishu
+		if own := s.Groups[a.Chat].GroupContext; own != nil {
+			return *own
+		}
+		return s.GroupContext
+	}
+	return 0
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -227,7 +228,7 @@ func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person s
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			answer, err := ask[messages.RequestsReferred](ctx, h, messages.ReferRequests{ChatKey: key, To: to, Person: person})
+			answer, err := query.Ask[messages.RequestsReferred](ctx, h.askChat, messages.ReferRequests{ChatKey: key, To: to, Person: person})
 			if err == nil {
 				count.Add(int64(answer.Others))
 			}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -37,9 +36,9 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		Hidden:   []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")}, State: h.opts.State,
 		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile", "speech"},
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
-			return keepFile(stored, chat, name)
+			return chatfiles.At(stored).Create(chat, name)
 		},
-		Mask: h.mask.writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
+		Mask: h.mask.Writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
 	for _, folder := range h.opts.Settings.Settings.Permissions.Exec.Exclude {
 		o.Exclude = append(o.Exclude, filepath.Join(h.opts.Dir, filepath.FromSlash(folder)))
@@ -77,24 +76,6 @@ func steersPeople(dir string) []string {
 		out = append(out, steering.Within(filepath.Join(dir, name))...)
 	}
 	return out
-}
-
-// keepFile opens a file for a whole result of a chat.
-func keepFile(stored string, chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
-	folder, err := resultsOf(chat)
-	if err != nil {
-		return nil, "", err
-	}
-	dir := filepath.Join(stored, filepath.FromSlash(folder))
-	if err := tool.MakeFolder(stored, filepath.FromSlash(folder)); err != nil {
-		return nil, "", fmt.Errorf("make the folder of results: %w", err)
-	}
-	name = resultName(name)
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, "", fmt.Errorf("store a result: %w", err)
-	}
-	return f, path.Join(folder, name), nil
 }
 
 // processEnded tells a chat that a process of it has ended: a turn of the host's

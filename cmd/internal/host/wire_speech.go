@@ -2,14 +2,9 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
@@ -20,6 +15,9 @@ import (
 	audio "github.com/shipmyagent/shipmyagent/adapters/speech/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -55,7 +53,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 		if err != nil {
 			return voices{}, h.noVoices(err)
 		}
-		v.ears = speech.NewListener(masking{by, &h.mask}, speech.ListenerOptions{
+		v.ears = speech.NewListener(mask.Transcriber(by, &h.mask), speech.ListenerOptions{
 			MaxBytes: int64(t.MaxMB) << 20, MaxTime: time.Duration(t.MaxSeconds) * time.Second, AtOnce: t.MaxConcurrency, Deadline: timeout,
 			Language: t.Language, Metrics: metrics,
 		})
@@ -92,34 +90,22 @@ func synthesizer(k config.Speak, program command.Options, transport http.RoundTr
 	return audio.NewSynthesizer(o, k.Voice, k.Format)
 }
 
-// masking takes the host's secrets out of transcripts: a service may repeat its key.
-type masking struct {
-	speech.Transcriber
-	mask *mask
-}
-
-// Transcribe implements [speech.Transcriber].
-func (m masking) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
-	text, err := m.Transcriber.Transcribe(ctx, a)
-	return m.mask.text(text), err
-}
-
 // speechTools are the tools of what is set up.
 func (h *Host) speechTools(v voices, stored string) []tool.Tool {
-	files, log := tool.ChatFiles{Root: stored, Folder: resultsOf}, h.opts.Logger.With("component", "speech")
+	files, log := tool.ChatFiles{Root: stored, Folder: chatfiles.FolderOf}, h.opts.Logger.With("component", "speech")
 	var out []tool.Tool
 	if v.ears != nil {
 		out = append(out, speechtools.NewTranscribe(speechtools.TranscribeOptions{Listener: v.ears, Files: files, Logger: log}))
 	}
 	if v.mouth != nil {
-		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: v.mouth, Files: files, Way: h.voiceWay, Link: h.voiceLink, Logger: log}))
+		out = append(out, speechtools.NewSpeak(speechtools.SpeakOptions{Speaker: v.mouth, Files: files, Way: h.voiceWay, Link: h.chatFiles().VoiceLink, Logger: log}))
 	}
 	return out
 }
 
 // voiceWay is how recordings reach the people of a chat.
 func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
-	p := h.ports[platformOf(key)] // filled before the first message, never changed after it
+	p := h.ports[query.BotOf(key)] // filled before the first message, never changed after it
 	if p == nil || !p.adapter.Outbox {
 		return speechtools.WayHere
 	}
@@ -130,49 +116,4 @@ func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
 		return speechtools.WayFile
 	}
 	return speechtools.WayText
-}
-
-// platformOf is the name of the platform, with its account, that a chat is on; empty:
-// none is known.
-func platformOf(key messages.ChatKey) string {
-	addr, ok := key.Address()
-	switch {
-	case !ok:
-		return ""
-	case addr.Account != "":
-		return addr.Platform + "@" + addr.Account
-	}
-	return addr.Platform
-}
-
-// voiceLink is where people of a chat find a voice message: on its page, or, at a
-// terminal of this machine, as a file. It is empty where they get it sent.
-func (h *Host) voiceLink(key messages.ChatKey, name string) string {
-	if id, ok := strings.CutPrefix(string(key), nameWeb+"-chat-"); ok {
-		return "/api/chat/" + url.PathEscape(id) + "/voice/" + name
-	}
-	if own, err := resultsOf(key); err == nil && platformOf(key) == nameCLI {
-		return (&url.URL{Scheme: "file", Path: filepath.Join(h.opts.State, "files", filepath.FromSlash(own), name)}).String()
-	}
-	return ""
-}
-
-// openVoice opens a voice message that was spoken in a chat, for its page. Other files
-// of the chat are not handed out.
-func (h *Host) openVoice(key messages.ChatKey, name string) (*os.File, error) {
-	if !regexp.MustCompile(`^speech-[0-9a-f]{24}\.(opus|mp3|wav)$`).MatchString(name) {
-		return nil, fs.ErrNotExist
-	}
-	own, err := resultsOf(key)
-	if err != nil {
-		return nil, fs.ErrNotExist
-	}
-	file, err := tool.ChatFiles{Root: filepath.Join(h.opts.State, "files"), Folder: resultsOf}.Find(key, own+"/"+name)
-	if errors.Is(err, tool.ErrInput) {
-		return nil, fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(file)
 }

@@ -3,11 +3,21 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/retention"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -36,10 +46,9 @@ func (h *Host) openStore(context.Context) error {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
 	}
 	h.store = store
-	h.docs.chatDir = store.ChatDir
 	h.files = chatfile.New(store.ChatDir)
-	h.preferences = &preferences{files: h.files, log: h.log}
-	h.memory = Memories(h.opts.State)
+	h.preferences = agentdir.NewPreferences(h.files, h.log)
+	h.memory = query.Memories(h.opts.State)
 	h.fires = taskfile.NewLog(h.opts.State)
 	h.cleanups.add("store", func(context.Context) error { return store.Close() })
 	return nil
@@ -47,8 +56,8 @@ func (h *Host) openStore(context.Context) error {
 
 // readDocuments reads what makes the folder an agent.
 func (h *Host) readDocuments(context.Context) error {
-	switch err := h.docs.load(); {
-	case errors.Is(err, errNoAgent):
+	switch err := h.docs.Load(); {
+	case errors.Is(err, agentdir.ErrNoAgent):
 		return &Failure{Kind: KindConfig, What: "there is no Agent.md in " + h.opts.Dir, Help: "sma init " + h.opts.Dir}
 	case err != nil:
 		return &Failure{Kind: KindConfig, What: "the project's documents cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
@@ -58,13 +67,11 @@ func (h *Host) readDocuments(context.Context) error {
 }
 
 func (h *Host) startAudit(context.Context) error {
-	h.audit = newAudit(filepath.Join(h.opts.State, "logs"), h.opts.Logger.With("component", "audit"), h.registry)
-	h.audit.approvals = newApprovalLog(filepath.Join(h.opts.State, "approvals"), func(err error) {
+	h.audit = audit.New(h.opts.State, h.opts.Logger.With("component", "audit"), h.registry, func(err error) {
 		h.log.Error("the audit log of approvals cannot be written", "error", err)
-		h.audit.dropped.Inc()
 	})
-	h.background("audit log", h.audit.run)
-	h.cleanups.add("approval log", func(context.Context) error { return h.audit.approvals.close() })
+	h.background("audit log", h.audit.Run)
+	h.cleanups.add("approval log", func(context.Context) error { return h.audit.Close() })
 	return nil
 }
 
@@ -73,13 +80,13 @@ func (h *Host) startAudit(context.Context) error {
 func (h *Host) watchFiles() {
 	var skills skillWatch
 	look := func() {
-		h.docs.reload()
+		h.docs.Reload()
 		skills.look(h)
 		h.reloadSettings()
 		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
-		watch(ctx, slices.Concat(h.docs.folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
+		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
 	})
 }
 
@@ -89,4 +96,70 @@ func (h *Host) project() string {
 		return name
 	}
 	return filepath.Base(h.opts.Dir)
+}
+
+// refuseLinks refuses a state folder in which a folder is a symbolic link: what belongs
+// to the agent would be read from elsewhere, and written there. It looks two folders
+// deep. Those of chats, of which there may be many, are looked at when a chat is opened,
+// and those of their files when one is stored.
+func refuseLinks(state string) error { return linksBelow(state, 2) }
+
+func linksBelow(dir string, levels int) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a symbolic link, which no part of the state folder may be; move what it leads to in its place", at)
+		}
+		if e.IsDir() && levels > 1 && !slices.Contains([]string{"chat", "open", "logs"}, e.Name()) {
+			if err := linksBelow(at, levels-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// startRunLog makes the log of runs, which chats write to and agent_load_context
+// reads. It ends after the actors do.
+func (h *Host) startRunLog(context.Context) error {
+	h.runLog = agentcontext.New(agentcontext.Options{
+		Dir: filepath.Join(h.opts.State, "memory", "agent-context"), Folder: filestore.EncodeKey,
+		Window: h.opts.Settings.Settings.Context.AgentContext.WindowEntries,
+		Logger: h.opts.Logger.With("component", "run log"), Registerer: h.registry,
+	})
+	h.background("run log", h.runLog.Run)
+	return nil
+}
+
+// tellSystemShare warns once, at the start, of a system text that takes too much.
+func (h *Host) tellSystemShare(context.Context) error {
+	share, err := agentdir.SystemShareOf(h.opts.Dir, h.opts.State, h.opts.Settings.Settings)
+	if err == nil && share.TooLarge() {
+		h.log.Warn("the system text takes more than its share of what a chat may send, and compaction cannot shorten it; shorten it, or raise context.history.maxInputTokensApprox",
+			"tokens", share.System, "budget", share.Budget, "window", share.Window, "largest", share.Largest, "largest_tokens", share.Most)
+	}
+	return nil // what cannot be read was reported where it is read
+}
+
+// startRetention removes old files from now on, if the settings say how old.
+func (h *Host) startRetention(context.Context) error {
+	if keep := h.opts.Settings.Settings.Retention; keep != (config.Retention{}) {
+		h.background("retention", retention.New(h.opts.State, keep, h.log).Run)
+	}
+	return nil
+}
+
+// commands answers the commands of people.
+func (h *Host) commands() *commands.Commands {
+	return commands.New(commands.Options{
+		Contexts: h.opts.Settings.Settings.Context.Contexts.Enabled, Project: h.project(), Model: h.modelLabel(), State: h.opts.State, Zone: h.zone,
+		Logger: h.log, Chinese: h.docs.Chinese, Preferences: h.preferences, Role: h.role, MayDecide: h.mayDecide, Troubles: h.modelTroubles,
+	})
 }

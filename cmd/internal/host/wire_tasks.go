@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -27,11 +28,8 @@ const (
 
 // TaskStore is the tasks below a state folder. A host may run meanwhile.
 func TaskStore(state, timezone string) *taskfile.Store {
-	return taskfile.New(state, projectZone(timezone))
+	return taskfile.New(state, agentdir.Zone(timezone))
 }
-
-// Zone is the time zone of a project with that setting.
-func Zone(timezone string) *time.Location { return projectZone(timezone) }
 
 // TaskFires is the log of what became of the times of tasks. Only a host writes it.
 func TaskFires(state string) persistence.FireLog { return taskfile.NewLog(state) }
@@ -50,7 +48,7 @@ func (h *Host) taskTools() []tool.Tool {
 			if run.Group {
 				order.ChatType = "group"
 			}
-			return h.mayManage(order, t)
+			return h.commands().MayManage(order, t)
 		},
 	})
 }
@@ -110,9 +108,9 @@ func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
 	fire, err := c.host.runTask(r.Context(), id, "operator")
 	switch {
 	case errors.Is(err, persistence.ErrTask):
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusNotFound, err)
 	case err != nil:
-		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		refuse(w, http.StatusConflict, err)
 	default:
 		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: persistence.FireChat(fire)})
 	}

@@ -2,20 +2,16 @@ package host
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Every file of testdata/words is a talk with a whole host, in English and in Chinese:
@@ -124,25 +120,6 @@ func TestSentences(t *testing.T) {
 	} {
 		words := troubleWords(reason)
 		row("model skipped: "+string(reason), words[0], words[1])
-	}
-	for _, reason := range slices.Sorted(maps.Keys(gateWords())) {
-		e := journal.LedgerEntry{Fate: journal.FateIgnored, Reason: reason, Username: "Ann", MessageID: "9"}
-		en, _ := whyAnswer(&e, time.UTC, func(en, _ string) (string, bool) { return en, true })
-		zh, _ := whyAnswer(&e, time.UTC, func(_, zh string) (string, bool) { return zh, true })
-		row("why: "+reason, strings.ReplaceAll(en, "\n", " "), strings.ReplaceAll(zh, "\n", " "))
-	}
-	for _, e := range []journal.LedgerEntry{
-		{Fate: journal.FateMerged, Step: 3},
-		{Fate: journal.FateStopped},
-		{Fate: journal.FateStopped, Reason: "taken_back"},
-		{Fate: journal.FateExpired},
-		{Fate: journal.FateAnswered},
-		{Fate: journal.FateAnswered, Reason: "command"},
-		{Fate: journal.FateIgnored},
-		{Fate: journal.FateDeclined},
-	} {
-		en, zh := fateWords(e)
-		row("why: "+strings.TrimSpace(string(e.Fate)+" "+e.Reason), en, zh)
 	}
 	for _, reason := range []string{"rate", "network", "server", "auth", "forbidden", "not_found", "anything else"} {
 		words := notices.UnsentReason(reason)

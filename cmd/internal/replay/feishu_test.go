@@ -15,7 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -201,7 +201,7 @@ func (v *village) checkStore(t *testing.T) (merged int64) {
 		}
 	}()
 	for _, r := range v.rooms {
-		doc, err := host.ReadChat(t.Context(), store, r.key())
+		doc, err := query.ReadChat(t.Context(), store, r.key())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -187,11 +188,11 @@ func (w *town) checkStore(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, p := range w.places {
-		doc, err := host.ReadChat(t.Context(), store, p.key())
+		doc, err := query.ReadChat(t.Context(), store, p.key())
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger, err := host.Ledger(stateOf(dir), p.key(), 1<<20)
+		ledger, err := query.Ledger(stateOf(dir), p.key(), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

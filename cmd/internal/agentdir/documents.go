@@ -1,0 +1,176 @@
+package agentdir
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+)
+
+const (
+	// maxDocument is the longest document that is read; more is cut off.
+	maxDocument = 1 << 20
+	// lookAgain is how often files are checked when no change was reported.
+	lookAgain = 2 * time.Second
+)
+
+// ErrNoAgent says that the project has no Agent.md, the one file it needs.
+var ErrNoAgent = errors.New("there is no Agent.md")
+
+// Documents hands out the texts that system prompts are made of. A set of them
+// never changes; a change on disk makes a new set. It is safe for concurrent use.
+type Documents struct {
+	dir, state string
+	log        *slog.Logger
+	now        func() time.Time
+
+	set    atomic.Pointer[documentSet]
+	looked atomic.Int64 // when the files were last looked at, in Unix nanoseconds
+}
+
+// documentSet is the project's own documents as they were at one time.
+type documentSet struct {
+	stamp                                string // of the files: names, sizes, times
+	agent, primary, other, projectMemory string
+}
+
+// NewDocuments makes those of a project. Nothing is read yet.
+func NewDocuments(dir, state string, log *slog.Logger) *Documents {
+	return &Documents{dir: dir, state: state, log: log, now: time.Now}
+}
+
+// paths are the project's documents, in the order of documentSet.
+func (d *Documents) paths() [4]string {
+	return [4]string{
+		filepath.Join(d.dir, "Agent.md"), filepath.Join(d.state, "profile", "Primary.md"),
+		filepath.Join(d.state, "profile", "other.md"), filepath.Join(d.state, "memory", "project.md"),
+	}
+}
+
+// Folders are where those files are; not all of them need be there.
+func (d *Documents) Folders() []string {
+	return []string{d.dir, d.state, filepath.Join(d.state, "profile"), filepath.Join(d.state, "memory")}
+}
+
+// Load reads everything again. A missing Agent.md is [ErrNoAgent]; the set that
+// was there before stays.
+func (d *Documents) Load() error {
+	d.looked.Store(d.now().UnixNano())
+	stamp := d.stamp()
+	if old := d.set.Load(); old != nil && old.stamp == stamp {
+		return nil
+	}
+	var texts [4]string
+	for i, path := range d.paths() {
+		text, err := readDocument(path)
+		if err != nil {
+			return err
+		}
+		texts[i] = text
+	}
+	if _, err := os.Stat(d.paths()[0]); errors.Is(err, fs.ErrNotExist) {
+		return ErrNoAgent
+	}
+	d.set.Store(&documentSet{stamp: stamp, agent: texts[0], primary: texts[1], other: texts[2], projectMemory: texts[3]})
+	return nil
+}
+
+// Reload loads what changed, and keeps what there was if that fails.
+func (d *Documents) Reload() {
+	before := d.set.Load()
+	if err := d.Load(); err != nil {
+		d.log.Warn("the project's documents cannot be read; the last ones stay in force", "error", err)
+		return
+	}
+	if d.set.Load() != before {
+		d.log.Info("the project's documents were read anew")
+	}
+}
+
+// Of is the documents of a chat as they are now.
+func (d *Documents) Of(key messages.ChatKey) machine.Documents {
+	if d.now().UnixNano()-d.looked.Load() > int64(lookAgain) {
+		d.Reload()
+	}
+	set := d.set.Load()
+	out := machine.Documents{
+		Revision: set.stamp, Primary: set.primary, Other: set.other, ProjectMemory: set.projectMemory, Agent: set.agent,
+		UserMemory: d.userMemory,
+	}
+	if dir, err := filestore.ChatDir(d.state, key); err == nil {
+		out.ChatMemory = d.read(filepath.Join(dir, "memory", "Primary.md"))
+		out.Revision += strconv.Itoa(len(out.ChatMemory))
+	}
+	return out
+}
+
+// userMemory is what is remembered of one person.
+func (d *Documents) userMemory(userKey string) string {
+	name := userKey + ".md"
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		return ""
+	}
+	return d.read(filepath.Join(d.state, "memory", "users", name))
+}
+
+func (d *Documents) read(path string) string {
+	text, err := readDocument(path)
+	if err != nil {
+		d.log.Warn("a memory cannot be read", "path", path, "error", err)
+	}
+	return text
+}
+
+// stamp changes when one of the files does.
+func (d *Documents) stamp() string {
+	var out strings.Builder
+	for _, path := range d.paths() {
+		if info, err := os.Stat(path); err == nil {
+			out.WriteString(strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36))
+		}
+		out.WriteByte('/')
+	}
+	return out.String()
+}
+
+// Chinese reports that Agent.md is written in Chinese; the host's own words then are, too.
+func (d *Documents) Chinese() bool { return Chinese(d.set.Load().agent) }
+
+// Chinese reports whether a good part of a text is Chinese.
+func Chinese(text string) bool {
+	han, letters := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Han, r):
+			han++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return han*4 > letters
+}
+
+// readDocument reads a text; one that is not there is empty.
+func readDocument(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(text) > maxDocument {
+		return strings.TrimSpace(strings.ToValidUTF8(string(text[:maxDocument]), "")), nil
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\ufffd")), nil
+}

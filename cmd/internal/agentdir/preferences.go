@@ -1,0 +1,83 @@
+package agentdir
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+)
+
+// preferencesFile is in the folder of a chat.
+const preferencesFile = "preferences.json"
+
+// Preferences are what people set for their chats. They are in files, so that they
+// hold after a restart; it is safe for concurrent use.
+type Preferences struct {
+	files persistence.FileStore
+	log   *slog.Logger
+}
+
+// NewPreferences makes them over the files of chats.
+func NewPreferences(files persistence.FileStore, log *slog.Logger) *Preferences {
+	return &Preferences{files, log}
+}
+
+// Title is the title that people gave a chat, or "".
+func (p *Preferences) Title(key messages.ChatKey) string { return p.of(key).Title }
+
+// chatPreferences is the content of a file.
+type chatPreferences struct {
+	V        int    `json:"v"`
+	Language string `json:"language,omitempty"` // en or zh; empty: as people write
+	Title    string `json:"title,omitempty"`    // for lists; empty: what the chat begins with
+}
+
+// of are the preferences of a chat. A file that cannot be read counts as empty.
+func (p *Preferences) of(key messages.ChatKey) chatPreferences {
+	var out chatPreferences
+	data, err := p.files.ReadFile(context.Background(), key, preferencesFile)
+	if err == nil && len(data) > 0 {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		p.log.Warn("the preferences of a chat cannot be read", "chat_key", string(key), "error", err)
+		return chatPreferences{}
+	}
+	return out
+}
+
+// Language is what people chose for a chat; empty: nothing.
+func (p *Preferences) Language(key messages.ChatKey) string {
+	switch l := p.of(key).Language; l {
+	case machine.LanguageEnglish, machine.LanguageChinese:
+		return l
+	}
+	return ""
+}
+
+// SetLanguage keeps what people chose.
+func (p *Preferences) SetLanguage(key messages.ChatKey, language string) error {
+	return p.change(key, func(set *chatPreferences) { set.Language = language })
+}
+
+// SetTitle keeps the title that people gave a chat.
+func (p *Preferences) SetTitle(key messages.ChatKey, title string) error {
+	return p.change(key, func(set *chatPreferences) { set.Title = title })
+}
+
+func (p *Preferences) change(key messages.ChatKey, what func(*chatPreferences)) error {
+	set := p.of(key)
+	set.V = 1
+	what(&set)
+	var data []byte
+	if set != (chatPreferences{V: 1}) {
+		var err error
+		if data, err = json.Marshal(set); err != nil {
+			return err // Unreachable: it encodes
+		}
+	}
+	return p.files.WriteFile(context.Background(), key, preferencesFile, data)
+}

@@ -1,0 +1,99 @@
+package agentdir
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// ownTokens is about what the host's own part of a system text takes, toolTokens what
+// the descriptions of its tools take.
+const (
+	ownTokens  = 700
+	toolTokens = 3100
+)
+
+// SystemShare is how much of what a chat may send its system text takes, before anything
+// is said. All numbers are estimates in tokens.
+type SystemShare struct {
+	System  int
+	Budget  int    // of system text and history together
+	Window  int    // of the model; 0: unknown
+	Largest string // the file or part that takes most
+	Most    int    // what that takes
+}
+
+// TooLarge reports whether the system text takes more than its share: half of what a
+// chat may send, or with the tools half of the model's window.
+func (s SystemShare) TooLarge() bool {
+	return s.System > s.Budget/2 || s.Window > 0 && s.System+toolTokens > s.Window/2
+}
+
+// String says what is too large, and what follows.
+func (s SystemShare) String() string {
+	of := fmt.Sprintf("the %d that a chat may send", s.Budget)
+	if s.System <= s.Budget/2 {
+		of = fmt.Sprintf("the %d of the model's window, besides %d of the tools", s.Window, toolTokens)
+	}
+	return fmt.Sprintf("the system text takes about %d tokens of %s; most of it is %s, about %d", s.System, of, s.Largest, s.Most)
+}
+
+// SystemShareOf reads a project's documents and estimates their share.
+func SystemShareOf(dir, state string, s config.Settings) (SystemShare, error) {
+	docs := NewDocuments(dir, state, slog.New(slog.DiscardHandler))
+	if err := docs.Load(); err != nil {
+		return SystemShare{}, err
+	}
+	var overview strings.Builder
+	for _, line := range SkillCatalog(dir, state, s.Skills).Current().Overview(nil) {
+		overview.WriteString(line.Name + line.Description)
+	}
+	return systemShare(docs.set.Load(), overview.String(), s), nil
+}
+
+func systemShare(set *documentSet, skills string, s config.Settings) SystemShare {
+	out := SystemShare{System: ownTokens, Window: windowOf(s)}
+	out.Budget = Budget(s)
+	for _, part := range []struct{ name, text string }{
+		{"Agent.md", set.agent},
+		{"profile/Primary.md", set.primary},
+		{"profile/other.md", set.other},
+		{"memory/project.md", set.projectMemory},
+		{"the list of skills", skills},
+	} {
+		n := aboutTokens(part.text)
+		if out.System += n; n > out.Most {
+			out.Largest, out.Most = part.name, n
+		}
+	}
+	return out
+}
+
+// aboutTokens estimates a text: four letters of a word, or one character of others.
+func aboutTokens(text string) int {
+	runes := utf8.RuneCountInString(text)
+	others := (len(text) - runes) / 2 // a character of three bytes counts as one
+	return (runes-min(others, runes))/4 + others
+}
+
+// windowOf is the context window of the main model; 0: unknown.
+func windowOf(s config.Settings) int {
+	if own := s.LLM.Models[s.LLM.Model].ContextWindow; own > 0 {
+		return own
+	}
+	return s.LLM.ContextWindow
+}
+
+// Budget is how many tokens system text and history of a chat may have. A window that
+// is known, less what an answer takes of it, bounds the budget of the settings.
+func Budget(s config.Settings) int {
+	window := windowOf(s)
+	budget := s.Context.History.MaxInputTokensApprox.Of(window)
+	if room := window - s.LLM.MaxOutputTokens; window > 0 && room > 0 {
+		budget = min(budget, room*9/10)
+	}
+	return budget
+}

@@ -1,0 +1,38 @@
+package agentdir
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestZone(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "localtime")
+	target := filepath.Join(dir, "zoneinfo", "Europe", "Berlin")
+	write(t, target, "")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	none := filepath.Join(dir, "none")
+	for _, tt := range []struct {
+		name, tz, link, want string
+	}{
+		{"from the link", "", link, "Europe/Berlin"},
+		{"the variable wins", "Asia/Shanghai", link, "Asia/Shanghai"},
+		{"with a colon", ":Asia/Shanghai", none, "Asia/Shanghai"},
+		{"UTC by another name", "Etc/UTC", none, "UTC"},
+		{"nothing is known", "", none, sameUTC(time.Local).String()},
+		{"nonsense", "nowhere", none, sameUTC(time.Local).String()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := namedLocal(tt.tz, tt.link).String(); got != tt.want {
+				t.Errorf("zone = %s, want %s", got, tt.want)
+			}
+		})
+	}
+	if got := Zone("Asia/Tokyo").String(); got != "Asia/Tokyo" {
+		t.Errorf("a zone of the settings = %s", got)
+	}
+}

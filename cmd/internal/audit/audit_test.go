@@ -1,0 +1,174 @@
+package audit
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// quiet is the log of an empty state folder. The log of approvals must not fail.
+func quiet(tb testing.TB) (l *Log, state string) {
+	tb.Helper()
+	state = tb.TempDir()
+	return New(state, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), func(err error) { tb.Error(err) }), state
+}
+
+func TestAuditWritesADayPerFile(t *testing.T) {
+	a, state := quiet(t)
+	dir := filepath.Join(state, "logs")
+	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
+	a.Add(machine.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
+	a.Add(machine.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.Run(ctx)
+	want := map[string]string{
+		"2026-01-02.jsonl": `{"ts":"2026-01-02T23:59:59.000Z","event":"run","chatKey":"telegram-chat-1","requestId":"r1","runId":"run1","result":"done"}` + "\n",
+		"2026-01-03.jsonl": `{"ts":"2026-01-03T00:00:01.000Z","event":"tool","name":"time_now","step":1}` + "\n",
+	}
+	got := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, want 0600", e.Name(), info.Mode().Perm())
+		}
+		got[e.Name()] = string(text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestAuditNeverWaits(t *testing.T) {
+	a, _ := quiet(t)
+	for range queueSize + 10 {
+		a.Add(machine.AuditEntry{Event: "run"})
+	}
+	if got := testutil.ToFloat64(a.dropped); got != 10 {
+		t.Errorf("dropped = %v, want 10", got)
+	}
+}
+
+func TestAuditOutlivesADiskThatFails(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	a := New(blocked, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry(), func(err error) { t.Error(err) })
+	a.write(machine.AuditEntry{TS: time.Now(), Event: "run"})
+	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
+		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
+	}
+}
+
+// A line says what was said, whatever that holds.
+func FuzzAuditLine(f *testing.F) {
+	f.Add("run", "telegram-chat-1", "r1", "a \"b\" <c> & \\ \n中\xff", 3)
+	f.Add("", "", "", "", 0)
+	f.Fuzz(func(t *testing.T, event, key, request, reason string, step int) {
+		at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+		e := machine.AuditEntry{
+			Event: event, ChatKey: messages.ChatKey(key), RequestID: request, RunID: reason, Name: event, Result: key, Reason: reason, Step: step,
+			By: request, Digest: event,
+		}
+		want, err := json.Marshal(struct {
+			Time      string `json:"ts"`
+			Event     string `json:"event"`
+			ChatKey   string `json:"chatKey,omitempty"`
+			RequestID string `json:"requestId,omitempty"`
+			RunID     string `json:"runId,omitempty"`
+			Name      string `json:"name,omitempty"`
+			Result    string `json:"result,omitempty"`
+			Reason    string `json:"reason,omitempty"`
+			Step      int    `json:"step,omitempty"`
+			By        string `json:"by,omitempty"`
+			Digest    string `json:"digest,omitempty"`
+		}{"2026-01-02T03:04:05.006Z", event, key, request, reason, event, key, reason, step, request, event})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(appendAudit(nil, at, &e)); got != string(want)+"\n" {
+			t.Errorf("line %s, want %s", got, want)
+		}
+	})
+}
+
+func BenchmarkAuditWrite(b *testing.B) {
+	a, _ := quiet(b)
+	defer a.close()
+	e := machine.AuditEntry{
+		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		a.write(e)
+	}
+}
+
+// The log of approvals has every entry, also when the other one drops some.
+func TestAP14NothingIsLeftOut(t *testing.T) {
+	a, dir := quiet(t)
+	const writers, each = 8, 2 * queueSize / 8
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() { // nobody empties the queue of the other log
+			for i := range each {
+				a.Add(machine.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
+			}
+		})
+	}
+	wg.Wait()
+	a.Add(machine.AuditEntry{TS: at, Event: "tool", Name: "not here"})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "approvals", "audit-2026-01-02.jsonl")
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e struct{ Event, CallID, Rule, Digest, By, Result string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Rule != "approved" || e.Event != "execution" || e.By == "" || e.Digest == "" || e.Result != "begun" {
+			t.Fatalf("line %s: %v", lines.Bytes(), err)
+		}
+		seen[e.CallID] = true
+	}
+	if len(seen) != writers*each {
+		t.Errorf("%d entries, want %d", len(seen), writers*each)
+	}
+}

@@ -1,0 +1,236 @@
+package chatfiles
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+)
+
+// maxFolder is the longest encoded key that names the folder of a chat; pointers to
+// results are a part of what a model reads.
+const maxFolder = 150
+
+// FolderOf is the folder of a chat's files, relative to the folder of all files. No two
+// chats share it. Every pointer to a file of the chat begins with it.
+func FolderOf(key messages.ChatKey) (string, error) {
+	name, err := filestore.EncodeKey(key)
+	if err != nil {
+		return "", err
+	}
+	if len(name) > maxFolder {
+		sum := sha256.Sum256([]byte(key))
+		name = "~" + hex.EncodeToString(sum[:]) // no encoded key begins so
+	}
+	return path.Join("results", name), nil
+}
+
+// Store is the folder of all files of a state folder. It is safe for concurrent use.
+type Store struct{ tool.ChatFiles }
+
+// In is the store of a state folder.
+func In(state string) Store { return At(filepath.Join(state, "files")) }
+
+// At is the store whose folder of all files is root.
+func At(root string) Store { return Store{tool.ChatFiles{Root: root, Folder: FolderOf}} }
+
+// place is the folder of a chat, which is created if it is missing, and its name as
+// pointers have it.
+func (s Store) place(key messages.ChatKey) (dir, folder string, err error) {
+	folder, err = FolderOf(key)
+	if err != nil {
+		return "", "", fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	if err := tool.MakeFolder(s.Root, filepath.FromSlash(folder)); err != nil {
+		return "", "", fmt.Errorf("make the folder of files: %w", err)
+	}
+	return filepath.Join(s.Root, filepath.FromSlash(folder)), folder, nil
+}
+
+// Create creates the file of a whole result of a chat and returns the pointer to it. name
+// is the host's own, never one that a model chose.
+func (s Store) Create(key messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error) {
+	dir, folder, err := s.place(key)
+	if err != nil {
+		return nil, "", err
+	}
+	name = resultName(name)
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, "", fmt.Errorf("store a result: %w", err)
+	}
+	return f, path.Join(folder, name), nil
+}
+
+// Keep stores whole results of a chat.
+func (s Store) Keep(key messages.ChatKey) tool.Keep {
+	return func(_ context.Context, name string, data []byte) (string, error) {
+		f, pointer, err := s.Create(key, name)
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(data)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", fmt.Errorf("store a result: %w", err)
+		}
+		return pointer, nil
+	}
+}
+
+// resultName is the name of the file of a whole result.
+func resultName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), 150)] + ".txt"
+}
+
+// Whole reads a whole result of a chat by its pointer. A chat reads only results of its
+// own, whatever the pointer says. Of a result longer than limit, only the size is returned.
+func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text string, size int64, err error) {
+	folder, err := FolderOf(key)
+	if err != nil {
+		return "", 0, err
+	}
+	name, ok := strings.CutPrefix(pointer, folder+"/")
+	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", 0, errors.New("it is no result of this chat")
+	}
+	root, err := os.OpenRoot(filepath.Join(s.Root, filepath.FromSlash(folder)))
+	if err != nil {
+		return "", 0, fmt.Errorf("open the results of a chat: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	name = filepath.FromSlash(name)
+	info, err := root.Lstat(name)
+	switch {
+	case err != nil:
+		return "", 0, fmt.Errorf("find a result: %w", err)
+	case !info.Mode().IsRegular():
+		return "", 0, errors.New("it is no file")
+	case info.Size() > limit:
+		return "", info.Size(), nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "", 0, fmt.Errorf("open a result: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read from
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return "", 0, fmt.Errorf("read a result: %w", err)
+	}
+	return string(raw), int64(len(raw)), nil
+}
+
+// open opens a file of a chat by its name in the chat's folder. It fails with
+// [fs.ErrNotExist] if the chat has no such file.
+func (s Store) open(key messages.ChatKey, name string) (*os.File, error) {
+	folder, err := FolderOf(key)
+	if err != nil {
+		return nil, fs.ErrNotExist
+	}
+	file, err := s.Find(key, path.Join(folder, name))
+	if errors.Is(err, tool.ErrInput) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(file)
+}
+
+// OpenVoice opens a voice message that was spoken in a chat. Other files of the chat are
+// not handed out.
+func (s Store) OpenVoice(key messages.ChatKey, name string) (*os.File, error) {
+	if !regexp.MustCompile(`^speech-[0-9a-f]{24}\.(opus|mp3|wav)$`).MatchString(name) {
+		return nil, fs.ErrNotExist
+	}
+	return s.open(key, name)
+}
+
+// SentLink is where people of a chat find a file that the agent sent, by its pointer: on
+// the page of the chat, or, at a terminal of this machine, as a file. It is empty where the
+// platform sends the file.
+func (s Store) SentLink(key messages.ChatKey, pointer string) string {
+	return s.link(key, "/files/", pointer)
+}
+
+// VoiceLink is the same for a voice message, by its name in the chat's folder.
+func (s Store) VoiceLink(key messages.ChatKey, name string) string {
+	folder, err := FolderOf(key)
+	if err != nil {
+		return ""
+	}
+	return s.link(key, "/voice/", folder+"/"+name)
+}
+
+func (s Store) link(key messages.ChatKey, kind, pointer string) string {
+	own, err := FolderOf(key)
+	address, _ := key.Address()
+	switch {
+	case err != nil:
+	case strings.HasPrefix(string(key), "web-chat-"):
+		folder, file := path.Split(strings.TrimPrefix(pointer, own+"/"))
+		return "/api/chat/" + url.PathEscape(strings.TrimPrefix(string(key), "web-chat-")) + kind + folder + url.PathEscape(file)
+	case address.Platform == "cli" && address.Account == "":
+		return (&url.URL{Scheme: "file", Path: filepath.Join(s.Root, filepath.FromSlash(pointer))}).String()
+	}
+	return ""
+}
+
+// receive stores a file of a chat as a whole or not at all. write fills a temporary file
+// and then returns the file's name.
+func (s Store) receive(key messages.ChatKey, write func(temp *os.File) (name string, err error)) (pointer string, err error) {
+	dir, folder, err := s.place(key)
+	if err != nil {
+		return "", err
+	}
+	temp, err := os.CreateTemp(dir, ".part-*") // 0600
+	if err != nil {
+		return "", fmt.Errorf("make a file: %w", err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already if all went well
+	name, err := write(temp)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temp.Name(), filepath.Join(dir, name)); err != nil {
+		return "", fmt.Errorf("keep a file: %w", err)
+	}
+	return path.Join(folder, name), nil
+}
+
+// extension is the extension of a file's name: that of its kind, or as its sender calls it.
+func extension(kind, name string) string {
+	switch kind {
+	case "photo":
+		return ".jpg"
+	case "voice":
+		return ".ogg"
+	case "video note":
+		return ".mp4"
+	}
+	end := strings.ToLower(filepath.Ext(name))
+	plain := func(r rune) bool { return (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') }
+	if len(end) < 2 || len(end) > 9 || strings.ContainsFunc(end[1:], func(r rune) bool { return !plain(r) }) {
+		return ".bin"
+	}
+	return end
+}

@@ -1,0 +1,114 @@
+package chatfiles
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/picture"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Uploads keeps what people upload on the page and in the terminal. A file is named by the
+// digest of its bytes.
+type Uploads struct {
+	Store Store
+	Bytes int64 // the longest file that is kept
+	Shelf *picture.Shelf
+}
+
+var _ web.Files = (*Uploads)(nil)
+
+// Limit implements [web.Files].
+func (u *Uploads) Limit() int64 { return u.Bytes }
+
+// Keep implements [web.Files].
+func (u *Uploads) Keep(ctx context.Context, key messages.ChatKey, name string, src io.Reader) (string, error) {
+	pointer, err := u.Store.receive(key, func(temp *os.File) (string, error) {
+		sum := sha256.New()
+		n, err := io.Copy(io.MultiWriter(temp, sum), io.LimitReader(src, u.Bytes+1))
+		if err == nil && n > u.Bytes {
+			err = platform.ErrTooLarge
+		}
+		if err == nil {
+			err = temp.Sync()
+		}
+		if err = errors.Join(err, context.Cause(ctx)); err != nil {
+			return "", fmt.Errorf("keep an upload: %w", err)
+		}
+		return "upload-" + hex.EncodeToString(sum.Sum(nil)[:16]) + extension(platform.FileDocument, name), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return path.Base(pointer), nil
+}
+
+// storedUpload are the names of uploads; fetchable are those of what people may fetch:
+// their uploads, what was made of them, and what the agent sent, which has its own name in
+// a folder of its own.
+var (
+	storedUpload = regexp.MustCompile(`^upload-[0-9a-f]{32}\.[a-z0-9]{1,8}$`)
+	fetchable    = regexp.MustCompile(`^((upload|picture|document)-[0-9a-f]{32}\.[a-z0-9]{1,8}|sent-[0-9a-f]{32}/[^/]+)$`)
+)
+
+// Describe implements [web.Files].
+func (u *Uploads) Describe(ctx context.Context, key messages.ChatKey, stored, name string) ([]byte, error) {
+	if !storedUpload.MatchString(stored) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := u.Store.open(key, stored)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("look at an upload: %w", err)
+	}
+	folder, err := FolderOf(key)
+	if err != nil {
+		return nil, fmt.Errorf("name the folder of a chat: %w", err)
+	}
+	p, err := u.Shelf.Keep(ctx, key, f)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	whole := path.Join(folder, stored)
+	if err != nil { // it is no picture, or none that can be shown
+		p = messages.Picture{}
+		if _, err := f.Seek(0, io.SeekStart); err == nil && isText(f) {
+			p = messages.Picture{Path: whole, Mime: messages.MimeText}
+		}
+	}
+	p.Of, p.Name, p.Bytes = whole, name, info.Size()
+	return messages.WithPictures(nil, []messages.Picture{p}), nil
+}
+
+// maxInline is the longest text that a model is given without reading the file, in bytes.
+const maxInline = 32 << 10
+
+// isText reports whether a file is a short text.
+func isText(f io.Reader) bool {
+	data, err := io.ReadAll(io.LimitReader(f, maxInline+1))
+	return err == nil && len(data) <= maxInline && utf8.Valid(data) && !bytes.ContainsRune(data, 0)
+}
+
+// Open implements [web.Files].
+func (u *Uploads) Open(key messages.ChatKey, stored string) (*os.File, error) {
+	if !fetchable.MatchString(stored) {
+		return nil, fs.ErrNotExist
+	}
+	return u.Store.open(key, stored)
+}

@@ -1,0 +1,423 @@
+// Package commands answers the commands that people give with a slash, in two languages.
+// The table of commands serves the help, the menus of platforms, and the answers.
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Options are what answers are made of.
+type Options struct {
+	Contexts       bool // whether conversations can be archived and loaded
+	Project, Model string
+	State          string // the state folder, for tasks
+	Zone           *time.Location
+	Logger         *slog.Logger
+	// Chinese reports whether the project speaks Chinese where a chat's people chose nothing.
+	Chinese     func() bool
+	Preferences *agentdir.Preferences
+	// Role is a person's role with a bot.
+	Role func(bot, person string) string
+	// MayDecide reports whether a person may decide about requests.
+	MayDecide func(approval.Claim) bool
+	// Troubles are lines about models that failed, in English and Chinese.
+	Troubles func() (en, zh string)
+}
+
+// Commands answers commands. It is safe for concurrent use.
+type Commands struct{ Options }
+
+// New makes the answers to commands.
+func New(o Options) *Commands { return &Commands{o} }
+
+// order is a command for people.
+type order struct {
+	name    string
+	usage   string // with its arguments, for the help; empty: the name
+	zhUsage string // the same in Chinese; empty: usage
+	// en and zh say what it does, in a line.
+	en, zh   string
+	contexts bool   // only while contexts are on
+	groups   bool   // only where there are groups
+	platform string // only there; empty: everywhere
+	hidden   bool   // not in lists
+	api      bool   // programs may give it in their instructions
+}
+
+// orders are the words with a slash that the host knows.
+func orders(contexts bool) []order {
+	all := []order{
+		{name: "start", en: "says hello", zh: "打招呼", hidden: true},
+		{name: "help", en: "lists these commands", zh: "列出所有命令", api: true},
+		{name: "status", en: "shows whether I am working, and on what", zh: "查看我是否在处理、有多少消息在等", api: true},
+		{name: "stop", usage: "stop, /stop all", en: "stops what I am doing; with all, also drops the messages that wait", zh: "停止当前的处理；加 all 同时丢弃等待的消息", api: true},
+		{name: "compact", en: "sums up the older part of this chat to save space", zh: "把较早的对话压缩成摘要", api: true},
+		{name: "new", usage: "new TITLE", zhUsage: "new 标题", en: "archives this conversation and starts a new one", zh: "归档当前对话并重新开始", contexts: true, api: true},
+		{name: "contexts", en: "lists the archived conversations", zh: "查看已归档的对话", contexts: true, api: true},
+		{name: "load", usage: "load N", en: "brings back an archived conversation, by its number in /contexts", zh: "恢复一个已归档的对话，编号见 /contexts", contexts: true, api: true},
+		{name: "forget", en: "deletes everything that I keep about this chat; asks you first", zh: "删除我保存的关于这个聊天的全部内容（会先确认）"},
+		{name: "tasks", usage: "tasks, /tasks cancel N", zhUsage: "tasks, /tasks 取消 N", en: "lists the tasks of this chat and their next times, or cancels one; pause N and resume N work too", zh: "查看这个聊天的定时任务和下次时间，或取消一个；也可以暂停 N、恢复 N", api: true},
+		{name: "output", usage: "output, /output N", en: "sends the whole output of the last tool that I used, or of the Nth from the last", zh: "发送最近一次（或倒数第 N 次）使用工具的完整输出", api: true},
+		{name: "approvals", en: "shows the requests that wait for a decision", zh: "查看等待审批的请求"},
+		{name: "approve", usage: "approve N", en: "approves the request with this number", zh: "批准这个编号的请求"},
+		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
+		{name: "model", en: "shows which model answers", zh: "查看使用的模型", api: true},
+		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
+		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
+		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
+		{name: "allow", en: "lets this group use me (owner only)", zh: "允许这个群使用我（仅主人）", groups: true},
+	}
+	var out []order
+	for _, o := range all {
+		if contexts || !o.contexts {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (c *Commands) orders() []order { return orders(c.Contexts) }
+
+// Names are the names of the commands.
+func Names(contexts bool) []string {
+	var out []string
+	for _, o := range orders(contexts) {
+		out = append(out, o.name)
+	}
+	return out
+}
+
+// Menu is the commands as a bot announces them.
+func (c *Commands) Menu() []platform.MenuEntry {
+	var out []platform.MenuEntry
+	for _, o := range c.orders() {
+		if !o.hidden {
+			out = append(out, platform.MenuEntry{Command: o.name, English: o.en, Chinese: o.zh})
+		}
+	}
+	return out
+}
+
+// Web are the commands where there are no groups.
+func (c *Commands) Web() []web.Command {
+	var out []web.Command
+	for _, o := range c.orders() {
+		if !o.groups {
+			out = append(out, web.Command{Name: o.name, English: o.en, Chinese: o.zh, API: o.api})
+		}
+	}
+	return out
+}
+
+// here are the commands that people may be told of in a chat.
+func here(list []order, cmd machine.Command) []order {
+	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
+		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != query.BotOf(cmd.ChatKey)
+	})
+}
+
+// unknownCommand answers a command that nobody knows with the nearest one.
+func (c *Commands) unknownCommand(cmd machine.Command, say speak) (string, bool) {
+	var names []string
+	for _, o := range here(c.orders(), cmd) {
+		names = append(names, o.name)
+	}
+	if near := config.Nearest(cmd.Name, names); near != "" {
+		return say(fmt.Sprintf("I do not know the command /%s. Did you mean /%s?", cmd.Name, near), fmt.Sprintf("我不认识命令 /%s。你是想用 /%s 吗？", cmd.Name, near))
+	}
+	return say(fmt.Sprintf("I do not know the command /%s. /help lists the commands that I know.", cmd.Name), fmt.Sprintf("我不认识命令 /%s。发送 /help 查看我认识的命令。", cmd.Name))
+}
+
+// help lists commands.
+func help(list []order, chinese bool) string {
+	lines := []string{"Just write to me. If you write while I am working, I read it at my next step.", ""}
+	if chinese {
+		lines[0] = "直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。"
+	}
+	for _, o := range list {
+		usage, does := o.name, o.en
+		if o.usage != "" {
+			usage = o.usage
+		}
+		if chinese {
+			usage, does = cmp.Or(o.zhUsage, usage), o.zh
+		}
+		lines = append(lines, "/"+usage+" - "+does)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// speak chooses one of two languages: what people chose for the chat, else that of
+// Agent.md and of what they write.
+type speak func(en, zh string) (string, bool)
+
+func (c *Commands) speak(cmd machine.Command) speak {
+	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (c.Chinese() || cmd.Chinese)
+	return func(en, chinese string) (string, bool) {
+		if zh {
+			return chinese, true
+		}
+		return en, true
+	}
+}
+
+// Answer answers a person's order.
+func (c *Commands) Answer(cmd machine.Command) (string, bool) {
+	say := c.speak(cmd)
+	switch cmd.Name {
+	case "start":
+		return say(
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", c.Project),
+			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", c.Project))
+	case "help":
+		return say(help(here(c.orders(), cmd), false), help(here(c.orders(), cmd), true))
+	case "status":
+		return c.chatStatus(cmd, say)
+	case "model":
+		return say(
+			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", c.Model),
+			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", c.Model))
+	case "why":
+		return whyAnswer(cmd.Why, c.Zone, say)
+	case "language":
+		return c.chooseLanguage(cmd, say)
+	case "compact":
+		return compactAnswer(cmd.Compaction, say)
+	case "new", "contexts", "load":
+		if words, ok := c.contextsAnswer(cmd.Contexts, say); ok {
+			return words, true
+		}
+		return c.unknownCommand(cmd, say) // contexts are off
+	case "tasks":
+		return c.tasksAnswer(cmd, say)
+	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
+		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
+	case "allow":
+		return say("This chat may use me.", "这个聊天可以使用我。")
+	case "activation":
+		if !alone(cmd) {
+			return say("On this platform the operator chooses what I listen to in a group, in ship.json (adapters.feishu.groups).", "在这个平台上，我在群里响应什么由管理员在 ship.json（adapters.feishu.groups）里设置。")
+		}
+		return say("/activation works in groups only: there, my owner chooses what I listen to.",
+			"/activation 只能在群里使用：主人可以用它选择我在群里响应什么。")
+	default:
+		return c.unknownCommand(cmd, say)
+	}
+}
+
+// alone: the order was given in a chat of one person.
+func alone(cmd machine.Command) bool {
+	return !messages.IsGroup(cmd.ChatType)
+}
+
+// mayChange: people set up chats of their own; in a group the owner and its
+// administrators do.
+func (c *Commands) mayChange(cmd machine.Command) bool {
+	if alone(cmd) || cmd.Admin {
+		return true
+	}
+	return c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
+}
+
+// chooseLanguage obeys /language.
+func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
+	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
+	choice := wish
+	switch wish {
+	case machine.LanguageEnglish, machine.LanguageChinese:
+	case "auto":
+		choice = ""
+	default:
+		now := cmd.Language
+		if now == "" {
+			now = "auto"
+		}
+		return say("My own words here are in: "+now+". Choose with /language en, /language zh or /language auto.",
+			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
+	}
+	if !c.mayChange(cmd) {
+		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
+	}
+	if err := c.Preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
+		c.Logger.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
+		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
+	}
+	cmd.Language = choice
+	return c.speak(cmd)("From now on my own words here are in English. What I answer with follows what you write.",
+		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
+}
+
+// compactAnswer says what became of the order to compact a chat.
+func compactAnswer(c machine.Compaction, say speak) (string, bool) {
+	switch c {
+	case machine.CompactionUnderWay:
+		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话压缩成摘要，可以继续发消息。")
+	case machine.CompactionNothing:
+		return say("This chat is still short, so there is nothing to sum up yet.", "对话还不长，暂时不需要压缩。")
+	case machine.CompactionOff:
+	}
+	return say("Summing up chats is turned off here.", "这里没有开启对话压缩。")
+}
+
+func (c *Commands) chatStatus(cmd machine.Command, say speak) (string, bool) {
+	doing, tut := "idle", "空闲"
+	if cmd.Running {
+		doing, tut = "working", "处理中"
+	}
+	en, zh := c.Troubles()
+	return say(
+		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
+			c.Project, doing, cmd.ChatKey, c.Model, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
+			c.Project, tut, cmd.ChatKey, c.Model, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+}
+
+// whyAnswer explains from the ledger what became of a message.
+func whyAnswer(e *journal.LedgerEntry, zone *time.Location, say speak) (string, bool) {
+	if e == nil {
+		return say("I know of no message here that went without an answer of its own.", "这里没有未单独回复的消息。")
+	}
+	en, zh := fateWords(*e)
+	who := e.Username
+	if who == "" {
+		who = e.UserID
+	}
+	who = platform.Inert(who)
+	at := time.UnixMilli(e.TS).In(zone).Format("2006-01-02 15:04:05")
+	return say(
+		fmt.Sprintf("The message of %s from %s: %s\n(record: %s)", at, who, en, recordOf(*e)),
+		fmt.Sprintf("%s 来自 %s 的消息：%s\n（记录：%s）", at, who, zh, recordOf(*e)))
+}
+
+// recordOf are the entry's own words, for those who look further.
+func recordOf(e journal.LedgerEntry) string {
+	out := []string{string(e.Fate)}
+	for _, m := range []struct{ name, value string }{{"reason", e.Reason}, {"message", e.MessageID}, {"request", e.RequestID}, {"run", e.RunID}} {
+		if m.value != "" {
+			out = append(out, m.name+" "+m.value)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func fateWords(e journal.LedgerEntry) (en, zh string) {
+	switch e.Fate {
+	case journal.FateMerged:
+		return fmt.Sprintf("it came while I was working and was taken in at step %d of that work; the answer covers it.", e.Step),
+			fmt.Sprintf("到达时我正在处理别的消息，已在第 %d 步一并看到，回答里包含了它。", e.Step)
+	case journal.FateStopped:
+		if e.Reason == "taken_back" {
+			return "it was recalled before I had read it.", "它在我读到之前被撤回了。"
+		}
+		return "the work on it was stopped.", "处理被停止了。"
+	case journal.FateExpired:
+		return "it waited too long.", "等待时间太长，已失效。"
+	case journal.FateAnswered:
+		if e.Reason == "command" || e.Reason == "stop" {
+			return "it was a command, which I answered myself.", "这是一条命令，我已直接回复。"
+		}
+		return "it was answered.", "已经回答过了。"
+	case journal.FateIgnored, journal.FateDeclined:
+	}
+	if w, ok := gateWords()[e.Reason]; ok {
+		return w[0], w[1]
+	}
+	if e.Fate == journal.FateIgnored {
+		return "it was not for me.", "它不是发给我的。"
+	}
+	return "it was not taken.", "没有接收。"
+}
+
+// gateWords say what the reasons of the ledger mean, in English and Chinese.
+func gateWords() map[string][2]string {
+	return map[string][2]string{
+		"unaddressed":       {"it did not speak to me, and in this group I answer only what does.", "它没有叫我，在这个群里我只响应对我说的消息。"},
+		"not_paired":        {"my owner has not let its sender in.", "主人还没有放行它的发送者。"},
+		"group_not_allowed": {"this group may not use me yet; my owner can send /allow here.", "这个群还没有开放，主人可以在这里发送 /allow。"},
+		"owner_only":        {"only my owner may give that command.", "只有主人可以使用那个命令。"},
+		"taken_back":        {"somebody recalled a message.", "有人撤回了一条消息。"},
+		"bot":               {"a bot wrote it.", "它来自一个机器人。"},
+		"bot_loop":          {"it was one more message between bots; I end such talks after a while.", "这是机器人之间的对话，我会适时结束。"},
+		"anonymous":         {"it was sent in the name of a chat, so I cannot tell who wrote it.", "它以群的名义匿名发送，无法确认发送者。"},
+		"channel":           {"it is a post of a channel.", "它是频道消息。"},
+		"service":           {"it is a notice of the platform, without words.", "它是平台的系统消息，没有文字。"},
+		"unchanged":         {"that edit changed nothing that I can see.", "这次编辑没有改变我能看到的内容。"},
+		"live_location":     {"it only updates a shared location.", "它是共享位置的更新。"},
+		"other_bot":         {"it was a command for another bot.", "它是发给另一个机器人的命令。"},
+		"lane_full":         {"too many messages were waiting here.", "等待处理的消息太多。"},
+		"parked":            {"I could not handle it and put it aside; the operator finds it with sma outbox list.", "我无法处理它，已搁置；管理员可以用 sma outbox list 查看。"},
+	}
+}
+
+// contextsAnswer says what became of the orders new, contexts and load.
+func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool) {
+	switch a.Are {
+	case machine.ContextsNew:
+		return say("We start afresh. What was said before is archived: /contexts lists it, /load 1 brings it back.",
+			"已开始新的对话。之前的内容已归档：发送 /contexts 查看，发送 /load 1 恢复。")
+	case machine.ContextsLoaded:
+		return say("Back in: "+c.contextLine(a.Items[0], say), "已恢复："+c.contextLine(a.Items[0], say))
+	case machine.ContextsListed:
+		if len(a.Items) == 0 {
+			return say("No conversation is archived yet. /new archives this one and starts afresh.", "还没有归档的对话。/new 会归档当前对话并重新开始。")
+		}
+		return say("Archived conversations, the newest first. To bring one back, send /load with its number or a few of its words.\n\n"+c.contextLines(a.Items, true, say),
+			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
+	case machine.ContextsChoose:
+		if len(a.Items) == 0 {
+			return say("No conversation is archived yet, so there is none to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
+		}
+		return say("Which one do you mean? Send /load with its id.\n\n"+c.contextLines(a.Items, false, say),
+			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
+	case machine.ContextsEmpty:
+		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
+	case machine.ContextsBusy:
+		return say("I am still working on something here. Send the command again when I am done, or send /stop first.", "我还在处理中。请等我完成后再发送这个命令，或先发送 /stop。")
+	case machine.ContextsFailed:
+		return say("That did not work; everything is as it was. The operator finds the reason in the log.", "没有成功，对话保持原样。管理员可以查看日志中的原因。")
+	case machine.ContextsOff:
+	}
+	return "", false
+}
+
+// contextLines are contexts a line each, by number or by id.
+func (c *Commands) contextLines(items []journal.ContextItem, numbered bool, say speak) string {
+	var out []string
+	for i, item := range items {
+		name := "`" + item.ID + "`"
+		if numbered {
+			name = fmt.Sprint(i+1, ".")
+		}
+		out = append(out, name+" "+c.contextLine(item, say))
+	}
+	return strings.Join(out, "\n")
+}
+
+func (c *Commands) contextLine(item journal.ContextItem, say speak) string {
+	title := item.Title
+	if title == "" {
+		title = item.ID
+	}
+	at := time.UnixMilli(item.ArchivedAt).In(c.Zone).Format("2006-01-02 15:04")
+	unit := "messages"
+	if item.MessageCount == 1 {
+		unit = "message"
+	}
+	text, _ := say(fmt.Sprintf("%s (%s, %d %s)", title, at, item.MessageCount, unit), fmt.Sprintf("%s（%s，%d 条消息）", title, at, item.MessageCount))
+	return text
+}

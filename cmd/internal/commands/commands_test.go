@@ -1,0 +1,140 @@
+package commands
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+var update = flag.Bool("update", false, "write the wanted words")
+
+// In a group, people with no say do not change how the bot speaks.
+func TestLanguageInAGroup(t *testing.T) {
+	h := New(Options{Role: func(_, _ string) string { return "" }})
+	say := func(en, _ string) (string, bool) { return en, true }
+	cmd := machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
+	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhy(t *testing.T) {
+	say := func(en, _ string) (string, bool) { return en, true }
+	zh := func(_, zh string) (string, bool) { return zh, true }
+	for _, c := range []struct {
+		e        journal.LedgerEntry
+		want, zh string
+	}{
+		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "unaddressed", Username: "Bob", MessageID: "9"}, "did not speak to me", "没有叫我"},
+		{journal.LedgerEntry{Fate: journal.FateDeclined, Reason: "lane_full", UserID: "7"}, "too many messages", "消息太多"},
+		{journal.LedgerEntry{Fate: journal.FateMerged, Step: 3, RunID: "r1"}, "at step 3", "第 3 步"},
+		{journal.LedgerEntry{Fate: journal.FateStopped}, "was stopped", "停止"},
+		{journal.LedgerEntry{Fate: journal.FateIgnored, Reason: "something new"}, "was not for me", "不是发给我"},
+	} {
+		en, _ := whyAnswer(&c.e, time.UTC, say)
+		chinese, _ := whyAnswer(&c.e, time.UTC, zh)
+		if !strings.Contains(en, c.want) || !strings.Contains(chinese, c.zh) || !strings.Contains(en, string(c.e.Fate)) {
+			t.Errorf("%+v: %q, %q", c.e, en, chinese)
+		}
+	}
+}
+
+// The table is what the service takes, and both languages say something.
+func TestOrdersAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	group := here(orders(true), machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
+	for _, o := range orders(true) {
+		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
+			t.Errorf("the command %+v is not whole", o)
+		}
+		seen[o.name] = true
+		for _, words := range []string{help(group, false), help(group, true)} {
+			if !o.hidden && !strings.Contains(words, "\n/"+o.name) {
+				t.Errorf("the help does not tell of %s", o.name)
+			}
+		}
+	}
+	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
+		t.Error("a chat of one person is told of commands for groups")
+	}
+	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
+		t.Error("a group is told of a command that its platform does not have")
+	}
+}
+
+// Everything that /why says, by the reason that chooses it.
+func TestWhySentences(t *testing.T) {
+	var out strings.Builder
+	row := func(name, en, zh string) { fmt.Fprintf(&out, "%s\n\t%s\n\t%s\n", name, en, zh) }
+	for _, reason := range slices.Sorted(maps.Keys(gateWords())) {
+		e := journal.LedgerEntry{Fate: journal.FateIgnored, Reason: reason, Username: "Ann", MessageID: "9"}
+		en, _ := whyAnswer(&e, time.UTC, func(en, _ string) (string, bool) { return en, true })
+		zh, _ := whyAnswer(&e, time.UTC, func(_, zh string) (string, bool) { return zh, true })
+		row("why: "+reason, strings.ReplaceAll(en, "\n", " "), strings.ReplaceAll(zh, "\n", " "))
+	}
+	for _, e := range []journal.LedgerEntry{
+		{Fate: journal.FateMerged, Step: 3},
+		{Fate: journal.FateStopped},
+		{Fate: journal.FateStopped, Reason: "taken_back"},
+		{Fate: journal.FateExpired},
+		{Fate: journal.FateAnswered},
+		{Fate: journal.FateAnswered, Reason: "command"},
+		{Fate: journal.FateIgnored},
+		{Fate: journal.FateDeclined},
+	} {
+		en, zh := fateWords(e)
+		row("why: "+strings.TrimSpace(string(e.Fate)+" "+e.Reason), en, zh)
+	}
+	const file = "testdata/why.golden"
+	if *update {
+		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(out.String(), "\n")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Every answer has words in both languages; without contexts the command is unknown.
+func TestContextsAnswer(t *testing.T) {
+	h := New(Options{Zone: time.UTC})
+	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
+	for _, are := range []machine.ContextsAre{
+		machine.ContextsNew, machine.ContextsLoaded, machine.ContextsListed, machine.ContextsChoose, machine.ContextsEmpty, machine.ContextsBusy, machine.ContextsFailed,
+	} {
+		var en, zh string
+		_, ok := h.contextsAnswer(machine.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
+		if !ok || en == "" || zh == "" || en == zh {
+			t.Errorf("%s: %q, %q", are, en, zh)
+		}
+	}
+	say := func(en, _ string) (string, bool) { return en, true }
+	listed, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsListed, Items: items}, say)
+	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
+		t.Errorf("listed %q", listed)
+	}
+	choose, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsChoose, Items: items}, say)
+	if !strings.Contains(choose, "`c_20260102_abcd` trip") {
+		t.Errorf("choose %q", choose)
+	}
+	if words, ok := h.contextsAnswer(machine.ContextsAnswer{}, say); ok {
+		t.Errorf("without contexts: %q", words)
+	}
+}

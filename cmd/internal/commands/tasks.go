@@ -1,0 +1,248 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/schedule"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+)
+
+const (
+	// shownTimes is how many of its next times people are shown of a task.
+	shownTimes = 3
+	// buttonTasks is how many tasks of a list have buttons; words work for all.
+	buttonTasks = 10
+	// taskMark is how much of a task's digest a button carries, in characters.
+	taskMark = 8
+)
+
+// taskOrder is what people want done with a task of their chat.
+type taskOrder struct {
+	do   string // cancel, pause or resume; empty: the list
+	n    int
+	mark string // of the task as a button showed it; empty: as it is now
+}
+
+// parseTaskOrder reads what follows /tasks; false: it is not understood.
+func parseTaskOrder(args string) (o taskOrder, ok bool) {
+	words := strings.Fields(strings.ToLower(args))
+	if len(words) == 0 {
+		return o, true
+	}
+	if len(words) == 1 { // 取消2
+		if i := strings.IndexAny(words[0], "#0123456789"); i > 0 {
+			words = []string{words[0][:i], words[0][i:]}
+		}
+	}
+	if len(words) == 2 && strings.Trim(words[0], "#0123456789") == "" {
+		words[0], words[1] = words[1], words[0] // 2 cancel
+	}
+	if len(words) < 2 || len(words) > 3 {
+		return o, false
+	}
+	switch words[0] {
+	case "cancel", "取消", "删除":
+		o.do = "cancel"
+	case "pause", "暂停":
+		o.do = "pause"
+	case "resume", "恢复", "继续":
+		o.do = "resume"
+	default:
+		return o, false
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(words[1], "#"), 10, 31)
+	if err != nil || n == 0 {
+		return o, false
+	}
+	o.n = int(n) // 31 bits
+	if len(words) == 3 {
+		o.mark = words[2]
+	}
+	return o, len(words) == 2 || len(o.mark) == taskMark
+}
+
+// MayManage reports whether somebody made a task or decides in its chat.
+func (c *Commands) MayManage(cmd machine.Command, t persistence.Task) bool {
+	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
+		return true
+	}
+	if c.mayChange(cmd) {
+		return true
+	}
+	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})
+}
+
+// tasksAnswer lists the tasks of a chat, or does with one what somebody wants.
+func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
+	order, ok := parseTaskOrder(cmd.Args)
+	if !ok {
+		return say("I do not understand that order. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
+			"我没有看懂这个命令。发送 /tasks 查看这个聊天的任务；发送 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1 可更改 1 号任务。")
+	}
+	store := taskfile.New(c.State, c.Zone)
+	all, numbers, err := store.Numbered(context.Background(), cmd.ChatKey)
+	if err != nil {
+		c.Logger.Warn("the tasks cannot be read", "error", err)
+		return say("The tasks cannot be read now. The operator finds the reason in the log.", "现在无法读取任务。管理员可以查看日志中的原因。")
+	}
+	list := taskList{of: c, cmd: cmd, say: say, numbers: numbers}
+	if order.do == "" {
+		return list.answer(all)
+	}
+	i := slices.IndexFunc(all, func(t persistence.Task) bool { return numbers[t.ID] == order.n })
+	if i < 0 {
+		return say(fmt.Sprintf("There is no task %d in this chat. /tasks lists them.", order.n), fmt.Sprintf("这个聊天里没有任务 %d。/tasks 查看列表。", order.n))
+	}
+	return list.do(store, order, all[i])
+}
+
+// taskList answers one person about the tasks of a chat.
+type taskList struct {
+	of      *Commands
+	cmd     machine.Command
+	say     speak
+	numbers map[string]int
+}
+
+// answer lists the tasks that have not ended.
+func (l taskList) answer(all []persistence.Task) (string, bool) {
+	var lines []string
+	shown := 0
+	for _, t := range all {
+		line, ok := l.line(t)
+		if t.Status == persistence.TaskDone || !ok {
+			continue
+		}
+		if shown++; shown <= buttonTasks {
+			l.offer(t)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return l.say("There are no tasks in this chat. Ask me for one, for example: remind me in 20 minutes.", "这个聊天里没有任务。可以直接让我安排，例如：20 分钟后提醒我。")
+	}
+	n := l.numbers[all[0].ID]
+	for _, t := range all {
+		if t.Status != persistence.TaskDone {
+			n = l.numbers[t.ID]
+			break
+		}
+	}
+	text := strings.Join(lines, "\n")
+	return l.say(
+		fmt.Sprintf("%s\n\nTo end or pause one, send for example /tasks cancel %d or /tasks pause %d. To change one, tell me in your own words.", text, n, n),
+		fmt.Sprintf("%s\n\n要取消或暂停，可以发送例如 /tasks 取消 %d 或 /tasks 暂停 %d。要修改，直接告诉我即可。", text, n, n))
+}
+
+// line is a task with its next times; false: it is under way, for the only time.
+func (l taskList) line(t persistence.Task) (string, bool) {
+	times, err := t.Schedule(l.of.Zone)
+	if err != nil { // Unreachable: the store has checked it
+		return "", false
+	}
+	next := times.Upcoming(time.Now(), shownTimes)
+	_, chinese := l.words("", "x")
+	var when []string
+	for _, at := range next {
+		when = append(when, dayAndTime(at, chinese))
+	}
+	between, colon := ", ", ": "
+	if chinese {
+		between, colon = "、", "："
+	}
+	text := strings.Join(when, between)
+	switch {
+	case t.Status == persistence.TaskPaused:
+		text, _ = l.words("paused", "已暂停")
+	case len(next) == 0 && !times.Repeats():
+		return "", false
+	case len(next) == 0:
+		text, _ = l.words("only by hand", "仅手动执行")
+	}
+	return fmt.Sprintf("%d. %s%s%s", l.numbers[t.ID], t.Title, colon, text), true
+}
+
+// words are those of the language of the answer, and whether that is Chinese.
+func (l taskList) words(en, zh string) (string, bool) {
+	text, _ := l.say(en, zh)
+	return text, text == zh
+}
+
+// dayAndTime is a time with its weekday and zone.
+func dayAndTime(at time.Time, chinese bool) string {
+	if chinese {
+		return "周" + string([]rune("日一二三四五六")[at.Weekday()]) + at.Format(" 2006-01-02 15:04 MST")
+	}
+	return at.Format("Mon 2006-01-02 15:04 MST")
+}
+
+// offer puts the buttons of a task below the answer. They are for the task as it is.
+func (l taskList) offer(t persistence.Task) {
+	if l.cmd.Offer == nil {
+		return
+	}
+	n := l.numbers[t.ID]
+	button := func(do, en, zh string) messages.Ask {
+		label, chinese := l.words(en, zh)
+		return messages.Ask{N: n, Order: fmt.Sprintf("tasks %s %d %s", do, n, t.Digest()[:taskMark]), Label: fmt.Sprintf("%s %d", label, n), Chinese: chinese}
+	}
+	pause := button("pause", "⏸ Pause", "⏸ 暂停")
+	if t.Status == persistence.TaskPaused {
+		pause = button("resume", "▶️ Resume", "▶️ 恢复")
+	}
+	l.cmd.Offer(pause, button("cancel", "🗑 Cancel", "🗑 取消"))
+}
+
+// do does with a task what somebody wants, and says what is true then.
+func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (string, bool) {
+	want := map[string]persistence.TaskStatus{"cancel": persistence.TaskDone, "pause": persistence.TaskPaused, "resume": persistence.TaskActive}[o.do]
+	line, _ := l.line(t)
+	switch {
+	case !l.of.MayManage(l.cmd, t):
+		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who made it, or who decides in this chat, can do that.", o.n, t.Title),
+			fmt.Sprintf("任务 %d（“%s”）未做更改：只有创建它的人，或有权在这个聊天里做决定的人，才能这样做。", o.n, t.Title))
+	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button brings nothing back
+		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
+	case t.Status == want:
+		return l.say("Nothing had to be changed. The task is so already:\n"+line, "无需更改，任务当前已经是这样：\n"+line)
+	case want == persistence.TaskActive && !l.comes(t):
+		return l.say(fmt.Sprintf("Task %d (“%s”) cannot go on: its time has passed. Tell me a new time for it.", o.n, t.Title),
+			fmt.Sprintf("任务 %d（“%s”）无法恢复：时间已过。请告诉我新的时间。", o.n, t.Title))
+	case o.mark != "" && !strings.HasPrefix(t.Digest(), o.mark):
+		l.offer(t)
+		return l.say("This task was changed after the button was shown, so nothing was done. The task is now:\n"+line, "按钮显示之后任务有过更改，因此未执行。任务现在是：\n"+line)
+	}
+	err := store.SetTaskStatus(context.Background(), t.ID, want)
+	if errors.Is(err, persistence.ErrTask) {
+		return l.say(fmt.Sprintf("There is no task %d in this chat any more.", o.n), fmt.Sprintf("任务 %d 已经不在这个聊天里了。", o.n))
+	}
+	if err != nil {
+		l.of.Logger.Warn("a task could not be changed", "task", t.ID, "error", err)
+		return l.say("The task could not be changed; it is as it was. The operator finds the reason in the log.", "任务没有更改成功，保持原样。管理员可以查看日志中的原因。")
+	}
+	l.of.Logger.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
+	t.Status = want
+	line, _ = l.line(t)
+	if want == persistence.TaskDone {
+		return l.say(fmt.Sprintf("Cancelled: task %d (“%s”).", o.n, t.Title), fmt.Sprintf("已取消任务 %d（“%s”）。", o.n, t.Title))
+	}
+	l.offer(t)
+	return l.say("Done. The task is now:\n"+line, "已完成。任务现在是：\n"+line)
+}
+
+// comes reports whether a task that is active has times to come, or is for people to start.
+func (l taskList) comes(t persistence.Task) bool {
+	times, err := t.Schedule(l.of.Zone)
+	return err == nil && (t.Cron == schedule.Manual || len(times.Upcoming(time.Now(), 1)) > 0)
+}

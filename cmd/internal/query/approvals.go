@@ -1,0 +1,267 @@
+package query
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// ApprovalLine is one request that waits for a person. Members are only added.
+type ApprovalLine struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	N       int              `json:"n"`
+	ID      string           `json:"id"`
+	Tool    string           `json:"tool"`
+
+	messages.Words
+	Chinese messages.Words `json:"zh,omitzero"` // the same words in Chinese
+
+	Exact   string    `json:"exact"` // what would take effect, with marks for what cannot be seen
+	Digest  string    `json:"digest"`
+	Asker   string    `json:"asker,omitempty"`
+	Asked   time.Time `json:"asked"`
+	Expires time.Time `json:"expires"`
+	// Unseen is set while people of the chat do not see the request yet.
+	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
+}
+
+// ApprovalUnseen says why people do not see a request yet. It stays open.
+type ApprovalUnseen struct {
+	// Parked says that the message that shows it is parked until it is retried.
+	Parked bool `json:"parked,omitempty"`
+	// Reason is why sending fails, as the outbox has it. It is empty while the message is being sent.
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApprovalOrder decides about requests of a chat.
+type ApprovalOrder struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Numbers []int            `json:"numbers,omitempty"` // none: all that are open
+	Approve bool             `json:"approve"`
+	Reason  string           `json:"reason,omitempty"`
+}
+
+// To implements [Order].
+func (o ApprovalOrder) To() messages.ChatKey { return o.ChatKey }
+
+// ApprovalResult answers an [ApprovalOrder], with one line for each request.
+type ApprovalResult struct {
+	ChatKey messages.ChatKey  `json:"chatKey"`
+	Decided []ApprovalDecided `json:"decided"`
+	// Reason says why nothing was done: not_found.
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApprovalDecided is what became of one request.
+type ApprovalDecided struct {
+	N  int                 `json:"n"`
+	ID string              `json:"id"`
+	Is messages.DecisionIs `json:"is"`
+}
+
+// Approvals lists the requests that wait for a person. Only chats that are marked to be
+// woken can have one; the others are not touched.
+func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
+	keys, err := d.waking(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
+		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
+		if err != nil {
+			return nil, err
+		}
+		lines := approvalLines(key, view.Messages)
+		if len(lines) == 0 {
+			return nil, nil
+		}
+		outbox, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
+		return withUnseen(lines, outbox.Items), err
+	})
+}
+
+// waking are the chats that may have open requests.
+func (d *Desk) waking(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
+	if q.ChatKey != "" || d.store == nil {
+		return d.owing(ctx, q)
+	}
+	keys, err := d.store.Waking(ctx)
+	slices.Sort(keys)
+	return keys, err
+}
+
+func approvalLines(key messages.ChatKey, list []uimessage.Message) []ApprovalLine {
+	var out []ApprovalLine
+	for _, m := range list {
+		t := journal.NewTurn(m)
+		for _, r := range t.Requests {
+			if call, ok := t.Call(r.CallID); ok && r.Answer == journal.AnswerOpen {
+				out = append(out, ApprovalLine{
+					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
+					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// withUnseen says of each request whether the message that is to show it is owed still.
+func withUnseen(lines []ApprovalLine, outbox []messages.OutboxItem) []ApprovalLine {
+	for i := range lines {
+		for _, item := range outbox {
+			if slices.Contains(item.Unseen, lines[i].ID) {
+				lines[i].Unseen = &ApprovalUnseen{Parked: item.State == messages.OutboxParked, Reason: item.LastError}
+			}
+		}
+	}
+	return lines
+}
+
+// Decide decides about requests as the user of the process. They are named by their
+// digests as well, so that what is decided is what was listed.
+func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, error) {
+	result := ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}}
+	lines, err := d.Approvals(ctx, Asked{ChatKey: o.ChatKey})
+	if err != nil {
+		return result, err
+	}
+	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator()}
+	found := map[int]bool{}
+	for _, l := range lines {
+		if len(o.Numbers) == 0 || slices.Contains(o.Numbers, l.N) {
+			found[l.N] = true
+			order.Say = append(order.Say, messages.Decision{ApprovalID: l.ID, Approved: o.Approve, Reason: o.Reason, Digest: l.Digest})
+			result.Decided = append(result.Decided, ApprovalDecided{N: l.N, ID: l.ID})
+		}
+	}
+	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 {
+		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: refusedNotFound}, nil
+	}
+	reply, err := Ask[messages.ApprovalDecided](ctx, d.chat, order)
+	if err == nil && len(reply.Outcomes) != len(result.Decided) {
+		err = errors.New("the chat did not answer about every request")
+	}
+	if err != nil {
+		return result, err
+	}
+	for i, out := range reply.Outcomes {
+		result.Decided[i].Is = out.Is
+	}
+	return result, nil
+}
+
+// Platform is the platform of decisions that the user of the process takes by a command.
+const Platform = "control"
+
+// operator is who decides by a command on this machine.
+func operator() messages.Asker {
+	const owner = "owner"
+	return messages.Asker{Platform: Platform, ID: owner, Name: owner}
+}
+
+// GrantLine is one grant that counts. Members are only added.
+type GrantLine struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	N       int              `json:"n"` // people call it g and this number
+	ID      string           `json:"id"`
+	Rule    string           `json:"rule"`
+	Person  string           `json:"person,omitempty"`
+	Folder  string           `json:"folder,omitempty"`
+	FilesIn string           `json:"filesIn,omitempty"` // files of this folder may be sent; there is no rule then
+	From    time.Time        `json:"from"`
+	Until   time.Time        `json:"until,omitzero"` // zero: it has no end
+}
+
+// GrantOrder revokes grants of a chat.
+type GrantOrder struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Numbers []int            `json:"numbers,omitempty"` // none: all
+}
+
+// To implements [Order].
+func (o GrantOrder) To() messages.ChatKey { return o.ChatKey }
+
+// GrantResult answers a [GrantOrder].
+type GrantResult struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Revoked []int            `json:"revoked"`
+	// Reason says why nothing was revoked: not_found.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Grants are the grants of chats in a state folder.
+func Grants(state string) *grantfile.Store {
+	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
+}
+
+// counts reports whether a grant has neither ended nor been revoked.
+func counts(g persistence.Grant, now time.Time) bool {
+	return g.Revoked == 0 && (g.Until == 0 || now.Before(time.UnixMilli(g.Until)))
+}
+
+// Grants lists the grants that count. A chat may know of one that its clock has ended,
+// which is listed all the same.
+func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
+	if d.store == nil {
+		return []GrantLine{}, nil
+	}
+	store, keys := Grants(d.state), []messages.ChatKey{q.ChatKey}
+	if q.ChatKey == "" {
+		var err error
+		if keys, err = store.Chats(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return each(keys, func(key messages.ChatKey) ([]GrantLine, error) {
+		list, err := store.Grants(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		persistence.NumberGrants(list)
+		var out []GrantLine
+		for _, g := range list {
+			if !counts(g, time.Now()) {
+				continue
+			}
+			line := GrantLine{
+				ChatKey: key, N: g.N, ID: g.ID, Rule: g.Rule, Person: g.Person, Folder: g.Folder, FilesIn: g.FilesIn, From: time.UnixMilli(g.From).UTC(),
+			}
+			if g.Until != 0 {
+				line.Until = time.UnixMilli(g.Until).UTC()
+			}
+			out = append(out, line)
+		}
+		return out, nil
+	})
+}
+
+// Revoke has a chat take grants back, as the user of the process. A chat without grants
+// is not woken.
+func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
+	result := GrantResult{ChatKey: o.ChatKey, Revoked: []int{}}
+	lines, err := d.Grants(ctx, Asked{ChatKey: o.ChatKey})
+	if err != nil {
+		return result, err
+	}
+	if len(lines) == 0 {
+		result.Reason = refusedNotFound
+		return result, nil
+	}
+	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
+	if err != nil {
+		return result, err
+	}
+	result.Revoked, result.Reason = append(result.Revoked, reply.Numbers...), reply.Reason
+	return result, nil
+}

@@ -1,0 +1,238 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+)
+
+// Desk answers questions about the chats of a state folder and has chats carry out
+// orders. Its code is the same whether a host runs or not. Only asking a single chat
+// differs: a running host asks the chat's actor, otherwise the chat's files answer.
+type Desk struct {
+	state string
+	store *filestore.Store // nil if the folder does not exist yet
+	index *searchindex.Index
+	// chat asks one chat. Questions and answers are those of the chat's actor.
+	chat func(ctx context.Context, question any) (any, error)
+	live bool
+}
+
+// New makes the desk of a running host. chat asks the actor of a chat.
+func New(state string, store *filestore.Store, index *searchindex.Index, chat func(ctx context.Context, question any) (any, error)) *Desk {
+	return &Desk{state: state, store: store, index: index, chat: chat, live: true}
+}
+
+// StoppedOptions describe a state folder that no host uses. All are required.
+type StoppedOptions struct {
+	State string
+	// StoreLogger and IndexLogger get what the operator should know.
+	StoreLogger, IndexLogger *slog.Logger
+	// Zone is the time zone of the project's tasks. It is asked for when a chat is deleted.
+	Zone func() (*time.Location, error)
+}
+
+// OpenStopped opens a desk on a state folder that no host uses, and locks the folder until
+// [Desk.Close]. A folder that does not exist is not created: it has no chats.
+func OpenStopped(o StoppedOptions) (*Desk, error) {
+	if _, err := os.Stat(o.State); errors.Is(err, fs.ErrNotExist) {
+		return &Desk{}, nil
+	}
+	store, err := filestore.Open(filestore.Options{Dir: o.State, Logger: o.StoreLogger})
+	if err != nil {
+		return nil, err
+	}
+	return Stopped(store, o), nil
+}
+
+// Stopped is the desk of a store that is open already. [Desk.Close] closes the store.
+func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
+	return &Desk{
+		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+	}
+}
+
+// Close unlocks the folder of a desk that [OpenStopped] opened.
+func (d *Desk) Close() error {
+	if d.store == nil {
+		return nil
+	}
+	return errors.Join(d.index.Close(), d.store.Close())
+}
+
+// Asked is a question about one chat, or about all chats if ChatKey is empty.
+type Asked struct {
+	ChatKey messages.ChatKey
+	// Words and Limit belong to a search.
+	Words string
+	Limit int
+}
+
+// Order is an order to one chat.
+type Order interface{ To() messages.ChatKey }
+
+// Ask asks one chat, and makes an error of a reply that reports one.
+func Ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
+	var none T
+	answer, err := chat(ctx, question)
+	if err != nil {
+		return none, err
+	}
+	reply, ok := answer.(T)
+	if !ok {
+		return none, platform.ErrUnavailable
+	}
+	if fault := faultOf(answer); fault != "" {
+		return reply, errors.New(fault)
+	}
+	return reply, nil
+}
+
+// faultOf is the error that a reply of a chat reports, or "".
+func faultOf(answer any) string {
+	switch a := answer.(type) {
+	case messages.ViewReply:
+		return a.Err
+	case messages.OutboxReply:
+		return a.Err
+	case messages.ParkedSettled:
+		return a.Err
+	case messages.ApprovalDecided:
+		return a.Err
+	case messages.GrantsRevoked:
+		return a.Err
+	case messages.ChatForgotten:
+		return a.Err
+	default:
+		return ""
+	}
+}
+
+// each gathers the lines of chats, one chat after the other.
+func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)) ([]T, error) {
+	out := []T{}
+	for _, key := range keys {
+		lines, err := of(key)
+		if err != nil {
+			return nil, fmt.Errorf("chat %s: %w", key, err)
+		}
+		out = append(out, lines...)
+	}
+	return out, nil
+}
+
+// Present fails with [platform.ErrNotFound] if there is no such chat.
+func Present(store *filestore.Store, key messages.ChatKey) error {
+	if store == nil {
+		return platform.ErrNotFound
+	}
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return platform.ErrNotFound
+	}
+	return nil
+}
+
+// BotOf is the name of the platform, with its account, that a chat is on. It is empty if
+// the key names none.
+func BotOf(key messages.ChatKey) string {
+	addr, ok := key.Address()
+	switch {
+	case !ok:
+		return ""
+	case addr.Account != "":
+		return addr.Platform + "@" + addr.Account
+	}
+	return addr.Platform
+}
+
+// ChatLine is one chat of a list.
+type ChatLine struct {
+	ChatKey   messages.ChatKey `json:"chatKey"`
+	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
+}
+
+// Chats lists the chats, the last changed first.
+func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
+	if d.store == nil {
+		return []ChatLine{}, nil
+	}
+	return ListChats(ctx, d.store)
+}
+
+// ListChats lists the chats of a store, the last changed first.
+func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
+	out := []ChatLine{}
+	for key, err := range store.Chats(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
+	}
+	slices.SortFunc(out, func(a, b ChatLine) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ChatKey, b.ChatKey))
+	})
+	return out, nil
+}
+
+// changed is when a chat was last written to; zero: unknown.
+func changed(store *filestore.Store, key messages.ChatKey) time.Time {
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return time.Time{}
+	}
+	var last time.Time
+	for _, name := range []string{"history.jsonl", "journal.jsonl"} {
+		if info, err := os.Stat(filepath.Join(dir, "messages", name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// ChatDocument is one chat with its messages.
+type ChatDocument struct {
+	ChatKey  messages.ChatKey    `json:"chatKey"`
+	Running  bool                `json:"running"`
+	Counts   platform.Counts     `json:"counts"`
+	Messages []uimessage.Message `json:"messages"`
+	Waiting  []uimessage.Message `json:"waiting,omitempty"`
+}
+
+// Chat is one chat as it is now.
+func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
+	if err := Present(d.store, q.ChatKey); err != nil {
+		return ChatDocument{}, err
+	}
+	view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: q.ChatKey})
+	switch {
+	case err != nil:
+		return ChatDocument{}, err
+	case d.live && view.Accepted == 0 && len(view.Messages) == 0:
+		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are left
+	}
+	return documentOf(view), nil
+}
+
+func documentOf(view messages.ViewReply) ChatDocument {
+	return ChatDocument{
+		ChatKey: view.ChatKey, Running: view.Running, Messages: slices.Concat([]uimessage.Message{}, view.Messages), Waiting: view.Waiting,
+		Counts: platform.Counts{Accepted: view.Accepted, Open: view.Open, Fates: view.Fates, Pending: view.Pending},
+	}
+}

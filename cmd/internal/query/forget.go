@@ -1,0 +1,232 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+)
+
+// intentFile is the file of an intent to delete a chat, below the folder of intents.
+const intentFile = "intent.json"
+
+// Eraser deletes all that is kept of chats below a state folder.
+type Eraser struct {
+	state string
+	store *filestore.Store
+	tasks *taskfile.Store
+	Fires *taskfile.Log
+	Index *searchindex.Index // nil if no index is open
+	// Runs deletes the log of a chat's runs.
+	Runs func(ctx context.Context, key messages.ChatKey) error
+}
+
+// NewEraser makes one for a store that no host uses.
+func NewEraser(state string, store *filestore.Store, zone *time.Location) *Eraser {
+	return &Eraser{
+		state: state, store: store, tasks: taskfile.New(state, zone), Fires: taskfile.NewLog(state),
+		Runs: func(_ context.Context, key messages.ChatKey) error {
+			return agentcontext.Remove(filepath.Join(state, "memory", "agent-context"), filestore.EncodeKey, key)
+		},
+	}
+}
+
+// intents are files that say which chats are being deleted.
+func (e *Eraser) intents() *chatfile.Store {
+	return chatfile.New(func(key messages.ChatKey) (string, error) {
+		name, err := filestore.EncodeKey(key)
+		return filepath.Join(e.state, "forgetting", filepath.FromSlash(name)), err
+	})
+}
+
+// Forget deletes all that is kept of a chat whose store is closed, and of the chats in
+// which its tasks ran, which it returns: where those are open, they have to be deleted by
+// their own actors. The intent is durable first, and removed last.
+func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
+	related, err = e.Fires.Chats(ctx, f.ChatKey)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range related {
+		if err := e.intend(ctx, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By}); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.intend(ctx, f); err != nil {
+		return nil, err
+	}
+	return related, e.finish(ctx, f)
+}
+
+// intend makes an intent durable.
+func (e *Eraser) intend(ctx context.Context, f journal.Forgetting) error {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode the intent to delete a chat: %w", err)
+	}
+	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, raw)
+}
+
+// finish does what an intent says. It may be repeated.
+func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
+	dir, err := e.store.ChatDir(f.ChatKey)
+	if err != nil {
+		return err
+	}
+	results, err := chatfiles.FolderOf(f.ChatKey)
+	if err != nil {
+		return err
+	}
+	remove := []string{dir, filepath.Join(e.state, "files", filepath.FromSlash(results))}
+	if BotOf(f.ChatKey) == "cli" {
+		remove = append(remove, filepath.Join(e.state, "cli-history")) // what was typed
+	}
+	var all error
+	for _, path := range remove {
+		all = errors.Join(all, os.RemoveAll(path))
+	}
+	for _, user := range f.Users {
+		all = errors.Join(all, forgetUser(e.state, user))
+	}
+	all = errors.Join(all, e.Runs(ctx, f.ChatKey), Grants(e.state).ForgetGrants(ctx, f.ChatKey), e.tasks.ForgetChat(ctx, f.ChatKey), e.Fires.ForgetChat(ctx, f.ChatKey), e.forgetIndex(ctx))
+	if all != nil {
+		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, all)
+	}
+	if err := e.keep(ctx, f); err != nil {
+		return fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
+	}
+	if err := syncDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil)
+}
+
+// syncDir forces the names in a folder, if it is there.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// forgetIndex throws the search index away: what is deleted from a database can still be
+// read in its free pages.
+func (e *Eraser) forgetIndex(ctx context.Context) error {
+	if e.Index != nil {
+		return e.Index.Discard(ctx)
+	}
+	var all error
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(filepath.Join(e.state, "index", "search.db"+suffix)); !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// forgetUser removes what is remembered of a person, with what it was before.
+func forgetUser(state, user string) error {
+	path, err := Memories(state).Path(persistence.MemoryPlace{User: user})
+	if err != nil {
+		return nil //nolint:nilerr // a name that cannot be a file's has none
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	backups := filepath.Join(filepath.Dir(path), "backup")
+	entries, err := os.ReadDir(backups)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var all error
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), user+"-") {
+			all = errors.Join(all, os.Remove(filepath.Join(backups, entry.Name())))
+		}
+	}
+	return all
+}
+
+// keep gives a chat that was deleted its ids and numbers back.
+func (e *Eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
+	if f.Keep.N == 0 && f.Keep.Seq == 0 && len(f.Keep.IngressIDs) == 0 {
+		return nil
+	}
+	c, err := e.store.OpenChat(ctx, f.ChatKey)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if _, err := c.Load(ctx); err != nil {
+		return err
+	}
+	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
+}
+
+// FinishAll finishes the deletions that an earlier process began. No chat is open yet.
+func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, error)) error {
+	root := filepath.Join(e.state, "forgetting")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == root {
+			return filepath.SkipAll
+		}
+		if err != nil || entry.IsDir() || entry.Name() != intentFile {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var f journal.Forgetting
+		if err := json.Unmarshal(raw, &f); err != nil || f.Version != 1 {
+			return fmt.Errorf("%s is no intent of this version to delete a chat", path)
+		}
+		log(f, e.finish(ctx, f))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("go on with deletions: %w", err)
+	}
+	return nil
+}
+
+// ForgetOrder is the body of POST /control/forget.
+type ForgetOrder struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+}
+
+// To implements [Order].
+func (o ForgetOrder) To() messages.ChatKey { return o.ChatKey }
+
+// ForgetResult says that a chat was deleted.
+type ForgetResult struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+}
+
+// Forget deletes all that is kept of a chat.
+func (d *Desk) Forget(ctx context.Context, o ForgetOrder) (ForgetResult, error) {
+	if err := Present(d.store, o.ChatKey); err != nil {
+		return ForgetResult{}, err
+	}
+	_, err := Ask[messages.ChatForgotten](ctx, d.chat, messages.ForgetChat{ChatKey: o.ChatKey, By: "operator"})
+	return ForgetResult(o), err
+}

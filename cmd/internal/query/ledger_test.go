@@ -1,0 +1,73 @@
+package query
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
+	state := t.TempDir()
+	const key = "telegram-chat--100-topic-7"
+	folder, err := filestore.EncodeKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	lines := func(count int) string {
+		var out strings.Builder
+		for range count {
+			n++
+			out.Write(append(journal.AppendLedgerEntry(nil, journal.LedgerEntry{N: int64(n), Dir: journal.DirIn, Fate: journal.FateAnswered}), '\n'))
+		}
+		return out.String()
+	}
+	dir := filepath.Join(state, "chat", folder, "conversations")
+	for i := 1; i <= 11; i++ {
+		write(t, filepath.Join(dir, fmt.Sprintf("history.%d.jsonl", i)), lines(2))
+	}
+	write(t, filepath.Join(dir, "history.jsonl"), lines(1)+"garbage\n"+lines(1)+`{"n":99,"torn`)
+	for _, tt := range []struct {
+		name  string
+		last  int
+		first int64
+		count int
+	}{{"the newest file", 2, 23, 2}, {"over files", 5, 20, 5}, {"all", 1000, 1, 24}} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Ledger(state, key, tt.last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var numbers, want []int64
+			for _, e := range got {
+				numbers = append(numbers, e.N)
+			}
+			for i := range int64(tt.count) {
+				want = append(want, tt.first+i)
+			}
+			if diff := cmp.Diff(want, numbers); diff != "" {
+				t.Errorf("entries (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if got, err := Ledger(state, "web-chat-unheard-of", 5); len(got) > 0 || err != nil {
+		t.Errorf("the ledger of no chat = %v, %v", got, err)
+	}
+}

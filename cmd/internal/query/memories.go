@@ -1,0 +1,119 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+)
+
+// MemoryLine is one memory of a state folder. Members are only added.
+type MemoryLine struct {
+	// Memory is project, user:<platform>-<userId>, or the key of a chat.
+	Memory  string    `json:"memory"`
+	Bytes   int64     `json:"bytes"`
+	Changed time.Time `json:"changed"`
+}
+
+// Memories are the memories below a state folder. A host may run meanwhile.
+func Memories(state string) *memfile.Store {
+	return memfile.New(memfile.Options{State: state, ChatDir: func(key messages.ChatKey) (string, error) { return filestore.ChatDir(state, key) }})
+}
+
+// ParseMemory is the memory of a name as [MemoryLine] has it. The place of a name
+// that there can be none of is refused when it is used.
+func ParseMemory(name string) (persistence.MemoryPlace, error) {
+	if name == "project" {
+		return persistence.MemoryPlace{}, nil
+	}
+	if user, ok := strings.CutPrefix(name, "user:"); ok && user != "" {
+		return persistence.MemoryPlace{User: user}, nil
+	}
+	key, err := messages.ParseChatKey(name)
+	return persistence.MemoryPlace{Chat: key}, err
+}
+
+// ListMemories lists what is remembered: of the project, of people, of chats.
+func ListMemories(state string) ([]MemoryLine, error) {
+	out := []MemoryLine{}
+	err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // gone, or never there
+			}
+			return err
+		}
+		rel, err := filepath.Rel(state, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if !mayHoldMemories(filepath.ToSlash(rel)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		name, ok := memoryName(filepath.ToSlash(rel))
+		if !ok {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		out = append(out, MemoryLine{name, info.Size(), info.ModTime().UTC().Truncate(time.Second)})
+		return nil
+	})
+	slices.SortFunc(out, func(a, b MemoryLine) int {
+		return cmp.Or(cmp.Compare(rank(a.Memory), rank(b.Memory)), cmp.Compare(a.Memory, b.Memory))
+	})
+	return out, err
+}
+
+func rank(name string) int {
+	switch {
+	case name == "project":
+		return 0
+	case strings.HasPrefix(name, "user:"):
+		return 1
+	}
+	return 2
+}
+
+// mayHoldMemories: only folders of memories are looked into.
+func mayHoldMemories(rel string) bool {
+	if rel == "." || rel == "memory" || rel == "memory/users" || rel == "chat" {
+		return true
+	}
+	folder, chat := strings.CutPrefix(rel, "chat/")
+	if !chat {
+		return false
+	}
+	_, err := filestore.DecodeKey(strings.TrimSuffix(folder, "/memory"))
+	return err == nil || strings.HasSuffix(folder, "~")
+}
+
+// memoryName is the name of the memory in a file.
+func memoryName(rel string) (string, bool) {
+	if rel == "memory/project.md" {
+		return "project", true
+	}
+	if user, ok := strings.CutPrefix(rel, "memory/users/"); ok {
+		return "user:" + strings.TrimSuffix(user, ".md"), strings.HasSuffix(user, ".md")
+	}
+	folder, ok := strings.CutPrefix(rel, "chat/")
+	folder, primary := strings.CutSuffix(folder, "/memory/Primary.md")
+	if !ok || !primary {
+		return "", false
+	}
+	key, err := filestore.DecodeKey(folder)
+	return string(key), err == nil
+}

@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+)
+
+// OutboxLine is one message that a chat owes or has parked. Members are only added.
+type OutboxLine struct {
+	ChatKey   messages.ChatKey     `json:"chatKey"`
+	ID        string               `json:"id"`
+	Kind      messages.OutboxKind  `json:"kind"`
+	State     messages.OutboxState `json:"state"`
+	Since     time.Time            `json:"since"`
+	Tries     int                  `json:"tries"`
+	LastError string               `json:"lastError,omitempty"`
+	Maybe     bool                 `json:"maybe,omitempty"` // people may see it already
+	Parts     int                  `json:"parts,omitempty"` // that are with the platform
+	Files     int                  `json:"files,omitempty"`
+	RequestID string               `json:"requestId,omitempty"`
+	From      string               `json:"from,omitempty"`
+	Text      string               `json:"text,omitempty"`
+}
+
+// OutboxOrder asks a host to retry or to drop what a chat parked.
+type OutboxOrder struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	ID      string           `json:"id,omitempty"` // empty: everything
+	Drop    bool             `json:"drop,omitempty"`
+}
+
+// To implements [Order].
+func (o OutboxOrder) To() messages.ChatKey { return o.ChatKey }
+
+// OutboxResult answers an [OutboxOrder].
+type OutboxResult struct {
+	ChatKey messages.ChatKey `json:"chatKey"`
+	IDs     []string         `json:"ids"`
+	// Reason says why nothing was done: not_found, not_parked.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Outbox lists what chats owe. Chats that owe nothing are not touched.
+func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
+	keys, err := d.owing(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
+		reply, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
+		return linesOf(key, reply.Items), err
+	})
+}
+
+// owing are the chats that may owe something: those whose journal has a record.
+func (d *Desk) owing(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
+	if q.ChatKey != "" {
+		return []messages.ChatKey{q.ChatKey}, Present(d.store, q.ChatKey)
+	}
+	if d.store == nil {
+		return nil, nil
+	}
+	var out []messages.ChatKey
+	for key, err := range d.store.Chats(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if hasJournal(d.store, key) {
+			out = append(out, key)
+		}
+	}
+	return out, nil
+}
+
+// hasJournal reports that a chat's journal is not empty. Room that was made for
+// it beforehand is.
+func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
+	dir, err := store.ChatDir(key)
+	if err != nil {
+		return false
+	}
+	f, err := os.Open(filepath.Join(dir, "messages", "journal.jsonl"))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read from
+	first := make([]byte, 1)
+	n, _ := f.Read(first) // nothing there: empty
+	return n == 1 && first[0] != 0
+}
+
+func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {
+	var out []OutboxLine
+	for _, i := range items {
+		out = append(out, OutboxLine{
+			ChatKey: key, ID: i.ID, Kind: i.Kind, State: i.State, Since: time.UnixMilli(i.Since).UTC(), Tries: i.Tries, LastError: i.LastError,
+			Maybe: i.Maybe, Parts: i.Parts, Files: i.Files, RequestID: i.RequestID, From: i.From, Text: i.Text,
+		})
+	}
+	return out
+}
+
+// Settle has a chat retry or drop what it parked.
+func (d *Desk) Settle(ctx context.Context, o OutboxOrder) (OutboxResult, error) {
+	if err := Present(d.store, o.ChatKey); err != nil {
+		return OutboxResult{}, err
+	}
+	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+	if o.Drop {
+		order = messages.DropParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+	}
+	reply, err := Ask[messages.ParkedSettled](ctx, d.chat, order)
+	return OutboxResult{ChatKey: o.ChatKey, IDs: append([]string{}, reply.IDs...), Reason: reply.Reason}, err
+}

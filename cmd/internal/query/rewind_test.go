@@ -1,0 +1,168 @@
+package query
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+)
+
+// keptChat makes a chat with some answered turns, and an open one at the end if wanted.
+func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.Store, history string) {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	c, err := store.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var turns []uimessage.Message
+	for n := range 3 {
+		user := uimessage.Metadata{TS: int64(n + 1), Seq: int64(n + 1), IngressID: fmt.Sprint(n)}
+		bot := uimessage.Metadata{TS: int64(n + 1), Seq: int64(n + 1), RunID: fmt.Sprintf("r%d", n), Result: "done"}
+		turns = append(turns,
+			uimessage.Message{ID: fmt.Sprintf("u%d", n), Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "ask"}}, Metadata: user.Append(nil)},
+			uimessage.Message{ID: fmt.Sprintf("a%d", n), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "answer"}}, Metadata: bot.Append(nil)},
+		)
+	}
+	if open {
+		turns = turns[:5]
+	}
+	if err := c.AppendHistory(t.Context(), turns...); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	chat, err := store.ChatDir(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, filepath.Join(chat, "messages", "history.jsonl")
+}
+
+// rewindStopped rewinds a chat of a store that no host uses.
+func rewindStopped(t *testing.T, store *filestore.Store, order RewindOrder) (RewindResult, error) {
+	t.Helper()
+	out, err := Stopped(store, StoppedOptions{IndexLogger: slog.New(slog.DiscardHandler)}).Rewind(t.Context(), order)
+	if err == nil {
+		err = out.Refusal()
+	}
+	return out, err
+}
+
+func TestRewind(t *testing.T) {
+	const key = messages.ChatKey("cli-chat-x")
+	tests := []struct {
+		name, before string
+		key          messages.ChatKey
+		open         bool
+		want         []string
+		err          error
+	}{
+		{name: "the last answered", before: "u2", want: []string{"u0", "a0", "u1", "a1"}},
+		{name: "all", before: "u0", want: []string{}},
+		{name: "behind a message of a user", before: "a1", want: []string{"u0", "a0", "u1", "closed"}},
+		{name: "no such message", before: "u9", err: ErrNoSuchTurn},
+		{name: "no such chat", key: "cli-chat-y", before: "u0", err: platform.ErrNotFound},
+		{name: "an open turn", open: true, before: "u0", err: ErrNotAtRest},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store, history := keptChat(t, key, tt.open)
+			before, err := os.ReadFile(history)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.key == "" {
+				tt.key = key
+			}
+			out, err := rewindStopped(t, store, RewindOrder{tt.key, tt.before})
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("error = %v, want %v", err, tt.err)
+			}
+			if tt.err != nil {
+				if after, err := os.ReadFile(history); err != nil || !bytes.Equal(before, after) {
+					t.Errorf("a refused rewind changed the history: %v", err)
+				}
+				return
+			}
+			doc, err := ReadChat(t.Context(), store, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{}
+			for _, m := range doc.Messages {
+				if len(m.Parts) == 0 {
+					m.ID = "closed"
+				}
+				got = append(got, m.ID)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+			if doc.Counts.Open != 0 || out.Kept+out.Archived != 6 {
+				t.Errorf("%d open, result %+v", doc.Counts.Open, out)
+			}
+			archives, err := filepath.Glob(filepath.Join(filepath.Dir(history), "archive", "*-rewind.json"))
+			if err != nil || len(archives) != 1 {
+				t.Fatalf("archives %q, %v", archives, err)
+			}
+			archive, err := os.ReadFile(archives[0])
+			if lines := bytes.Count(archive, []byte(`\"role\":\"`)); err != nil || lines != out.Archived {
+				t.Errorf("the archive holds %d turns, want %d: %v", lines, out.Archived, err)
+			}
+		})
+	}
+}
+
+// TestST7RewindRefusesDamage: a damaged history is shown, and no rewind touches it.
+func TestST7RewindRefusesDamage(t *testing.T) {
+	const key = messages.ChatKey("cli-chat-x")
+	damages := map[string]func([]byte) []byte{
+		"a changed letter": func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"text":"answer"`), []byte(`"text":"anwser"`), 1)
+		},
+		"zeros":       func(b []byte) []byte { return append(make([]byte, 64), b...) },
+		"half a line": func(b []byte) []byte { return b[20:] },
+	}
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			store, history := keptChat(t, key, false)
+			b, err := os.ReadFile(history)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad := damage(bytes.Clone(b))
+			if err := os.WriteFile(history, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, before := range []string{"u2", "a2"} {
+				if _, err := rewindStopped(t, store, RewindOrder{key, before}); !errors.Is(err, persistence.ErrDamaged) {
+					t.Errorf("error = %v, want %v", err, persistence.ErrDamaged)
+				}
+			}
+			if after, err := os.ReadFile(history); err != nil || !bytes.Equal(bad, after) {
+				t.Errorf("a refused rewind changed the history: %v", err)
+			}
+		})
+	}
+}

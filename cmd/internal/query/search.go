@@ -1,0 +1,59 @@
+package query
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
+)
+
+// NewIndex makes the search index of a store. It opens nothing before the
+// first search.
+func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchindex.Index {
+	return searchindex.New(searchindex.Options{
+		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,
+		Skip: []string{history.SearchName, agentcontext.LoadName}, Logger: log.With("component", "search"),
+	})
+}
+
+// SearchLine is one turn that was found. Members are only added.
+type SearchLine struct {
+	ChatKey messages.ChatKey  `json:"chatKey"`
+	Place   string            `json:"place"` // file:offset or file:line, below the folder of the chat
+	Score   float64           `json:"score"`
+	At      time.Time         `json:"at,omitzero"`
+	Excerpt string            `json:"excerpt"`
+	Message uimessage.Message `json:"message"`
+}
+
+// Search looks for words in one chat, or in all chats.
+func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
+	out := []SearchLine{}
+	query := searchindex.Query{Text: q.Words, Limit: q.Limit}
+	var hits []searchindex.Hit
+	var err error
+	switch {
+	case q.ChatKey == "" && d.store == nil:
+	case q.ChatKey == "":
+		hits, err = d.index.SearchAll(ctx, query)
+	default:
+		if err = Present(d.store, q.ChatKey); err == nil {
+			hits, err = d.index.Search(ctx, q.ChatKey, query)
+		}
+	}
+	for _, hit := range hits {
+		line := SearchLine{ChatKey: hit.ChatKey, Place: hit.Place, Score: hit.Score, Excerpt: hit.Excerpt.Text, Message: hit.Message}
+		if meta, _ := uimessage.DecodeMetadata(hit.Message.Metadata); meta.TS > 0 { // what is not ours has no time
+			line.At = time.UnixMilli(meta.TS).UTC()
+		}
+		out = append(out, line)
+	}
+	return out, err
+}

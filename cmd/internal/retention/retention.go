@@ -1,0 +1,150 @@
+// Package retention removes files of a state folder that are older than the settings keep
+// them: logs, archives, and what chats received and made.
+package retention
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+const (
+	// every is how often is looked for what is too old.
+	every = 24 * time.Hour
+	// pauseBetween is between two folders, so that people wait for nothing.
+	pauseBetween = 5 * time.Millisecond
+	// most is how many files one look removes; the next look removes more.
+	most = 100_000
+)
+
+// Sweeper removes what is older than the settings keep.
+type Sweeper struct {
+	state string
+	keep  config.Retention
+	log   *slog.Logger
+	pause time.Duration
+	left  int // files that this look may still remove
+}
+
+// New makes what removes the files of a state folder that are older than keep says.
+func New(state string, keep config.Retention, log *slog.Logger) *Sweeper {
+	return &Sweeper{state: state, keep: keep, log: log, pause: pauseBetween}
+}
+
+// Run looks at once and then once a day, until ctx ends.
+func (r *Sweeper) Run(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		r.look(ctx, time.Now())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look removes what is too old by now.
+func (r *Sweeper) look(ctx context.Context, now time.Time) {
+	r.left = most
+	for _, kind := range []struct {
+		name, under string
+		days        int
+		is          func(rel string) bool
+	}{
+		{"logs", "logs", r.keep.LogsDays, func(rel string) bool { return !dated(rel, "") }},
+		{"audit", "logs", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
+		{"audit", "approvals", r.keep.AuditDays, func(rel string) bool { return dated(rel, "audit-") }},
+		{"archives", "chat", r.keep.ArchivesDays, isArchive},
+		{"files", filepath.Join("files", "results"), r.keep.FilesDays, func(string) bool { return true }},
+	} {
+		if kind.days <= 0 {
+			continue
+		}
+		n, err := r.remove(ctx, filepath.Join(r.state, kind.under), now.AddDate(0, 0, -kind.days), kind.is)
+		if n > 0 {
+			r.log.Info("files were removed that are older than the settings keep them", "kind", kind.name, "files", n, "days", kind.days)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			r.log.Warn("what is older than the settings keep it could not be removed completely", "kind", kind.name, "error", err)
+		}
+	}
+}
+
+// dated: a file of one day, below no other folder.
+func dated(rel, prefix string) bool {
+	day, ok := strings.CutSuffix(strings.TrimPrefix(rel, prefix), ".jsonl")
+	if !ok || !strings.HasPrefix(rel, prefix) {
+		return false
+	}
+	_, err := time.Parse(time.DateOnly, day)
+	return err == nil
+}
+
+// isArchive: an archive of a chat's history, or of a whole conversation.
+func isArchive(rel string) bool {
+	dir := filepath.Base(filepath.Dir(rel))
+	above := filepath.Base(filepath.Dir(filepath.Dir(rel)))
+	return filepath.Ext(rel) == ".json" && dir == "archive" && above == "messages"
+}
+
+// remove removes the files below a folder that were last written to before a time.
+func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is func(rel string) bool) (n int, err error) {
+	var faults []error
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // gone meanwhile
+		case err != nil:
+			faults = append(faults, err)
+			return nil
+		case r.left <= 0:
+			return filepath.SkipAll
+		case e.IsDir():
+			return r.rest(ctx)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || !is(rel) {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil || !info.ModTime().Before(before) {
+			return nil //nolint:nilerr // gone meanwhile
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, err)
+			return nil
+		}
+		n++
+		r.left--
+		return nil
+	})
+	return n, errors.Join(append(faults, err)...)
+}
+
+// rest waits a moment.
+func (r *Sweeper) rest(ctx context.Context) error {
+	if r.pause <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(r.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

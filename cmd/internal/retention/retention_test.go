@@ -1,0 +1,111 @@
+package retention
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/config"
+)
+
+// Each setting removes its own kind, where it is older, and nothing else.
+func TestRetention(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	const archive, history = "chat/telegram-chat-1/messages/archive/x.json", "chat/telegram-chat-1/messages/history.jsonl"
+	old := []string{
+		"logs/mcp-files.log", "logs/2026-04-01.jsonl", "approvals/audit-2026-04-01.jsonl", archive, "files/results/telegram-chat-1/a.txt",
+		history, "approvals/grants/telegram-chat-1.json", "files/other/b.txt", "chat/telegram-chat-1/memory/Primary.md", "access.json",
+	}
+	young := []string{"logs/mcp-new.log", "logs/2026-05-01.jsonl", "approvals/audit-2026-05-01.jsonl", "chat/telegram-chat-1/messages/archive/y.json", "files/results/telegram-chat-1/new.txt"}
+	for _, tt := range []struct {
+		name string
+		keep config.Retention
+		gone []string
+	}{
+		{"nothing", config.Retention{}, nil},
+		{"logs", config.Retention{LogsDays: 7}, old[:1]},
+		{"audit", config.Retention{AuditDays: 7}, old[1:3]},
+		{"archives", config.Retention{ArchivesDays: 7}, old[3:4]},
+		{"files", config.Retention{FilesDays: 7}, old[4:5]},
+		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, old[:5]},
+		{"all, for longer", config.Retention{LogsDays: 60, AuditDays: 60, ArchivesDays: 60, FilesDays: 60}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			state := t.TempDir()
+			for _, name := range old {
+				write(t, filepath.Join(state, name), "x")
+				if err := os.Chtimes(filepath.Join(state, name), now, now.AddDate(0, 0, -30)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range young {
+				write(t, filepath.Join(state, name), "x")
+				if err := os.Chtimes(filepath.Join(state, name), now, now.Add(-time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := &Sweeper{state: state, keep: tt.keep, log: slog.New(slog.DiscardHandler)}
+			r.look(t.Context(), now)
+			var got, want []string
+			err := fs.WalkDir(os.DirFS(state), ".", func(path string, e fs.DirEntry, err error) error {
+				if !e.IsDir() {
+					got = append(got, path)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range slices.Concat(old, young) {
+				if !slices.Contains(tt.gone, name) {
+					want = append(want, name)
+				}
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A look is bounded, and the next one goes on; one that is cancelled ends.
+func TestRetentionIsBounded(t *testing.T) {
+	state, now := t.TempDir(), time.Now()
+	for _, name := range []string{"a", "b", "c"} {
+		path := filepath.Join(state, "files", "results", name)
+		write(t, path, "x")
+		if err := os.Chtimes(path, now, now.AddDate(-1, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &Sweeper{state: state, log: slog.New(slog.DiscardHandler), left: 2}
+	all := func(string) bool { return true }
+	if n, err := r.remove(t.Context(), filepath.Join(state, "files"), now, all); n != 2 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.left = 2
+	if n, err := r.remove(ctx, filepath.Join(state, "files"), now, all); n != 0 || err == nil {
+		t.Errorf("cancelled: removed %d, %v", n, err)
+	}
+}
+
+// write makes a file with its folders.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
