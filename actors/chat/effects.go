@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -83,9 +84,20 @@ func (s *shell) observe(e machine.Effect) {
 	case machine.Count:
 		s.o.Metrics.count(e)
 	case machine.Log:
-		s.log.Log(context.Background(), e.Level, e.Msg, e.Args...)
+		s.line(e)
 	default: // the others are done by the chat itself
 	}
+}
+
+// line writes a line that was planned.
+func (s *shell) line(e machine.Log) {
+	ctx := context.Background()
+	if !s.log.Enabled(ctx, e.Level) {
+		return
+	}
+	r := slog.NewRecord(time.Now(), e.Level, e.Msg, 0)
+	r.Add(e.Args...)
+	_ = s.log.Handler().Handle(ctx, r) // whoever cannot log cannot say so either
 }
 
 // send sends a message, unless its receiver is gone. Asks: the answer comes to the chat.

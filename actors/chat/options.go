@@ -65,8 +65,8 @@ type Options struct {
 type Fetch func(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part
 
 func (o Options) withDefaults() Options {
-	o.Options = o.Options.WithDefaults()
 	m := &o.Options
+	*m = m.WithDefaults()
 	m.Compacts, m.Remembers, m.Fetches, m.Gathers, m.Forgets = o.Compaction != nil, o.Memory != nil, o.Fetch != nil, o.Gather != nil, o.Forget != nil
 	m.Refers, m.Obeys, m.Audits, m.RecordsRuns = o.Router != nil, o.Commands != nil, o.Audit != nil, o.RunEnded != nil
 	if o.Grants != nil {

@@ -131,7 +131,8 @@ func pathOf(input json.RawMessage) string {
 	return in.Path
 }
 
-func IdsOf(list []journal.Asked) []string {
+// IDsOf are the ids of requests, in their order.
+func IDsOf(list []journal.Asked) []string {
 	ids := []string{}
 	for _, a := range list {
 		ids = append(ids, a.Request.ID)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts is how many messages one answer may take before it is paged.
+// MaxParts is how many messages one answer may take before it is paged.
 const MaxParts = 4
 
 // Splitter cuts texts into pages. It is pure.

@@ -5,6 +5,7 @@ import "strings"
 // Wish is what people say about pages.
 type Wish string
 
+// What people may want: nothing of the kind, the next page, or all that is left.
 const (
 	None Wish = ""
 	Next Wish = "next"

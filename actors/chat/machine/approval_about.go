@@ -45,7 +45,7 @@ func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 // What the history holds was shown.
 func (c *Chat) read() about {
 	var b bind.Bound
-	b.Seen = approval.IdsOf(c.openHere())
+	b.Seen = approval.IDsOf(c.openHere())
 	if c.state.Run == nil {
 		b.List = slices.Clone(c.state.Read.Requests)
 	}

@@ -67,7 +67,7 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 		lines = append(lines, c.text(approval.DecideThese(theirs), turn))
 		lines = append(lines, c.shownWhole(theirs, turn)...)
 	}
-	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(approval.IdsOf(theirs), a.Request.ID) })
+	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(approval.IDsOf(theirs), a.Request.ID) })
 	if len(others) > 0 {
 		lines = append(lines, c.text(notices.Text{
 			"These wait for the decision of somebody else. You cannot approve them yourself:",

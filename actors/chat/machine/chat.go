@@ -177,21 +177,8 @@ func (c *Chat) decide() {
 		return
 	case Loaded:
 		c.recover()
-	case Refused:
-		c.refuse(msg.Of, ReasonUnreadable)
-	case compactionRefused:
-		c.compaction.ready, c.compaction.aged = nil, nil
-		c.notCompacted(resultUnwritten, 0)
-	case agingRefused:
-		c.compaction.aged = nil
-	case switchRefused:
-		c.notSwitched(refusedSwitch(c.in.Err))
-	case commandRefused:
-		if msg, ok := msg.of.(messages.AcceptIngress); ok {
-			c.accept(msg)
-		}
-	case rewindRefused:
-		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: fmt.Sprintf("the history could not be rewritten: %v", c.in.Err)})
+	case Refused, compactionRefused, agingRefused, switchRefused, commandRefused, rewindRefused:
+		c.refused(msg)
 	case ChildGone:
 		c.runGone(msg.Name)
 		c.compactionGone(msg.Name)
@@ -219,6 +206,27 @@ func (c *Chat) decide() {
 	case again: // what has to be sent once more is sent below
 	case messages.ToChat:
 		c.command(msg)
+	}
+}
+
+// refused says what follows when the store refused the writes of a plan.
+func (c *Chat) refused(msg any) {
+	switch msg := msg.(type) {
+	case Refused:
+		c.refuse(msg.Of)
+	case compactionRefused:
+		c.compaction.ready, c.compaction.aged = nil, nil
+		c.notCompacted(resultUnwritten, 0)
+	case agingRefused:
+		c.compaction.aged = nil
+	case switchRefused:
+		c.notSwitched(refusedSwitch(c.in.Err))
+	case commandRefused:
+		if msg, ok := msg.of.(messages.AcceptIngress); ok {
+			c.accept(msg)
+		}
+	case rewindRefused:
+		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: fmt.Sprintf("the history could not be rewritten: %v", c.in.Err)})
 	}
 }
 
@@ -284,13 +292,13 @@ func (c *Chat) command(msg messages.ToChat) {
 const ReasonUnreadable = "the chat's data cannot be read or written now"
 
 // refuse answers a message whose facts were refused.
-func (c *Chat) refuse(msg any, reason string) {
+func (c *Chat) refuse(msg any) {
 	switch msg := msg.(type) {
 	case messages.AskPassivate:
 		c.remind()
 		c.answer(messages.PassivateBusy{ChatKey: c.key})
 	case messages.ToChat, Commanded:
-		if answer := Refusal(c.key, msg, reason); answer != nil {
+		if answer := Refusal(c.key, msg, ReasonUnreadable); answer != nil {
 			c.answer(answer)
 		}
 	}

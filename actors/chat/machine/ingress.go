@@ -71,10 +71,10 @@ func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say 
 	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	fact.Rows = c.hostRow(msg, turn, say)
 	for i := range fact.Rows {
-		fact.Rows[i].Shows = approval.IdsOf(shown)
+		fact.Rows[i].Shows = approval.IDsOf(shown)
 	}
 	if len(fact.Rows) == 0 && len(shown) > 0 {
-		fact.Shows = approval.IdsOf(shown)
+		fact.Shows = approval.IDsOf(shown)
 	}
 	c.settleBy(msg, turn, fact, say)
 }

@@ -205,7 +205,7 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	delete(c.elsewhere, msg.IngressID)
 	delete(c.waits.until, msg.IngressID)
 	if len(d.left) > 0 || d.failed {
-		c.refuse(msg, ReasonUnreadable) // it comes again, and what was decided already is known then
+		c.refuse(msg) // it comes again, and what was decided already is known then
 		return true
 	}
 	turn.Meta.Seq = c.state.Seq + 1
@@ -369,7 +369,7 @@ func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
 	case d != nil:
 		c.pressDecided(msg, d)
 	case len(msg.Say) != 1 || !c.Refers:
-		c.refuse(msg, ReasonUnreadable) // Unreachable: a button decides one request
+		c.refuse(msg) // Unreachable: a button decides one request
 	case len(say) == 0:
 		c.answer(answer)
 	default:
@@ -389,7 +389,7 @@ func (c *Chat) pressDecided(msg messages.DecideApproval, d *deciding) {
 	out, ok := d.outcomes[msg.Say[0].ApprovalID]
 	ended := c.endedBy(d, msg.By)
 	if len(d.left) > 0 || d.failed || d.unknown || !ok {
-		c.refuse(msg, ReasonUnreadable)
+		c.refuse(msg)
 		return
 	}
 	if len(ended) > 0 {

@@ -129,7 +129,7 @@ func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict
 		if len(given) == 0 {
 			return verdict{}
 		}
-		v.sense, v.approves, said.Names = senseGrant, true, approval.IdsOf(covered)
+		v.sense, v.approves, said.Names = senseGrant, true, approval.IDsOf(covered)
 	case reply.DenyAll:
 		v.reason = words
 	case reply.ApproveAll, reply.Unclear:
@@ -151,7 +151,7 @@ func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 
 // decides looks what words decide, given what they are about.
 func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
-	ids := bind.Decide(about.Bound, approval.IdsOf(open), said)
+	ids := bind.Decide(about.Bound, approval.IDsOf(open), said)
 	if ambiguous || len(ids) == 0 {
 		return verdict{sense: senseUnbound}
 	}
@@ -218,7 +218,7 @@ func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 	if o.Folder && len(c.folders(msg.IngressID, "", those)) == 0 {
 		return verdict{sense: senseNotClear}
 	}
-	said := bind.Said{Approves: o.Approves, ToBot: true, All: len(o.Numbers) == 0, Bare: !o.All && len(o.Numbers) == 0, Names: approval.IdsOf(those)}
+	said := bind.Said{Approves: o.Approves, ToBot: true, All: len(o.Numbers) == 0, Bare: !o.All && len(o.Numbers) == 0, Names: approval.IDsOf(those)}
 	meant := verdict{sense: senseDecide, approves: o.Approves, reason: o.Reason}
 	if o.Folder {
 		meant.sense, meant.order = senseGrant, o

@@ -78,8 +78,8 @@ type Cache struct {
 	group bool
 	loc   *time.Location
 	chat  messages.ChatKey
-	hide  int  // pictures that have become notes
-	aged  int  // times that more of them did
+	hide  int // pictures that have become notes
+	aged  int // times that more of them did
 	turns []turnKey
 	done  []modelmessage.Message
 	ids   callIDs

