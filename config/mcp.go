@@ -236,6 +236,11 @@ func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
 			fault("read", "has a path with a NUL character")
 		}
 	}
+	for name, paths := range map[string][]string{"read": f.Read, "write": f.Write} {
+		if slices.Contains(paths, "") { // a variable without a value must not grant the project's folder
+			fault(name, "has an empty path; name a file or folder, or \".\" for the project's folder")
+		}
+	}
 	m.warnShown(key, f)
 	m.warnFolders(key, f)
 }

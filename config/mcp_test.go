@@ -97,6 +97,7 @@ func TestMCPFindings(t *testing.T) {
 		{"no address", `{"servers": {"a": {"url": "example.com"}}}`, []string{"mcp.json:1:27: servers.a.url wants an address such as https://example.com/mcp"}, true},
 		{"missing", "{\"servers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NO}\"}}}}", []string{"mcp.json:2:15: servers.a.env.K: the environment variable NO is not set, or empty"}, true},
 		{"a wrong kind", `{"servers": {"a": {"command": ["x"]}}}`, []string{"mcp.json:1:31: servers.a.command wants a string, not a list", "mcp.json:1:31: servers.a.command is empty"}, true},
+		{"an empty path", `{"servers": {"a": {"command": "x", "write": [""]}}}`, []string{"mcp.json:1:45: servers.a.write has an empty path; name a file or folder, or \".\" for the project's folder"}, true},
 		{"too long", `{"servers": {"a": {"command": "x", "timeoutS": 100000}}}`, []string{"mcp.json:1:48: servers.a.timeoutS wants 1 to 3600"}, true},
 		{"no variable", `{"servers": {"a": {"command": "x", "env": {"A=B": "1"}}}}`, []string{`mcp.json:1:43: servers.a.env has "A=B", which is no name of a variable`}, true},
 		{"no header", `{"servers": {"a": {"url": "http://h", "headers": {"X": "1\r\nY: 2"}}}}`, []string{`mcp.json:1:50: servers.a.headers has "X", which is no header that can be sent`}, true},

@@ -173,6 +173,24 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// Tasks are numbered anew when the file of numbers holds something else.
+func TestNumbersThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"null", "[]", `{"telegram-chat-7": 3}`, "{", ""} {
+		s := New(t.TempDir(), time.UTC)
+		if err := s.AddTask(t.Context(), task("a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.numbers().Path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.TaskNumbers(t.Context(), "telegram-chat-7", []string{"a"})
+		if err != nil || got["a"] != 1 {
+			t.Errorf("%q: got %v, %v; want number 1", text, got, err)
+		}
+	}
+}
+
 func TestStoreChangesAreOrdered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

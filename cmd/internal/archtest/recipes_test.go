@@ -1,0 +1,106 @@
+package archtest_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the reference of metrics anew")
+
+// TestToolsAndPlatformsAreWired holds the recipes of CONTRIBUTING.md: what implements a tool or a platform
+// is put together by the host, and a platform passes the suite of its contract.
+func TestToolsAndPlatformsAreWired(t *testing.T) {
+	all := packages(t)
+	var wired []string
+	for _, p := range all {
+		if under(p.rel(), "cmd/internal") {
+			wired = append(wired, p.own()...)
+		}
+	}
+	for _, p := range all {
+		parent := filepath.Dir(p.rel())
+		if parent != "adapters/tool" && parent != "adapters/platform" || isTestPackage(p.rel()) || p.rel() == "adapters/tool/words" {
+			continue
+		}
+		if !slices.Contains(wired, p.rel()) {
+			t.Errorf("%s is not put together by the host", p.rel())
+		}
+		suite := modulePath + "/adapters/platform/platformtest"
+		if parent == "adapters/platform" && p.rel() != "adapters/platform/access" && !slices.Contains(slices.Concat(p.TestImports, p.XTestImports), suite) {
+			t.Errorf("%s does not run the suite of platforms", p.rel())
+		}
+	}
+}
+
+// TestMetricsAreDocumented: the reference has every metric with its help, and no other.
+func TestMetricsAreDocumented(t *testing.T) {
+	var rows []string
+	for _, src := range sources(t) {
+		if src.test {
+			continue
+		}
+		ast.Inspect(src.file, func(n ast.Node) bool {
+			if name, help := metricOf(n); name != "" {
+				rows = append(rows, fmt.Sprintf("| `%s` | %s |", name, help))
+			}
+			return true
+		})
+	}
+	slices.Sort(rows)
+	want := "# Metrics\n\nWhat `/metrics` serves beside the metrics of the Go runtime and of the process.\n\n| metric | what it says |\n|---|---|\n" +
+		strings.Join(slices.Compact(rows), "\n") + "\n"
+	file := filepath.Join(root(t), "docs", "reference", "metrics.md")
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference/metrics.md (-code +file; go test ./cmd/internal/archtest -run Metrics -update writes it):\n%s", diff)
+	}
+}
+
+// metricOf are the name and the help of a metric's options.
+func metricOf(n ast.Node) (name, help string) {
+	lit, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return "", ""
+	}
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, _ := kv.Key.(*ast.Ident)
+		value, _ := kv.Value.(*ast.BasicLit)
+		if key == nil || value == nil || value.Kind != token.STRING {
+			continue
+		}
+		text, err := strconv.Unquote(value.Value)
+		switch {
+		case err != nil:
+		case key.Name == "Name":
+			name = text
+		case key.Name == "Help":
+			help = text
+		}
+	}
+	if help == "" || !strings.HasPrefix(name, "sma_") && !strings.HasPrefix(name, "gen_ai_") {
+		return "", ""
+	}
+	return name, help
+}
