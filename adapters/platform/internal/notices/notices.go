@@ -72,7 +72,7 @@ func English() Words {
 
 		ApproveButton: "Approve", DenyButton: "Deny", ApprovedToast: "Approved.", DeniedToast: "Denied.", AlreadyDecided: "This was decided already.",
 		ExpiredRequest: "This request has expired. Nothing was done.", MayNotDecide: "You may not decide about this.",
-		UnknownRequest: "I do not know this request.", TryAgain: "I cannot take this now. Please press again in a moment.",
+		UnknownRequest: "This request is no longer open here. Your press changed nothing.", TryAgain: "I cannot take this now. Please press again in a moment.",
 		UnseenRequest: "This request could not be shown completely yet, so it cannot be decided yet. It stays open; /approvals shows it.",
 		Pressed:       "The answer is in the chat.",
 		MayNotUse:     "You may not use this bot here, so nothing was done.",
@@ -108,7 +108,7 @@ func Chinese() Words {
 
 		ApproveButton: "批准", DenyButton: "拒绝", ApprovedToast: "已批准。", DeniedToast: "已拒绝。", AlreadyDecided: "这个请求已经有结果了。",
 		ExpiredRequest: "这个请求已失效，没有执行任何操作。", MayNotDecide: "你无权审批这个请求。",
-		UnknownRequest: "找不到这个请求。", TryAgain: "现在无法处理，请稍后再点一次。",
+		UnknownRequest: "这个请求已不在这里等待决定，这次点按没有改变任何内容。", TryAgain: "现在无法处理，请稍后再点一次。",
 		UnseenRequest: "这个请求还没有完整显示，暂时不能审批。请求保持等待，可以用 /approvals 查看。",
 		Pressed:       "回复在聊天里。",
 		MayNotUse:     "你无权在这里使用这个机器人，未执行任何操作。",
