@@ -12,7 +12,8 @@
 //   - chat.go: the chat, its session, and the dispatch of messages; plan.go: plans and effects.
 //   - ingress.go, held.go, crowd.go, fetch.go, unheard.go, withdraw.go: messages of people.
 //   - runner.go, finish.go, outcome.go, recover.go, stumble.go: runs, also after a crash.
-//   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is asked): requests for approval.
+//   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is asked):
+//     requests for approval.
 //   - egress.go, outbox.go, live.go, paging*.go: what people read.
 //   - compaction*.go, contexts*.go, memory.go, skills.go, quoted.go: what the model reads.
 //
