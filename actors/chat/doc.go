@@ -7,7 +7,7 @@
 // rules:
 //
 //   - Facts are durable before any effect runs.
-//   - When the store refuses a write, nothing has changed, and the sender of the message is told. When the result
+//   - When the store refuses a write, nothing has changed, and the sender of the message is informed. When the result
 //     of a write is unknown, the chat is loaded again.
 //   - Handlers do not decide what comes next; the machine is asked.
 //

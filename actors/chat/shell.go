@@ -314,7 +314,7 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 	return true, nil
 }
 
-// notWritten handles a failed write. If the store undid the only write that was tried, and the sender can be told or
+// notWritten handles a failed write. If the store undid the only write that was tried, and the sender can be informed or
 // the plan says what to do then, nothing has changed. Otherwise the chat is loaded again from disk. It reports whether
 // the chat has decided something else instead.
 func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, first bool, err error) bool {

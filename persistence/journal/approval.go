@@ -20,7 +20,7 @@ const (
 	AnswerWithdrawn Answer = "withdrawn" // withdrawn by the host, for example after a stop or a rewind
 )
 
-// decides reports whether a person gave the answer. Only then is the call executed or refused in front of the model.
+// decides reports whether a person gave the answer. Only such an answer continues the run.
 func (a Answer) decides() bool { return a == AnswerApproved || a == AnswerDenied }
 
 // Request is an approval request for a call of an assistant message. It is kept in the metadata of the message; the

@@ -78,7 +78,7 @@ func (c *Chat) outcomesShown(msg messages.OutcomesShown) {
 		put(&c.shownEnds, b.Key, msg.Ended)
 		if msg.Ended >= len(b.Asks) {
 			delete(c.shownEnds, b.Key)
-			c.offer(journal.ButtonsSettled{Key: b.Key}) // otherwise it would be shown again after a restart
+			c.offer(journal.ButtonsSettled{Key: b.Key}) // if refused, it is shown once more
 		}
 		return
 	}

@@ -65,7 +65,7 @@ type session struct {
 	first    firstWord
 	since    time.Time // arrival of the oldest ingress that no run has seen; zero if all were seen
 	flooded  time.Time // when a message was last declined because the lane was full
-	holding  time.Time // until when the chat waits for more messages; zero if it does not
+	holding  time.Time // since when the chat waits for more messages; zero if it does not
 	files    fetching  // turns whose files are still being fetched
 	// deadlines of the open requests by approval id, on the clock of this process; expiry is the earliest.
 	deadlines map[string]time.Time
@@ -87,7 +87,7 @@ type session struct {
 
 	rests    bool  // nothing is left to do
 	restsAt  int64 // number of the last record when the timer of the checkpoint was set
-	lookedAt int64 // number of the last record when referrals were last checked
+	lookedAt int64 // number of the last record when requests were last checked
 	ended    bool  // a run has ended and nothing has followed yet
 	grew     bool  // the history may now exceed its limit
 }

@@ -103,7 +103,7 @@ func (c *Chat) onFetched(msg Fetched) {
 	}
 }
 
-// unfetch cancels the fetch of a turn whose files have changed.
+// unfetch cancels the fetch of a turn's files, if one is in progress.
 func (c *Chat) unfetch(turnID string) {
 	if n, ok := c.files.turns[turnID]; ok {
 		c.effect(CancelFetch{n})

@@ -77,7 +77,7 @@ type Plan struct {
 	Grants  []Granted
 	Writes  []Write
 	Effects []Effect
-	// MayRefuse is set if the sender of the message repeats it or is told that it was refused: the chat then stays
+	// MayRefuse is set if the sender of the message repeats it or is informed that it was refused: the chat then stays
 	// unchanged when the store refuses the writes. Otherwise the chat is loaded again.
 	MayRefuse bool
 	// IfRefused is the next input if the store refuses the writes. If nil, it is [Refused].
