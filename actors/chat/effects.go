@@ -183,7 +183,7 @@ func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
 }
 
 // forgetAll stops everything in progress, deletes everything that is kept of the chat, and loads the chat again. It
-// then contains only the ids and numbers that must not be reused.
+// then contains only what the forgetting intent keeps.
 func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
 	s.release(ac)
 	s.chat = machine.New(&s.o.Options, s.key)

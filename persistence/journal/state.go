@@ -34,8 +34,8 @@ func NewTurn(m uimessage.Message) Turn {
 	return t
 }
 
-// State is a chat as built by its facts. Only [State.Apply] and [State.AppendOpen] change what the facts determine, in
-// normal operation and on replay alike, so that a crash does not change the state.
+// State is a chat as built by its facts. [State.Apply] and [State.AppendOpen] change it in the same way in normal
+// operation and on replay, so that a crash does not change the state.
 type State struct {
 	History []Turn // in the order the model sees them
 	Lane    []Turn // accepted during the run, not visible to it yet

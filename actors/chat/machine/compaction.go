@@ -30,8 +30,8 @@ type compacting struct {
 	began time.Time
 	last  string                // the newest turn in the child's input
 	asked messages.ShortenInput // the request of a run that waits for the compaction; zero if none waits
-	// tries are the times of recent compactions without a gain, in Unix milliseconds, oldest first. They are saved in
-	// the meta file, so that loading a chat again does not allow more tries.
+	// tries are the times of recent compactions without a gain, in Unix milliseconds, oldest first. They survive
+	// reloads of the state and, through the meta file, restarts, so that loading a chat again allows no more tries.
 	tries []int64
 	ready *readyFold          // nil if no summary is ready
 	aged  []messages.AgedTurn // turns whose large outputs are to be archived

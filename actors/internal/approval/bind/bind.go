@@ -48,7 +48,7 @@ type Words struct {
 	ToBot bool
 	// Elsewhere is set if they reply to something outside of the chat.
 	Elsewhere bool
-	// InFlight is set if a message of the bot may be being sent, or may have been sent at an unknown position.
+	// InFlight is set if a message of the bot is being sent, or may have been sent at an unknown position.
 	InFlight bool
 }
 

@@ -35,7 +35,7 @@ type Lists struct {
 	Runners []string `json:"runners,omitempty"`
 	// MultiCommandTools need a subcommand in the rule before its open end covers anything.
 	MultiCommandTools []string `json:"multi_command_tools,omitempty"`
-	// RunnerSubcommands are subcommands, with their tools, that run or change something.
+	// RunnerSubcommands are subcommands that run or change something, each as two words: the tool and the subcommand.
 	RunnerSubcommands []string `json:"runner_subcommands,omitempty"`
 	// ProtectedNames are names of files and folders that operands must not contain.
 	ProtectedNames []string `json:"protected_names,omitempty"`
