@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// archive is what a chat reads of its store while it decides.
+// archive is the part of the store that a chat reads while it decides.
 type archive struct {
 	persistence.Chat
 	all persistence.Store

@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
-// compactionMetrics count how often chats were folded, and what that saved.
+// compactionMetrics count compactions and the tokens before and after them.
 type compactionMetrics struct {
 	total   *prometheus.CounterVec
 	seconds prometheus.Histogram

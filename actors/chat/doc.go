@@ -1,30 +1,28 @@
-// Package chat is the actor that owns one chat: its history, its lane of waiting
-// turns, its outbox and its runs. Nothing else writes the chat.
+// Package chat is the actor that owns one chat: its history, its lane of queued turns, its outbox and its runs.
+// Nothing else writes the chat.
 //
-// The actor is a shell around package machine, which decides. shell.go has the loop: a
-// message is decided, the facts of the plan are written, the chat becomes what it is after
-// them, the effects run in their order (effects.go), and then the machine is asked what
-// follows until it plans nothing more. Three rules live here and nowhere else:
+// The actor is a shell around package machine, which makes the decisions. The loop is in shell.go: a message is
+// decided, the facts of the plan are written, the chat after the writes replaces the one before, and the effects run
+// in order (effects.go). Then the machine is asked what follows, until it plans nothing more. The shell enforces three
+// rules:
 //
 //   - Facts are durable before any effect runs.
-//   - When the store refuses a write, nothing has changed, and whoever waits hears so. When
-//     the result of a write is unknown, the chat is loaded anew.
-//   - No handler says what comes next; the machine is asked.
+//   - When the store refuses a write, nothing has changed, and the sender of the message is informed. When the result
+//     of a write is unknown, the chat is loaded again.
+//   - Handlers do not decide what comes next; the machine is asked.
 //
-// Two sentences say how turns and runs meet:
+// Turns and runs relate as follows:
 //
-//   - A turn that arrives while nothing runs starts a run at once; idle with open
-//     turns is an impossible state.
-//   - A turn that arrives during a run waits in the lane until the next step
-//     boundary. There the assistant message is closed, the waiting turns follow it
-//     in the order of arrival, and the run continues in a new message that sees them.
+//   - A turn that arrives while no run is in progress starts one at once. A chat with open turns is never idle.
+//   - A turn that arrives during a run waits in the lane until the next step boundary. There the assistant message
+//     is closed, the queued turns follow it in order of arrival, and the run continues in a new message that sees
+//     them.
 //
-// At the lane's cap the sender with the most waiting turns loses one and is told once in a
-// flood, and bots that answer each other are left alone after eight messages. A message that
-// the chat panicked over twice is parked with a notice, where an operator finds it, and
-// everything else continues.
+// When the lane is full, the sender with the most queued turns loses one and gets one notice in each flood. Bots that
+// answer each other are ignored after eight messages. A message that has crashed the chat twice is quarantined with a
+// notice, and an operator can retry or drop it; everything else continues.
 //
-// Runs are children: they ask, the chat journals and hands out the next input. What can be
-// followed live goes to watchers as frames; only durable messages are ended. After a second
-// at rest the journal is checkpointed.
+// Runs are children: they send requests, and the chat journals and provides the next input. Watchers receive the
+// progress as frames, but a message is only ended once it is durable. After a second without activity the journal is
+// checkpointed.
 package chat

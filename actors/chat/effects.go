@@ -15,10 +15,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// fetchDeadline bounds how long a turn waits for its files.
+// fetchDeadline is how long a turn waits for its files.
 const fetchDeadline = 3 * time.Minute
 
-// Why a file is not there.
+// Reasons why a file is missing.
 const (
 	fileLate  = "it did not arrive in time"
 	fileFault = "a fault of the host"
@@ -30,7 +30,7 @@ func (s *shell) effects(ac actor.Context, list []machine.Effect) {
 	}
 }
 
-// effect does one thing that a plan asks for.
+// effect carries out one effect of a plan.
 func (s *shell) effect(ac actor.Context, e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Send:
@@ -70,7 +70,7 @@ func (s *shell) effect(ac actor.Context, e machine.Effect) {
 	}
 }
 
-// observe tells those who watch over the host what happened.
+// observe passes an effect to the audit log, the run log, the metrics or the log.
 func (s *shell) observe(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Audit:
@@ -85,11 +85,11 @@ func (s *shell) observe(e machine.Effect) {
 		s.o.Metrics.count(e)
 	case machine.Log:
 		s.line(e)
-	default: // the others are done by the chat itself
+	default: // the chat carries out the others itself
 	}
 }
 
-// line writes a line that was planned.
+// line writes a planned line to the log.
 func (s *shell) line(e machine.Log) {
 	ctx := context.Background()
 	if !s.log.Enabled(ctx, e.Level) {
@@ -97,10 +97,10 @@ func (s *shell) line(e machine.Log) {
 	}
 	r := slog.NewRecord(time.Now(), e.Level, e.Msg, 0)
 	r.Add(e.Args...)
-	_ = s.log.Handler().Handle(ctx, r) // whoever cannot log cannot say so either
+	_ = s.log.Handler().Handle(ctx, r) // a failure to log cannot be logged
 }
 
-// send sends a message, unless its receiver is gone. Asks: the answer comes to the chat.
+// send sends a message, unless the receiver no longer exists. If asks is set, the answer goes to the chat.
 func send(ac actor.Context, to *actor.PID, msg any, asks bool) {
 	switch {
 	case to == nil:
@@ -153,7 +153,7 @@ func (s *shell) fetch(e machine.FetchFiles) {
 	})
 }
 
-// missing are parts in which every file that could not be had says so.
+// missing adds a reason to every file that could not be fetched.
 func missing(parts []uimessage.Part, why string) []uimessage.Part {
 	parts = slices.Clone(parts)
 	for i, p := range parts {
@@ -174,7 +174,7 @@ func (s *shell) gather(e machine.GatherRequests) {
 	}, func(pipe.Panicked) any { return machine.Gathered{ID: e.ID, Done: true} })
 }
 
-// runCommand has the host carry out a command before the next message is decided about.
+// runCommand lets the host carry out a command before the next message is decided.
 func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
 	done := machine.Commanded{Msg: e.Msg}
 	e.Command.Offer = func(asks ...messages.Ask) { done.Asks = append(done.Asks, asks...) }
@@ -182,8 +182,8 @@ func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
 	s.decide(ac, machine.Input{Msg: done, Sender: e.Sender})
 }
 
-// forgetAll ends what is in progress, has everything deleted, and loads the chat anew: it then
-// holds the ids and numbers of before and nothing else.
+// forgetAll stops everything in progress, deletes everything that is kept of the chat, and loads the chat again. It
+// then contains only what the forgetting intent keeps.
 func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
 	s.release(ac)
 	s.chat = machine.New(&s.o.Options, s.key)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// newID is a random id that sorts by time.
+// newID returns a random id that sorts by time.
 func newID(now time.Time) string {
 	const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 	var b [9]byte

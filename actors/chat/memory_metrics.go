@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
-// memoryMetrics count how often facts were taken from chats.
+// memoryMetrics count extractions of facts from chats.
 type memoryMetrics struct {
 	total     *prometheus.CounterVec
 	facts     prometheus.Counter

@@ -12,15 +12,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Metrics of all chats of a host. The conservation equation of a process is
+// Metrics of all chats of a host. The following equation holds for every process:
 //
 //	sma_ingress_accepted_total + sma_ingress_recovered =
 //	    sum over fates of sma_ingress_fates_total + sma_ingress_open
 //
-// Counters begin at zero with the process, as Prometheus expects; what earlier
-// processes left open is recovered. All four follow the chats' states and nothing
-// else, so that they hold whatever a handler did or failed to do. A nil *Metrics
-// counts nothing.
+// Counters begin at zero with the process, as Prometheus expects; ingresses that earlier processes left open count as
+// recovered. All four are derived only from the states of the chats, so that the equation holds whatever a handler
+// did. A nil *Metrics counts nothing.
 type Metrics struct {
 	accepted    prometheus.Counter
 	recovered   prometheus.Gauge
@@ -93,18 +92,17 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 	})
 }
 
-// counted is what the metrics know of a chat.
+// counted is what has been added to the metrics for a chat.
 type counted struct {
 	n, seq int64
 	open   int
 	fates  map[journal.Fate]int64
-	rows   []int64 // since when each pending row is owed
+	rows   []int64 // when each pending row was queued
 	parked int
 	asked  int
 }
 
-// countedOf is what there is to know of a state; it takes the map of the fates that were
-// counted before.
+// countedOf returns the numbers of a state. It reuses the given map for the fates.
 func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
 	if fates == nil {
 		fates = map[journal.Fate]int64{}
@@ -121,7 +119,7 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
 	return t
 }
 
-// count brings the metrics up to the chat's state.
+// count updates the metrics to the chat's current state.
 func (s *shell) count() {
 	m, was, state := s.o.Metrics, s.counted, s.chat.State()
 	if m == nil || was.n == state.N && was.seq == state.Seq {
@@ -138,8 +136,8 @@ func (s *shell) count() {
 	m.hold(s.counted, 1)
 }
 
-// forget takes a chat that leaves memory out of the metrics; the next activation recovers
-// what is open.
+// forget removes a chat that leaves memory from the metrics. Its open ingresses count as recovered in the next
+// activation.
 func (s *shell) forget() {
 	if s.chat.State() != nil {
 		s.count()
@@ -151,7 +149,7 @@ func (s *shell) forget() {
 	s.counted = counted{}
 }
 
-// hold adds what a chat holds to the gauges, or takes it out.
+// hold adds a chat's numbers to the gauges, or subtracts them if sign is -1.
 func (m *Metrics) hold(t counted, sign float64) {
 	m.open.Add(sign * float64(t.open))
 	m.pending.Add(sign * float64(len(t.rows)))
@@ -162,7 +160,7 @@ func (m *Metrics) hold(t counted, sign float64) {
 	}
 }
 
-// loaded takes in a chat that was read.
+// loaded adds a chat that was loaded.
 func (m *Metrics) loaded(s *journal.State) counted {
 	t := countedOf(s, nil)
 	if m != nil {
@@ -179,7 +177,7 @@ func (m *Metrics) forgot(t counted) {
 	}
 }
 
-// count takes what a decision of a chat says.
+// count records a [machine.Count].
 func (m *Metrics) count(c machine.Count) {
 	if m == nil {
 		return

@@ -14,54 +14,49 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Options of chats; one value serves all chats of a host. The embedded ones say how chats
-// decide. What a chat can do follows from the functions here: those are left out of
-// [machine.Options].
+// Options of chats; one value serves all chats of a host. The embedded options control how chats decide. The features
+// that follow from the functions here are set by Props and left unset in [machine.Options].
 type Options struct {
 	machine.Options
 
 	Store persistence.Store
-	// Grants keeps what people allow for a time; nil: they cannot.
+	// Grants stores what people allow for a time. If nil, they cannot allow anything for a time.
 	Grants persistence.GrantStore
-	// Files keeps the pages of long answers; nil: they are sent whole.
+	// Files stores the pages of long answers. If nil, long answers are not paged.
 	Files persistence.FileStore
 
-	// Run makes the actor of a run. The memo is the chat's: its requests extend each other.
+	// Run returns the actor of a run. The memo belongs to the chat, because each of its requests extends the last one.
 	Run func(memo *model.Memo) *actor.Props
-	// Compaction makes the actor that compacts a chat's history; nil: histories only grow.
+	// Compaction returns the actor that compacts a chat's history. If nil, histories only grow.
 	Compaction func() *actor.Props
-	// Memory makes the actor that takes facts from a chat; nil: none are taken.
+	// Memory returns the actor that extracts facts from a chat. If nil, no facts are extracted.
 	Memory func() *actor.Props
-	// Router takes messages to other chats; nil: no request is shown in another one.
+	// Router takes messages to other chats. If nil, requests are not shown in other chats.
 	Router *actor.PID
 
-	// Fetch fetches the files of turns before the model sees them; nil: nothing does.
+	// Fetch fetches the files of turns before the model sees the turns. May be nil.
 	Fetch Fetch
-	// Gather has the requests of all other chats shown in a person's private chat, and says
-	// how many wait that they cannot decide about from there; nil: there is no such list.
+	// Gather asks all other chats to show their requests in a person's private chat. It returns the number of open
+	// requests that the person cannot decide from there. If nil, there is no such list.
 	Gather func(ctx context.Context, to messages.ChatKey, person string) (others int)
-	// Commands carries out the commands that the host knows, beside those of the chat
-	// itself, and answers them; nil: it knows none.
+	// Commands carries out and answers the commands of the host. It returns false for unknown commands. May be nil.
 	Commands func(machine.Command) (answer string, ok bool)
-	// Forget deletes all that is kept of a chat, which has closed its store; what is to be
-	// kept of it is in the intent. After an error the next start of the host continues
-	// with it. Nil: nothing is deleted.
+	// Forget deletes everything that is kept of a chat whose store is closed, except what the intent contains. After
+	// an error, the next start of the host continues the deletion. If nil, chats cannot be deleted.
 	Forget func(journal.Forgetting) error
 
 	Logger  *slog.Logger
 	Metrics *Metrics // may be nil
-	// Audit takes what the audit log keeps, RunEnded what is kept of a run for later ones,
-	// and PrefixBroken why a chat's next request does not begin with the one before. They
-	// never block, and each may be nil.
+	// Audit receives the entries of the audit log, RunEnded those of the run log, and PrefixBroken the reasons why a
+	// chat's next request will not begin like the previous one. They must not block, and each may be nil.
 	Audit        func(machine.AuditEntry)
 	RunEnded     func(key messages.ChatKey, entry persistence.RunEntry)
 	PrefixBroken func(cause string)
 }
 
-// Fetch replaces, in the parts of a user turn, the files that are still with their
-// platform by what the model reads of them, a voice by its words for example. Nothing
-// it returns stands for such a file any more: what cannot be had says so. It ends when
-// ctx does.
+// Fetch replaces the files of a user turn that are still on their platform with what the model reads, for example a
+// voice message with its transcript. In the result, every file is fetched or carries the reason why it is missing.
+// Fetch returns when ctx ends.
 type Fetch func(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part
 
 func (o Options) withDefaults() Options {

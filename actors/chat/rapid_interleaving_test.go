@@ -27,8 +27,8 @@ import (
 
 const rapidChat = messages.ChatKey("telegram-chat-7")
 
-// What may happen to a chat, in any order. Words say what the model does with a
-// message: answer, call tools, ask a person, write nothing or nonsense.
+// interleavings draws events that may happen to a chat in any order. The words of a message say what the model does
+// with it: answer, call tools, ask a person, or write nothing or nonsense.
 func interleavings() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{
 		"say hello", "say look", "say act", "say ask", "say both", "say mixed", "say nothing", "say broken", "say thought", "say again",
@@ -37,9 +37,8 @@ func interleavings() *rapid.Generator[string] {
 	})
 }
 
-// TestRL11AnyInterleavingIsValid plays any order of messages, stops, decisions,
-// rewinds, cut streams and crashes; every request that the model gets must be
-// taken by the strict validator, and in the end the chat must answer.
+// TestRL11AnyInterleavingIsValid plays any order of messages, stops, decisions, rewinds, cut streams and crashes. The
+// strict validator must accept every request to the model, and in the end the chat must answer.
 func TestRL11AnyInterleavingIsValid(t *testing.T) {
 	checks := "12"
 	if os.Getenv("SOAK") != "" {
@@ -69,25 +68,25 @@ func TestRL11AnyInterleavingIsValid(t *testing.T) {
 	t.Logf("%d steps, %d requests", steps, requests)
 }
 
-// play is one chat under a script.
+// play is one chat that follows a script.
 type play struct {
 	w     *actortest.World
 	model *modeltest.Script
 
 	mu      sync.Mutex
 	release chan struct{}
-	cut     bool // the next answer breaks off
+	cut     bool // the next answer is cut off
 	calls   int
 }
 
-// gate is what an act waits for.
+// gate is the channel that an act waits for.
 func (p *play) gate() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.release
 }
 
-// let makes what waits go on.
+// let releases everything that waits.
 func (p *play) let() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +127,7 @@ func newPlay(t *testing.T, mode string, byTool bool) *play {
 	return p
 }
 
-// answer does what the newest words want; after a result it talks.
+// answer does what the newest words ask for; after a tool result it writes text.
 func (p *play) answer(req model.Request) []model.Event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +163,7 @@ func (p *play) answer(req model.Request) []model.Event {
 	return append(modeltest.TextEvents("Well: "+words), modeltest.Finish("stop"))
 }
 
-// all plays a script and returns what was broken.
+// all plays a script and returns the first violation.
 func (p *play) all(script []string) string {
 	for i, line := range script {
 		p.do(line)
@@ -189,7 +188,7 @@ func (p *play) all(script []string) string {
 }
 
 func (p *play) view() platform.ChatView {
-	v, _ := p.w.Port.History(context.Background(), rapidChat) // without it nothing follows
+	v, _ := p.w.Port.History(context.Background(), rapidChat) // an error leaves an empty view
 	return v
 }
 
@@ -208,7 +207,7 @@ func (p *play) do(line string) {
 	case line == "command":
 		p.w.Port.Accept(ctx, []platform.Inbound{p.w.Inbound(rapidChat, "alice", "/stop")})
 	case strings.HasPrefix(line, "stop"):
-		_, _ = p.w.Port.Stop(ctx, rapidChat, alice, line == "stop all") // nothing may run
+		_, _ = p.w.Port.Stop(ctx, rapidChat, alice, line == "stop all") // there may be no run
 	case strings.HasPrefix(line, "approve"), line == "deny":
 		p.decide(line)
 	case line == "release":
@@ -219,7 +218,7 @@ func (p *play) do(line string) {
 		p.again(11 * time.Minute)
 	case line == "rewind":
 		if m := p.view().Messages; len(m) > 1 {
-			_ = p.w.Port.Rewind(ctx, rapidChat, m[len(m)/2].ID) // a run may be under way
+			_ = p.w.Port.Rewind(ctx, rapidChat, m[len(m)/2].ID) // a run may be in progress
 		}
 	case line == "cut":
 		p.mu.Lock()
@@ -230,7 +229,7 @@ func (p *play) do(line string) {
 	}
 }
 
-// decide answers the oldest request that is open, or the newest one ever.
+// decide answers the oldest open request, or else the newest one.
 func (p *play) decide(line string) {
 	var ids []string
 	for _, m := range p.view().Messages {
@@ -248,5 +247,5 @@ func (p *play) decide(line string) {
 		id = ids[len(ids)-1]
 	}
 	say := []messages.Decision{{ApprovalID: id, Approved: line != "deny"}}
-	_, _ = p.w.Port.Decide(context.Background(), rapidChat, platform.Person{ID: "alice"}, say) // what came of it shows in the next request
+	_, _ = p.w.Port.Decide(context.Background(), rapidChat, platform.Person{ID: "alice"}, say) // checked later
 }

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	// reloadWait is how long a chat whose store failed waits before it is loaded again, twice
-	// as long after each failure, and longestReload the longest that it waits.
+	// reloadWait is how long a chat waits after its store failed before it is loaded again. The wait doubles with each
+	// failure, up to longestReload.
 	reloadWait    = 5 * time.Second
 	longestReload = 5 * time.Minute
-	// maxRounds is how often a chat is asked what happens when nothing else does, after one
-	// message. It reaches the empty plan long before.
+	// maxRounds limits how often the machine is asked what follows after one message. It normally plans nothing more
+	// long before that.
 	maxRounds = 16
-	// numberGap keeps the note of a panic clear of records that may have been written, but
-	// not taken in, when it came.
+	// numberGap separates the number of a crash fact from those of records that may have been written but not applied
+	// when the panic happened.
 	numberGap = 64
-	// timerReload is the timer that loads a chat again; it does not belong to its state.
+	// timerReload is the timer that loads the chat again. It survives the loss of the state.
 	timerReload = "reload"
 )
 
-// Props makes the actor of one chat. It must be spawned by its shard only.
+// Props returns the actor of one chat. Only its shard may spawn it.
 func Props(key messages.ChatKey, o Options) *actor.Props {
 	o = o.withDefaults()
 	return actor.PropsFromProducer(func() actor.Actor {
@@ -46,14 +46,13 @@ func Props(key messages.ChatKey, o Options) *actor.Props {
 	}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(runsStop()))
 }
 
-// runsStop: a run that panics is stopped, never restarted; its chat is told of its end.
+// runsStop stops a child that panics and does not restart it. The chat is notified of its end.
 func runsStop() actor.SupervisorStrategy {
 	return actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 }
 
-// shell is the actor of a chat. What happens is decided by [machine.Chat.Decide]; the shell
-// writes the facts of a plan, lets the chat become what it is after them, and then runs the
-// effects. Its fields are touched in Receive only.
+// shell is the actor of a chat. [machine.Chat.Decide] makes the decisions; the shell writes the facts of a plan,
+// replaces the chat with the one after the writes, and then runs the effects. Its fields are only accessed in Receive.
 type shell struct {
 	o    *Options
 	key  messages.ChatKey
@@ -61,13 +60,13 @@ type shell struct {
 	home pipe.Home
 
 	store    persistence.Chat
-	memo     *model.Memo // what the model remembers of the chat's last request
+	memo     *model.Memo // cache of the chat's last request
 	chat     *machine.Chat
-	counted  counted // what the metrics know of the chat
-	loaded   bool    // the chat has its state; otherwise nothing is decided
-	failed   int     // loads in a row
+	counted  counted // what has been added to the metrics for the chat
+	loaded   bool    // the chat has its state; otherwise nothing can be decided
+	failed   int     // consecutive failed loads
 	timers   map[string]*timed
-	gen      int // of the newest timer
+	gen      int // number of the newest timer
 	children map[string]*actor.PID
 	fetches  map[int]context.CancelFunc
 }
@@ -78,13 +77,13 @@ type timed struct {
 	msg   any
 }
 
-// timerFired comes home from a timer.
+// timerFired is the message of a timer that has fired.
 type timerFired struct {
 	name string
 	gen  int
 }
 
-// reload: try to load the chat again.
+// reload is the timer message to try loading the chat again.
 type reload struct{}
 
 // Receive implements [actor.Actor].
@@ -124,7 +123,7 @@ func (s *shell) started(ac actor.Context) {
 	s.ready(ac)
 }
 
-// terminated takes the end of a child that sent no last word.
+// terminated handles the end of a child that did not report one.
 func (s *shell) terminated(ac actor.Context, who *actor.PID) {
 	kin.Forget(ac)
 	if name := s.childOf(who); name != "" {
@@ -135,7 +134,7 @@ func (s *shell) terminated(ac actor.Context, who *actor.PID) {
 	}
 }
 
-// childOf is the name of a child that is running.
+// childOf returns the name of a running child, or empty.
 func (s *shell) childOf(who *actor.PID) string {
 	if who == nil {
 		return ""
@@ -147,13 +146,13 @@ func (s *shell) childOf(who *actor.PID) string {
 	return name
 }
 
-// take has a message decided. While the chat is not loaded it is refused, kept or dropped.
+// take decides a message. While the chat is not loaded, the message is refused, kept or dropped.
 func (s *shell) take(ac actor.Context, msg any) {
 	if s.loaded || s.whileAway(ac, msg) {
 		in := machine.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
 		if chunks, shows := machine.Chunks(msg); shows {
 			if in.Child == "" || in.Child != s.chat.RunChild() {
-				return // the words of a run that is over
+				return // from a run that is over
 			}
 			s.effects(ac, s.chat.Progress(machine.Input{Now: time.Now()}, chunks))
 			if _, only := msg.(messages.RunProgressed); only {
@@ -164,8 +163,8 @@ func (s *shell) take(ac actor.Context, msg any) {
 	}
 }
 
-// whileAway says what becomes of a message to a chat that is not loaded. It reports whether
-// the chat is loaded now, and takes the message.
+// whileAway handles a message to a chat that is not loaded. It returns true if the chat is loaded now and can decide
+// the message.
 func (s *shell) whileAway(ac actor.Context, msg any) bool {
 	switch msg := msg.(type) {
 	case reload:
@@ -182,13 +181,13 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 			ac.Respond(messages.PassivateBusy{ChatKey: s.key})
 		}
 		return false
-	case messages.EgressDelivered: // kept: the receipts count whatever becomes of the load
+	case messages.EgressDelivered: // keep the receipts even if loading fails
 		s.chat.KeepReceipts(msg)
 	case messages.ToChat:
 		if fromChild(msg) {
 			return false
 		}
-	default: // timers and work of the chat as it was
+	default: // timers and work of the previous state
 		return false
 	}
 	if !s.ready(ac) {
@@ -198,7 +197,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 	return true
 }
 
-// fromChild reports whether a message is the word of a run, a compaction or an extraction.
+// fromChild reports whether a message is from a run, a compaction or an extraction.
 func fromChild(msg any) bool {
 	switch msg.(type) {
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput,
@@ -208,7 +207,7 @@ func fromChild(msg any) bool {
 	return false
 }
 
-// refuse answers a message that cannot be taken.
+// refuse answers a message that cannot be handled.
 func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
 	if sender == nil {
 		return
@@ -218,7 +217,7 @@ func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
 	}
 }
 
-// refOf is what a chat knows of an actor.
+// refOf returns the reference by which a chat knows an actor.
 func refOf(pid *actor.PID) machine.Ref {
 	if pid == nil {
 		return nil
@@ -226,14 +225,13 @@ func refOf(pid *actor.PID) machine.Ref {
 	return pid
 }
 
-// pidOf is the actor that a reference names; nil: nobody.
+// pidOf returns the actor of a reference, or nil.
 func pidOf(ref machine.Ref) *actor.PID {
 	pid, _ := ref.(*actor.PID)
 	return pid
 }
 
-// decide has one thing decided and done, and then whatever follows when nothing else
-// happens.
+// decide handles one input, and then everything that follows from it.
 func (s *shell) decide(ac actor.Context, in machine.Input) {
 	if !s.perform(ac, in) {
 		return
@@ -246,7 +244,8 @@ func (s *shell) decide(ac actor.Context, in machine.Input) {
 	s.log.Error("the chat does not come to rest", "rounds", maxRounds)
 }
 
-// perform decides, writes, and runs the effects; false: the writes were refused, or failed.
+// perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or
+// failed.
 func (s *shell) perform(ac actor.Context, in machine.Input) bool {
 	in.Now, in.NewID = time.Now(), newID
 	p := s.chat.Decide(in)
@@ -281,8 +280,8 @@ func (s *shell) writeFiles(p machine.Plan) error {
 	return nil
 }
 
-// write makes a plan durable, in order; first: nothing before the failure has changed the
-// chat itself.
+// write writes a plan in order. If it fails, first reports that nothing had changed the chat itself before the
+// failure.
 func (s *shell) write(p machine.Plan) (first bool, err error) {
 	ctx := context.Background()
 	for _, g := range p.Grants {
@@ -315,9 +314,9 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 	return true, nil
 }
 
-// notWritten: nothing has changed if the store undid the only write that was tried and
-// whoever waits can be told so. Otherwise the chat is loaded anew from what is on the disk. It
-// reports whether the chat has decided something else instead.
+// notWritten handles a failed write. If the store undid the only write that was tried, and the sender can be informed or
+// the plan says what to do then, nothing has changed. Otherwise the chat is loaded again from disk. It reports whether
+// the chat has decided something else instead.
 func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, first bool, err error) bool {
 	clean := undone(err) || errors.Is(err, persistence.ErrDamaged)
 	switch {
@@ -344,7 +343,7 @@ func undone(err error) bool {
 	return ok && e.Retryable
 }
 
-// ready loads the chat if need be and goes on with what it left.
+// ready loads the chat if needed and continues its work.
 func (s *shell) ready(ac actor.Context) bool {
 	if s.loaded {
 		return true
@@ -361,14 +360,14 @@ func (s *shell) ready(ac actor.Context) bool {
 	return s.loaded
 }
 
-// reloadLater tries again after a while; the chat does not wait for a message.
+// reloadLater sets a timer to load the chat again, so that the chat does not wait for the next message.
 func (s *shell) reloadLater() {
 	if s.timers[timerReload] == nil {
 		s.setTimer(timerReload, min(reloadWait<<min(s.failed, 8), longestReload), reload{})
 	}
 }
 
-// reloadNow replaces the state by what is on the disk, and leaves all else as it is.
+// reloadNow replaces the state with what is on disk and changes nothing else.
 func (s *shell) reloadNow() error {
 	snap, err := s.store.Load(context.Background())
 	if err != nil {
@@ -381,11 +380,11 @@ func (s *shell) reloadNow() error {
 	return err
 }
 
-// load reads the chat. Data that makes its reader panic is data that cannot be read.
+// load reads the chat. If its data makes the reader panic, the chat counts as unreadable.
 func (s *shell) load() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("reading the chat panicked: %T", r) // the value may quote people
+			err = fmt.Errorf("reading the chat panicked: %T", r) // not the value, which may quote people
 		}
 	}()
 	ctx := context.Background()
@@ -413,8 +412,8 @@ func (s *shell) load() (err error) {
 	return nil
 }
 
-// replay makes the state. Counts that do not add up belong to a meta file that was
-// lost: they are made anew from the ledger.
+// replay builds the state. If the counts of the meta file do not match the journal, the meta file was lost, and the
+// counts are rebuilt from the ledger.
 func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.State, journal.Meta, error) {
 	state, err := journal.Replay(snap)
 	if err != nil || state.Balanced() {
@@ -427,7 +426,7 @@ func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.Sta
 		}
 		ledger = append(ledger, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
 	}
-	given := state.N // also to facts that left nothing in the ledger
+	given := state.N // includes numbers of facts that left nothing in the ledger
 	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
 		return nil, snap.Meta, err
 	}
@@ -438,7 +437,7 @@ func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.Sta
 	return state, snap.Meta, err
 }
 
-// abandon lets the state and everything that runs for it go; the disk has what counts.
+// abandon drops the state and everything that runs for it. All that matters is on disk.
 func (s *shell) abandon(ac actor.Context) {
 	s.leave(ac)
 	if s.store != nil {
@@ -449,8 +448,8 @@ func (s *shell) abandon(ac actor.Context) {
 	}
 }
 
-// leave ends the children and the work of the chat and forgets its state. Messages that were
-// held back are refused: whoever brought them brings them again.
+// leave stops the children and the work of the chat and drops its state. Messages that were held back are refused, so
+// that their senders repeat them.
 func (s *shell) leave(ac actor.Context) {
 	for name, pid := range s.children {
 		ac.Stop(pid)
@@ -471,7 +470,7 @@ func (s *shell) leave(ac actor.Context) {
 	s.chat, s.loaded = s.chat.Left(), false
 }
 
-// release lets everything go at the end of an activation.
+// release drops everything at the end of an activation.
 func (s *shell) release(ac actor.Context) {
 	for id, watcher := range s.chat.Watchers() {
 		ac.Send(pidOf(watcher), messages.WatchEnded{ChatKey: s.key, WatchID: id})
@@ -492,9 +491,8 @@ func (s *shell) setTimer(name string, after time.Duration, msg any) {
 	s.timers[name] = &timed{time.AfterFunc(after, func() { home.Send(fired) }), s.gen, msg}
 }
 
-// crashed makes durable what the chat worked on when it panicked, so that its next life, in
-// this process or another, knows. It runs while the panic goes on up to the supervisor, which
-// starts the chat again.
+// crashed makes durable what the chat was working on when it panicked, so that the next activation knows, in this
+// process or another. It runs while the panic propagates to the supervisor, which restarts the chat.
 func (s *shell) crashed(ac actor.Context) {
 	if !s.loaded || s.store == nil {
 		return
@@ -504,7 +502,7 @@ func (s *shell) crashed(ac actor.Context) {
 		return
 	}
 	if fact.IngressID != "" {
-		s.refuse(ac, ac.Message(), refOf(ac.Sender())) // it comes again; nobody has to wait until a deadline
+		s.refuse(ac, ac.Message(), refOf(ac.Sender())) // so that the sender repeats it now and not after a deadline
 	}
 	records := s.chat.State().Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap

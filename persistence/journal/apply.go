@@ -8,9 +8,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Apply takes one fact into the state. A fact that the history already holds
-// (a journal that was folded but not cut) changes nothing. An error means a
-// journal that this version cannot follow; the state is then unusable.
+// Apply applies one fact to the state. A fact that the history already contains has no effect; this happens when a
+// crash came between a checkpoint and cutting the journal. After an error, which means that a newer version wrote the
+// journal, the state is unusable.
 func (s *State) Apply(r Record) error {
 	s.N = max(s.N, r.N)
 	s.facts++
@@ -28,7 +28,7 @@ func (s *State) Apply(r Record) error {
 
 func (s *State) turnAccepted(t Turn) {
 	if old, stored := s.edit(t.ID); old != nil {
-		if old.Meta.Seq != t.Meta.Seq { // asked again: it is open anew
+		if old.Meta.Seq != t.Meta.Seq { // asked again: open it once more
 			s.accept(t)
 			*old = t
 			if stored {
@@ -76,7 +76,7 @@ func (s *State) ingressSettled(r Record, in Ingress, fate Fate, reason string) {
 	})
 }
 
-// settle writes the fates of turns into the ledger.
+// settle records the fates of turns in the ledger.
 func (s *State) settle(r Record, fates []Settled) {
 	for _, f := range fates {
 		e := LedgerEntry{N: r.N, TS: r.TS, Dir: DirIn, TurnID: f.TurnID, Fate: f.Fate, Reason: f.Reason, RunID: f.RunID, Step: f.Step}
@@ -86,16 +86,16 @@ func (s *State) settle(r Record, fates []Settled) {
 			e.Text = Text(t.Message)
 		}
 		if p, ok := s.ParkedTurn(f.TurnID); ok {
-			e.Text = Text(p.Turn.Message) // its place in the history holds other words
+			e.Text = Text(p.Turn.Message) // the history contains a placeholder
 		}
 		s.Lane = slices.DeleteFunc(s.Lane, func(t Turn) bool { return t.ID == f.TurnID })
 		s.enter(e)
 	}
 }
 
-// drop takes out turns that waited and were settled without a run. Live they were
-// in the lane; replayed over a fold that was not cut, with the run over already,
-// they stand behind what the history file holds.
+// drop removes turns that were settled without a run while they waited. Normally they are in the lane. On a replay
+// after a crash between a checkpoint and cutting the journal, the run may already be over, and they are at the end of
+// the history, after the turns that the history file contains.
 func (s *State) drop(fates []Settled) {
 	kept := s.History[:s.stored:s.stored]
 	for _, t := range s.History[s.stored:] {
@@ -106,7 +106,7 @@ func (s *State) drop(fates []Settled) {
 	s.History = kept
 }
 
-// enter adds a ledger entry once.
+// enter adds a ledger entry and counts it, unless the meta file has already counted it.
 func (s *State) enter(e LedgerEntry) {
 	s.ledger = append(s.ledger, e)
 	if e.N > s.counted {
@@ -131,7 +131,7 @@ func (s *State) runStarted(r Record, f RunStarted) {
 			return
 		}
 		s.Run = &Run{ID: f.RunID, RequestID: f.RequestID, MessageID: f.MessageID, Started: r.TS, Begun: map[string]bool{}, Rows: map[string]RowKey{}}
-		if t, ok := s.Turn(f.MessageID); ok { // it goes on in a message that waited for a person
+		if t, ok := s.Turn(f.MessageID); ok { // the run continues a message that waited for a person
 			s.Run.Parts, s.Run.Base, s.Run.Egress = t.Parts, len(t.Parts), t.Egress
 		}
 		s.History = append(s.History, s.Lane...)
@@ -172,12 +172,12 @@ func (s *State) runFinished(r Record, f RunFinished) {
 	if !switches(NewTurn(f.Message)) {
 		s.placeSaid()
 	}
-	// Turns that waited during the run are open now and the next run's first.
+	// Turns that waited during the run are open now and belong to the next run.
 	s.History = append(s.History, s.Lane...)
 	s.Lane = nil
 }
 
-// put appends an assistant message, or replaces the one with its id.
+// put appends an assistant message or replaces the one with the same id.
 func (s *State) put(t Turn) {
 	if old, stored := s.edit(t.ID); old != nil {
 		s.supersede(old, stored, t)
@@ -247,10 +247,10 @@ func (s *State) egressSettled(r Record, f EgressSettled) {
 	s.Outbox = slices.DeleteFunc(s.Outbox, func(o OutboxRow) bool { return o.Key == f.Key })
 }
 
-// setParts takes the parts of a step's response.
+// setParts adds the parts of a step's response.
 func (r *Run) setParts(f StepResponded) {
 	r.Parts = append(slices.Clone(r.Parts[:f.From]), f.Parts...)
-	r.Step, r.Attempt = f.Step, 0 // a run that gets further is not failing
+	r.Step, r.Attempt = f.Step, 0 // a run that makes progress gets its attempts back
 	r.Shown = append(r.Shown, f.Shown...)
 }
 
@@ -269,7 +269,7 @@ func (r *Run) setPart(p uimessage.Part) {
 	r.Parts = parts
 }
 
-// Text is what a message says in words: its text parts, in lines.
+// Text returns the text parts of a message, joined by newlines.
 func Text(m uimessage.Message) string {
 	var out string
 	for _, p := range m.Parts {

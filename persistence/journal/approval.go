@@ -11,24 +11,24 @@ import (
 // Answer is how a request for approval ended.
 type Answer string
 
-// The answers. A request without one is open.
+// The answers. A request with AnswerOpen has not ended.
 const (
 	AnswerOpen      Answer = ""
 	AnswerApproved  Answer = "approved"
 	AnswerDenied    Answer = "denied"
-	AnswerExpired   Answer = "expired"   // nobody decided in time
-	AnswerWithdrawn Answer = "withdrawn" // the host took it back: a stop, a rewind
+	AnswerExpired   Answer = "expired"   // not decided in time
+	AnswerWithdrawn Answer = "withdrawn" // withdrawn by the host, for example after a stop or a rewind
 )
 
-// decides reports whether a person gave the answer, so that the model hears of it.
+// decides reports whether a person gave the answer. Only such an answer continues the run.
 func (a Answer) decides() bool { return a == AnswerApproved || a == AnswerDenied }
 
-// Request is what the metadata of an assistant message keeps of one of its calls
-// that asked a person. The call itself is a part of the message.
+// Request is an approval request for a call of an assistant message. It is kept in the metadata of the message; the
+// call itself is one of its parts.
 type Request struct {
 	ID      string `json:"id"` // of the approval
 	CallID  string `json:"callId"`
-	N       int    `json:"n"`      // by which people name it
+	N       int    `json:"n"`      // number by which people refer to it
 	Digest  string `json:"digest"` // of the tool's name, the exact input and Bind
 	Asker   string `json:"asker,omitempty"`
 	Asked   int64  `json:"asked"`   // unix milliseconds
@@ -38,51 +38,50 @@ type Request struct {
 
 	Answer    Answer `json:"answer,omitempty"`
 	By        string `json:"by,omitempty"`
-	ByName    string `json:"byName,omitempty"` // what people call who decided
+	ByName    string `json:"byName,omitempty"` // name of the person who decided
 	Reason    string `json:"reason,omitempty"`
 	At        int64  `json:"at,omitempty"`
 	RequestID string `json:"requestId,omitempty"` // of the decision
-	// Via is the message of a private chat that decided it; see [Referral].
+	// Via is the message of a private chat that decided the request; see [Referral].
 	Via string `json:"via,omitempty"`
-	// Late: the message was not the last one any more, so that the model goes on
-	// reading the call as waiting; only people see the answer there.
+	// Late is set if the message was no longer the last one when the request ended. The model then continues to see
+	// the call as waiting; only people see the answer there.
 	Late bool `json:"late,omitempty"`
-	// Outcome is the message that holds the call's copy of a late answer.
+	// Outcome is the message with the copy of the call that a late decision applies to.
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// Explained is what people are shown of a call before they agree.
+// Explained is what people are shown about a call before they decide.
 type Explained struct {
-	messages.Words // What is empty where the tool does not say what would happen
-	// Chinese are the same words in Chinese, where the tool has them.
+	messages.Words // What is empty if the tool does not describe the effect
+	// Chinese are the same words in Chinese, if the tool provides them.
 	Chinese messages.Words `json:"zh,omitzero"`
-	// Exact is what would take effect. It is empty where What says it all, and in requests of
-	// older versions, which showed the input.
+	// Exact is exactly what would take effect. It is empty if What already says everything, and in requests of older
+	// versions, which showed the input.
 	Exact string `json:"exact,omitempty"`
-	// Command is what a shell would get, Folder where.
+	// Command is the command line for a shell, and Folder is the folder where it would run.
 	Command string `json:"command,omitempty"`
 	Folder  string `json:"folder,omitempty"`
-	// Bind is what the answer is bound to beside the tool and its input.
+	// Bind is what the approval is bound to in addition to the tool and its input.
 	Bind string `json:"bind,omitempty"`
-	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
+	// Rule is an operator's rule that covers the call once a person has approved its Bind.
 	Rule string `json:"rule,omitempty"`
-	// FilesIn is the folder that all files which the call would send are in, where people may
-	// agree to the folder for a time.
+	// FilesIn is the folder that contains all files the call would send. It is set if people may allow the folder for
+	// a time.
 	FilesIn string `json:"filesIn,omitempty"`
 }
 
-// Shown is what people are shown of one call of a run.
+// Shown is what people are shown about one call of a run.
 type Shown struct {
 	CallID string `json:"callId"`
 	Explained
 }
 
-// asked is the member of a message's metadata that only messages with requests
-// have.
+// asked is the metadata member of messages with requests.
 type asked struct {
 	Requests []Request `json:"requests"`
-	// Egress is the number of the message's last egress row, so that a run that
-	// continues it does not give it again.
+	// Egress is the number of the message's last outbox row, so that a run that continues the message does not reuse
+	// it.
 	Egress int `json:"egress,omitempty"`
 }
 
@@ -92,14 +91,13 @@ func decodeAsked(meta uimessage.Metadata) asked {
 	var a asked
 	for _, m := range meta.Extra {
 		if m.Name == askedMember && json.Unmarshal(m.Value, &a) != nil {
-			return asked{} // not ours
+			return asked{} // not in our format
 		}
 	}
 	return a
 }
 
-// WithRequests is metadata that keeps these requests, and the number of the
-// message's last egress row.
+// WithRequests returns metadata with the given requests and the number of the message's last outbox row.
 func WithRequests(meta uimessage.Metadata, requests []Request, egress int) uimessage.Metadata {
 	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == askedMember })
 	if len(requests) > 0 {
@@ -108,8 +106,8 @@ func WithRequests(meta uimessage.Metadata, requests []Request, egress int) uimes
 	return meta
 }
 
-// ApprovalDecided says: a request was answered by a person, or ended without an
-// answer. The first answer counts; later ones change nothing.
+// ApprovalDecided records that a person decided a request, or that it ended without a decision. Only the first such
+// fact of a request has an effect.
 type ApprovalDecided struct {
 	MessageID  string `json:"messageId"`
 	ApprovalID string `json:"approvalId"`
@@ -120,21 +118,21 @@ type ApprovalDecided struct {
 	RequestID  string `json:"requestId,omitempty"`
 	Via        string `json:"via,omitempty"`  // see [Request]
 	Late       bool   `json:"late,omitempty"` // see [Request]
-	// Grant is the id of the timed grant that was given with it.
+	// Grant is the id of the timed grant that was given with the decision.
 	Grant string `json:"grant,omitempty"`
-	// Ingress is the message that said so, settled as answered; nil: none did.
+	// Ingress is the message that contained the decision, which ends as answered. It is nil if there was no such
+	// message.
 	Ingress *Ingress `json:"ingress,omitempty"`
 	Rows    []Row    `json:"rows,omitempty"`
 }
 
-// OutcomeBegun says: late answers take effect in a new assistant message that holds
-// copies of their calls.
+// OutcomeBegun records that late decisions are carried out in a new assistant message with copies of the calls.
 type OutcomeBegun struct {
 	Message uimessage.Message `json:"message"`
 	Of      []RequestKey      `json:"of"`
 }
 
-// RequestKey names a request within a chat.
+// RequestKey identifies a request within a chat.
 type RequestKey struct {
 	MessageID  string `json:"messageId"`
 	ApprovalID string `json:"approvalId"`
@@ -143,9 +141,8 @@ type RequestKey struct {
 func (ApprovalDecided) kind() string { return "decide" }
 func (OutcomeBegun) kind() string    { return "outcome" }
 
-// Decide is the turn after an answer. A late one changes only what people see of
-// it: the parts, which the model reads, stay as they are. An answer to a request
-// that is not open changes nothing.
+// Decide returns the turn after a decision. A late decision does not change the parts, which the model reads, but only
+// what people see. A decision on a request that is not open has no effect.
 func (t Turn) Decide(f ApprovalDecided, at int64) Turn {
 	i := slices.IndexFunc(t.Requests, func(r Request) bool { return r.ID == f.ApprovalID && r.Answer == AnswerOpen })
 	if i < 0 {
@@ -169,8 +166,8 @@ func (t Turn) withRequest(i int, r Request) Turn {
 	return t
 }
 
-// answered is a call as its answer leaves it: a decided one waits to be run or
-// refused, any other is refused.
+// answered returns a call after its request ended. After a person's decision the call waits to be executed or refused;
+// otherwise it is refused at once.
 func (r Request) answered(p uimessage.Tool) uimessage.Tool {
 	if p.State != uimessage.ToolApprovalRequested {
 		return p
@@ -190,8 +187,7 @@ func (r Request) answered(p uimessage.Tool) uimessage.Tool {
 	return p
 }
 
-// unanswered is a call whose answer takes effect elsewhere: for the model it
-// waits.
+// unanswered returns a call as waiting for a decision, because its decision is carried out in another message.
 func unanswered(p uimessage.Tool) uimessage.Tool {
 	if p.State == uimessage.ToolApprovalResponded && p.Approval != nil {
 		a := *p.Approval
@@ -201,7 +197,7 @@ func unanswered(p uimessage.Tool) uimessage.Tool {
 	return p
 }
 
-// ReplaceCall is parts with one call changed.
+// ReplaceCall returns the parts with one call changed.
 func ReplaceCall(parts []uimessage.Part, callID string, change func(uimessage.Tool) uimessage.Tool) []uimessage.Part {
 	parts = slices.Clone(parts)
 	for i, p := range parts {
@@ -212,7 +208,7 @@ func ReplaceCall(parts []uimessage.Part, callID string, change func(uimessage.To
 	return parts
 }
 
-// Call finds a tool call of the turn by its id.
+// Call returns the tool call with the given id.
 func (t Turn) Call(callID string) (uimessage.Tool, bool) {
 	for _, p := range slices.Backward(t.Parts) {
 		if call, ok := p.(uimessage.Tool); ok && call.ToolCallID == callID {
@@ -222,8 +218,8 @@ func (t Turn) Call(callID string) (uimessage.Tool, bool) {
 	return uimessage.Tool{}, false
 }
 
-// ForPeople is the message as people see it: late answers show at the call that
-// asked, where the model does not see them.
+// ForPeople returns the message as people see it: late decisions are shown at the call that asked, where the model
+// does not see them.
 func (t Turn) ForPeople() uimessage.Message {
 	m := t.Message
 	for _, r := range t.Requests {
@@ -234,8 +230,7 @@ func (t Turn) ForPeople() uimessage.Message {
 	return m
 }
 
-// Answered reports whether a call of the turn was decided and waits to be run or
-// refused.
+// Answered reports whether a call of the turn was decided and waits to be executed or refused.
 func (t Turn) Answered() bool {
 	return t.Role == uimessage.RoleAssistant && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
 		call, ok := p.(uimessage.Tool)
@@ -243,16 +238,15 @@ func (t Turn) Answered() bool {
 	})
 }
 
-// Asked is a request with the message that holds it.
+// Asked is a request with the message that contains it.
 type Asked struct {
 	Turn    Turn
 	Request Request
-	// Origin is the chat where a [ReferredRequest] arose; empty: this one.
+	// Origin is the chat of a [ReferredRequest]; empty for a request of this chat.
 	Origin messages.ChatKey
 }
 
-// Requests are all requests of the history that the condition holds for, oldest
-// first.
+// Requests returns all requests in the history for which the condition is true, oldest first.
 func (s *State) Requests(want func(Request) bool) []Asked {
 	var out []Asked
 	for _, t := range s.asking() {
@@ -265,7 +259,7 @@ func (s *State) Requests(want func(Request) bool) []Asked {
 	return out
 }
 
-// asking are the turns that hold requests. Most chats have none, and pay nothing.
+// asking returns the turns with requests. In most chats this costs nothing, because there are none.
 func (s *State) asking() []*Turn {
 	var turns []*Turn
 	for i := range s.History {
@@ -279,16 +273,15 @@ func (s *State) asking() []*Turn {
 	return turns
 }
 
-// OpenRequests are the requests that nobody has answered, but for those with an
-// answer that waits for the end of the run.
+// OpenRequests returns the requests that have not ended, without those whose decision waits for the end of the run.
 func (s *State) OpenRequests() []Asked {
 	return s.Requests(func(r Request) bool {
 		return r.Answer == AnswerOpen && (s.Run == nil || !s.Run.answered(r.ID))
 	})
 }
 
-// Due are the decided requests whose outcome still needs a message of its own:
-// their message is not the last one.
+// Due returns the decided requests that must be carried out in a new message, because their own message is no longer
+// the last one.
 func (s *State) Due() []Asked {
 	return slices.DeleteFunc(s.Requests(func(r Request) bool { return r.Answer.decides() && r.Outcome == "" }), func(a Asked) bool {
 		call, ok := a.Turn.Call(a.Request.CallID)
@@ -296,18 +289,17 @@ func (s *State) Due() []Asked {
 	})
 }
 
-// Continues is the last message of the history if calls of it were decided and
-// wait to be run or refused.
+// Continues returns the last message of the history, and whether decided calls of it wait to be executed or refused.
 func (s *State) Continues() (Turn, bool) {
 	t := s.last()
 	return t, t.Answered()
 }
 
-// NextRequest is the number of the next request. No number is given twice in the life of
-// a chat: words of people name requests by them.
+// NextRequest returns the number of the next request. A chat never reuses a number, because people refer to requests
+// by number.
 func (s *State) NextRequest() int { return s.requests + 1 }
 
-// noteRequests takes note of a turn's requests.
+// noteRequests registers the requests of a turn.
 func (s *State) noteRequests(t Turn) {
 	s.asked = s.asked || len(t.Requests) > 0
 	for _, r := range t.Requests {
@@ -315,7 +307,7 @@ func (s *State) noteRequests(t Turn) {
 	}
 }
 
-// Turn finds a turn of the history by its id.
+// Turn returns the turn with the given id from the history or the lane.
 func (s *State) Turn(id string) (Turn, bool) {
 	if t, _ := s.find(id); t != nil {
 		return *t, true
@@ -337,19 +329,18 @@ func (r *Run) answered(approvalID string) bool {
 	return slices.ContainsFunc(r.Answers, func(a RunAnswer) bool { return a.ApprovalID == approvalID })
 }
 
-// RunAnswer is an answer to a request of the run's own message; it takes effect
-// when the run ends.
+// RunAnswer is a decision on a request of the message in progress. It takes effect when the run ends.
 type RunAnswer struct {
 	ApprovalDecided
 	At int64
 }
 
-// decided takes an answer. One to the message that a run works on waits for the
-// run's end, which writes the message anew.
+// decided applies a decision. A decision on the message in progress waits for the end of the run, which rewrites that
+// message.
 func (s *State) decided(r Record, f ApprovalDecided) {
 	if f.Ingress != nil {
 		s.ingressSettled(r, *f.Ingress, FateAnswered, "approval")
-		s.reads(r, nil) // people are told of it
+		s.reads(r, nil) // people are shown the host's answer
 	}
 	s.queue(r, f.Rows)
 	if s.Run != nil && s.Run.MessageID == f.MessageID {
@@ -365,8 +356,8 @@ func (s *State) decided(r Record, f ApprovalDecided) {
 	s.supersede(old, stored, old.Decide(f, r.TS))
 }
 
-// outcomeBegun puts the message of late answers behind the history, and into the
-// run if that goes on in it.
+// outcomeBegun appends the message for late decisions to the history. If the run continues in that message, the run
+// gets its parts.
 func (s *State) outcomeBegun(f OutcomeBegun) {
 	for _, key := range f.Of {
 		old, stored := s.edit(key.MessageID)

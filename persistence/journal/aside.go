@@ -7,36 +7,33 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Parked is a user turn that the chat could not survive, put aside until a person
-// retries or drops it.
+// Parked is a user turn that repeatedly crashed the chat. It is quarantined until a person retries or drops it.
 type Parked struct {
 	Turn Turn
 	At   int64 // unix milliseconds
 }
 
-// Stumble is a panic of the chat over a run, or over an ingress that was not
-// durable yet.
+// Stumble is a crash of the chat during a run, or while handling an ingress that was not durable yet.
 type Stumble struct {
 	RunID, IngressID string
 	At               int64 // unix milliseconds
 }
 
 const (
-	// stumbleMemory is how long a stumble is remembered: platforms
-	// that hear no confirmation bring it again much sooner.
+	// stumbleMemory is how long a crash is remembered. Platforms deliver an unconfirmed message again much sooner.
 	stumbleMemory = 24 * time.Hour
 	maxStumbles   = 64
 )
 
-// Placeholder stands in the history in the place of a turn that was put aside.
+// Placeholder replaces the words of a quarantined turn in the history.
 const Placeholder = "[This message could not be handled and was put aside.]"
 
-// RunStumbles counts the panics of the chat over a run.
+// RunStumbles returns the number of crashes during a run.
 func (s *State) RunStumbles(runID string) int {
 	return s.countStumbles(func(st Stumble) bool { return runID != "" && st.RunID == runID })
 }
 
-// IngressStumbles counts the panics of the chat over an ingress.
+// IngressStumbles returns the number of crashes caused by an ingress.
 func (s *State) IngressStumbles(id string) int {
 	return s.countStumbles(func(st Stumble) bool { return id != "" && st.IngressID == id })
 }
@@ -57,15 +54,15 @@ func (s *State) stumbled(r Record, f Stumbled) {
 	}
 }
 
-// settleStumbles forgets what the panics were about, once it has its end.
+// settleStumbles forgets the crashes of a run or an ingress that has ended.
 func (s *State) settleStumbles(runID, ingressID string) {
 	s.stumbles = slices.DeleteFunc(s.stumbles, func(st Stumble) bool {
 		return st.RunID != "" && st.RunID == runID || st.IngressID != "" && st.IngressID == ingressID
 	})
 }
 
-// turnParked puts a turn aside. One that is in the history or waits leaves a
-// placeholder there: its place is part of what the model has read.
+// turnParked quarantines a turn. If the turn is in the history or the lane, a placeholder remains there, because its
+// position is part of what the model has read.
 func (s *State) turnParked(r Record, f TurnParked) {
 	t := NewTurn(f.Turn)
 	if !slices.ContainsFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == t.ID }) {
@@ -97,7 +94,7 @@ func (s *State) turnUnparked(f TurnUnparked) {
 	}
 }
 
-// ParkedTurn finds a turn that was put aside.
+// ParkedTurn returns the quarantined turn with the given id.
 func (s *State) ParkedTurn(id string) (Parked, bool) {
 	i := slices.IndexFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == id })
 	if i < 0 {
@@ -106,7 +103,7 @@ func (s *State) ParkedTurn(id string) (Parked, bool) {
 	return s.Parked[i], true
 }
 
-// restAside is what was put aside, and the panics that still count, as records.
+// restAside returns the records that keep quarantined turns and recent crashes in the journal after a checkpoint.
 func (s *State) restAside(now int64, next func(ts int64, f Fact) Record) (records []Record) {
 	for _, p := range s.Parked {
 		records = append(records, next(p.At, TurnParked{Turn: p.Turn.Message, Kept: true}))
@@ -118,9 +115,8 @@ func (s *State) restAside(now int64, next func(ts int64, f Fact) Record) (record
 	return records
 }
 
-// chain notes how many bots stand behind what was said here at an arrival number; a
-// person has none behind them. What came before the newest changes nothing: a
-// replay may meet it later.
+// chain notes the number of consecutive bot messages up to the given arrival number; it is 0 for a person's message.
+// Older arrival numbers are ignored, because a replay may apply them later.
 func (s *State) chain(depth, at, seq int64) {
 	if seq < s.chained {
 		return
@@ -131,14 +127,13 @@ func (s *State) chain(depth, at, seq int64) {
 	}
 }
 
-// came notes what a turn says by having come, whether the history holds it already
-// or not.
+// came notes the effects of a turn's arrival, which also apply if the history already contains the turn.
 func (s *State) came(t Turn) {
 	s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq)
 	s.settleStumbles("", t.Meta.IngressID)
 }
 
-// Balanced reports whether the chat's conservation equation holds.
+// Balanced reports whether every accepted ingress is either open or has a fate.
 func (s *State) Balanced() bool {
 	sum := int64(len(s.Open()))
 	for _, n := range s.counts.Fates {

@@ -11,23 +11,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// UnknownFact is a fact that this version cannot follow: of a kind it does not
-// know, or with members it does not know or that are of another type. It is written back as it
-// came, so that nothing of a newer version is lost.
+// UnknownFact is a fact that this version cannot apply: its kind is unknown, or it has unknown members or members of
+// another type. It is written back unchanged, so that data of a newer version is not lost.
 type UnknownFact struct {
 	Kind string
-	// Raw is the JSON object of the fact's own members.
+	// Raw is the JSON object with the fact's own members.
 	Raw json.RawMessage
 }
 
 func (f UnknownFact) kind() string { return f.Kind }
 
-// errNoRecord is the cause of every refusal of [ParseRecord].
+// errNoRecord is the cause of every error of [ParseRecord].
 var errNoRecord = errors.New("not a journal record")
 
-// AppendRecord appends a record as one line of JSON without a newline,
-// `{"n":…,"ts":…,"kind":"…",…}`, and returns the extended slice. The order of
-// members is fixed and nothing is escaped for HTML: parsing a line and appending
+// AppendRecord appends a record as one line of JSON without a newline, `{"n":…,"ts":…,"kind":"…",…}`, and returns the
+// extended slice. The order of members is fixed and nothing is escaped for HTML, so that parsing a line and appending
 // it again gives the same bytes.
 func AppendRecord(dst []byte, r Record) []byte {
 	dst = append(dst, `{"n":`...)
@@ -44,10 +42,10 @@ func AppendRecord(dst []byte, r Record) []byte {
 		dst = append(append(append(dst, '"'), f.kind()...), '"') // plain letters
 	}
 	body := len(dst)
-	switch f := any(r.Fact).(type) { // any: most kinds are alike here
+	switch f := any(r.Fact).(type) { // any: most kinds are handled alike
 	case UnknownFact:
 		dst = appendRaw(dst, f.Raw)
-	case TurnAccepted: // what a platform waits for, so without a detour
+	case TurnAccepted: // written directly, because platforms wait for it
 		dst = append(uimessage.AppendJSON(append(dst, `{"turn":`...), f.Turn), '}')
 	case StepResponded:
 		dst = appendJSON(dst, stepLine{stepMembers: stepMembers(f), Parts: f.Parts})
@@ -59,7 +57,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	return join(dst, body)
 }
 
-// join glues the object that begins at body to the open one before it.
+// join merges the object that begins at body into the unfinished object before it.
 func join(dst []byte, body int) []byte {
 	if string(dst[body:]) == "{}" {
 		return append(dst[:body], '}')
@@ -68,8 +66,8 @@ func join(dst []byte, body int) []byte {
 	return dst
 }
 
-// ParseRecord reads what [AppendRecord] wrote. Facts that this version does not
-// wholly know come as [UnknownFact]. The record shares no memory with the line.
+// ParseRecord parses what [AppendRecord] wrote. Facts that this version does not fully know are returned as
+// [UnknownFact]. The record shares no memory with the line.
 func ParseRecord(line []byte) (Record, error) {
 	var head struct {
 		N    int64   `json:"n"`
@@ -93,8 +91,8 @@ func ParseRecord(line []byte) (Record, error) {
 	return Record{N: head.N, TS: head.TS, Fact: fact}, nil
 }
 
-// parseVia decodes the written form L of a fact; ok is false if members are
-// there that it does not have, or of another type.
+// parseVia decodes a fact from its written form L. It returns false if there are unknown members or members of another
+// type.
 func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
 	var line L
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -107,7 +105,7 @@ func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
 	return f, !ok || about.complete()
 }
 
-// stepLine is StepResponded as it is written.
+// stepLine is the written form of StepResponded.
 type stepLine struct {
 	stepMembers
 	Parts parts `json:"parts"`
@@ -121,7 +119,7 @@ func (l stepLine) fact() Fact {
 	return f
 }
 
-// toolLine is ToolFinished as it is written.
+// toolLine is the written form of ToolFinished.
 type toolLine struct {
 	toolMembers
 	Part part `json:"part"`
@@ -164,8 +162,8 @@ func (p *part) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// appendJSON appends v as compact JSON without escaping for HTML. The types
-// written here cannot fail to marshal: their raw values are checked by their codec.
+// appendJSON appends v as compact JSON without escaping for HTML. The types written here always marshal, because their
+// raw values are checked by their codec.
 func appendJSON(dst []byte, v any) []byte {
 	out, err := plainjson.Append(dst, v)
 	if err != nil {
@@ -174,8 +172,7 @@ func appendJSON(dst []byte, v any) []byte {
 	return out
 }
 
-// appendRaw appends a raw object in one line. What is no object is kept as a
-// member of one.
+// appendRaw appends a raw object on one line. Anything that is not an object is wrapped in one.
 func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	trimmed := bytes.TrimSpace(raw)
 	switch {
@@ -191,7 +188,7 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// without returns the object's members but for the named ones, in their order.
+// without returns an object without the named members, in the original order.
 func without(object []byte, names ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -218,7 +215,7 @@ func without(object []byte, names ...string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// contains compares as encoding/json does, without regard to case.
+// contains compares like encoding/json, ignoring case.
 func contains(names []string, name string) bool {
 	for _, n := range names {
 		if bytes.EqualFold([]byte(n), []byte(name)) {
@@ -231,7 +228,7 @@ func contains(names []string, name string) bool {
 // AppendLedgerEntry appends an entry as one line of JSON without a newline.
 func AppendLedgerEntry(dst []byte, e LedgerEntry) []byte { return appendJSON(dst, e) }
 
-// ParseLedgerEntry reads what [AppendLedgerEntry] wrote.
+// ParseLedgerEntry parses what [AppendLedgerEntry] wrote.
 func ParseLedgerEntry(line []byte) (LedgerEntry, error) {
 	var e LedgerEntry
 	if err := json.Unmarshal(line, &e); err != nil {

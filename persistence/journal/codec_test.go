@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// everyFact holds one value of each kind of fact.
+// everyFact returns one value of each kind of fact.
 func everyFact() []Fact {
 	return []Fact{
 		TurnAccepted{},
@@ -45,8 +45,8 @@ func everyFact() []Fact {
 	}
 }
 
-// fill sets every field of a value to something that is not zero, so that a
-// field the codec forgets is seen as a difference.
+// fill sets every field of a value to something other than zero, so that a field that the codec forgets causes a
+// difference.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Interface().(type) {

@@ -1,22 +1,20 @@
 package journal
 
-// MaxTokenCounts is how many turns the meta file keeps the counts of.
+// MaxTokenCounts is the largest number of turns whose token counts the meta file keeps.
 const MaxTokenCounts = 4096
 
-// TokenCounts are what the first turns of a history were counted as, so that nobody
-// counts them again. They are of that history only while the last of those turns is the one
-// that To names.
+// TokenCounts are the token counts of the first turns of a history, so that they need not be counted again. They are
+// only valid while the last of those turns has the id To.
 type TokenCounts struct {
 	To   string `json:"to"`
 	Each []int  `json:"n"`
 }
 
-// Ends reports whether the turn ended a run, or stands for turns that did: no user
-// turn before it is open.
+// Ends reports whether the turn ended a run or summarizes turns that did, so that no user turn before it is open.
 func (t Turn) Ends() bool { return ended(&t) }
 
-// Held reports whether a call of the turn is not settled for good: a request is
-// open, or its answer has not had its outcome. Such a turn has to stay.
+// Held reports whether a call of the turn is not finally settled, because its request is open or its decision has not
+// been carried out. Such a turn must stay in the history.
 func (t Turn) Held() bool {
 	for _, r := range t.Requests {
 		call, ok := t.Call(r.CallID)

@@ -15,33 +15,33 @@ const (
 	ContextVersion = 1
 	// ContextArchived is the status of a context in the archive.
 	ContextArchived = "archived"
-	// DefaultSearchText is how many characters of a context its index entry keeps.
+	// DefaultSearchText is how many characters of a context are kept in the index for searching.
 	DefaultSearchText = 12000
 
 	contextTitle   = 120
 	contextPreview = 240
 )
 
-// Context is a working context that a chat left, whole. It is written once, by the
-// [Rewrite] that takes its turns out of the history.
+// Context is a complete working context that a chat left. It is written once, by the [Rewrite] that removes its turns
+// from the history.
 type Context struct {
 	Version   int    `json:"v"`
 	ID        string `json:"contextId"`
 	Status    string `json:"status"`
 	Title     string `json:"title"`
-	Reason    string `json:"reason,omitempty"` // why the chat left it, in the words of whoever did
+	Reason    string `json:"reason,omitempty"` // why the chat left it, in the words of the model or person
 	CreatedAt int64  `json:"createdAt"`        // of the first turn, unix milliseconds
 	UpdatedAt int64  `json:"updatedAt"`        // of the last turn
-	// ArchivedAt and ArchiveReason say when it was left and by what order.
+	// ArchivedAt and ArchiveReason tell when the chat left it and with which kind of command.
 	ArchivedAt    int64  `json:"archivedAt"`
 	ArchiveReason string `json:"archiveReason"`
-	// Checkpoint is the last assistant turn; empty: there is none.
+	// Checkpoint is the id of the last assistant turn, or empty.
 	Checkpoint string              `json:"checkpoint"`
 	Summary    string              `json:"summary,omitempty"`
 	Messages   []uimessage.Message `json:"messages"`
 }
 
-// ContextItem is a context in the index of its chat.
+// ContextItem is a context's entry in the index of its chat.
 type ContextItem struct {
 	ID             string `json:"contextId"`
 	Title          string `json:"title"`
@@ -52,13 +52,13 @@ type ContextItem struct {
 	SearchText     string `json:"searchText"`
 }
 
-// ContextIndex is the file of the index. It can be made again from the contexts.
+// ContextIndex is the index file. It can be rebuilt from the contexts.
 type ContextIndex struct {
 	Version int           `json:"v"`
 	Items   []ContextItem `json:"items"`
 }
 
-// NewContext is the context that turns make when a chat leaves them by an order.
+// NewContext builds the context of turns that a chat leaves.
 func NewContext(order messages.ContextSwitch, at int64, turns []Turn) Context {
 	c := Context{
 		Version: ContextVersion, ID: order.ID, Status: ContextArchived, Title: order.Title, Reason: order.Reason,
@@ -82,15 +82,15 @@ func NewContext(order messages.ContextSwitch, at int64, turns []Turn) Context {
 			c.Title = Text(t.Message)
 		}
 	}
-	if c.Title == "" { // nobody else has said anything
+	if c.Title == "" { // no user has written anything
 		c.Title = c.preview()
 	}
 	c.Title = Clip(oneLine(c.Title), contextTitle)
 	return c
 }
 
-// Item is the entry of the context in its index, with at most that many characters
-// of what was said: of its beginning and of its end if all is longer.
+// Item returns the index entry of the context, with at most searchText characters of what was said. Of a longer text
+// it keeps the beginning and the end.
 func (c Context) Item(searchText int) ContextItem {
 	item := ContextItem{
 		ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, ArchivedAt: c.ArchivedAt, MessageCount: len(c.Messages),
@@ -106,7 +106,7 @@ func (c Context) Item(searchText int) ContextItem {
 	return item
 }
 
-// preview is the summary, or what was said last by the assistant.
+// preview returns the summary, or else the last words of the assistant.
 func (c Context) preview() string {
 	if c.Summary != "" {
 		return c.Summary
@@ -119,7 +119,7 @@ func (c Context) preview() string {
 	return ""
 }
 
-// Clip is a text of at most n characters; a longer one ends in an ellipsis.
+// Clip returns a text of at most n characters. A longer text is cut and ends with an ellipsis.
 func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -129,7 +129,7 @@ func Clip(s string, n int) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// ends is a text of at most n characters: its two ends if all is longer.
+// ends returns a text of at most n characters. Of a longer text it keeps the beginning and the end.
 func ends(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -139,7 +139,7 @@ func ends(s string, n int) string {
 	return string(runes[:head]) + string(runes[len(runes)-(n-head):])
 }
 
-// SortContexts puts the newest first.
+// SortContexts sorts contexts, newest first.
 func SortContexts(items []ContextItem) {
 	slices.SortFunc(items, func(a, b ContextItem) int {
 		return cmp.Or(cmp.Compare(b.ArchivedAt, a.ArchivedAt), cmp.Compare(b.ID, a.ID))

@@ -21,7 +21,7 @@ func saying(role uimessage.Role, id, text string, meta uimessage.Metadata) journ
 	return journal.NewTurn(uimessage.Message{ID: id, Role: role, Parts: []uimessage.Part{uimessage.Text{Text: text}}, Metadata: meta.Append(nil)})
 }
 
-// The file of a context has the members that others read, under their names.
+// The file of a context has the members that other programs read.
 func TestContextFormat(t *testing.T) {
 	order := messages.ContextSwitch{Kind: messages.ContextNew, ID: messages.NewContextID(time.Date(2026, 3, 4, 1, 0, 0, 0, time.UTC), "ABCDEFGHIJ"), Reason: "why"}
 	c := journal.NewContext(order, 900, []journal.Turn{
@@ -89,7 +89,7 @@ func TestFindContext(t *testing.T) {
 	tests := []struct {
 		query string
 		found bool
-		want  string // the ids' ends
+		want  string // the last digits of the ids
 	}{
 		{"c_20260101_0002", true, "0002"},
 		{"roses", true, "0004"},
@@ -97,7 +97,7 @@ func TestFindContext(t *testing.T) {
 		{"会议室", true, "0003"},
 		{"三楼 会议室", true, "0003"},
 		{"议会", false, ""},
-		{"invoice march", true, "0002"}, // its title counts more
+		{"invoice march", true, "0002"}, // a match in the title ranks higher
 		{"invoice", false, "0002 0001"},
 		{"invoice 4712", true, "0001"},
 		{"invoice roses", false, "0002 0001 0004"},

@@ -8,16 +8,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// A context switch during a run is ordered by a tool call. Its outcome carries the
-// order, the message that ends the run keeps it in its metadata, and the rewrite that
-// obeys it puts the message without it into the new history. So a crash
-// anywhere leaves either an order to obey or a history in which it was obeyed.
+// During a run, a tool call orders a context switch. The outcome of the call contains the order, the message that ends
+// the run keeps it in its metadata, and the rewrite that carries it out puts the message without the order into the
+// new history. So after a crash there is either an order to carry out or a history in which it was carried out.
 
-// SwitchMark is an order that waits for its rewrite; one without a kind was obeyed.
+// SwitchMark is an order that waits for its rewrite. Without a kind, it has been carried out.
 type SwitchMark struct {
 	messages.ContextSwitch
-	// N counts the switches of one message, and Egress is the number of its last
-	// egress row, so that the run that goes on in it does not give it again.
+	// N counts the switches of one message. Egress is the number of the message's last outbox row, so that the run
+	// that continues the message does not reuse it.
 	N      int `json:"n"`
 	Egress int `json:"egress,omitempty"`
 }
@@ -27,13 +26,13 @@ const switchMember = "contextSwitch"
 func decodeSwitch(meta uimessage.Metadata) (mark SwitchMark) {
 	for _, m := range meta.Extra {
 		if m.Name == switchMember && json.Unmarshal(m.Value, &mark) != nil {
-			return SwitchMark{} // not ours
+			return SwitchMark{} // not in our format
 		}
 	}
 	return mark
 }
 
-// WithSwitch is metadata that keeps a mark, or none for the zero value.
+// WithSwitch returns metadata with a mark, or without one for the zero value.
 func WithSwitch(meta uimessage.Metadata, mark SwitchMark) uimessage.Metadata {
 	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == switchMember })
 	if mark != (SwitchMark{}) {
@@ -42,8 +41,8 @@ func WithSwitch(meta uimessage.Metadata, mark SwitchMark) uimessage.Metadata {
 	return meta
 }
 
-// Switching finds the message whose order to switch the context waits to be obeyed,
-// and the place from which on turns go over into the new context: those of its run.
+// Switching returns the message whose order to switch the context has not been carried out, its index, and the index
+// of the first turn that moves to the new context with it. These are the turns of its run.
 func (s *State) Switching() (t Turn, at, from int, ok bool) {
 	if !s.switching {
 		return Turn{}, 0, 0, false
@@ -66,7 +65,7 @@ func (s *State) Switching() (t Turn, at, from int, ok bool) {
 	return t, at, from, true
 }
 
-// Obeyed is a turn without its order, with the result of its run.
+// Obeyed returns the turn without its order and with the result of its run.
 func (t Turn) Obeyed(result Result) Turn {
 	t.Switch.ContextSwitch = messages.ContextSwitch{}
 	t.Meta = WithSwitch(t.Meta, t.Switch)
@@ -75,14 +74,13 @@ func (t Turn) Obeyed(result Result) Turn {
 	return t
 }
 
-// GoesOn reports whether the run that the turn ended goes on in it: it ended only to
-// switch the context.
+// GoesOn reports whether the run that ended with the turn continues in it, because it ended only to switch the
+// context.
 func (t Turn) GoesOn() bool {
 	return t.Role == uimessage.RoleAssistant && t.Meta.Result == string(ResultSwitched)
 }
 
-// Rewritten takes in that the store has written another history. The journal holds nothing
-// then.
+// Rewritten updates the state after the store has rewritten the history. The journal must be empty.
 func (s *State) Rewritten(r Rewrite) {
 	head, kept := s.History[:r.From:r.From], s.History[r.To:]
 	s.History = make([]Turn, 0, len(head)+len(r.Insert)+len(kept))
@@ -107,7 +105,7 @@ func turnsOf(list []uimessage.Message) []Turn {
 	return out
 }
 
-// ArchiveOf is the archive that the summary at the head of a history names.
+// ArchiveOf returns the archive that the summary at the beginning of a history names, or empty.
 func ArchiveOf(history []uimessage.Message) (id string) {
 	if len(history) == 0 {
 		return ""
@@ -115,7 +113,7 @@ func ArchiveOf(history []uimessage.Message) (id string) {
 	t := NewTurn(history[0])
 	for _, m := range t.Meta.Extra {
 		if m.Name == "archive" && t.Meta.Kind == uimessage.KindSummary {
-			_ = json.Unmarshal(m.Value, &id) // what is no text names none
+			_ = json.Unmarshal(m.Value, &id) // empty if it is not a text
 		}
 	}
 	return id

@@ -1,13 +1,10 @@
-// Package journal is what a chat keeps: the facts of its journal, and the state that
-// follows from them. It is pure: it knows no store, no clock and no actor.
+// Package journal defines the durable data of a chat: the facts of its journal and the state that they build. It is
+// pure: it uses no stores, clocks or actors.
 //
-// A chat is written by one actor only. What it wants to be durable it says as
-// facts: one fact is one journal line and is forced to the disk before anybody
-// hears of it. History and ledger are copies that [State.Fold] moves out of the
-// journal; they are synced before the journal is cut, and applying a journal
-// over a history that already holds its turns changes nothing. So a crash at any
-// point leaves a folder from which [Replay] makes the same state.
+// Only one actor writes a chat. Whatever must be durable is a fact: one fact is one line of the journal, and fsync
+// makes it durable before anyone is informed of it. History and ledger are copies that [State.Fold] moves out of the
+// journal in a checkpoint. They are made durable before the journal is cut, and applying a journal to a history that
+// already contains its turns has no effect. So after a crash at any point, [Replay] builds the same state.
 //
-// The order of facts and the fate that each event leads to are written down in
-// docs/design/0002-journal.md.
+// The order of facts and the fates of ingresses are documented in docs/design/0002-journal.md.
 package journal

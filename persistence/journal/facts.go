@@ -1,18 +1,18 @@
 package journal
 
-// factKind is one row of the table of facts: its name in the journal, how its
-// members are parsed, and how the state takes it.
+// factKind is a row of the table of facts: the name of the fact in the journal, how its members are parsed, and how it
+// is applied to the state.
 type factKind struct {
 	name  string
 	parse func(body []byte) (Fact, bool)
 	apply func(s *State, r Record) bool
 }
 
-// factKinds is the one table of facts, which the codec and [State.Apply] share. The
-// compiler keeps it in read-only memory; a lookup copies it and allocates nothing.
+// factKinds is the table of facts that the codec and [State.Apply] share. The compiler keeps it in read-only memory; a
+// lookup copies it without allocating.
 //
-// A new kind of fact is a type with the methods kind and apply, and a row here.
-// TestEveryFactIsInTheTable finds the types that were left out.
+// To add a kind of fact, write a type with the methods kind and apply, and add a row here. TestEveryFactIsInTheTable
+// finds types that are missing.
 func factKinds() [26]factKind {
 	return [...]factKind{
 		{"turn", parseAs[TurnAccepted], applyAs[TurnAccepted]},
@@ -44,7 +44,7 @@ func factKinds() [26]factKind {
 	}
 }
 
-// kindNamed is the row of a kind.
+// kindNamed returns the row of a kind.
 func kindNamed(name string) (factKind, bool) {
 	for _, row := range factKinds() {
 		if row.name == name {
@@ -54,8 +54,8 @@ func kindNamed(name string) (factKind, bool) {
 	return factKind{}, false
 }
 
-// parseFact parses the members of a fact. ok is false for a kind, or for members,
-// that this version does not know.
+// parseFact parses the members of a fact. It returns false if this version does not know the kind or some of the
+// members.
 func parseFact(kind string, body []byte) (f Fact, ok bool) {
 	row, ok := kindNamed(kind)
 	if !ok {
@@ -64,7 +64,7 @@ func parseFact(kind string, body []byte) (f Fact, ok bool) {
 	return row.parse(body)
 }
 
-// parseAs decodes the members of a fact that is written as it is.
+// parseAs decodes a fact whose written form is the type itself.
 func parseAs[F Fact](body []byte) (Fact, bool) {
 	return parseVia(body, func(f F) Fact { return f })
 }
@@ -73,14 +73,14 @@ func parseStep(body []byte) (Fact, bool) { return parseVia(body, stepLine.fact) 
 
 func parseTool(body []byte) (Fact, bool) { return parseVia(body, toolLine.fact) }
 
-// applied is a fact that a state can take. [UnknownFact] is none.
+// applied is a fact that can be applied to a state, which [UnknownFact] cannot.
 type applied interface {
 	Fact
 	apply(s *State, r Record)
 }
 
-// applyAs lets the state take a record whose fact is an F. It reports false for
-// any other fact, such as one whose members this version does not know.
+// applyAs applies a record whose fact is an F. It returns false for any other fact, for example one with members that
+// this version does not know.
 func applyAs[F applied](s *State, r Record) bool {
 	f, ok := r.Fact.(F)
 	if ok {
@@ -89,8 +89,8 @@ func applyAs[F applied](s *State, r Record) bool {
 	return ok
 }
 
-// runOf is the run in progress if it has this id. Facts of other runs are left
-// over from a checkpoint, and change nothing.
+// runOf returns the run in progress if it has this id. Facts of other runs were left over by a checkpoint and have no
+// effect.
 func (s *State) runOf(id string) (*Run, bool) {
 	return s.Run, s.Run != nil && s.Run.ID == id
 }
@@ -135,7 +135,7 @@ func (f ToolStarted) apply(s *State, _ Record) {
 
 func (f ToolFinished) apply(s *State, r Record) {
 	if r.N > s.counted {
-		s.pin(f.Skill) // the meta file has it, and the run may be over: the history never says
+		s.pin(f.Skill) // otherwise the meta file has it; the history does not tell
 	}
 	run, ok := s.runOf(f.RunID)
 	if !ok || f.MessageID != run.MessageID {
@@ -150,8 +150,8 @@ func (f ToolFinished) apply(s *State, r Record) {
 
 func (f TurnsMerged) apply(s *State, r Record) {
 	if s.Run == nil {
-		s.put(NewTurn(f.Closed)) // an earlier fact may have put an earlier version in its place
-		s.queue(r, f.Rows)       // what it owes may be undelivered all the same
+		s.put(NewTurn(f.Closed)) // an earlier fact may have put an older version in its place
+		s.queue(r, f.Rows)       // its rows may still be undelivered
 		return
 	}
 	if _, ok := s.runOf(f.RunID); ok {
@@ -189,8 +189,7 @@ func (f TurnParked) apply(s *State, r Record) { s.turnParked(r, f) }
 
 func (f TurnUnparked) apply(s *State, _ Record) { s.turnUnparked(f) }
 
-// aboutMessage is a fact about a message. Without it, its line is one of a version
-// that this one does not know.
+// aboutMessage is a fact that must contain a message. If the message is missing, a newer version wrote the fact.
 type aboutMessage interface{ complete() bool }
 
 func (f TurnAccepted) complete() bool { return f.Turn.Role != "" }

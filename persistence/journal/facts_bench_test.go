@@ -2,7 +2,7 @@ package journal
 
 import "testing"
 
-// BenchmarkParseRecord parses a short line, where the lookup of the kind weighs most.
+// BenchmarkParseRecord parses a short line, for which looking up the kind is the largest part.
 func BenchmarkParseRecord(b *testing.B) {
 	line := AppendRecord(nil, Record{N: 1, TS: 1, Fact: TurnUnparked{TurnID: "u:telegram-chat-1:2", Outcome: EgressDropped}})
 	b.ReportAllocs()
@@ -13,7 +13,7 @@ func BenchmarkParseRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkApply takes facts that change little, so that the lookup weighs most.
+// BenchmarkApply applies facts that change little, so that looking up the kind is the largest part.
 func BenchmarkApply(b *testing.B) {
 	s, err := Replay(Snapshot{})
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// packageFiles are the parsed files of the package, and where the compiler left what
-// the packages export that it imports.
+// packageFiles returns the parsed files of the package, and the export data of the packages that it imports.
 func packageFiles(t *testing.T, fset *token.FileSet) (files []*ast.File, exports map[string]string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", `{{.ImportPath}} {{.Export}} {{if not .DepOnly}}{{join .GoFiles " "}}{{end}}`, ".")
@@ -48,10 +47,8 @@ func packageFiles(t *testing.T, fset *token.FileSet) (files []*ast.File, exports
 	return files, exports
 }
 
-// declaredFacts are the names of all types of the package that are facts, as the
-// compiler sees them: with a method kind of the right form, by value or by pointer,
-// declared in any of its files. A type that only embeds a fact, and has its kind
-// from there, is none.
+// declaredFacts returns the names of all types of the package that are facts according to the compiler: types with
+// their own method kind, by value or pointer, declared in any file. A type that only embeds a fact does not count.
 func declaredFacts(t *testing.T) []string {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -94,9 +91,8 @@ func typeNames(facts []Fact) []string {
 	return names
 }
 
-// Every type that is a fact has one row in the table, and is in the list that the
-// round trip and the fuzzer's seeds are made of. Whoever adds a kind of fact and
-// forgets a place reads its name here.
+// Every fact type must have one row in the table, and must be in the list for the round-trip test and the seeds of the
+// fuzz test. This test names kinds of facts that are missing somewhere.
 func TestEveryFactIsInTheTable(t *testing.T) {
 	declared := declaredFacts(t)
 	if len(declared) < 20 {
@@ -120,7 +116,7 @@ func TestEveryFactIsInTheTable(t *testing.T) {
 	}
 }
 
-// rowType is the type of fact that a row parses and applies, and that has its kind.
+// rowType returns the fact type that a row parses and applies and whose kind it has.
 func rowType(t *testing.T, row factKind) string {
 	t.Helper()
 	for _, zero := range everyFact() {
@@ -148,8 +144,8 @@ func rowType(t *testing.T, row factKind) string {
 	return fmt.Sprintf("no type for kind %q", row.name)
 }
 
-// A fact that holds a whole message says what it is without one: a newer version's
-// line must not become an empty turn.
+// A fact that contains a whole message must report if the message is missing, so that the line of a newer version does
+// not become an empty turn.
 func TestFactsAboutMessagesAreComplete(t *testing.T) {
 	message := reflect.TypeFor[uimessage.Message]()
 	for _, zero := range everyFact() {
@@ -166,8 +162,8 @@ func TestFactsAboutMessagesAreComplete(t *testing.T) {
 	}
 }
 
-// The table is the only place that lists kinds: no other code of the package
-// switches over facts, but for how a record is written and what is carried over.
+// The table is the only list of kinds: no other code of the package switches over facts, except for writing a record
+// and for what is carried over.
 func TestNoOtherListOfFacts(t *testing.T) {
 	declared := declaredFacts(t)
 	fset := token.NewFileSet()

@@ -6,15 +6,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// The directions of ledger entries.
+// Directions of ledger entries.
 const (
 	DirIn  = "in"
 	DirOut = "out"
 )
 
-// Fold is what can leave the journal now. It may be called only while no run is in
-// progress. After the store took it, call [State.Folded]. See [State.Meta] for what the
-// caller adds.
+// Fold returns what a checkpoint moves out of the journal. It may be called only while no run is in progress. Once the
+// store has written it, call [State.Folded]. See [State.Meta] for what the caller must add.
 func (s *State) Fold(ts int64) Fold {
 	f := Fold{Ledger: s.ledger}
 	f.History = append(f.History, s.dirty...)
@@ -36,17 +35,17 @@ func (s *State) Fold(ts int64) Fold {
 	return f
 }
 
-// UnfoldedLedger are the entries that are not in the ledger yet, oldest first.
+// UnfoldedLedger returns the entries that are not in the ledger file yet, oldest first.
 func (s *State) UnfoldedLedger() []LedgerEntry { return s.ledger }
 
-// Folded tells the state that its fold is durable.
+// Folded updates the state after its checkpoint has become durable.
 func (s *State) Folded() {
 	s.stored, s.dirty, s.ledger, s.facts = len(s.History), nil, nil, 0
 	s.counted = s.N
 }
 
-// Meta is the meta file's content for the state as it is. What is known of compactions is
-// not part of the state: whoever writes the file adds it.
+// Meta returns the content of the meta file for the current state. The caller adds the data about compactions, which
+// is not part of the state.
 func (s *State) Meta() Meta {
 	return Meta{
 		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor,
@@ -55,8 +54,8 @@ func (s *State) Meta() Meta {
 	}
 }
 
-// rest is a row that is still owed, as records with fresh numbers and the time
-// since which it is. What it says of bots is known from the meta file.
+// rest returns an undelivered row as records with new numbers and its original time. The row's Depth is omitted
+// because the meta file contains it.
 func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
 	row.Depth, row.Seq = 0, 0
 	records := []Record{next(row.Queued, EgressQueued{Row: row.Row})}
@@ -72,10 +71,10 @@ func rest(row OutboxRow, next func(ts int64, f Fact) Record) []Record {
 	return records
 }
 
-// Reserve keeps the numbers up to n from being given again.
+// Reserve prevents record numbers up to n from being reused.
 func (s *State) Reserve(n int64) { s.N = max(s.N, n) }
 
-// Next numbers facts for the journal.
+// Next assigns record numbers to facts.
 func (s *State) Next(ts int64, facts ...Fact) []Record {
 	records := make([]Record, len(facts))
 	for i, f := range facts {
@@ -84,7 +83,7 @@ func (s *State) Next(ts int64, facts ...Fact) []Record {
 	return records
 }
 
-// Messages are the history's messages, without metadata decoded.
+// Messages returns the messages of the history.
 func (s *State) Messages() []uimessage.Message {
 	out := make([]uimessage.Message, len(s.History))
 	for i, t := range s.History {
@@ -93,8 +92,7 @@ func (s *State) Messages() []uimessage.Message {
 	return out
 }
 
-// MessagesForPeople are the history's messages as readers see them; see
-// [Turn.ForPeople].
+// MessagesForPeople returns the messages of the history as people see them; see [Turn.ForPeople].
 func (s *State) MessagesForPeople() []uimessage.Message {
 	out := make([]uimessage.Message, len(s.History))
 	for i := range s.History {
@@ -103,8 +101,7 @@ func (s *State) MessagesForPeople() []uimessage.Message {
 	return out
 }
 
-// EndsOpen reports whether the first n turns hold a user turn that no assistant
-// turn with a result follows among them: it would be open once the rest is cut.
+// EndsOpen reports whether the history would have an open user turn if it were cut after the first n turns.
 func (s *State) EndsOpen(n int) bool {
 	for ; n > 0 && !ended(&s.History[n-1]); n-- {
 		if s.History[n-1].Role == uimessage.RoleUser {

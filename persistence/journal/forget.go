@@ -6,23 +6,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Forgetting is the intent to delete all that is kept of a chat. It is durable before
-// anything is deleted, so that a crash in the middle of it is made up for; it holds nothing
-// that anybody said.
+// Forgetting is the intent to delete everything that is kept of a chat. It is durable before anything is deleted, so
+// that the deletion can be completed after a crash. It contains nothing that people or the bot said.
 type Forgetting struct {
 	Version int              `json:"v"`
 	ChatKey messages.ChatKey `json:"chatKey"`
 	At      time.Time        `json:"at"`
 	By      string           `json:"by,omitempty"`
-	// Keep is what the chat goes on with: the ids and numbers of what it has handled, the
-	// private chats that still show its requests, and its messages that still have buttons.
+	// Keep is what the chat continues with: the ids and numbers it has used, the private chats that still show its
+	// requests, and its messages that still have buttons.
 	Keep Meta `json:"keep"`
-	// Users are the people whose own memory goes with the chat, since it was theirs alone.
+	// Users are the people whose own memory is deleted with the chat, because the chat was theirs alone.
 	Users []string `json:"users,omitempty"`
 }
 
-// Forgotten is the intent to delete all that is kept of the chat. alone: one person
-// writes in it.
+// Forgotten returns the intent to delete everything that is kept of the chat. alone is set if only one person writes
+// in it.
 func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone bool) Forgetting {
 	meta := s.Meta()
 	keep := Meta{
@@ -33,7 +32,7 @@ func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone b
 		keep.Buttons[i].Text = ""
 	}
 	if open := len(s.Open()); open > 0 {
-		keep.Counts.Fates[FateStopped] += int64(open) // nobody answers them any more
+		keep.Counts.Fates[FateStopped] += int64(open) // they will not be answered
 	}
 	f := Forgetting{Version: 1, ChatKey: key, At: at.UTC(), By: by, Keep: keep}
 	if !alone {
@@ -48,7 +47,7 @@ func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone b
 			}
 		}
 	}
-	if len(f.Users) > 1 { // it is more than one person's after all
+	if len(f.Users) > 1 { // several people wrote in it after all
 		f.Users = nil
 	}
 	return f

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Fork is a state that goes its own way: facts are applied to it, and the one that it comes
-// from stays as it was. Only one fork of a state may go on, with [State.Commit], since both
-// share what grows with the history: a fork adds behind what its origin sees of it.
+// Fork returns a copy to which facts can be applied without changing the original. Only one fork of a state may be
+// committed with [State.Commit], because the two share what grows with the history: a fork appends after what the
+// original sees of it.
 func (s *State) Fork() *State {
 	f := *s
 	f.shared, f.countsShared = true, true
@@ -22,14 +22,14 @@ func (s *State) Fork() *State {
 	return &f
 }
 
-// Commit makes a fork the state that goes on. Its origin must not be used any more.
+// Commit makes a fork the current state. The original must not be used any more.
 func (s *State) Commit() {
 	s.ids.commit()
 	s.turns.commit()
 	s.shared, s.countsShared = false, false
 }
 
-// edit finds a turn that is about to be replaced.
+// edit returns a turn that is about to be replaced, after copying a history that is shared with the original.
 func (s *State) edit(id string) (t *Turn, stored bool) {
 	if t, stored = s.find(id); t == nil || !s.shared {
 		return t, stored
@@ -38,7 +38,7 @@ func (s *State) edit(id string) (t *Turn, stored bool) {
 	return s.find(id)
 }
 
-// idSet is a set of ids. A fork adds beside the ids of its origin until it is committed.
+// idSet is a set of ids. A fork keeps its new ids apart from those of the original until it is committed.
 type idSet struct {
 	all    map[string]struct{}
 	fresh  []string

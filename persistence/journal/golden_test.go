@@ -66,7 +66,7 @@ func (s *story) must(err error) {
 	}
 }
 
-// now is a second later each time.
+// now advances by a second with each call.
 func (s *story) now() int64 {
 	s.ts += 1000
 	return s.ts
@@ -82,7 +82,7 @@ func (s *story) facts(facts ...journal.Fact) {
 	}
 }
 
-// idle accepts a turn straight into the history.
+// idle appends an accepted turn to the history directly.
 func (s *story) idle(n int, who, text string) {
 	s.t.Helper()
 	turn := journal.NewTurn(s.turn(n, who, text))
@@ -96,7 +96,7 @@ func (s *story) fold() {
 	s.state.Folded()
 }
 
-// end lets go of everything, as the death of a process does.
+// end closes everything, as if the process had ended.
 func (s *story) end() {
 	s.t.Helper()
 	s.must(s.chat.Close())
@@ -118,7 +118,7 @@ func (s *story) turn(n int, who, text string) uimessage.Message {
 	}
 }
 
-// answer is an assistant message; without a result it is one closed by a merge.
+// answer returns an assistant message. Without a result it is one that a merge closed.
 func (s *story) answer(n int, run string, result journal.Result, fates []journal.Settled, parts ...uimessage.Part) uimessage.Message {
 	meta := uimessage.Metadata{
 		TS: s.now(), ChatKey: string(goldenKey), Channel: "telegram", ChatID: "42", RequestID: "q1", RunID: run,
@@ -141,7 +141,7 @@ func done(t uimessage.Tool, output string) uimessage.Tool {
 	return t
 }
 
-// hello is a first exchange that was delivered and folded.
+// hello is a first exchange that was delivered and checkpointed.
 func (s *story) hello() {
 	s.t.Helper()
 	s.idle(1, "alice", "hello")
@@ -151,7 +151,7 @@ func (s *story) hello() {
 	s.fold()
 }
 
-// finish ends a run with words that are owed to people.
+// finish ends a run with words to be sent.
 func (s *story) finish(n int, run, text string, turns ...int) {
 	s.t.Helper()
 	var fates []journal.Settled
@@ -164,9 +164,9 @@ func (s *story) finish(n int, run, text string, turns ...int) {
 	})
 }
 
-// goldens are the chats, each as the death of its process left it.
+// goldens are chats as they were on disk when their process ended.
 var goldens = map[string]func(s *story){
-	// A run took a turn in at a tool boundary and goes on; another turn waits.
+	// A run took in a turn at a tool boundary and continues; another turn is queued.
 	"merged_run": func(s *story) {
 		s.hello()
 		s.idle(2, "alice", "look it up")
@@ -186,8 +186,8 @@ var goldens = map[string]func(s *story){
 		s.facts(journal.EgressSent{Key: journal.RowKey{MessageID: messageID(2), N: 1}, Part: 0, MessageID: "1001"})
 		s.facts(journal.TurnAccepted{Turn: s.turn(4, "alice", "and this")})
 	},
-	// A long answer is owed: its first part has a receipt, the fold carried it over,
-	// and the next run has begun before the rest was sent.
+	// A long answer is pending: its first part has a receipt, a checkpoint carried it over, and the next run began
+	// before the rest was sent.
 	"late_receipt": func(s *story) {
 		s.hello()
 		s.idle(2, "alice", "tell me everything")
@@ -203,8 +203,8 @@ var goldens = map[string]func(s *story){
 		s.facts(journal.RunStarted{RunID: "r_3", MessageID: messageID(3), RequestID: "q4", Attempt: 1})
 		s.facts(journal.EgressSent{Key: key, Part: 1, MessageID: "1002"})
 	},
-	// Three calls of a step: one has its outcome, one may have begun, one has not;
-	// a message of the run is owed, and a person stopped it.
+	// Of three calls of a step, one has its outcome, one may have begun, and one has not begun. A message of the run
+	// is pending, and a person stopped the run.
 	"crash_in_tools": func(s *story) {
 		s.hello()
 		s.idle(2, "alice", "pay and look")
@@ -220,7 +220,7 @@ var goldens = map[string]func(s *story){
 		}})
 		s.facts(journal.StopRequested{RunID: secondRun, By: "alice", RequestID: "q3"})
 	},
-	// The process died between a fold and the cut of the journal.
+	// The process ended between a checkpoint and cutting the journal.
 	"fold_not_cut": func(s *story) {
 		s.hello()
 		s.idle(2, "alice", "again")
@@ -235,7 +235,7 @@ var goldens = map[string]func(s *story){
 	},
 }
 
-// Chat folders that were written once are read the same by every later version.
+// Every later version must read the same state from these chat folders.
 func TestGoldenFolders(t *testing.T) {
 	for name, tell := range goldens {
 		t.Run(name, func(t *testing.T) {
@@ -283,7 +283,7 @@ func replaceGolden(t *testing.T, golden, fresh string) {
 	}
 }
 
-// sameFiles: what this version writes is what stands in the golden folder.
+// sameFiles checks that this version writes the same files as the golden folder.
 func sameFiles(t *testing.T, golden, fresh string) {
 	t.Helper()
 	for _, file := range []string{"messages/history.jsonl", "messages/journal.jsonl", "conversations/history.jsonl"} {
@@ -302,7 +302,7 @@ func sameFiles(t *testing.T, golden, fresh string) {
 	}
 }
 
-// load reads a folder and says what is in it.
+// load reads a folder and describes its contents.
 func load(t *testing.T, dir string) string {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
@@ -337,7 +337,7 @@ func load(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// describe is a state in words.
+// describe describes a state in words.
 func describe(b *strings.Builder, s *journal.State) {
 	counts := s.Counts()
 	fmt.Fprintf(b, "record %d, accepted %d, open %d", s.N, s.Seq, len(s.Open()))

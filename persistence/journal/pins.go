@@ -6,12 +6,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// MaxPinned is how many skills a chat has loaded at once; one more puts the oldest
-// away.
+// MaxPinned is how many skills a chat can have loaded at once. Loading another one unloads the oldest.
 const MaxPinned = 8
 
-// pin obeys an order. A skill that is loaded again as it is keeps its place, so
-// that the system text stays as it was.
+// pin carries out an order to load or unload a skill. Loading an unchanged skill again has no effect, so that the
+// system text does not change.
 func (s *State) pin(order messages.SkillOrder) {
 	pin := messages.SkillPin(order)
 	if order.Name == "" || slices.Contains(s.Pinned, pin.String()) {
@@ -24,7 +23,7 @@ func (s *State) pin(order messages.SkillOrder) {
 	s.Pinned = s.Pinned[max(0, len(s.Pinned)-MaxPinned):]
 }
 
-// Pins are the skills that the chat has loaded, in the order of loading.
+// Pins returns the loaded skills in the order of loading.
 func (s *State) Pins() []messages.SkillPin {
 	out := make([]messages.SkillPin, len(s.Pinned))
 	for i, p := range s.Pinned {

@@ -48,8 +48,8 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// An order is a part of its call's outcome: it is there after a crash when that is,
-// and of what the meta file holds already nothing is given again.
+// An order is part of the outcome of its call and survives a crash together with it. Orders that the meta file already
+// contains are not applied again.
 func TestPinIsReplayed(t *testing.T) {
 	call := uimessage.Tool{Name: "skills_load", ToolCallID: "c1", State: uimessage.ToolInputAvailable, Input: []byte(`{"name":"pdf"}`)}
 	done := call

@@ -2,25 +2,23 @@ package journal
 
 import "github.com/shipmyagent/shipmyagent/messages/uimessage"
 
-// Tally is what a rebuilt meta needs of a ledger entry.
+// Tally is the part of a ledger entry that is needed to rebuild the meta file.
 type Tally struct {
 	N    int64
 	Dir  string
 	Fate Fate
 }
 
-// RebuildMeta makes the meta of a chat whose own was lost, wholly or in part,
-// from everything else: snap.Meta is what is left of it, ledger all entries, and
-// archived the turns that rewrites took out, oldest first. folded is the number up
-// to which journal records are known to be folded.
+// RebuildMeta rebuilds the meta of a chat whose own was lost, wholly or in part, from all other data. snap.Meta is
+// what is left of it, ledger are all entries, and archived are the turns that rewrites removed, oldest first. folded
+// is the number up to which journal records are known to be in the other files.
 //
-// Ids of ingresses that made no turn cannot be found again. Pinned and Cursor
-// stay what is left of them.
+// Ids of ingresses that became no turn cannot be recovered. Pinned and Cursor are taken from snap.Meta.
 func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
 		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
 		Referrals: snap.Meta.Referrals, Referred: snap.Meta.Referred, Buttons: snap.Meta.Buttons,
-		// The counts below are of the ledger as far as this, and no further.
+		// The counts below cover the ledger up to this number.
 		N: max(snap.LedgerN, folded),
 	}
 	ids := newRingSet()
@@ -39,7 +37,7 @@ func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessa
 	m.Counts = m.Counts.clone()
 	for _, e := range ledger {
 		switch {
-		case e.N > m.N: // its record is in the journal still
+		case e.N > m.N: // its record is still in the journal
 		case e.Dir == DirIn:
 			m.Counts.Fates[e.Fate]++
 		default:
@@ -53,7 +51,7 @@ func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessa
 		return Meta{}, err
 	}
 	m.IngressIDs, m.Requests = state.ids.list(), state.requests
-	// Accepted equals what has a fate and what is open.
+	// Every accepted ingress either has a fate or is open.
 	accepted := int64(state.OpenTurns())
 	for _, n := range state.Counts().Fates {
 		accepted += n

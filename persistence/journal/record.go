@@ -5,14 +5,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Record is one journal line: a fact with its number and time.
+// Record is a line of the journal: a fact with its number and time.
 type Record struct {
-	N    int64 // 1, 2, 3 … in a chat, never given twice
+	N    int64 // 1, 2, 3 … in each chat, never reused
 	TS   int64 // unix milliseconds
 	Fact Fact
 }
 
-// Fact is something that happened in a chat and must not be forgotten.
+// Fact is something that happened in a chat and must be durable.
 //
 //sumtype:decl
 type Fact interface{ kind() string }
@@ -20,13 +20,13 @@ type Fact interface{ kind() string }
 // Fate is how an ingress ended; see [uimessage.Fate].
 type Fate = uimessage.Fate
 
-// Every ingress ends in exactly one of these.
+// Every ingress ends with exactly one of these fates.
 const (
 	FateAnswered = uimessage.FateAnswered // by the model or by the host; a failure ends as answered with a notice
-	FateMerged   = uimessage.FateMerged   // became visible to a run under way, from a step on
-	FateIgnored  = uimessage.FateIgnored  // by the gate, with its reason
-	FateDeclined = uimessage.FateDeclined // lane full, chat parked, refused people
-	FateStopped  = uimessage.FateStopped  // a person dropped it
+	FateMerged   = uimessage.FateMerged   // became visible to a run in progress, from one of its steps on
+	FateIgnored  = uimessage.FateIgnored  // by the gate, for a reason
+	FateDeclined = uimessage.FateDeclined // lane full, message quarantined, no access
+	FateStopped  = uimessage.FateStopped  // stopped by a person
 	FateExpired  = uimessage.FateExpired
 )
 
@@ -39,38 +39,36 @@ type Settled struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// TurnAccepted says: a user turn is durable and waits. A turn accepted by an idle
-// chat with an empty journal needs no such fact: it goes straight to the history.
+// TurnAccepted records that a user turn is durable and queued. A turn accepted by an idle chat with an empty journal
+// needs no fact: it is appended to the history directly.
 type TurnAccepted struct {
 	Turn uimessage.Message `json:"turn"`
 }
 
-// TurnReplaced says: a turn that no model has read yet, or the last message of the
-// history, was replaced by one with the same id. Ingress is the edit that did
-// it, settled as merged; nil when none did.
+// TurnReplaced records that a turn that no model has read, or the last message of the history, was replaced with one
+// of the same id. Ingress is the edit that replaced it, which ends as merged. It is nil if the turn was not edited.
 type TurnReplaced struct {
 	Turn    uimessage.Message `json:"turn"`
 	Ingress *Ingress          `json:"ingress,omitempty"`
 }
 
-// IngressSettled says: an ingress that makes no turn ended at once: ignored,
-// declined, or answered by the host.
+// IngressSettled records that an ingress that becomes no turn has ended: ignored, declined, or answered by the host.
 type IngressSettled struct {
 	Ingress Ingress `json:"ingress"`
 	Fate    Fate    `json:"fate"`
 	Reason  string  `json:"reason,omitempty"`
 	Rows    []Row   `json:"rows,omitempty"` // the host's answer
-	// Shows are the requests that an answer shows which no row brings.
+	// Shows are the requests that the answer shows to readers of a chat without an outbox.
 	Shows []string `json:"shows,omitempty"`
 }
 
-// TurnsSettled says: waiting turns ended without a run, for example stopped.
+// TurnsSettled records that queued turns ended without a run, for example stopped.
 type TurnsSettled struct {
 	Fates []Settled `json:"fates"`
 	Rows  []Row     `json:"rows,omitempty"`
 }
 
-// Ingress is what the ledger keeps of an ingress without a turn.
+// Ingress is what the ledger keeps of an ingress that became no turn.
 type Ingress struct {
 	ID        string `json:"id"`
 	Seq       int64  `json:"seq"` // its arrival number
@@ -79,11 +77,11 @@ type Ingress struct {
 	Username  string `json:"username,omitempty"`
 	Text      string `json:"text,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
-	// Depth is that of a bot that was declined, so that it is known on the next one.
+	// Depth is set for a declined bot, so that its next message is recognized; see [State.Depth].
 	Depth int64 `json:"depth,omitempty"`
 }
 
-// RunStarted says: a run begins; all waiting turns are visible to it.
+// RunStarted records the start of a run, to which all queued turns are visible.
 type RunStarted struct {
 	RunID     string `json:"runId"`
 	MessageID string `json:"messageId"` // of its first assistant message
@@ -91,8 +89,7 @@ type RunStarted struct {
 	Attempt   int    `json:"attempt"` // 1, more after crashes
 }
 
-// StepResponded says: the model's whole response of a step, before any of its calls
-// starts. Its calls are the intents of their effects.
+// StepResponded records the complete response of the model in a step, before any of its calls begin.
 type StepResponded struct {
 	RunID     string           `json:"runId"`
 	MessageID string           `json:"messageId"`
@@ -104,37 +101,37 @@ type StepResponded struct {
 	Shown []Shown `json:"shown,omitempty"`
 }
 
-// ToolStarted says: a call that is not safe to repeat is about to begin.
+// ToolStarted records that a call that is not safe to repeat is about to begin.
 type ToolStarted struct {
 	RunID  string `json:"runId"`
 	CallID string `json:"callId"`
 }
 
-// ToolFinished says: the outcome of a call, as the new state of its part.
+// ToolFinished records the outcome of a call as the new state of its part.
 type ToolFinished struct {
 	RunID     string         `json:"runId"`
 	MessageID string         `json:"messageId"`
 	Part      uimessage.Part `json:"-"`
 	Final     bool           `json:"final,omitempty"`
-	// Switch is the order to go on in another context; see [State.Switching].
+	// Switch is an order to continue in another context; see [State.Switching].
 	Switch messages.ContextSwitch `json:"switch,omitzero"`
-	// Skill is the order to load a skill or to put it away; see [State.Pins].
+	// Skill is an order to load or unload a skill; see [State.Pins].
 	Skill messages.SkillOrder `json:"skill,omitzero"`
 }
 
-// TurnsMerged says: at a step boundary the assistant message so far was closed, the
-// waiting turns became visible, and the run goes on in a new message.
+// TurnsMerged records that, at a step boundary, the assistant message so far was closed, the queued turns became
+// visible, and the run continues in a new message.
 type TurnsMerged struct {
 	RunID     string            `json:"runId"`
-	Step      int               `json:"step"` // the first step that sees them
+	Step      int               `json:"step"` // first step that sees the turns
 	Closed    uimessage.Message `json:"closed"`
 	Turns     []string          `json:"turns"`
 	MessageID string            `json:"messageId"`
-	Rows      []Row             `json:"rows,omitempty"` // what the closed message owes
+	Rows      []Row             `json:"rows,omitempty"` // outbox rows of the closed message
 }
 
-// RunFinished says: a run ended. Message is its last assistant message, complete;
-// its metadata carries the result and the fates.
+// RunFinished records the end of a run. Message is its last assistant message in its final form; its metadata contains
+// the result and the fates.
 type RunFinished struct {
 	RunID   string            `json:"runId"`
 	Message uimessage.Message `json:"message"`
@@ -154,25 +151,25 @@ const (
 	ResultStopped     Result = "stopped"
 	ResultFailed      Result = "failed"
 	ResultInterrupted Result = "interrupted" // by a crash, and not resumed
-	ResultRewound     Result = "rewound"     // no run: the answers that were here are archived
-	ResultSwitching   Result = "switching"   // to go on in another context, which is to be made
-	ResultSwitched    Result = "switched"    // the context is there, and the next run goes on
+	ResultRewound     Result = "rewound"     // not a run: it closes a history whose answers are archived
+	ResultSwitching   Result = "switching"   // the run continues in another context, which does not exist yet
+	ResultSwitched    Result = "switched"    // the context exists, and the next run continues
 )
 
-// StopRequested says: somebody stopped the run; durable before it acts.
+// StopRequested records a person's request to stop the run. It is durable before the run is stopped.
 type StopRequested struct {
 	RunID     string `json:"runId"`
 	By        string `json:"by,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
 }
 
-// EgressQueued says: a row of the outbox that belongs to a run under way.
+// EgressQueued records a new outbox row.
 type EgressQueued struct {
 	Row Row `json:"row"`
 }
 
-// EgressSent says: one part of a row is with the platform. A draft is a placeholder
-// that the first part will replace by an edit.
+// EgressSent records that one part of a row was sent. A draft is a placeholder that the first part will replace by
+// editing.
 type EgressSent struct {
 	Key       RowKey `json:"key"`
 	Part      int    `json:"part"`
@@ -181,46 +178,44 @@ type EgressSent struct {
 	Draft     bool   `json:"draft,omitempty"`
 }
 
-// EgressSettled says: a row needs no more sending: delivered, or parked until a
-// person retries or drops it.
+// EgressSettled records that a row needs no more sending: it was delivered or dropped, or is parked until a person
+// retries or drops it.
 type EgressSettled struct {
 	Key      RowKey   `json:"key"`
 	Outcome  string   `json:"outcome"` // delivered, parked, dropped
 	Reason   string   `json:"reason,omitempty"`
 	Receipts []string `json:"receipts,omitempty"`
-	Orders   []int64  `json:"orders,omitempty"` // of the receipts; none: not known
+	Orders   []int64  `json:"orders,omitempty"` // of the receipts; empty if unknown
 	Maybe    bool     `json:"maybe,omitempty"`
-	Tries    int      `json:"tries,omitempty"` // sends of a parked row that failed
+	Tries    int      `json:"tries,omitempty"` // failed attempts of a parked row
 	By       string   `json:"by,omitempty"`    // who dropped it
 }
 
-// EgressRetried says: a person wants a parked row to be sent after all.
+// EgressRetried records that a person wants a parked row to be sent again.
 type EgressRetried struct {
 	Key RowKey `json:"key"`
 	By  string `json:"by,omitempty"`
 }
 
-// Stumbled says: the chat panicked. It names what it worked on: the run under way,
-// or an ingress that was not durable yet.
+// Stumbled records a crash of the chat. It names the run in progress, or the ingress that was not durable yet.
 type Stumbled struct {
 	RunID     string `json:"runId,omitempty"`
 	IngressID string `json:"ingressId,omitempty"`
 }
 
-// TurnParked says: a user turn that the chat could not survive is put aside, until
-// a person retries or drops it. Ingress is set when it never became a turn: it ends as
-// declined here. Otherwise the finish of its run settles it, and a placeholder
-// stands in its place in the history.
+// TurnParked records that a user turn that repeatedly crashed the chat is quarantined until a person retries or drops
+// it. If Ingress is set, the ingress never became a turn and ends as declined. Otherwise the end of its run settles
+// it, and a placeholder replaces it in the history.
 type TurnParked struct {
 	Turn    uimessage.Message `json:"turn"`
 	Ingress *Ingress          `json:"ingress,omitempty"`
 	Rows    []Row             `json:"rows,omitempty"` // a notice
-	// Kept: a fold carried it over; all but the keeping has happened before.
+	// Kept is set if a checkpoint carried the fact over. The fact then only keeps the turn.
 	Kept bool `json:"kept,omitempty"`
 }
 
-// TurnUnparked says: a person retried or dropped a turn that was put aside. When it
-// was retried, Turn is the turn that it became, accepted as if it had just come.
+// TurnUnparked records that a person retried or dropped a quarantined turn. For a retry, Turn is the new turn, which
+// is accepted as if it had just arrived.
 type TurnUnparked struct {
 	TurnID  string             `json:"turnId"`
 	Outcome string             `json:"outcome"` // retried, dropped
@@ -228,48 +223,48 @@ type TurnUnparked struct {
 	Turn    *uimessage.Message `json:"turn,omitempty"`
 }
 
-// The outcomes of rows.
+// Outcomes of rows.
 const (
 	EgressDelivered = "delivered"
 	EgressParked    = "parked"
 	EgressDropped   = "dropped"
 )
 
-// ParkRetried and [EgressDropped] are the outcomes of turns that were put aside.
+// ParkRetried and [EgressDropped] are the outcomes of quarantined turns.
 const ParkRetried = "retried"
 
-// ReasonParked is the reason of the fate of a turn that was put aside.
+// ReasonParked is the reason in the fate of a quarantined turn.
 const ReasonParked = "parked"
 
-// RowKey names an outbox row within a chat: the n-th egress of an assistant message.
+// RowKey identifies an outbox row within a chat: the n-th egress of an assistant message.
 type RowKey struct {
 	MessageID string `json:"messageId"`
 	N         int    `json:"n"`
 }
 
-// Row is one egress: a text in Markdown that is owed to the chat's people.
+// Row is one egress: a text in Markdown that must be sent to the chat's people.
 type Row struct {
 	Key       RowKey `json:"key"`
 	RunID     string `json:"runId,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
-	CallID    string `json:"callId,omitempty"` // of the tool call that asked for it
-	// Open: a draft is shown, the text is still being written. A later row of the
-	// same key brings it.
+	CallID    string `json:"callId,omitempty"` // id of the tool call that created it
+	// Open is set while the text is still being written and only a draft is shown. A later row with the same key
+	// contains the text.
 	Open        bool         `json:"open,omitempty"`
 	Text        string       `json:"text,omitempty"`
 	ReplyTo     string       `json:"replyTo,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	// Asks are the requests that people can answer by buttons below the text.
+	// Asks are the requests for which the text has buttons.
 	Asks []Ask `json:"asks,omitempty"`
-	// Shows are the ids of the requests that the text shows whole, in this order.
+	// Shows are the ids of the requests that the text shows in full, in this order.
 	Shows []string `json:"shows,omitempty"`
-	// Depth counts the bots behind it, one answering the other; see [State.Depth].
+	// Depth is the number of consecutive bot messages up to this one; see [State.Depth].
 	Depth int64 `json:"depth,omitempty"`
-	// Seq is the arrival number of the newest ingress when a row with a depth came.
+	// Seq is the arrival number of the newest ingress when a row with a Depth was created.
 	Seq int64 `json:"seq,omitempty"`
 }
 
-// Ask is a request that a row asks about, or a button that gives an order.
+// Ask is a button of a row, for a request or for a command.
 type Ask struct {
 	N          int    `json:"n"`
 	ApprovalID string `json:"approvalId"`

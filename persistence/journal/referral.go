@@ -10,41 +10,41 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Referral is a private chat whose person is asked about a request of this chat. It is
-// kept until that chat knows how the request ended.
+// Referral is a private chat whose person is asked about a request of this chat. It is kept until the private chat
+// confirms that it knows how the request ended.
 type Referral struct {
 	ApprovalID string           `json:"approvalId"`
 	To         messages.ChatKey `json:"to"`
 	Person     string           `json:"person"` // the platform's id
-	// Taken: the private chat has the request, durably.
+	// Taken is set once the private chat has confirmed that the request is durable there.
 	Taken bool `json:"taken,omitempty"`
 }
 
-// RequestReferred says: these people are asked about a request in their private chats.
+// RequestReferred records who is asked about requests in their private chats.
 type RequestReferred struct {
 	Referrals []Referral `json:"referrals"`
 }
 
-// ReferralSettled says: a private chat has a request, durably, or knows how it ended.
+// ReferralSettled records the confirmation of a private chat that it has a request, or that it knows how the request
+// ended.
 type ReferralSettled struct {
 	ApprovalID string           `json:"approvalId"`
 	To         messages.ChatKey `json:"to"`
 	Ended      bool             `json:"ended,omitempty"`
 }
 
-// ReferredRequest is a request of another chat that a private chat shows to its person. Its number
-// is one of the private chat's own; everything else is that of the chat where it arose,
-// which alone decides what becomes of it.
+// ReferredRequest is a request of another chat that a private chat shows to its person. Its number belongs to the
+// private chat. Everything else comes from the chat that asks, which alone decides the request.
 type ReferredRequest struct {
 	Request
 
 	Origin messages.ChatKey `json:"origin"`
-	// Person may decide, as the other chat said; it says again what their word is worth.
+	// Person is the one who may decide according to the other chat, which checks this again when the decision arrives.
 	Person string          `json:"person"`
 	Tool   string          `json:"tool"`
-	Name   string          `json:"name,omitempty"` // of the tool, as its server says
+	Name   string          `json:"name,omitempty"` // title of the tool
 	Input  json.RawMessage `json:"input,omitempty"`
-	// AskerName and ChatTitle are what people call who asked and where.
+	// AskerName and ChatTitle are the names of the person who asked and of the chat.
 	AskerName string `json:"askerName,omitempty"`
 	ChatTitle string `json:"chatTitle,omitempty"`
 	Group     bool   `json:"group,omitempty"`
@@ -52,15 +52,14 @@ type ReferredRequest struct {
 	TaskTitle string `json:"taskTitle,omitempty"`
 }
 
-// ReferredRequestShown says: a private chat shows a request of another chat.
+// ReferredRequestShown records that a private chat shows a request of another chat.
 type ReferredRequestShown struct {
 	Request ReferredRequest `json:"guest"`
 	Rows    []Row           `json:"rows,omitempty"`
 }
 
-// ReferredRequestEnded says: a request of another chat has ended. Ingress is the message of the
-// private chat that decided it, settled as answered; nil: none did, or it is settled
-// already.
+// ReferredRequestEnded records that a request of another chat has ended. Ingress is the message of the private chat
+// that decided it, which ends as answered. It is nil if no message did or if that message has already ended.
 type ReferredRequestEnded struct {
 	Origin     messages.ChatKey `json:"origin"`
 	ApprovalID string           `json:"approvalId"`
@@ -70,8 +69,7 @@ type ReferredRequestEnded struct {
 	Ingress    *Ingress         `json:"ingress,omitempty"`
 }
 
-// ButtonRow is a message with buttons that ask about requests. It is kept until people
-// see there how all of them ended.
+// ButtonRow is a sent message with buttons for requests. It is kept until the message shows how all of them ended.
 type ButtonRow struct {
 	Key     RowKey `json:"key"`
 	Message string `json:"message"` // the platform's id of the message with the buttons
@@ -79,8 +77,7 @@ type ButtonRow struct {
 	Asks    []Ask  `json:"asks"`
 }
 
-// ButtonsSettled says: the message with the buttons shows how the requests ended, or
-// cannot be changed any more.
+// ButtonsSettled records that a message with buttons shows how the requests ended, or can no longer be edited.
 type ButtonsSettled struct {
 	Key RowKey `json:"key"`
 }
@@ -96,7 +93,7 @@ const maxButtonRows = 128
 
 func (f RequestReferred) apply(s *State, r Record) {
 	if r.N <= s.counted {
-		return // the meta file knows
+		return // the meta file contains it
 	}
 	for _, ref := range f.Referrals {
 		if s.referral(ref.ApprovalID, ref.To) < 0 {
@@ -146,11 +143,11 @@ func (f ButtonsSettled) apply(s *State, _ Record) {
 	s.Buttons = slices.DeleteFunc(slices.Clone(s.Buttons), func(b ButtonRow) bool { return b.Key == f.Key })
 }
 
-// buttonsBelow notes the message of a row that has buttons which ask about requests.
+// buttonsBelow remembers the sent message of a row with buttons for requests.
 func (s *State) buttonsBelow(r Record, row OutboxRow, receipts []string) {
 	b := ButtonRow{Key: row.Key, Text: row.Text}
 	for _, a := range row.Asks {
-		if a.Digest != "" { // others are the platform's own business
+		if a.Digest != "" { // the platform handles the others
 			b.Asks = append(b.Asks, a)
 		}
 	}
@@ -165,12 +162,12 @@ func (s *State) buttonsBelow(r Record, row OutboxRow, receipts []string) {
 	}
 }
 
-// HasRequest reports whether the history holds a request of the chat's own.
+// HasRequest reports whether the history contains a request of this chat with the given id.
 func (s *State) HasRequest(approvalID string) bool {
 	return len(s.Requests(func(r Request) bool { return r.ID == approvalID })) > 0
 }
 
-// ReferredRequest finds a request of another chat.
+// ReferredRequest returns the request of another chat with the given id.
 func (s *State) ReferredRequest(approvalID string) (ReferredRequest, bool) {
 	for _, g := range s.Referred {
 		if g.ID == approvalID {
@@ -180,7 +177,7 @@ func (s *State) ReferredRequest(approvalID string) (ReferredRequest, bool) {
 	return ReferredRequest{}, false
 }
 
-// referredRequests are those that are open, or that a message with buttons asks about.
+// referredRequests returns the requests that are open, or that a row or a message with buttons still needs.
 func (s *State) referredRequests() []ReferredRequest {
 	needed := map[string]bool{}
 	note := func(asks []Ask) {
@@ -201,16 +198,16 @@ func (s *State) referredRequests() []ReferredRequest {
 	return slices.Clone(s.Referred)
 }
 
-// Drops reports that words of another chat's request are in m and no longer in next. They may
-// have been deleted where they came from, so nothing that is older than next may keep them.
+// Drops reports whether m contains a request of another chat that next does not. The words of that request may have
+// been deleted at their origin, so no copy older than next may keep them.
 func (m Meta) Drops(next Meta) bool {
 	return slices.ContainsFunc(m.Referred, func(g ReferredRequest) bool {
 		return !slices.ContainsFunc(next.Referred, func(o ReferredRequest) bool { return o.ID == g.ID })
 	})
 }
 
-// ledgerText is what the ledger keeps of a row. The words of another chat's request are that
-// chat's, and are deleted with it: here only their numbers are kept.
+// ledgerText returns what the ledger keeps of a row. The words of another chat's requests belong to that chat and are
+// deleted with it, so only their numbers are kept here.
 func (s *State) ledgerText(row Row) string {
 	var numbers []string
 	for _, id := range row.Shows {
@@ -224,8 +221,8 @@ func (s *State) ledgerText(row Row) string {
 	return row.Text
 }
 
-// OpenReferred are the requests of other chats that wait for the person of this one. Their
-// turns hold the call alone.
+// OpenReferred returns the requests of other chats that wait for the person of this chat. Their turns contain only the
+// call.
 func (s *State) OpenReferred() []Asked {
 	var out []Asked
 	for _, g := range s.Referred {
@@ -236,7 +233,7 @@ func (s *State) OpenReferred() []Asked {
 	return out
 }
 
-// Asked is the referred request as a request with the message that holds it.
+// Asked returns the referred request in the form of a request of this chat.
 func (g ReferredRequest) Asked() Asked {
 	call := uimessage.Tool{
 		Name: g.Tool, ToolCallID: g.CallID, State: uimessage.ToolApprovalRequested, Input: g.Input, Approval: &uimessage.Approval{ID: g.ID},
@@ -248,8 +245,8 @@ func (g ReferredRequest) Asked() Asked {
 	return Asked{Turn: turn, Request: g.Request, Origin: g.Origin}
 }
 
-// HowEnded is how a request ended that a row asks about, and who decided it, by their id
-// and name. A request that is gone from the chat was withdrawn.
+// HowEnded returns how a request ended, and the id and name of the person who decided it. A request that the chat no
+// longer has counts as withdrawn.
 func (s *State) HowEnded(approvalID string) (answer Answer, by, name string) {
 	if g, ok := s.ReferredRequest(approvalID); ok {
 		return g.Answer, g.By, g.ByName

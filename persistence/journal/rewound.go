@@ -7,10 +7,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Rewound is the rewrite that archives the history from a place on. The journal
-// must be folded. User turns that would be open then had their answer, which
-// is in the archive; an empty assistant turn with the given id closes them, so
-// that they are not answered again.
+// Rewound returns the rewrite that archives the history from an index on. The journal must be checkpointed. If this
+// leaves user turns without their answer, an empty assistant turn with the given id closes them, so that they are not
+// answered again.
 func (s *State) Rewound(key messages.ChatKey, from int, now time.Time, turnID string) Rewrite {
 	r := Rewrite{
 		ArchiveID: now.UTC().Format("20060102T150405.000Z") + "-rewind", At: now, From: from, To: len(s.History), Meta: s.Meta(),

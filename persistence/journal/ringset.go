@@ -5,8 +5,8 @@ import "slices"
 // maxIngressIDs is how many handled ingress ids a chat remembers.
 const maxIngressIDs = 4096
 
-// ringSet is a set that forgets its oldest members. A fork adds beside those of its origin until it is
-// committed.
+// ringSet is a set of limited size that forgets its oldest members. A fork keeps its new members apart from those of
+// the original until it is committed.
 type ringSet struct {
 	ring    []string
 	next    int

@@ -2,9 +2,8 @@ package journal
 
 import "github.com/shipmyagent/shipmyagent/messages/uimessage"
 
-// WordsSaid says: the bot said something in the chat that no run of the chat said, for
-// example on behalf of somebody in another chat. Message is the assistant message of it.
-// While a run is under way, or turns wait for one, it is not in the history yet: see
+// WordsSaid records a message of the bot that no run of this chat wrote, for example one sent on behalf of a person in
+// another chat. While a run is in progress or queued turns wait for one, the message is not in the history yet; see
 // [State.Said].
 type WordsSaid struct {
 	Message uimessage.Message `json:"message"`
@@ -23,18 +22,18 @@ func (f WordsSaid) apply(s *State, _ Record) {
 	s.Said = append(s.Said, t)
 }
 
-// rests: nothing is under way that a message would come between.
+// rests reports whether nothing is in progress that a new message in the history would interrupt.
 func (s *State) rests() bool {
 	t := s.last()
 	return s.Run == nil && s.OpenTurns() == 0 && !t.Answered() && t.Switch.Kind == "" && !switches(t) && len(s.Due()) == 0
 }
 
-// switches: a run that ended with the turn goes on in it, in another context.
+// switches reports whether the run that ended with the turn continues in another context.
 func switches(t Turn) bool {
 	return t.Role == uimessage.RoleAssistant && (t.Meta.Result == string(ResultSwitching) || t.Meta.Result == string(ResultSwitched))
 }
 
-// placeSaid puts what was said meanwhile behind the history as it is.
+// placeSaid appends the messages in Said to the history.
 func (s *State) placeSaid() {
 	for _, t := range s.Said {
 		s.push(t)

@@ -6,20 +6,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// maxShown is how many showings a chat remembers. A request that only an older row
-// showed has to be shown again before words may decide it.
+// maxShown is how many showings a chat remembers. A request that only an older row showed must be shown again before
+// words may decide it.
 const maxShown = 32
 
-// Showing is a row that showed requests whole: every one of its parts has its receipt.
-// From it alone follows which words may decide the requests, also after a restart.
+// Showing is a row that showed requests in full and all of whose parts have receipts. It alone determines which words
+// may decide the requests, even after a restart.
 type Showing struct {
 	Key      RowKey   `json:"key"`
 	Requests []string `json:"requests"` // their ids, in the order shown
 	Pieces   []Piece  `json:"pieces"`
-	// Next is the order of the first message of the bot's that came after the row; 0:
-	// none is known.
+	// Next is the order of the first message of the bot after the row, or 0 if none is known.
 	Next int64 `json:"next,omitempty"`
-	// Doubt: the bot may have said something after the row, in a place that is not known.
+	// Doubt is set if the bot may have said something after the row, at an unknown position.
 	Doubt bool `json:"doubt,omitempty"`
 }
 
@@ -29,7 +28,7 @@ type Piece struct {
 	Order int64  `json:"order"`
 }
 
-// Last is the order of the last piece.
+// Last returns the order of the last piece.
 func (s Showing) Last() int64 {
 	var last int64
 	for _, p := range s.Pieces {
@@ -40,11 +39,11 @@ func (s Showing) Last() int64 {
 
 // Reading is what readers of a chat without an outbox saw last.
 type Reading struct {
-	// Requests are the open requests that it shows whole.
+	// Requests are the open requests that it shows in full.
 	Requests []string `json:"requests,omitempty"`
 }
 
-// IDs are the platform's ids of receipts.
+// IDs returns the platform's ids of receipts.
 func IDs(receipts []messages.Receipt) []string {
 	var out []string
 	for _, r := range receipts {
@@ -53,7 +52,7 @@ func IDs(receipts []messages.Receipt) []string {
 	return out
 }
 
-// Orders are the orders of receipts; nil when none of them is known.
+// Orders returns the orders of receipts, or nil if none is known.
 func Orders(receipts []messages.Receipt) []int64 {
 	var out []int64
 	known := false
@@ -66,11 +65,11 @@ func Orders(receipts []messages.Receipt) []int64 {
 	return out
 }
 
-// said notes that a message of a row is with the platform. Unsure: a copy of it may be
-// there in a place that is not known.
+// said notes that a message of a row was sent. If unsure is set, it may also have been sent a second time, at an
+// unknown position.
 func (s *State) said(r Record, key RowKey, order int64, unsure bool) {
 	if r.N <= s.counted {
-		return // the meta file knows
+		return // the meta file contains it
 	}
 	for i := range s.Shown {
 		shown := &s.Shown[i]
@@ -87,7 +86,7 @@ func (s *State) said(r Record, key RowKey, order int64, unsure bool) {
 	}
 }
 
-// delivered takes the receipts of a row that is with the platform whole.
+// delivered notes the receipts of a completely delivered row.
 func (s *State) delivered(r Record, row OutboxRow, f EgressSettled) {
 	showing := Showing{Key: row.Key, Requests: row.Shows}
 	for i, id := range f.Receipts {
@@ -97,7 +96,7 @@ func (s *State) delivered(r Record, row OutboxRow, f EgressSettled) {
 		}
 		s.said(r, row.Key, order, f.Maybe)
 		if order == 0 {
-			showing.Requests = nil // nobody can tell what came after it
+			showing.Requests = nil // it is not known what came after it
 		}
 		showing.Pieces = append(showing.Pieces, Piece{ID: id, Order: order})
 	}
@@ -111,7 +110,7 @@ func (s *State) delivered(r Record, row OutboxRow, f EgressSettled) {
 	}
 }
 
-// showings are those of the rows that show a request which is still open.
+// showings returns the showings of requests that are still open.
 func (s *State) showings() []Showing {
 	open := map[string]bool{}
 	for _, a := range s.Requests(func(r Request) bool { return r.Answer == AnswerOpen }) {
@@ -126,15 +125,14 @@ func (s *State) showings() []Showing {
 	return slices.Clone(s.Shown)
 }
 
-// reads notes what readers of a chat without an outbox see last: something that shows
-// these requests.
+// reads notes what readers of a chat without an outbox saw last, and the requests that it shows.
 func (s *State) reads(r Record, requests []string) {
 	if r.N > s.counted {
 		s.Read = Reading{Requests: requests}
 	}
 }
 
-// open are the ids of the turn's requests that wait for an answer.
+// open returns the ids of the turn's open requests.
 func (t Turn) open() []string {
 	var ids []string
 	for _, r := range t.Requests {

@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Snapshot is a chat as it was read.
+// Snapshot is the stored data of a chat.
 type Snapshot struct {
 	History []uimessage.Message // superseding lines applied, checksums stripped
 	Journal []Record
@@ -18,7 +18,7 @@ type Snapshot struct {
 	Damage  []Damage
 }
 
-// Damage is one place that could not be read.
+// Damage is a part of the data that could not be read.
 type Damage struct {
 	File   string `json:"file"` // below the chat's folder
 	Offset int64  `json:"offset"`
@@ -26,73 +26,67 @@ type Damage struct {
 	Why    string `json:"why"`
 }
 
-// MetaVersion is the version of the meta that this program writes. [Replay]
-// refuses a chat with a higher one.
+// MetaVersion is the version of the meta that this program writes. [Replay] refuses a higher version.
 const MetaVersion = 1
 
-// Meta is a cache beside the history. All of it can be rebuilt, but for the
-// members that say otherwise.
+// Meta is a cache that is stored with the history. It can be rebuilt, except for the members marked as not
+// rebuildable.
 type Meta struct {
 	Version int `json:"v"`
-	// IngressIDs are the last ones handled, oldest first, at least 2,000 if there
-	// were so many. Not rebuildable; may name ids that were never handled here
-	// before a crash, never misses one.
+	// IngressIDs are the most recently handled ids, oldest first, at least 2,000 if there were so many. Not
+	// rebuildable. After a crash they may contain ids that were never handled here, but none is missing.
 	IngressIDs []string `json:"ingressIds,omitempty"`
-	// Pinned are the skills a chat has loaded, as [messages.SkillPin] writes them. Not
-	// rebuildable.
+	// Pinned are the loaded skills, in the format of [messages.SkillPin]. Not rebuildable.
 	Pinned []string `json:"pinned,omitempty"`
 	// Cursor is the archive that the history's summary names. Not rebuildable.
 	Cursor string `json:"cursor,omitempty"`
-	// Tries are the compactions of late that changed nothing, in Unix milliseconds. Not
-	// rebuildable.
+	// Tries are the recent compactions that changed nothing, in Unix milliseconds. Not rebuildable.
 	Tries []int64 `json:"compactionTries,omitempty"`
-	// Shown and Read are those of the state. Not rebuildable: requests count as not
-	// shown without them.
+	// Shown and Read are the fields of the state. Not rebuildable; without them, requests count as not shown.
 	Shown []Showing `json:"shown,omitempty"`
 	Read  Reading   `json:"read,omitzero"`
-	// Referrals, Referred and Buttons are those of the state. Not rebuildable: people of
-	// other chats are then asked anew, and buttons say what became of them when pressed.
+	// Referrals, Referred and Buttons are the fields of the state. Not rebuildable; without them, people of other
+	// chats are asked again, and buttons show the outcome only when they are pressed.
 	Referrals []Referral        `json:"referrals,omitempty"`
 	Referred  []ReferredRequest `json:"guests,omitempty"`
 	Buttons   []ButtonRow       `json:"buttons,omitempty"`
-	// Tokens are what the turns were counted as.
+	// Tokens are the token counts of turns.
 	Tokens TokenCounts `json:"turnTokens,omitzero"`
-	// N and Seq are the highest record and turn numbers ever given.
+	// N and Seq are the highest record number and arrival number ever used.
 	N   int64 `json:"n,omitempty"`
 	Seq int64 `json:"seq,omitempty"`
-	// Depth and DepthAt are those of the state. Not rebuildable.
+	// Depth and DepthAt are the fields of the state. Not rebuildable.
 	Depth   int64 `json:"depth,omitempty"`
 	DepthAt int64 `json:"depthAt,omitempty"`
-	// Requests is the highest number that a request for approval ever had. It is rebuilt
-	// from the history and the archives.
+	// Requests is the highest number that a request ever had. It is rebuilt from the history and the archives.
 	Requests int `json:"requests,omitempty"`
-	// Counts sum up the ledger as far as N.
+	// Counts sum up the ledger up to record N.
 	Counts Counts `json:"counts"`
 }
 
-// Counts are how the ingresses of a chat ended. Accepted is the sum of the
-// fates and of what is still open.
+// Counts say how the ingresses of a chat ended. Accepted is the number of ingresses with a fate and of those still
+// open.
 type Counts struct {
 	Accepted int64            `json:"accepted"`
 	Fates    map[Fate]int64   `json:"fates,omitempty"`
 	Egress   map[string]int64 `json:"egress,omitempty"`
 }
 
-// Fold is what moves out of the journal.
+// Fold is a checkpoint: what moves out of the journal.
 type Fold struct {
 	History []uimessage.Message
 	Ledger  []LedgerEntry
 	Meta    Meta
-	Rest    []Record // what stays in the journal, normally nothing
+	Rest    []Record // what stays in the journal, usually nothing
 }
 
-// LedgerEntry is one line of the platform's ledger: an ingress with its fate
-// or a delivered egress with its receipt. It is never model input.
+// LedgerEntry is a line of the ledger: an ingress with its fate, or a delivered egress with its receipt. The model
+// never reads it.
 type LedgerEntry struct {
-	N  int64 `json:"n"`  // of the record that settled it
+	N  int64 `json:"n"`  // number of the record that settled it
 	TS int64 `json:"ts"` // when it was settled, unix milliseconds
-	// Arrived is when the message came in, or when the answer was queued, unix
-	// milliseconds. Lines of older versions have none.
+	// Arrived is when the message arrived or the answer was queued, in Unix milliseconds. Lines of older versions lack
+	// it.
 	Arrived   int64    `json:"arrived,omitempty"`
 	Dir       string   `json:"dir"` // in, out
 	MessageID string   `json:"messageId,omitempty"`
@@ -109,24 +103,24 @@ type LedgerEntry struct {
 	Maybe     bool     `json:"maybe,omitempty"`   // may have been delivered twice
 }
 
-// Rewrite replaces the history.
+// Rewrite replaces a part of the history.
 type Rewrite struct {
-	// ArchiveID names the archive; empty: none is written.
+	// ArchiveID is the id of the archive; if empty, no archive is written.
 	ArchiveID string
 	At        time.Time
-	// From and To are the first and last archived place, half open, in the
-	// history as loaded and appended to since.
+	// From (inclusive) and To (exclusive) delimit the turns to archive, in the history as loaded and appended to
+	// since.
 	From, To int
-	// Insert stands in their place.
+	// Insert replaces them.
 	Insert []uimessage.Message
-	// Context is archived before the history is replaced; nil: none is. One of its
-	// id that is there already must be the same.
+	// Context, if not nil, is archived before the history is replaced. A context with the same id that already exists
+	// must be identical.
 	Context *Context
 	// Meta is written after the history.
 	Meta Meta
 }
 
-// Archive holds the exact lines that a rewrite took out.
+// Archive contains the exact lines that a rewrite removed.
 type Archive struct {
 	Version     int              `json:"v"`
 	ChatKey     messages.ChatKey `json:"chatKey"`

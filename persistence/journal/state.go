@@ -14,17 +14,17 @@ import (
 type Turn struct {
 	uimessage.Message
 	Meta uimessage.Metadata
-	// Requests are the calls of an assistant message that asked a person, and
-	// Egress the number of its last egress row if it has any of those.
+	// Requests are the calls of an assistant message that asked a person. Egress is the number of the message's last
+	// outbox row, if it is known.
 	Requests []Request
 	Egress   int
-	// Switch is an order to switch the context that waits to be obeyed.
+	// Switch is an order to switch the context that has not been carried out.
 	Switch SwitchMark
 }
 
-// NewTurn decodes a message's metadata. Metadata that is not ours is left alone.
+// NewTurn decodes the metadata of a message. Metadata in another format is left alone.
 func NewTurn(m uimessage.Message) Turn {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read stays in Extra
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be decoded stays in Extra
 	t := Turn{Message: m, Meta: meta}
 	if m.Role == uimessage.RoleAssistant {
 		a := decodeAsked(meta)
@@ -34,110 +34,109 @@ func NewTurn(m uimessage.Message) Turn {
 	return t
 }
 
-// State is a chat as its facts made it. Only [State.Apply] and
-// [State.AppendOpen] change it, live and on replay alike, so that a chat after a
-// crash is the chat before it.
+// State is a chat as built by its facts. [State.Apply] and [State.AppendOpen] change it in the same way in normal
+// operation and on replay, so that a crash does not change the state.
 type State struct {
 	History []Turn // in the order the model sees them
 	Lane    []Turn // accepted during the run, not visible to it yet
-	Run     *Run   // nil: none under way
+	Run     *Run   // nil if no run is in progress
 	Outbox  []OutboxRow
-	Parked  []Parked // turns put aside, the oldest first
-	// Said are messages of the bot that no run of the chat wrote, and that wait for the end
-	// of a step, or of a run, to take their place in the history.
+	Parked  []Parked // quarantined turns, oldest first
+	// Said are messages of the bot that no run of this chat wrote. They wait for the end of a step or run before they
+	// are appended to the history.
 	Said []Turn
 
-	// Depth counts the bots behind the newest thing that was said here, one
-	// answering the other; 0: a person said it. DepthAt is when, in Unix milliseconds.
+	// Depth is the number of consecutive bot messages up to the newest message here, or 0 if a person wrote it.
+	// DepthAt is its time in Unix milliseconds.
 	Depth, DepthAt int64
 
-	N   int64 // of the last record
+	N   int64 // number of the last record
 	Seq int64 // arrival number of the last ingress; equals the number of accepted ingresses
 
 	// Pinned and Cursor are kept for the meta file.
 	Pinned []string
 	Cursor string
-	// Shown are the rows that showed requests which are open, in the order of their
-	// delivery, and Read is what readers of a chat without an outbox saw last.
+	// Shown are the rows that showed open requests, in the order of delivery. Read is what readers of a chat without
+	// an outbox saw last.
 	Shown []Showing
 	Read  Reading
-	// Referrals are the private chats that were asked about requests of this one and do
-	// not know yet how those ended, Referred the requests of other chats that this one
-	// shows, and Buttons the messages with buttons that do not show yet how all ended.
+	// Referrals are the private chats that were asked about requests of this chat and have not confirmed how those
+	// ended. Referred are the requests of other chats that this chat shows. Buttons are the messages with buttons that
+	// do not show yet how all of their requests ended.
 	Referrals []Referral
 	Referred  []ReferredRequest
 	Buttons   []ButtonRow
 
-	asked     bool // a turn of the history holds requests for approval
+	asked     bool // the history may contain requests for approval
 	requests  int  // the highest number that a request ever had
-	switching bool // a turn of the history may hold an order to switch the context
+	switching bool // the history may contain an order to switch the context
 	ids       *ringSet
-	turns     *idSet          // ids of History and Lane, and of what left the lane
-	ended     map[string]bool // runs that the history file holds the end of; on replay only
+	turns     *idSet          // ids of History and Lane, and of turns that left the lane
+	ended     map[string]bool // runs whose end the history file contains; only used on replay
 	counts    Counts
-	counted   int64 // the meta file, and with it counts, hold the facts as far as this record
+	counted   int64 // the meta file and its counts cover the facts up to this record
 	ledger    []LedgerEntry
-	facts     int // in the journal, beyond what the last fold left there
+	facts     int // number of facts since the last checkpoint
 	stumbles  []Stumble
-	chained   int64               // arrival number that Depth is of
-	stored    int                 // how many of History the history file holds
-	dirty     []uimessage.Message // stored turns replaced since
+	chained   int64               // arrival number that Depth belongs to
+	stored    int                 // how many turns of History the history file contains
+	dirty     []uimessage.Message // stored turns that were replaced since the last checkpoint
 
-	shared, countsShared bool // with the state that this one is a fork of
+	shared, countsShared bool // shared with the state that this one was forked from
 }
 
-// Run is a run under way.
+// Run is a run in progress.
 type Run struct {
 	ID        string
 	RequestID string
-	MessageID string // of the assistant message under way
+	MessageID string // id of the assistant message in progress
 	Parts     []uimessage.Part
-	Step      int // the last one that responded, 0 before the first
+	Step      int // last step that responded, 0 before the first
 	Attempt   int
 	Started   int64 // unix milliseconds
-	Last      int64 // of its last record
-	// Visible are the turns this run answers, with the step they became visible at.
+	Last      int64 // time of its last record
+	// Visible are the turns that this run answers, with the step at which they became visible.
 	Visible []Visible
 	Stop    *StopRequested
-	// Begun are the calls whose effect may have begun.
+	// Begun are the calls that may have begun to take effect.
 	Begun map[string]bool
 	Final bool // a tool asked to end the run
-	// Switch is the order of a tool to go on in another context.
+	// Switch is a tool's order to continue in another context.
 	Switch messages.ContextSwitch
-	// Rows are the egress rows of the run's calls, by call id.
+	// Rows are the outbox rows of the run's calls, by call id.
 	Rows map[string]RowKey
-	// Spoke: a call sent something since the newest turn became visible.
+	// Spoke is set if a call has sent something since the newest turn became visible.
 	Spoke bool
-	// Egress counts the rows of the assistant message under way.
+	// Egress is the number of outbox rows of the message in progress.
 	Egress int
-	// Base counts the parts that the message had when the run took it up: it
-	// continues one that a person was asked in.
+	// Base is the number of parts that the message already had when the run began, because the run continues a message
+	// in which a person was asked.
 	Base int
-	// Answers are those to requests of the message under way.
+	// Answers are the decisions on requests of the message in progress.
 	Answers []RunAnswer
 	// Shown is what people see of the calls that ask.
 	Shown []Shown
 }
 
-// Visible is a turn that a run saw, from a step on.
+// Visible is a turn that a run sees from a step on.
 type Visible struct {
 	TurnID string
 	Step   int
 }
 
-// OutboxRow is a row that is not delivered yet.
+// OutboxRow is a row that has not been delivered yet.
 type OutboxRow struct {
 	Row
-	Sent   []messages.Receipt // of the parts that are there
-	Draft  messages.Receipt   // of the placeholder; without an id: none
+	Sent   []messages.Receipt // receipts of the parts that were sent
+	Draft  messages.Receipt   // receipt of the placeholder; its id is empty if there is no placeholder
 	Parked bool
 	Reason string
-	Maybe  bool  // a crash may have hidden a send
-	Queued int64 // unix milliseconds; of a row that was retried: when
-	Tries  int   // sends that failed, of a parked row
+	Maybe  bool  // a part may have been sent without a receipt, because of a crash
+	Queued int64 // unix milliseconds; for a retried row the time of the retry
+	Tries  int   // failed attempts of a parked row
 }
 
-// Replay makes the state of a chat from what its store holds.
+// Replay builds the state of a chat from its stored data.
 func Replay(snap Snapshot) (*State, error) {
 	if snap.Meta.Version > MetaVersion {
 		return nil, fmt.Errorf("replay meta of version %d: written by a newer version", snap.Meta.Version)
@@ -172,7 +171,7 @@ func Replay(snap Snapshot) (*State, error) {
 		s.push(t)
 		s.ids.add(t.Meta.IngressID)
 		if t.Role == uimessage.RoleUser && t.Meta.Seq > s.Seq {
-			s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq) // it came after the meta file
+			s.chain(t.Meta.Depth, t.Meta.TS, t.Meta.Seq) // it arrived after the meta file was written
 		}
 		s.Seq = max(s.Seq, t.Meta.Seq)
 	}
@@ -191,9 +190,9 @@ func Replay(snap Snapshot) (*State, error) {
 	return s, nil
 }
 
-// endedBefore finds the runs of a journal whose last message is in the history already:
-// a crash came while it was folded. The last message alone tells, since a run that goes
-// on in the message of another one closes that too, with a result, before it ends.
+// endedBefore finds the runs of a journal whose last message is already in the history, because a crash interrupted a
+// checkpoint. Only the last message shows this: a run that continues another run's message also closes that message
+// with a result before it ends.
 func (s *State) endedBefore(journal []Record) {
 	for _, r := range journal {
 		f, ok := r.Fact.(RunFinished)
@@ -206,7 +205,7 @@ func (s *State) endedBefore(journal []Record) {
 	}
 }
 
-// of reports whether a run wrote the turn, alone or after others.
+// of reports whether a run wrote the turn or a part of it.
 func (t *Turn) of(run string) bool {
 	return t.Meta.RunID == run || slices.ContainsFunc(t.Meta.Fates, func(f uimessage.FateRecord) bool { return f.RunID == run })
 }
@@ -214,7 +213,7 @@ func (t *Turn) of(run string) bool {
 // Known reports whether an ingress id was handled before.
 func (s *State) Known(ingressID string) bool { return s.ids.has(ingressID) }
 
-// AppendOpen adds user turns that the store wrote straight to the history.
+// AppendOpen adds user turns that the store appended to the history directly.
 func (s *State) AppendOpen(turns ...Turn) {
 	for _, t := range turns {
 		s.accept(t)
@@ -224,17 +223,16 @@ func (s *State) AppendOpen(turns ...Turn) {
 	s.stored = len(s.History)
 }
 
-// Clean reports whether the journal is empty, so that an idle turn may go straight
-// to the history. What a fold leaves in it is owed, put aside or a stumble.
+// Clean reports whether the journal is empty, so that a turn that arrives in an idle chat may be appended to the
+// history directly. After a checkpoint the journal may still contain undelivered rows, quarantined turns and crashes.
 func (s *State) Clean() bool {
 	return s.facts == 0 && len(s.Outbox) == 0 && len(s.Parked) == 0 && len(s.stumbles) == 0 && len(s.Said) == 0
 }
 
-// HasFacts reports whether the journal holds anything beyond what the last checkpoint left in it.
+// HasFacts reports whether the journal contains facts since the last checkpoint.
 func (s *State) HasFacts() bool { return s.facts > 0 }
 
-// Open are the turns without a fate: those behind the last assistant turn that
-// ended a run, and the lane.
+// Open returns the turns without a fate: those after the last assistant turn that ended a run, and the lane.
 func (s *State) Open() []Turn {
 	var open []Turn
 	for _, t := range s.History[s.answered():] {
@@ -245,7 +243,7 @@ func (s *State) Open() []Turn {
 	return append(open, s.Lane...)
 }
 
-// OpenTurns counts them.
+// OpenTurns returns the number of open turns.
 func (s *State) OpenTurns() int {
 	n := len(s.Lane)
 	for i := s.answered(); i < len(s.History); i++ {
@@ -256,7 +254,7 @@ func (s *State) OpenTurns() int {
 	return n
 }
 
-// answered is how much of the history no open turn is in.
+// answered returns the length of the beginning of the history that has no open turns.
 func (s *State) answered() int {
 	i := len(s.History)
 	for i > 0 && !ended(&s.History[i-1]) {
@@ -269,18 +267,18 @@ func ended(t *Turn) bool {
 	return t.Role == uimessage.RoleAssistant && (t.Meta.Result != "" || t.Meta.Kind == uimessage.KindSummary)
 }
 
-// Counts are the chat's conservation counts. Accepted comes from the arrival
-// numbers, the fates from the ledger: two sources that must agree with what is open.
+// Counts returns the counts of the chat. Accepted comes from the arrival numbers and the fates from the ledger;
+// together with the number of open turns the two must agree.
 func (s *State) Counts() Counts {
 	c := s.counts.clone()
 	c.Accepted = s.Seq
 	return c
 }
 
-// Fates are those of the counts, in no order.
+// Fates iterates over the counts of fates, in no order.
 func (s *State) Fates() iter.Seq2[Fate, int64] { return maps.All(s.counts.Fates) }
 
-// Pending are the rows that are neither delivered nor parked.
+// Pending returns the rows that are neither delivered nor parked.
 func (s *State) Pending() []OutboxRow {
 	var rows []OutboxRow
 	for _, r := range s.Outbox {
@@ -291,7 +289,7 @@ func (s *State) Pending() []OutboxRow {
 	return rows
 }
 
-// Row finds an outbox row; nil when it is settled.
+// Row returns the outbox row with the given key, or nil if it is settled.
 func (s *State) Row(key RowKey) *OutboxRow {
 	for i := range s.Outbox {
 		if s.Outbox[i].Key == key {
@@ -301,13 +299,13 @@ func (s *State) Row(key RowKey) *OutboxRow {
 	return nil
 }
 
-// Has reports whether a turn of the history or the lane has the id.
+// Has reports whether a turn of the history or the lane has the given id.
 func (s *State) Has(turnID string) bool {
 	t, _ := s.find(turnID)
 	return t != nil
 }
 
-// push puts a turn at the end of the history.
+// push appends a turn to the history.
 func (s *State) push(t Turn) {
 	s.turns.add(t.ID)
 	s.noteRequests(t)
@@ -320,9 +318,9 @@ func (s *State) accept(t Turn) {
 	s.Seq = max(s.Seq, t.Meta.Seq)
 }
 
-// find looks a turn up, newest first.
+// find returns a turn by id, and whether the history file contains it. It searches from the newest turn.
 func (s *State) find(id string) (*Turn, bool) {
-	if !s.turns.has(id) { // most ids are new, and histories long
+	if !s.turns.has(id) { // most ids are new, and histories are long
 		return nil, false
 	}
 	for i := len(s.Lane) - 1; i >= 0; i-- {
@@ -338,7 +336,7 @@ func (s *State) find(id string) (*Turn, bool) {
 	return nil, false
 }
 
-// clone copies counts so that their maps are not shared.
+// clone copies counts and their maps.
 func (c Counts) clone() Counts {
 	out := Counts{Accepted: c.Accepted, Fates: map[Fate]int64{}, Egress: map[string]int64{}}
 	maps.Copy(out.Fates, c.Fates)
@@ -346,7 +344,7 @@ func (c Counts) clone() Counts {
 	return out
 }
 
-// Unfolded counts what the next fold moves: a measure of the journal's length.
+// Unfolded returns how much the next checkpoint will move, which is a measure of the journal's length.
 func (s *State) Unfolded() int {
 	return len(s.History) - s.stored + len(s.ledger) + len(s.dirty)
 }

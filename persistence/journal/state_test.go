@@ -28,7 +28,7 @@ func (d *disk) snapshot() Snapshot {
 	return s
 }
 
-// put appends or supersedes, as the history file does when it is read.
+// put appends or replaces a message, like reading the history file does.
 func (d *disk) put(m uimessage.Message) {
 	for i := range d.history {
 		if d.history[i].ID == m.ID {
@@ -39,8 +39,8 @@ func (d *disk) put(m uimessage.Message) {
 	d.history = append(d.history, m)
 }
 
-// chatMachine drives a state and its disk with everything that can happen to a
-// chat, crashes at every step of a fold included.
+// chatMachine applies everything that can happen to a chat to a state and its disk, including crashes at every step of
+// a checkpoint.
 type chatMachine struct {
 	disk  disk
 	state *State
@@ -141,7 +141,7 @@ func (c *chatMachine) Ask(t *rapid.T) {
 	c.finish(run, ResultWaiting, &call).do(t)
 }
 
-// finishing is a finish about to be written.
+// finishing is the end of a run that is about to be written.
 type finishing struct {
 	c *chatMachine
 	f RunFinished
@@ -149,7 +149,7 @@ type finishing struct {
 
 func (f finishing) do(t *rapid.T) { f.c.do(t, f.f) }
 
-// finish ends a run as a chat does: what the message held before is carried on.
+// finish ends a run like a chat does, keeping what the message already contained.
 func (c *chatMachine) finish(run *Run, result Result, ask *uimessage.Tool) finishing {
 	var fates []Settled
 	base, _ := c.state.Turn(run.MessageID)
@@ -179,7 +179,7 @@ func (c *chatMachine) finish(run *Run, result Result, ask *uimessage.Tool) finis
 	return finishing{c, RunFinished{RunID: run.ID, Message: turn.Message, Result: result, Fates: fates, Rows: rows}}
 }
 
-// Decide answers an open request in any way, now and then twice.
+// Decide gives any answer to an open request, sometimes twice.
 func (c *chatMachine) Decide(t *rapid.T) {
 	all := c.state.Requests(func(r Request) bool { return r.Answer == AnswerOpen || r.N%3 == 0 })
 	if len(all) == 0 {
@@ -204,8 +204,8 @@ func (c *chatMachine) closed(id string) bool {
 	return !slices.ContainsFunc(c.state.OpenRequests(), func(a Asked) bool { return a.Request.ID == id })
 }
 
-// GoOn makes decided calls have their outcome: in their message while it is the
-// last, otherwise in a new one, also of a run under way.
+// GoOn carries out decided calls: in their own message if it is the last one, otherwise in a new one, possibly during
+// a run.
 func (c *chatMachine) GoOn(t *rapid.T) {
 	if _, ok := c.state.Continues(); c.state.Run != nil || !ok {
 		c.copyDue(t)
@@ -267,7 +267,7 @@ func (c *chatMachine) Receipt(t *rapid.T) {
 	}
 }
 
-// Stumble notes a panic over a run or an ingress.
+// Stumble records a crash during a run or while handling an ingress.
 func (c *chatMachine) Stumble(t *rapid.T) {
 	f := Stumbled{IngressID: fmt.Sprintf("in%d", rapid.IntRange(c.turns+1, c.turns+2).Draw(t, "ingress"))}
 	if c.state.Run != nil {
@@ -276,8 +276,7 @@ func (c *chatMachine) Stumble(t *rapid.T) {
 	c.do(t, f)
 }
 
-// Park puts an ingress aside that never was a turn, or a turn of the run, which
-// then ends.
+// Park quarantines an ingress that never became a turn, or a turn of the run, which then ends.
 func (c *chatMachine) Park(t *rapid.T) {
 	if run := c.state.Run; run != nil {
 		for _, v := range run.Visible {
@@ -291,7 +290,7 @@ func (c *chatMachine) Park(t *rapid.T) {
 	c.do(t, TurnParked{Turn: turn.Message, Ingress: &Ingress{ID: turn.Meta.IngressID, Seq: turn.Meta.Seq}})
 }
 
-// Unpark retries or drops what was put aside.
+// Unpark retries or drops a quarantined turn.
 func (c *chatMachine) Unpark(t *rapid.T) {
 	if len(c.state.Parked) == 0 {
 		t.Skip("nothing was put aside")
@@ -305,7 +304,7 @@ func (c *chatMachine) Unpark(t *rapid.T) {
 	c.do(t, f)
 }
 
-// Chain lets a bot speak, or another chat.
+// Chain adds a message of a bot or of another chat.
 func (c *chatMachine) Chain(t *rapid.T) {
 	depth := c.state.Depth + 1
 	switch rapid.IntRange(0, 2).Draw(t, "who") {
@@ -334,7 +333,7 @@ func (c *chatMachine) running(t *rapid.T) *Run {
 	return c.state.Run
 }
 
-// Fold moves the journal out; a crash may come after any of its steps.
+// Fold makes a checkpoint. A crash may follow any of its steps.
 func (c *chatMachine) Fold(t *rapid.T) {
 	if c.state.Run != nil {
 		t.Skip("a run is under way")
@@ -381,7 +380,7 @@ func (c *chatMachine) compare(t *rapid.T, s *State) {
 	}
 }
 
-// picture is what of a state must survive a crash.
+// picture returns the part of a state that a crash must not change.
 func picture(s *State) map[string]any {
 	var history, lane, outbox []string
 	for _, t := range s.History {
@@ -408,7 +407,7 @@ func picture(s *State) map[string]any {
 	return map[string]any{"aside": aside, "depth": []int64{s.Depth, s.DepthAt}, "history": history, "lane": lane, "outbox": outbox, "run": run, "seq": s.Seq, "fates": maps.Clone(counts.Fates)}
 }
 
-// Check holds after every step: conservation, and that a crash now changes nothing.
+// Check verifies after every step that the counts balance and that a crash would change nothing.
 func (c *chatMachine) Check(t *rapid.T) {
 	counts := c.state.Counts()
 	var fates int64

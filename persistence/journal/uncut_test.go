@@ -19,8 +19,8 @@ func answered(id, runID, result string) uimessage.Message {
 	return uimessage.Message{ID: id, Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: id}}, Metadata: meta.Append(nil)}
 }
 
-// A turn that waited and was stopped stays stopped when a fold moved everything
-// out and the journal was not cut: it is not open again, and gets no second fate.
+// A queued turn that was stopped stays stopped after a checkpoint whose journal was not cut: it is not open again and
+// gets no second fate.
 func TestUncutFoldKeepsStoppedTurnsStopped(t *testing.T) {
 	live, err := Replay(Snapshot{History: []uimessage.Message{said("u1", 1)}})
 	if err != nil {
@@ -50,8 +50,7 @@ func TestUncutFoldKeepsStoppedTurnsStopped(t *testing.T) {
 	}
 }
 
-// A cut inside of a run that merged turns leaves the first of them without its
-// answer, and open unless somebody closes it.
+// Cutting the history inside a run that merged turns leaves the first turn open, because its answer is removed.
 func TestEndsOpen(t *testing.T) {
 	s, err := Replay(Snapshot{History: []uimessage.Message{
 		said("u1", 1), answered("a1", "r", ""), said("u2", 2), answered("a2", "r", "done"), said("u3", 3),
@@ -66,8 +65,8 @@ func TestEndsOpen(t *testing.T) {
 	}
 }
 
-// A skill that a run loaded stays loaded when a fold moved the run's end out, and
-// the process died before the meta file and the journal were written.
+// A skill that a run loaded stays loaded if a checkpoint moved the end of the run but the process ended before the
+// meta file and the journal were written.
 func TestUncutFoldKeepsPins(t *testing.T) {
 	user := said("u1", 1)
 	live, err := Replay(Snapshot{History: []uimessage.Message{user}})
@@ -84,7 +83,7 @@ func TestUncutFoldKeepsPins(t *testing.T) {
 		StepResponded{RunID: "r", MessageID: "a1", Step: 1, Parts: []uimessage.Part{call("c1"), call("c2"), call("c3")}},
 		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c1"), Skill: messages.SkillOrder{Name: "one", Digest: "d1"}},
 		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c2"), Skill: messages.SkillOrder{Name: "two", Digest: "d2"}},
-		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c3"), Skill: messages.SkillOrder{Name: "one"}}, // away again
+		ToolFinished{RunID: "r", MessageID: "a1", Part: call("c3"), Skill: messages.SkillOrder{Name: "one"}}, // unloaded again
 		RunFinished{RunID: "r", Message: answered("a1", "r", "done"), Result: ResultDone, Fates: []Settled{{TurnID: "u1", Fate: FateAnswered}}},
 	} {
 		records := live.Next(1, f)
@@ -106,8 +105,8 @@ func TestUncutFoldKeepsPins(t *testing.T) {
 	}
 }
 
-// What was put aside and dropped leaves facts in the journal, although nothing of
-// them is left to fold: no turn may go past them into the history.
+// A turn that was quarantined and dropped leaves facts in the journal, although a checkpoint has nothing to move for
+// them. Later turns must not bypass them into the history.
 func TestDroppedTurnIsNotClean(t *testing.T) {
 	s, err := Replay(Snapshot{})
 	if err != nil {
@@ -136,8 +135,8 @@ func TestDroppedTurnIsNotClean(t *testing.T) {
 	}
 }
 
-// A run that goes on in the message of another one closes it with a result before its
-// own end. A crash in the middle of a fold must not take that for the end of the run.
+// A run that continues another run's message closes that message with a result before its own end. After a crash
+// during a checkpoint this must not be taken for the end of the run.
 func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
 	asked := answered("a1", "r1", "waiting")
 	before := []uimessage.Message{said("u1", 1), asked}
@@ -159,7 +158,7 @@ func TestUncutFoldKeepsTheOrderOfARunThatWentOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Of the fold only the first message has come to the disk.
+	// Only the first message of the checkpoint was written.
 	again, err := Replay(Snapshot{History: []uimessage.Message{before[0], live.Fold(1).History[0]}, Journal: journal})
 	if err != nil {
 		t.Fatal(err)

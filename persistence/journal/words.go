@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// SentWords is the text of a call of chat_send that was taken.
+// SentWords returns the text of a successful call of chat_send.
 func SentWords(call uimessage.Tool) (string, bool) {
 	if call.Name != "chat_send" || call.State != uimessage.ToolOutputAvailable {
 		return "", false
@@ -19,8 +19,8 @@ func SentWords(call uimessage.Tool) (string, bool) {
 	return in.Text, err == nil
 }
 
-// Words are what people read of a message: what was sent by tool, if anything was, and
-// otherwise its text, in lines.
+// Words returns what people read of a message: the texts sent by tool if there are any, otherwise the text parts,
+// joined by newlines.
 func Words(m uimessage.Message) string {
 	var sent []string
 	for _, p := range m.Parts {

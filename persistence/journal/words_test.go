@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Previews and titles of contexts are of what people read: what was sent by tool is in the
-// input of its call, and the text beside it went to nobody.
+// Previews and titles of contexts contain what people read: what was sent by tool is in the input of the call, and the
+// text next to it was not sent.
 func TestContextsPreviewWhatWasSaid(t *testing.T) {
 	send := func(text string, state uimessage.ToolState) uimessage.Part {
 		input, err := json.Marshal(map[string]string{"text": text})

@@ -7,26 +7,26 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Claim is somebody who wants to decide about a request for approval.
+// Claim describes a person who wants to decide about a request for approval.
 type Claim struct {
 	ChatKey  messages.ChatKey
 	Platform string // by its full name, for example telegram@work
-	Person   string // the platform's id; empty: not known
+	Person   string // the platform's id; empty if unknown
 	Group    bool   // several people may write in the chat
 	Asker    string // whose turn led to the request
-	Admin    bool   // the platform says that the person administers the chat
+	Admin    bool   // the platform reports the person as an administrator of the chat
 }
 
-// Decider is somebody who may decide and has a private chat with the bot.
+// Decider is a person who may decide and has a private chat with the bot.
 type Decider struct {
 	ChatKey  messages.ChatKey // the private chat
 	ChatType string
 	Person   string // the platform's id
-	Name     string // as last known; empty: not known
+	Name     string // as last known; empty if unknown
 	Role     DeciderRole
 }
 
-// DeciderRole says why somebody may decide.
+// DeciderRole says why a person may decide.
 type DeciderRole string
 
 // The roles of deciders.
@@ -34,14 +34,14 @@ const (
 	DeciderOwner    DeciderRole = "owner"
 	DeciderApprover DeciderRole = "approver"
 	DeciderAdmin    DeciderRole = "admin"
-	DeciderAsker    DeciderRole = "asker" // whose chat a task belongs to
+	DeciderAsker    DeciderRole = "asker" // the person whose chat a task belongs to
 )
 
-// maxNamed is how many of those who are asked in private are named.
+// maxNamed is how many of the people asked in private are named.
 const maxNamed = 3
 
-// WhoIsAsked names those who are asked in private, in English and Chinese; empty: nobody.
-// Names are shown as plain words.
+// WhoIsAsked names the people who are asked in private, in English and Chinese. It is empty for an empty list. Markup
+// in names has no effect.
 func WhoIsAsked(list []Decider) (en, zh string) {
 	if len(list) == 0 {
 		return "", ""
@@ -67,7 +67,7 @@ func WhoIsAsked(list []Decider) (en, zh string) {
 	}
 	zh = strings.Join(zhNames, "、")
 	if ShortName(list[0].Name) != "" {
-		zh = " " + zh // a name is set off from the words before it
+		zh = " " + zh // a space separates the name from the words before it
 	}
 	return en, zh
 }

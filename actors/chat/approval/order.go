@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// parseAboutGrants reads what follows /approvals: nothing, `revoke g1 g2`, `revoke all`.
-// A number needs no g here, since requests are not revoked.
+// parseAboutGrants parses the arguments of /approvals: nothing, `revoke g1 g2`, or `revoke all`. The g is optional,
+// because requests cannot be revoked.
 func parseAboutGrants(args string) Order {
 	words := strings.Fields(strings.NewReplacer(",", " ", "，", " ", "、", " ").Replace(strings.ToLower(args)))
 	if len(words) == 0 || !slices.Contains([]string{"revoke", "撤销", "撤回", "收回"}, words[0]) {
@@ -28,19 +28,19 @@ func parseAboutGrants(args string) Order {
 	return o
 }
 
-// Order is a command about requests.
+// Order is a command about requests for approval.
 type Order struct {
 	Approves, Lists, Revokes, All bool
-	Folder                        bool // approves, and the folder of the files for a time
+	Folder                        bool // approves, and allows the folder of the files for a time
 
 	Numbers []int
-	args    string // of a denial; a reason may begin with a number
+	args    string // arguments of a denial, whose reason may begin with a number
 	Reason  string
 	Unclear bool
 }
 
-// ParseOrder reads `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder`, `/deny 2 reason`,
-// to a bot of the name self. Without a number it is about the only request that is open.
+// ParseOrder parses `/approvals`, `/approvals revoke g1`, `/approve 1 2`, `/approve all`, `/approve 1 folder` and
+// `/deny 2 reason`, sent to a bot with the name self. Without a number a command refers to the only open request.
 func ParseOrder(text, self string) (o Order, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
 	if !ok {
@@ -49,7 +49,7 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 	name, args, _ := strings.Cut(rest, " ")
 	name, bot, to := strings.Cut(strings.ToLower(name), "@") // /approve@bot
 	if to && (self == "" || !strings.EqualFold(bot, self)) {
-		return o, false // it is another bot's
+		return o, false // the command is for another bot
 	}
 	switch name {
 	case "approvals":
@@ -86,7 +86,7 @@ func ParseOrder(text, self string) (o Order, ok bool) {
 	return o, true
 }
 
-// behind is what follows the first n words of the arguments of an order.
+// behind returns the arguments of a command after the first n words.
 func behind(args string, n int) string {
 	const between = " ,，、：\t\n"
 	for range n {
@@ -96,8 +96,8 @@ func behind(args string, n int) string {
 	return strings.Trim(args, between)
 }
 
-// WithReason lets the reason of a denial begin at the first number that no open request
-// has, if there are words after it: "/deny 1 2 files are too many".
+// WithReason begins the reason of a denial at the first number that is not an open request, if words follow it: "/deny
+// 1 2 files are too many".
 func (o Order) WithReason(open []journal.Asked) Order {
 	if o.Approves || o.Reason == "" {
 		return o
@@ -113,7 +113,7 @@ func (o Order) WithReason(open []journal.Asked) Order {
 	return o
 }
 
-// Pick finds the requests that a command is about; false: they are not clear.
+// Pick returns the requests that a command refers to. It returns false if that is not clear.
 func (o Order) Pick(open []journal.Asked) ([]journal.Asked, bool) {
 	switch {
 	case o.Unclear:

@@ -9,10 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxName is how much of a name people are shown, in characters.
+// maxName is the length to which names are cut, in characters.
 const maxName = 40
 
-// ReferredWords ask the person of a private chat about a request of another one.
+// ReferredWords asks the person of a private chat about a request of another chat.
 func ReferredWords(g journal.ReferredRequest, zh bool) string {
 	n, a := strconv.Itoa(g.N), g.Asked()
 	if zh {
@@ -21,8 +21,7 @@ func ReferredWords(g journal.ReferredRequest, zh bool) string {
 	return "#" + n + ": " + FromWhere(g, false) + MeansThere(g, false) + "\n\n" + WhatOf(a, false) + ExactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + ". Without an answer it expires in 30 minutes."
 }
 
-// FromWhere says whose request it is. Names are people's own words: they are quoted, cut
-// and free of anything that is not plain text.
+// FromWhere says whose request it is. Names are chosen by people, so they are quoted, cut and reduced to plain text.
 func FromWhere(g journal.ReferredRequest, zh bool) string {
 	who, where := Quoted(g.AskerName, g.Asker), Quoted(g.ChatTitle, "")
 	task := Quoted(g.TaskTitle, "")
@@ -53,8 +52,8 @@ func FromWhere(g journal.ReferredRequest, zh bool) string {
 	return who + " asked for this in their private chat with me, and it needs your approval."
 }
 
-// MeansThere says what the words of a request mean that was made in another chat, where they
-// would mean this chat and its person; empty: there are none.
+// MeansThere explains words such as “this chat” and “you” in a request from another chat, where they would be misread.
+// It is empty if the request has no such words.
 func MeansThere(g journal.ReferredRequest, zh bool) string {
 	said := WordsOf(g.Asked(), zh)
 	text := said.What + " " + said.Risk
@@ -91,7 +90,7 @@ func MeansThere(g journal.ReferredRequest, zh bool) string {
 	return strings.Join(out, "")
 }
 
-// Quoted is a name as people are shown it; empty: there is none.
+// Quoted returns a name in quotes, or the alternative if the name is blank. It is empty if both are blank.
 func Quoted(name, otherwise string) string {
 	if strings.TrimSpace(name) == "" {
 		name = otherwise
@@ -102,7 +101,7 @@ func Quoted(name, otherwise string) string {
 	return "“" + ShortName(name) + "”"
 }
 
-// ShortName is a name in one line of plain text, cut to a length that fits a sentence.
+// ShortName returns a name as one line of plain text, cut to a length that fits a sentence.
 func ShortName(name string) string {
 	r := []rune(strings.Join(strings.Fields(name), " "))
 	cut := len(r) > maxName
@@ -113,7 +112,7 @@ func ShortName(name string) string {
 	return words
 }
 
-// ForWhom continues an English sentence with who asked; for a task it is empty.
+// ForWhom continues an English sentence with the person who asked. It is empty for a task.
 func ForWhom(task bool, who string) string {
 	if task || who == "" {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Digest binds an approval to the tool, the exact input that people were shown, and
-// what the tool says that would take effect beside it.
+// Digest binds an approval to the tool, to the exact input that people were shown, and to what else the tool reports
+// as part of the effect.
 func Digest(name string, input json.RawMessage, bind string) string {
 	text := append([]byte(name+"\n"), loop.Canonical(input)...)
 	if bind != "" {
@@ -32,10 +32,10 @@ func Bound(r journal.Request, call uimessage.Tool) bool {
 	return r.Digest == Digest(call.Name, call.Input, r.Bind)
 }
 
-// maxHead is how much of a request that was shown before is shown again, in characters.
+// maxHead is how much of a request is shown when it is listed again, in characters.
 const maxHead = 80
 
-// DecideThese asks for a decision about requests that are listed below it.
+// DecideThese asks for a decision about the requests listed below it.
 func DecideThese(list []journal.Asked) notices.Text {
 	n := strconv.Itoa(list[0].Request.N)
 	if len(list) == 1 {
@@ -47,7 +47,7 @@ func DecideThese(list []journal.Asked) notices.Text {
 	}
 }
 
-// WordsOf are the words of a request in a language.
+// WordsOf returns the words of a request in a language.
 func WordsOf(a journal.Asked, zh bool) messages.Words {
 	if zh && a.Request.Chinese.What != "" {
 		return a.Request.Chinese
@@ -55,7 +55,7 @@ func WordsOf(a journal.Asked, zh bool) messages.Words {
 	return a.Request.Words
 }
 
-// WhatOf is a request in plain sentences.
+// WhatOf returns a request in plain sentences.
 func WhatOf(a journal.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	said := WordsOf(a, zh)
@@ -74,11 +74,11 @@ func WhatOf(a journal.Asked, zh bool) string {
 	return visible.Sentence(said.What) + "\n\n" + visible.Sentence(said.Risk)
 }
 
-// ExactOf is what exactly would take effect, whole, below the sentences; it is empty where
-// those say it all.
+// ExactOf returns exactly and completely what would take effect, to follow the sentences. It is empty if the sentences
+// already say everything.
 func ExactOf(a journal.Asked) string {
 	exact := a.Request.Exact
-	if exact == "" && a.Request.What == "" { // a request of an older version
+	if exact == "" && a.Request.What == "" { // a request from an older version
 		call, _ := a.Turn.Call(a.Request.CallID)
 		exact = visible.Text(tool.Lines(call.Input))
 	}
@@ -88,7 +88,7 @@ func ExactOf(a journal.Asked) string {
 	return "\n\n" + visible.Block("", exact)
 }
 
-// HeadOf is a request in a few words.
+// HeadOf returns a request in a few words.
 func HeadOf(a journal.Asked, zh bool) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	said := WordsOf(a, zh)
@@ -110,7 +110,7 @@ func HeadOf(a journal.Asked, zh bool) string {
 	return "**" + visible.Sentence(said.Title) + "** " + words
 }
 
-// ToolTitle is what people know a tool by.
+// ToolTitle returns the name by which people know a tool.
 func ToolTitle(call uimessage.Tool) string {
 	name := visible.Block("", visible.Text(call.Name))
 	if !strings.ContainsAny(call.Name, "`\n") {
@@ -122,16 +122,16 @@ func ToolTitle(call uimessage.Tool) string {
 	return name
 }
 
-// pathOf is the file that a call names.
+// pathOf returns the file that a call names.
 func pathOf(input json.RawMessage) string {
 	var in struct {
 		Path string `json:"path"`
 	}
-	_ = json.Unmarshal(input, &in) // anything else names none
+	_ = json.Unmarshal(input, &in) // any other input names no file
 	return in.Path
 }
 
-// IDsOf are the ids of requests, in their order.
+// IDsOf returns the ids of requests, in order.
 func IDsOf(list []journal.Asked) []string {
 	ids := []string{}
 	for _, a := range list {
@@ -140,7 +140,7 @@ func IDsOf(list []journal.Asked) []string {
 	return ids
 }
 
-// NameOf is what people may call a request by beside its number.
+// NameOf returns what people may use instead of the number to name a request.
 func NameOf(a journal.Asked) string {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	switch {

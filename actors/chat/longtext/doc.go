@@ -1,3 +1,3 @@
-// Package longtext cuts long texts into pages that fit a platform's messages, reads
-// what people say to see more of them, and writes out what a tool said as text. It is pure.
+// Package longtext cuts long texts into pages that fit a platform's messages, recognizes the phrases that ask for more
+// pages, and formats tool output as text. It is pure.
 package longtext

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// maxNested is how deep results are written out; what is deeper is left out.
+// maxNested is the depth to which results are formatted. Deeper values are left out.
 const maxNested = 32
 
-// Said is what a tool said, for people.
+// Said is the output of a tool in a form for people.
 type Said struct {
 	Text  string
-	Whole string // where all of it is kept; empty: nowhere else
-	// archive has the message as it was before large outputs were left out.
+	Whole string // pointer to the full output; empty if it is not kept
+	// Archive holds the original message if a large output was left out.
 	Archive string
 }
 
-// SaidBy reads a result: a text is taken as it is, as is the member output of a
-// result that has one; the rest is written line by line. Nobody is shown JSON.
+// SaidBy formats a tool result: a text is used as it is, and so is the member output if there is one. Everything else
+// is formatted line by line, because people should not read JSON.
 func SaidBy(output json.RawMessage) Said {
 	output = bytes.TrimSpace(output)
 	if len(output) == 0 || bytes.Equal(output, []byte("null")) {
@@ -56,7 +56,7 @@ func SaidBy(output json.RawMessage) Said {
 	return Said{Text: b.String()}
 }
 
-// written writes the next value of a JSON text as lines. What breaks off ends there.
+// written formats the next value of a JSON text as lines. It stops at the first syntax error.
 func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
 	tok, err := dec.Token()
 	if err != nil {
@@ -84,7 +84,7 @@ func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
 	var deep strings.Builder
 	into := b
 	if depth > maxNested {
-		into = &deep // and dropped
+		into = &deep // discarded
 	}
 	for dec.More() {
 		name := "-"
@@ -98,7 +98,7 @@ func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
 		written(into, dec, name, min(depth, maxNested))
 		deep.Reset()
 	}
-	_, _ = dec.Token() // what closes it
+	_, _ = dec.Token() // the closing delimiter
 }
 
 func sep(key string) string {
@@ -108,7 +108,7 @@ func sep(key string) string {
 	return " "
 }
 
-// Fenced is a text as a block of code, which nothing in it can end.
+// Fenced returns a text as a code block that the text itself cannot end.
 func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

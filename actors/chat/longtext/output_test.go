@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What tools say is shown as they said it, or line by line; JSON is shown to nobody.
+// Tool output is shown as text, or line by line, but never as JSON.
 func TestSaidBy(t *testing.T) {
 	for _, tt := range []struct {
 		name, output string

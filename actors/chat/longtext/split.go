@@ -10,24 +10,23 @@ const MaxParts = 4
 
 // Splitter cuts texts into pages. It is pure.
 type Splitter struct {
-	MaxText int // UTF-16 units of a message
+	MaxText int // length of a message in UTF-16 units
 	Parts   func(text string) int
 }
 
-// Long reports whether a text takes more messages than a page may.
+// Long reports whether a text needs more messages than one page may take.
 func (s Splitter) Long(text string) bool {
 	switch n := Units(text, (MaxParts+2)*s.MaxText); {
 	case n <= s.MaxText:
 		return false
 	case n > (MaxParts+2)*s.MaxText:
-		return true // markup that is not shown is no sixth of a text that people read
+		return true // invisible markup is less than a sixth of a readable text
 	}
 	return s.Parts(text) > MaxParts
 }
 
-// Page is the text of the page that begins at a place, and where the next one
-// begins: at the end of the text, if this is the last. tail goes with the page when
-// it is not the last one.
+// Page returns the page that begins at an offset, and the offset of the next page, which is the length of the text
+// after the last page. The caller appends tail to every page but the last.
 func (s Splitter) Page(text string, at int, tail string) (body string, end int) {
 	open := FenceAt(text, at)
 	rest := open + text[at:]
@@ -48,11 +47,11 @@ func (s Splitter) Page(text string, at int, tail string) (body string, end int) 
 	}
 }
 
-// maxCuts bounds how often a page is made shorter.
+// maxCuts is how often a page is shortened before it is accepted.
 const maxCuts = 20
 
-// Cut is where the text is best cut so that at most so many units come before: behind
-// a paragraph, a line, a word, and at least behind its first character.
+// Cut returns the best offset at which to cut a text so that at most room UTF-16 units come before it: after a
+// paragraph, a line or a word, and at least after the first character.
 func Cut(text string, room int) int {
 	end := len(prefix(text, room))
 	if end == len(text) {
@@ -69,7 +68,7 @@ func Cut(text string, room int) int {
 	return end
 }
 
-// prefix is the longest beginning of a text of at most so many UTF-16 units.
+// prefix returns the longest prefix of a text with at most room UTF-16 units.
 func prefix(text string, room int) string {
 	n := 0
 	for i, r := range text {
@@ -84,7 +83,7 @@ func prefix(text string, room int) string {
 	return text
 }
 
-// Units are the UTF-16 units of a text, counted a little beyond most.
+// Units counts the UTF-16 units of a text. It stops soon after the count exceeds most.
 func Units(text string, most int) int {
 	n := 0
 	for _, r := range text {
@@ -99,7 +98,7 @@ func Units(text string, most int) int {
 	return n
 }
 
-// FenceAt is the line that opened the block of code that a place is in; empty: none.
+// FenceAt returns the line that opened the code block at an offset, or empty if the offset is not in one.
 func FenceAt(text string, at int) string {
 	open := ""
 	for line := range strings.Lines(text[:at]) {
@@ -119,7 +118,7 @@ func FenceAt(text string, at int) string {
 	return open + "\n"
 }
 
-// closing is the fence that a line begins with; empty: it begins with none.
+// closing returns the fence at the beginning of a line, or empty.
 func closing(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// bySize counts a part for so many UTF-16 units.
+// bySize counts one part for each most UTF-16 units.
 func bySize(most int) Splitter {
 	return Splitter{most, func(text string) int { return (Units(text, 1<<30) + most - 1) / most }}
 }
 
-// pagesOf are all pages of a text, with the tail where there is one.
+// pagesOf returns all pages of a text, with the tail where it applies.
 func pagesOf(t *testing.T, s Splitter, text, tail string) []string {
 	t.Helper()
 	var out []string
@@ -50,7 +50,7 @@ func TestPagesHoldTheWholeText(t *testing.T) {
 	}
 }
 
-// A block of code that a page cuts is closed there and opened on the next one.
+// A code block that is split between pages is closed on the first and reopened on the second.
 func TestPagesKeepCode(t *testing.T) {
 	text := "See:\n\n```go\n" + strings.Repeat("x := 1 // a line\n", 60) + "```\n\nDone."
 	pages := pagesOf(t, bySize(100), text, " (more)")
@@ -70,7 +70,7 @@ func TestPagesKeepCode(t *testing.T) {
 	}
 }
 
-// What fits four messages is no matter for pages.
+// A text that fits into four messages is not paged.
 func TestLong(t *testing.T) {
 	s := bySize(100)
 	for n, want := range map[int]bool{0: false, 100: false, 101: false, 400: false, 401: true, 5000: true} {

@@ -2,23 +2,23 @@ package longtext
 
 import "strings"
 
-// Wish is what people say about pages.
+// Wish is a person's request for pages.
 type Wish string
 
-// What people may want: nothing of the kind, the next page, or all that is left.
+// The possible wishes: none, the next page, or everything that is left.
 const (
 	None Wish = ""
 	Next Wish = "next"
 	All  Wish = "all"
 )
 
-// WishOf reads a whole message; what is more than a phrase is none.
+// WishOf interprets a whole message. A message that is more than such a phrase is no wish.
 func WishOf(text string) Wish {
 	text = strings.TrimSpace(text)
 	if len(text) > 128 {
 		return None
 	}
-	if strings.HasPrefix(text, "@") { // in a group the bot is named
+	if strings.HasPrefix(text, "@") { // in a group the message names the bot
 		if _, rest, ok := strings.Cut(text, " "); ok {
 			text = rest
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// What the record of a run keeps, at most.
+// Limits of the entry that the run log keeps for a run.
 const (
 	entryWords = 300 // characters of the request and of the answer
-	entryInput = 120 // characters of a call's input, and of an error
+	entryInput = 120 // characters of a call's input and of an error
 	entryCalls = 12
-	entryTurns = 64 // turns of the history that are looked at
+	entryTurns = 64 // turns of the history that are searched
 )
 
-// recordRun tells the log of runs what a run came to. Its end is durable.
+// recordRun adds a finished run to the run log. The end of the run is already durable.
 func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string) {
 	if !c.RecordsRuns {
 		return
@@ -44,11 +44,11 @@ func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string)
 	c.effect(RunEnded{entry})
 }
 
-// turnsOf are the user turns that a run answered, and its own messages, in order.
-// Only the end of the history is looked at, however long that is.
+// turnsOf returns, in order, the user turns that a run answered and the run's own messages. It searches only the last
+// entryTurns turns of the history.
 func (c *Chat) turnsOf(run *journal.Run) []journal.Turn {
 	var turns []journal.Turn
-	missing := cmp.Or(len(run.Visible), -1) // none: it went on in a message
+	missing := cmp.Or(len(run.Visible), -1) // -1: the run saw no new turns because it continues an earlier message
 	for i := len(c.state.History) - 1; i >= max(0, len(c.state.History)-entryTurns) && missing != 0; i-- {
 		t := c.state.History[i]
 		switch {
@@ -63,8 +63,8 @@ func (c *Chat) turnsOf(run *journal.Run) []journal.Turn {
 	return turns
 }
 
-// addParts takes the calls of a message into the entry, and returns what was said,
-// be it as text or by a tool that sends words.
+// addParts adds the tool calls of a message to the entry. It returns the words that were said, either as text or
+// through a tool that sends words.
 func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []string) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -98,8 +98,8 @@ func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []strin
 	return said
 }
 
-// beginning is the beginning of a text in one line, at most n characters and a mark.
-// It never looks at more of the text than that may need.
+// beginning returns the first n characters of a text as one line, with an ellipsis if the text is longer. The work
+// does not grow with the length of the text.
 func beginning(text string, n int) string {
 	var b strings.Builder
 	blank, count := false, 0

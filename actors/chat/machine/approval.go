@@ -11,16 +11,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// approvalTime is how long a request waits for a person.
+// approvalTime is how long a request stays open before it expires.
 const approvalTime = 30 * time.Minute
 
-// maxOpen is how many requests of a chat may wait.
+// maxOpen is how many requests may be open in a chat.
 const maxOpen = 10
 
-// expiryDue: a request may have waited long enough.
+// expiryDue is the timer message for the first expiring request.
 type expiryDue struct{}
 
-// decideApproval takes decisions by id.
+// decideApproval handles decisions that name requests by id.
 func (c *Chat) decideApproval(msg messages.DecideApproval) {
 	if c.waitToDecide(msg) || c.pressElsewhere(msg) {
 		return
@@ -58,7 +58,7 @@ func (c *Chat) decideApproval(msg messages.DecideApproval) {
 	c.decided(facts)
 }
 
-// judge says what a decision is worth, and the fact that it makes.
+// judge validates a decision. It returns the outcome and the fact to record if the outcome is DecisionDone.
 func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
 	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
 	fact := journal.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason}
@@ -72,9 +72,9 @@ func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.Dec
 		fact.MessageID = a.Turn.ID
 		out.Is, out.By, out.ByName, out.Answer = c.worth(a), a.Request.By, a.Request.ByName, string(a.Request.Answer)
 		if out.Is == messages.DecisionDone && !strings.HasPrefix(a.Request.Digest, d.Digest) {
-			out.Is = messages.DecisionUnknown // they saw something else
+			out.Is = messages.DecisionUnknown // the person saw a different request
 		}
-	case d.Digest == "" && c.asking(d.ApprovalID): // by the run under way, which has not ended yet
+	case d.Digest == "" && c.asking(d.ApprovalID): // asked by the run in progress
 		fact.MessageID = c.state.Run.MessageID
 		out.Is = messages.DecisionDone
 	}
@@ -86,7 +86,7 @@ func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.Dec
 	return fact, out
 }
 
-// worth is what a decision on a known request is worth now.
+// worth returns the outcome that a decision on a known request has now.
 func (c *Chat) worth(a journal.Asked) messages.DecisionIs {
 	call, ok := a.Turn.Call(a.Request.CallID)
 	switch {
@@ -102,8 +102,8 @@ func (c *Chat) worth(a journal.Asked) messages.DecisionIs {
 	return messages.DecisionDone
 }
 
-// approves is the request that a decision approves; none: it is denied, or not
-// durable yet.
+// approves returns the request that a decision approves. It is empty if the decision denies, or if the request is not
+// yet in the journal.
 func (c *Chat) approves(d journal.ApprovalDecided) []journal.Request {
 	var out []journal.Request
 	if d.Answer == journal.AnswerApproved {
@@ -114,8 +114,7 @@ func (c *Chat) approves(d journal.ApprovalDecided) []journal.Request {
 	return out
 }
 
-// asking reports whether the run under way holds the request in a response that
-// is durable.
+// asking reports whether a durable response of the run in progress contains the request.
 func (c *Chat) asking(approvalID string) bool {
 	return c.state.Run != nil && slices.ContainsFunc(c.state.Run.Parts, func(p uimessage.Part) bool {
 		t, ok := p.(uimessage.Tool)
@@ -123,8 +122,8 @@ func (c *Chat) asking(approvalID string) bool {
 	})
 }
 
-// late reports whether an answer can no longer take effect in the message that
-// asked: another one follows it, or will.
+// late reports whether a decision can no longer take effect in the message that asked, because another message follows
+// it or will follow it.
 func (c *Chat) late(messageID string) bool {
 	if run := c.state.Run; run != nil {
 		return run.MessageID != messageID
@@ -132,7 +131,7 @@ func (c *Chat) late(messageID string) bool {
 	return !c.state.IsLast(messageID)
 }
 
-// decided tells of decisions.
+// decided reports decisions to the audit log, the metrics and the watchers.
 func (c *Chat) decided(facts []journal.Fact) {
 	for _, f := range facts {
 		if d, ok := f.(journal.ApprovalDecided); ok {
@@ -141,7 +140,7 @@ func (c *Chat) decided(facts []journal.Fact) {
 	}
 }
 
-// tellDecided tells the audit log and readers.
+// tellDecided reports one decision to the audit log, the metrics and the watchers.
 func (c *Chat) tellDecided(d journal.ApprovalDecided) {
 	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
 	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
@@ -158,14 +157,14 @@ func (c *Chat) tellDecided(d journal.ApprovalDecided) {
 	c.eventFrame("approval", 0, string(d.Answer))
 }
 
-// expired reports whether a request has waited too long: by the time that passed
-// while the chat was up, and by the wall clock across restarts.
+// expired reports whether the deadline of a request has passed. See armExpiry for how the deadline is set.
 func (c *Chat) expired(r journal.Request, now time.Time) bool {
 	d, ok := c.deadlines[r.ID]
 	return ok && !now.Before(d)
 }
 
-// armExpiry knows when each open request expires, and waits for the first.
+// armExpiry sets a deadline on this process's clock for each new open request, never more than approvalTime from now
+// even if the wall clock says otherwise, and arms the timer for the earliest one.
 func (c *Chat) armExpiry() {
 	now, first := c.now(), time.Time{}
 	deadlines := map[string]time.Time{}
@@ -190,23 +189,23 @@ func (c *Chat) armExpiry() {
 	c.expiry = first
 }
 
-// expire ends requests that nobody decided in time. No run follows.
+// expire ends the requests whose deadline has passed without a decision. No run follows.
 func (c *Chat) expire() {
 	now := c.now()
-	c.expiry, c.lookedAt = time.Time{}, 0 // its timer has fired; that of the next request is set again
+	c.expiry, c.lookedAt = time.Time{}, 0 // the timer has fired; armExpiry sets the next one
 	list := slices.DeleteFunc(c.state.OpenRequests(), func(a journal.Asked) bool { return !c.expired(a.Request, now) })
 	c.endRequests(list, journal.AnswerExpired, reasonExpired, c.expiredWords)
 }
 
-// capOpen withdraws the oldest requests when too many wait.
+// capOpen withdraws the oldest open requests when there are more than maxOpen.
 func (c *Chat) capOpen() {
 	if open := c.state.OpenRequests(); len(open) > maxOpen {
 		c.endRequests(open[:len(open)-maxOpen], journal.AnswerWithdrawn, reasonCrowded, c.crowdedWords)
 	}
 }
 
-// endRequests ends requests that no person decided, and says so to the chat; without words
-// only where the request is shown.
+// endRequests ends requests without a person's decision and sends the given words to the chat. If words is nil, the
+// end is only shown where the request itself is shown.
 func (c *Chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(journal.Asked) string) {
 	var facts []journal.Fact
 	var rows []journal.Row

@@ -9,12 +9,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// about is what a person's message is about, as far as its place and what it answers
-// tell.
+// about is the set of requests that a person's message refers to, as far as its position in the chat and the message
+// it replies to can tell.
 type about struct{ bind.Bound }
 
-// about finds what a message is about. It goes by what is durable: the receipts of the
-// rows that showed requests, and in a chat without an outbox what its readers saw last.
+// about finds what a message refers to. It uses only durable data: the receipts of the rows that showed requests, and
+// in a chat without an outbox what its readers saw last.
 func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 	if !c.via.Outbox {
 		return c.read()
@@ -35,14 +35,14 @@ func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 	}
 	return about{bind.Of(rows, bind.Words{
 		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
-		// In a thread that is no chat of its own nothing tells what the bot said there last.
+		// In a thread that is not a chat of its own, we do not know what the bot said there last.
 		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
 	})}
 }
 
-// read is what words are about where people read the history itself, as it comes: the
-// newest message, if nothing is being said, and no answer of the host's came after it.
-// What the history holds was shown.
+// read returns what words refer to in a chat whose readers see the history itself as it is written: the requests of
+// the newest message, unless a run is in progress or the host has answered since. Everything in the history counts as
+// shown.
 func (c *Chat) read() about {
 	var b bind.Bound
 	b.Seen = approval.IDsOf(c.openHere())
@@ -52,8 +52,8 @@ func (c *Chat) read() about {
 	return about{b}
 }
 
-// single is the request that a message is about which answers a row that showed nothing
-// else; nil: it is not so, or nothing else is open.
+// single returns the one request that a message refers to if the message replies to a row that showed only that
+// request while others are open. Otherwise it returns nil.
 func (a about) single(open []journal.Asked) []journal.Asked {
 	if !a.Answers || len(a.List) != 1 || len(open) < 2 {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// byPerson is the rule of a call that a person agreed to.
+// byPerson is the audit rule of a call that a person approved.
 const byPerson = "approved"
 
-// tellRuled tells the audit log of calls that a rule lets run, before they begin.
+// tellRuled writes the calls that a rule allows to the audit log before they begin.
 func (c *Chat) tellRuled(calls []messages.CallIntent, m uimessage.Message) {
 	for _, call := range calls {
 		part, ok := toolPart(m, call.CallID)
@@ -23,7 +23,7 @@ func (c *Chat) tellRuled(calls []messages.CallIntent, m uimessage.Message) {
 	}
 }
 
-// tellApproved tells the audit log of calls that a person agreed to, before they begin.
+// tellApproved writes the calls that a person approved to the audit log before they begin.
 func (c *Chat) tellApproved(parts []uimessage.Part) {
 	for _, p := range parts {
 		t, ok := p.(uimessage.Tool)
@@ -35,7 +35,7 @@ func (c *Chat) tellApproved(parts []uimessage.Part) {
 	}
 }
 
-// tellBegun notes that a call may begin to have its effect.
+// tellBegun records in the audit log that a call may begin to take effect.
 func (c *Chat) tellBegun(e AuditEntry) {
 	e.Event, e.Result = "execution", "begun"
 	if run := c.state.Run; run != nil {
@@ -45,7 +45,7 @@ func (c *Chat) tellBegun(e AuditEntry) {
 	c.audit(e)
 }
 
-// tellEnded notes how a call ended that a person or a rule let run.
+// tellEnded records the result of a call that a person or a rule allowed.
 func (c *Chat) tellEnded(callID, result string) {
 	if e, ok := c.allowed[callID]; ok {
 		delete(c.allowed, callID)
@@ -54,7 +54,7 @@ func (c *Chat) tellEnded(callID, result string) {
 	}
 }
 
-// tellUnknown notes calls that were given up: what came of them is not known.
+// tellUnknown records abandoned calls, whose result is not known.
 func (c *Chat) tellUnknown(parts []uimessage.Part) {
 	for _, p := range parts {
 		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolOutputError && len(c.allowed) > 0 {
@@ -63,7 +63,7 @@ func (c *Chat) tellUnknown(parts []uimessage.Part) {
 	}
 }
 
-// tellInterrupted notes a call that a crash interrupted.
+// tellInterrupted records a call that a crash interrupted.
 func (c *Chat) tellInterrupted(t uimessage.Tool, r journal.Request) {
 	e := AuditEntry{Event: "execution", Name: t.Name, Call: t.ToolCallID, Digest: r.Digest, By: r.By, Result: "unknown"}
 	if e.Digest == "" {

@@ -8,12 +8,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// outcomeDelay is how long buttons stay after the end, so that who pressed one reads the
-// answer to that first.
+// outcomeDelay is how long buttons stay after a request has ended, so that the person who pressed one sees the reply
+// to the press first.
 const outcomeDelay = 500 * time.Millisecond
 
-// outcomesOf are the requests that a message with buttons asks about, and how many of
-// them have ended.
+// outcomesOf returns the requests that a message with buttons asks about, and how many of them have ended.
 func (c *Chat) outcomesOf(b journal.ButtonRow) (asks []messages.AskOutcome, ended int) {
 	for _, a := range b.Asks {
 		answer, by, name := c.state.HowEnded(a.ApprovalID)
@@ -23,8 +22,7 @@ func (c *Chat) outcomesOf(b journal.ButtonRow) (asks []messages.AskOutcome, ende
 	return asks, ended
 }
 
-// outcomesOwed counts the messages that people see with buttons for a request which has
-// ended.
+// outcomesOwed counts the messages that still show buttons for a request that has ended.
 func (c *Chat) outcomesOwed() (n int) {
 	for _, b := range c.state.Buttons {
 		if _, ended := c.outcomesOf(b); ended > 0 && c.via.Ref != nil {
@@ -34,7 +32,7 @@ func (c *Chat) outcomesOwed() (n int) {
 	return n
 }
 
-// owed counts what people or other chats still have to be shown beside the outbox.
+// owed counts the updates, apart from the outbox, that people or other chats have yet to receive.
 func (c *Chat) owed() int {
 	n := c.outcomesOwed()
 	for _, r := range c.state.Referrals {
@@ -44,8 +42,8 @@ func (c *Chat) owed() int {
 	return n
 }
 
-// showOutcomes has buttons give way to how the requests ended, whatever ended them. What
-// was shown is told by the adapter; until then it is sent again.
+// showOutcomes replaces the buttons of ended requests with their outcome. It sends the update again until the adapter
+// confirms it with OutcomesShown.
 func (c *Chat) showOutcomes(now time.Time, wanted map[string]bool) {
 	if c.via.Ref == nil {
 		return
@@ -67,11 +65,11 @@ func (c *Chat) showOutcomes(now time.Time, wanted map[string]bool) {
 	}
 }
 
-// outcomesShown notes what people see. When all of a message's requests have ended,
-// nothing is left to show there.
+// outcomesShown records that people see the outcomes. Once all requests of a message have ended, the message needs no
+// further update.
 func (c *Chat) outcomesShown(msg messages.OutcomesShown) {
 	if msg.Retry {
-		return // it is sent again
+		return // showOutcomes sends it again
 	}
 	for _, b := range c.state.Buttons {
 		if b.Key != rowKey(msg.Row) {
@@ -80,7 +78,7 @@ func (c *Chat) outcomesShown(msg messages.OutcomesShown) {
 		put(&c.shownEnds, b.Key, msg.Ended)
 		if msg.Ended >= len(b.Asks) {
 			delete(c.shownEnds, b.Key)
-			c.offer(journal.ButtonsSettled{Key: b.Key}) // else it is shown once more
+			c.offer(journal.ButtonsSettled{Key: b.Key}) // if refused, it is shown once more
 		}
 		return
 	}

@@ -19,21 +19,21 @@ import (
 const (
 	// maxGrant is how long a grant lasts at most.
 	maxGrant = time.Hour
-	// maxStanding is how much people may have agreed to under rules of the operator's;
-	// the oldest goes, and asks again.
+	// maxStanding is how many grants without an end a chat keeps. Above it the oldest is dropped, and its commands ask
+	// again.
 	maxStanding = 200
 )
 
-// grants are what people allowed in the chat for a time. They are read when they
-// are needed first.
+// grants are what people have allowed in the chat, for a time or under an operator's rule. They are loaded on first
+// use.
 type grants struct {
 	read bool
 	list []persistence.Grant
-	ends map[string]time.Time // by id, on the clocks of this process
+	ends map[string]time.Time // by id, on the clock of this process
 }
 
-// readGrants reads what an earlier activation saved. What cannot be read allows
-// nothing.
+// readGrants loads the grants that an earlier activation saved. If they cannot be read, nothing is allowed without
+// asking.
 func (c *Chat) readGrants() {
 	if c.grants.read || c.Grants == nil {
 		return
@@ -50,9 +50,8 @@ func (c *Chat) readGrants() {
 	}
 }
 
-// ends is when a grant of an earlier activation ends: by the wall clock, and by the
-// clock that nobody can set if that still runs. A clock that went back behind the
-// grant's begin ends it.
+// ends returns when a grant of an earlier activation ends: by the wall clock and, while the same boot lasts, also by
+// the uptime, which cannot be set. If the wall clock is now before the grant's start, the grant ends at once.
 func (c *Chat) ends(g persistence.Grant, now time.Time) time.Time {
 	length := min(time.Duration(g.Until-g.From)*time.Millisecond, maxGrant)
 	left := min(time.UnixMilli(g.Until).Sub(now), length)
@@ -72,9 +71,9 @@ func (c *Chat) uptime() (boot string, up time.Duration) {
 	return c.Uptime()
 }
 
-// live are the grants that serve the run in its next step. A grant to a person serves it
-// only while everybody whose turns it answers is that person: otherwise somebody else's
-// words could use it. The word of somebody who may not decide any more counts for nothing.
+// live returns the grants that apply to the run's next step. A person's grant applies only while every turn that the
+// run answers is from the one person it is for; otherwise someone else's words could use it. Grants from people who
+// may no longer decide do not apply.
 func (c *Chat) live() []messages.Grant {
 	var out []messages.Grant
 	a, _ := c.key.Address()
@@ -96,8 +95,8 @@ func (c *Chat) live() []messages.Grant {
 	return out
 }
 
-// answered are the people whose turns the run answers, and those whose calls it carries
-// out after a late decision, by their ids.
+// answered returns the ids of the people whose turns the run answers, and of those whose calls it executes after a
+// late decision.
 func (c *Chat) answered() map[string]bool {
 	people := map[string]bool{}
 	run := c.state.Run
@@ -109,7 +108,7 @@ func (c *Chat) answered() map[string]bool {
 			people[t.Meta.UserID] = true
 		}
 	}
-	if t, ok := c.state.Turn(run.MessageID); ok { // it goes on in a message of an earlier run
+	if t, ok := c.state.Turn(run.MessageID); ok { // the run continues a message of an earlier run
 		for _, f := range t.Meta.Fates {
 			if of, ok := c.state.Turn(f.ID); ok {
 				people[of.Meta.UserID] = true
@@ -124,8 +123,8 @@ func (c *Chat) answered() map[string]bool {
 	return people
 }
 
-// give plans grants. One that was given before stays as it was. When they cannot be
-// written, the message that gave them is refused.
+// give plans to save grants. A grant with a known id is left unchanged. If the grants cannot be written, the message
+// that gave them is refused.
 func (c *Chat) give(list ...persistence.Grant) {
 	if len(list) == 0 {
 		return
@@ -166,8 +165,8 @@ func bit(b bool) int {
 	return 0
 }
 
-// timed makes grants of rules that cover commands that wait, and says which those
-// are. None: a rule covers no command, or nothing that it could be bound to.
+// timed makes grants for rules that cover open commands, and returns those requests. Both are nil if any of the rules
+// covers no open command, or covers one only without the file it must be bound to.
 func (c *Chat) timed(id, person string, rules []string, minutes int, open []journal.Asked) (given []persistence.Grant, covered []journal.Asked) {
 	policy, err := grant.Shipped()
 	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
@@ -205,8 +204,8 @@ func (c *Chat) timed(id, person string, rules []string, minutes int, open []jour
 	return given, covered
 }
 
-// folders makes grants of the folders whose files requests would send. None: one of the
-// requests is about nothing of the kind, or is another chat's.
+// folders makes grants for the folders whose files the requests would send. It returns nil if one of the requests does
+// not send a file from a folder or belongs to another chat.
 func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
 	var given []persistence.Grant
 	now := c.now()
@@ -227,7 +226,7 @@ func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Gr
 	return given
 }
 
-// nth tells the grants of several rules in one reply apart.
+// nth is an id suffix that distinguishes the grants of several rules in one reply.
 func nth(n int) string {
 	if n == 0 {
 		return ""
@@ -235,7 +234,7 @@ func nth(n int) string {
 	return "." + strconv.Itoa(n+1)
 }
 
-// standing are what people agreed to under the operator's rules.
+// standing returns the grants without an end for approved requests that an operator's rule covers.
 func (c *Chat) standing(list []journal.Request) []persistence.Grant {
 	var out []persistence.Grant
 	for _, r := range list {

@@ -15,13 +15,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Why grants are not taken back, as programs read it.
+// Reasons why grants are not revoked, for programs.
 const (
 	revokeUnknown   = "not_found"
 	revokeForbidden = "forbidden"
 )
 
-// counting are the grants that nobody took back and that have not ended.
+// counting returns the grants that are active: neither revoked nor ended.
 func (c *Chat) counting() []persistence.Grant {
 	c.readGrants()
 	now := c.now()
@@ -30,7 +30,7 @@ func (c *Chat) counting() []persistence.Grant {
 	})
 }
 
-// aboutApprovals takes orders of people that come by other ways than words.
+// aboutApprovals handles approval commands that are not written in words.
 func (c *Chat) aboutApprovals(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.DecideApproval:
@@ -41,15 +41,15 @@ func (c *Chat) aboutApprovals(msg messages.ToChat) {
 	}
 }
 
-// revokeGrants takes grants back for the host.
+// revokeGrants revokes grants at the request of the host.
 func (c *Chat) revokeGrants(msg messages.RevokeGrants) {
 	gone, reason := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
 	c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
 }
 
-// revoke takes grants back by their numbers; none: all that the person may. It is
-// durable before anybody hears of it, and the run under way is told before its next
-// call begins. All of them are taken back, or none and there is a reason.
+// revoke revokes grants by their numbers, or without numbers all that the person may revoke. The change is durable
+// before anyone is informed, and a run in progress learns of it before its next call begins. If one of the numbers is
+// unknown or forbidden, nothing is revoked and the reason is returned.
 func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {
 	counting := c.counting()
 	for _, n := range numbers {
@@ -85,7 +85,7 @@ func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers [
 	case len(gone) == 0:
 		return nil, cmp.Or(reason, revokeUnknown)
 	case len(taken) == 0:
-		return gone, "" // said twice
+		return gone, "" // they were already revoked
 	}
 	c.saveGrants(list)
 	for _, g := range taken {
@@ -97,13 +97,13 @@ func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers [
 	return gone, ""
 }
 
-// personOf is the platform's id of who gave a grant.
+// personOf returns the platform's id of the person who gave a grant.
 func (c *Chat) personOf(g persistence.Grant) string {
 	a, _ := c.key.Address()
 	return strings.TrimPrefix(g.Person, a.Platform+"-")
 }
 
-// obeyRevoke takes grants back at the word of a person.
+// obeyRevoke revokes grants on a person's order.
 func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o approval.Order) bool {
 	if !c.canSay(msg) {
 		return false
@@ -127,8 +127,7 @@ func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by mess
 	return true
 }
 
-// notRevoked answers an order that takes nothing back: with what runs without asking, if
-// anything does.
+// notRevoked answers an order that revokes nothing, and lists the active grants if there are any.
 func (c *Chat) notRevoked(msg messages.AcceptIngress, turn journal.Turn, n notices.Text) bool {
 	words := c.text(n, turn)
 	if list := c.counting(); len(list) > 0 {
@@ -146,8 +145,7 @@ func grantNames(numbers []int) []string {
 	return out
 }
 
-// listAll answers with all that waits and all that need not ask; false: there is no
-// way to.
+// listAll answers with all open requests and all active grants. It returns false if the chat cannot answer the sender.
 func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
@@ -168,7 +166,7 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-// countingWords show grants.
+// countingWords lists active grants.
 func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string {
 	first := "g" + strconv.Itoa(list[0].N)
 	lines := []string{c.text(notices.Text{
@@ -196,7 +194,7 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 	return strings.Join(lines, "\n\n")
 }
 
-// timeLeft says how long a grant still counts.
+// timeLeft says how long a grant remains active.
 func (c *Chat) timeLeft(g persistence.Grant) notices.Text {
 	minutes := max(1, int(c.grants.ends[g.ID].Sub(c.now()).Round(time.Minute)/time.Minute))
 	n, unit := strconv.Itoa(minutes), " more minutes"

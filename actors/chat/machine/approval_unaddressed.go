@@ -11,16 +11,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// decideUnaddressed takes a message of a group that does not turn to the bot, while a
-// request waits there: a decision of somebody who may decide counts as addressed, and so
-// does a plain command. Anything else stays what it is to the gate, and no model reads it.
+// decideUnaddressed handles a group message that is not addressed to the bot while a request is open: a decision by
+// someone who may decide counts as addressed, and so does a plain command. Other messages are left to the gate, and no
+// model reads them.
 func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
 		return false
 	}
 	if msg.Command != "" {
 		if slices.Contains([]string{"allow", "activation", "start"}, msg.Command) {
-			return false // the platform's own, which it obeys only when it is addressed
+			return false // the platform's own command, which is obeyed only when addressed
 		}
 		msg.Verdict = messages.VerdictCommand
 		if !c.decideInWords(msg, turn) {
@@ -42,9 +42,8 @@ func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) 
 	return false
 }
 
-// sayHowToDecide answers words that begin like a decision about an open request and are
-// none, for example "deny 1, too risky": they decide nothing, and their sender reads how
-// to write it. No model reads them.
+// sayHowToDecide answers words that look like a decision on an open request but are not valid, for example "deny 1,
+// too risky". They decide nothing; the sender reads how to write the decision, and no model reads them.
 func (c *Chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) bool {
 	words, ok := onlyWords(msg)
 	if !ok {

@@ -2,7 +2,7 @@ package machine
 
 import "github.com/shipmyagent/shipmyagent/actors/chat/notices"
 
-// unseenNotice says that a request could not be shown yet, and why; false: it was shown.
+// unseenNotice explains why a request could not be shown yet. It returns false if the request was shown.
 func (c *Chat) unseenNotice(approvalID string) (notices.Text, bool) {
 	row := c.unseenIn(approvalID)
 	switch {

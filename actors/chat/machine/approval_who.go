@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// mayDecide says whether a person may decide about what somebody's turn led to.
-// Without a rule of the host's it is the one person of a chat, and in groups who is listed.
+// mayDecide reports whether a person may decide about requests that came from asker's turn. Without a host rule these
+// are the one person of a private chat, and in groups the listed approvers.
 func (c *Chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
 	a, _ := c.key.Address()
 	if c.MayDecide == nil {
@@ -22,20 +22,20 @@ func (c *Chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
 		name += "@" + a.Account
 	}
 	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != a.Platform && !isOwn(platform) {
-		return false // somebody with the same id elsewhere
+		return false // someone with the same id on another platform
 	}
 	if isOwn(by.Platform) {
-		name = by.Platform // who holds the keys of the host speaks for it everywhere
+		name = by.Platform // whoever holds the host's keys may decide everywhere
 	}
 	return c.MayDecide(approval.Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
 }
 
-// isOwn: the places that only the host's own people reach.
+// isOwn reports whether only the operator's own people can use a platform.
 func isOwn(platform string) bool {
 	return platform == "web" || platform == "cli" || platform == "control"
 }
 
-// theirs are the open requests that a person may decide about.
+// theirs returns the open requests that a person may decide about.
 func (c *Chat) theirs(by messages.Asker, admin bool) []journal.Asked {
 	return slices.DeleteFunc(c.openHere(), func(a journal.Asked) bool {
 		if a.Origin != "" {
@@ -45,21 +45,21 @@ func (c *Chat) theirs(by messages.Asker, admin bool) []journal.Asked {
 	})
 }
 
-// askerOf is whose turn led to a request.
+// askerOf returns whose turn led to a request.
 func (c *Chat) askerOf(approvalID string) string {
 	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == approvalID }) {
 		return a.Request.Asker
 	}
-	return c.asker().ID // of the run under way, if it is one at all
+	return c.asker().ID // of the run in progress, if it asked
 }
 
-// adminsUnknown reports that somebody without a say here might have one as the
-// group's administrator.
+// adminsUnknown reports whether we could not find out who the group's administrators are, so that someone refused here
+// might be allowed as one.
 func (c *Chat) adminsUnknown() bool {
 	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
 }
 
-// noSay is what somebody reads who may not decide.
+// noSay is the notice for someone who may not decide.
 func (c *Chat) noSay() notices.Text {
 	if c.adminsUnknown() {
 		return notices.AdminsUnknown()
@@ -67,8 +67,8 @@ func (c *Chat) noSay() notices.Text {
 	return notices.MayNotDecide()
 }
 
-// overOpenRequests reports whether a command would take open requests out of people's
-// sight, although its sender may not decide about all of them.
+// overOpenRequests reports whether a command would remove open requests from view although its sender may not decide
+// about all of them.
 func (c *Chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// What the model and people read of requests that nobody decided.
+// Reasons of requests that ended without a decision, as the model and people read them.
 const (
 	reasonExpired   = "expired: nobody decided within 30 minutes; not executed"
 	reasonWithdrawn = "withdrawn: the run ended before anybody decided; not executed"
@@ -26,8 +26,8 @@ const (
 // maxEvent is the longest text of an event, in characters.
 const maxEvent = 500
 
-// requestWords ask people: one plain sentence, what exactly would take effect, how to
-// answer. What waits beside it was shown whole before.
+// requestWords asks people about open requests: one plain sentence each, exactly what would take effect, and how to
+// answer. Other open requests are only listed by their heads, because they were shown in full before.
 func (c *Chat) requestWords(list []journal.Asked) string {
 	var out []string
 	for _, a := range list {
@@ -55,8 +55,8 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 	return strings.Join(out, "\n\n")
 }
 
-// listWords show all that is open to somebody. Only what they may decide about is theirs to
-// name; of the rest they read that somebody else decides.
+// listWords shows all open requests to a person. Those the person may decide about come first; the others are listed
+// as waiting for somebody else's decision.
 func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn journal.Turn) string {
 	if len(open) == 0 {
 		return c.text(notices.Text{"Nothing is waiting for your decision.", "没有等待你决定的请求。"}, turn)
@@ -78,7 +78,7 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	return strings.Join(lines, "\n\n")
 }
 
-// shownWhole are requests as a list shows them.
+// shownWhole formats requests in full, as a list shows them.
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
 	for _, a := range list {
@@ -94,7 +94,7 @@ func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	return lines
 }
 
-// grantedWords say what people allowed.
+// grantedWords says what a person allowed for a time.
 func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
 	minutes, unit := strconv.Itoa(said.Minutes), " minutes"
 	if said.Minutes == 1 {
@@ -110,7 +110,7 @@ func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
 }
 
-// foldersWords say which folders people allowed.
+// foldersWords says which folders a person allowed.
 func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string {
 	var folders []string
 	for _, g := range given {
@@ -122,8 +122,8 @@ func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string
 	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
 }
 
-// howToAllowFolder says how to agree to a folder at once; empty: it cannot be agreed to
-// here, or not by who asked.
+// howToAllowFolder says how to approve a whole folder at once. It is empty if this is not possible here, or not for
+// the person who asked.
 func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
 		return notices.Text{}
@@ -135,13 +135,13 @@ func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 	}
 }
 
-// expiredWords tell people that a request is over.
+// expiredWords says that a request has expired.
 func (c *Chat) expiredWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
 	return c.inTheirWords(notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
 }
 
-// crowdedWords tell people that a request was taken back.
+// crowdedWords says that a request was denied because too many are open.
 func (c *Chat) crowdedWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
 	return c.inTheirWords(notices.Text{
@@ -150,7 +150,7 @@ func (c *Chat) crowdedWords(a journal.Asked) string {
 	})
 }
 
-// tellGranted tells the audit log what people allowed for a time.
+// tellGranted records in the audit log what a person allowed for a time.
 func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
 	for _, g := range given {
 		c.audit(AuditEntry{
@@ -163,8 +163,8 @@ func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []pe
 // inChinese reports whether people of the chat are asked in Chinese.
 func (c *Chat) inChinese() bool { return c.inTheirWords(notices.Text{"", "zh"}) != "" }
 
-// withAsks puts buttons below what asks people; the last of the rows is that. Who may not
-// decide gets none.
+// withAsks adds buttons to the last of the rows, which is the one that asks. If the person who asked may not decide,
+// the row gets no buttons.
 func (c *Chat) withAsks(rows []journal.Row, list []journal.Asked) {
 	if len(rows) == 0 {
 		return
@@ -172,8 +172,8 @@ func (c *Chat) withAsks(rows []journal.Row, list []journal.Asked) {
 	for _, a := range list {
 		if a.Request.Answer == journal.AnswerOpen {
 			row := &rows[len(rows)-1]
-			// In a group where nobody could be asked in private, the buttons are for those of
-			// its members who may decide.
+			// In a group where none of the deciders can be reached in private, the buttons are for those members who
+			// may decide.
 			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
 				row.Asks = append(row.Asks, journal.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
 			}
@@ -182,8 +182,8 @@ func (c *Chat) withAsks(rows []journal.Row, list []journal.Asked) {
 	}
 }
 
-// showAsked tells readers of a chat without an outbox what a request is about; its
-// input came with the call.
+// showAsked reports requests to watchers of a chat without an outbox. They have already received the input with the
+// call.
 func (c *Chat) showAsked(list []journal.Asked, step int) {
 	for _, a := range list {
 		if a.Request.Answer != journal.AnswerOpen || c.via.Outbox {

@@ -13,11 +13,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// restAfter is how long a chat rests before its journal is checkpointed.
+// restAfter is how long a chat must be idle before its journal is checkpointed.
 const restAfter = time.Second
 
-// Chat is a chat between two messages: its state, which its facts made, and its session,
-// which a crash may lose. [Chat.Decide] says what follows a message and changes neither.
+// Chat is the state of a chat between two messages: the journal state, built from its facts, and the session, which a
+// crash may lose. [Chat.Decide] says what follows a message and changes neither.
 type Chat struct {
 	*Options
 	key   messages.ChatKey
@@ -27,14 +27,14 @@ type Chat struct {
 
 	session
 
-	in    Input // what is decided about
-	p     *Plan // what is planned for it
-	plan  Plan  // where p points to
+	in    Input // the message being decided
+	p     *Plan // the plan being made for it
+	plan  Plan  // what p points to
 	owns  bool  // the state is a copy that may be changed
 	spare *Chat // memory for the chat after the next decision
 }
 
-// Archive is what a chat reads of its store beside its state.
+// Archive is the part of the chat's store that is read on demand, in addition to the state.
 type Archive interface {
 	Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 	ReadArchive(ctx context.Context, id string) (journal.Archive, error)
@@ -42,7 +42,7 @@ type Archive interface {
 	ReadContext(ctx context.Context, id string) (journal.Context, error)
 }
 
-// session is what a chat knows beyond its facts.
+// session is the part of a chat that is not journaled.
 type session struct {
 	cache        *prompt.Cache
 	picturesAged int // times that the cache has reported
@@ -55,20 +55,19 @@ type session struct {
 	run        *runner // nil if no run is in progress
 
 	chatType, title string // as last seen
-	lastSystem      string // text of the last request; empty: there was none
+	lastSystem      string // system text of the last request; empty before the first
 
 	watchers map[string]Ref
 	asks     map[journal.RowKey][]ask
 	handed   map[journal.RowKey]bool               // rows that the adapter has
-	receipts map[journal.RowKey][]messages.Receipt // of rows that were sent, until they are kept
+	receipts map[journal.RowKey][]messages.Receipt // receipts of sent rows until they are in the journal
 	delayed  map[journal.RowKey]messages.EgressDelayed
 	first    firstWord
-	since    time.Time // the first ingress arrived that no run has seen; zero if there is none
-	flooded  time.Time // a message was declined because the lane was full
-	holding  time.Time // the chat waits for more messages; zero if it does not
-	files    fetching  // the files of turns that are on their way
-	// deadlines of the open requests, by approval id, on the clock of this process, and when
-	// the first of them is.
+	since    time.Time // arrival of the oldest ingress that no run has seen; zero if all were seen
+	flooded  time.Time // when a message was last declined because the lane was full
+	holding  time.Time // since when the chat waits for more messages; zero if it does not
+	files    fetching  // turns whose files are still being fetched
+	// deadlines of the open requests by approval id, on the clock of this process; expiry is the earliest.
 	deadlines map[string]time.Time
 	expiry    time.Time
 	pages     paging
@@ -76,27 +75,27 @@ type session struct {
 	waits     heldBack
 	refers    referring
 	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
-	elsewhere map[string]*deciding   // messages and presses that other chats have to answer
-	gathering map[string]Gathered    // messages that ask for a list of all chats
+	elsewhere map[string]*deciding   // messages and button presses that wait for other chats
+	gathering map[string]Gathered    // messages that ask for a list over all chats
 	grants    grants
 	allowed   map[string]AuditEntry // calls in progress that a person or a rule let run
-	marked    map[string]string     // messages of people that have a mark, by their turn
-	moved     []journal.Settled     // fates of the run that went on in another context
-	closing   bool                  // the host stops
-	forgets   time.Time             // somebody was asked whether all is to be deleted; zero: nobody was
+	marked    map[string]string     // messages of people that carry a mark, by turn id
+	moved     []journal.Settled     // fates of the run that continues in another context
+	closing   bool                  // the host is stopping
+	forgets   time.Time             // when somebody was asked whether to delete everything; zero if not asked
 	drainer   Ref
 
-	rests    bool  // nothing is left to decide
+	rests    bool  // nothing is left to do
 	restsAt  int64 // number of the last record when the timer of the checkpoint was set
-	lookedAt int64 // number of the last record when requests were looked at
-	ended    bool  // a run has ended, and nothing has followed yet
-	grew     bool  // the history may be too long now
+	lookedAt int64 // number of the last record when requests were last checked
+	ended    bool  // a run has ended and nothing has followed yet
+	grew     bool  // the history may now exceed its limit
 }
 
-// checkpointDue: the chat has rested long enough.
+// checkpointDue is the timer message that checkpoints an idle chat.
 type checkpointDue struct{}
 
-// New is a chat that has not been loaded.
+// New returns a chat that has not been loaded.
 func New(o *Options, key messages.ChatKey) *Chat {
 	c := &Chat{Options: o, key: key}
 	if addr, ok := key.Address(); ok {
@@ -109,8 +108,8 @@ func New(o *Options, key messages.ChatKey) *Chat {
 	return c
 }
 
-// Decide says what follows a message. It changes nothing: the plan has the chat as it is after
-// the plan's writes.
+// Decide returns the plan that follows a message. It changes nothing; the plan contains the chat as it will be after
+// its writes.
 func (c *Chat) Decide(in Input) Plan {
 	w := c.spare
 	if w == nil {
@@ -126,7 +125,7 @@ func (c *Chat) Decide(in Input) Plan {
 	return p
 }
 
-// copy is a session that can be changed without changing this one.
+// copy returns a session that can be changed without affecting this one.
 func (s session) copy() session {
 	if s.run != nil {
 		r := *s.run
@@ -149,7 +148,7 @@ func (s session) copy() session {
 	return s
 }
 
-// clone is a copy of a map; nil if it is empty, as most are.
+// clone copies a map. It returns nil for an empty map, which is the usual case.
 func clone[K comparable, V any](m map[K]V) map[K]V {
 	if len(m) == 0 {
 		return nil
@@ -157,7 +156,7 @@ func clone[K comparable, V any](m map[K]V) map[K]V {
 	return maps.Clone(m)
 }
 
-// put sets a member of a map, which may be nil.
+// put sets a map entry and creates the map if needed.
 func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -167,7 +166,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 
 func (c *Chat) decide() {
 	c.rests = false
-	if c.in.Err != nil { // what is on the disk counts, whatever of the plan was written
+	if c.in.Err != nil { // the plan may have been written in part, so read these from disk again
 		c.pages, c.grants = paging{}, grants{}
 	}
 	c.mayChange()
@@ -203,13 +202,13 @@ func (c *Chat) decide() {
 		c.onGathered(msg)
 	case heldDue:
 		c.letGo()
-	case again: // what has to be sent once more is sent below
+	case again: // only triggers the pending sends below
 	case messages.ToChat:
 		c.command(msg)
 	}
 }
 
-// refused says what follows when the store refused the writes of a plan.
+// refused handles a plan whose writes the store refused.
 func (c *Chat) refused(msg any) {
 	switch msg := msg.(type) {
 	case Refused:
@@ -230,8 +229,7 @@ func (c *Chat) refused(msg any) {
 	}
 }
 
-// mayChange makes the state of the working copy one that may be changed, unless the message is
-// a question.
+// mayChange makes the state of the working copy writable, unless the message is a query that changes nothing.
 func (c *Chat) mayChange() {
 	switch c.in.Msg.(type) {
 	case Idle, messages.ViewQuery, messages.WatchChat, messages.UnwatchChat, messages.OutboxQuery, messages.EgressDelayed:
@@ -240,7 +238,7 @@ func (c *Chat) mayChange() {
 	}
 }
 
-// command takes what other actors say.
+// command handles messages from other actors.
 func (c *Chat) command(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.AcceptIngress:
@@ -288,10 +286,10 @@ func (c *Chat) command(msg messages.ToChat) {
 	}
 }
 
-// ReasonUnreadable is why a chat refuses messages whose store cannot be read or written.
+// ReasonUnreadable is why a chat refuses messages while its store cannot be read or written.
 const ReasonUnreadable = "the chat's data cannot be read or written now"
 
-// refuse answers a message whose facts were refused.
+// refuse answers a message whose facts could not be written.
 func (c *Chat) refuse(msg any) {
 	switch msg := msg.(type) {
 	case messages.AskPassivate:
@@ -304,7 +302,7 @@ func (c *Chat) refuse(msg any) {
 	}
 }
 
-// Refusal is the answer to a message that a chat cannot take; nil if it needs none.
+// Refusal is the answer to a message that a chat cannot handle, or nil if the message needs no answer.
 func Refusal(key messages.ChatKey, msg any, reason string) any {
 	switch msg := msg.(type) {
 	case Commanded:
@@ -342,7 +340,7 @@ func Refusal(key messages.ChatKey, msg any, reason string) any {
 	}
 }
 
-// Chunks are the pieces of the answer in progress that come with a run's message.
+// Chunks returns the pieces of the answer in progress that a run's message carries.
 func Chunks(msg any) (chunks []uistream.Chunk, ok bool) {
 	switch msg := msg.(type) {
 	case messages.RunProgressed:
@@ -357,7 +355,7 @@ func Chunks(msg any) (chunks []uistream.Chunk, ok bool) {
 	return nil, false
 }
 
-// RunChild is the name of the run's actor; empty if there is none.
+// RunChild is the name of the run's actor, or empty if no run is in progress.
 func (c *Chat) RunChild() string {
 	if c.run == nil {
 		return ""

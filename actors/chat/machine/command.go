@@ -10,13 +10,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The languages that people may choose for a chat.
+// Languages that people may choose for a chat.
 const (
 	LanguageEnglish = "en"
 	LanguageChinese = "zh"
 )
 
-// language is what people chose for the chat; empty: nothing.
+// language returns the language that people chose for the chat, or empty if none was chosen.
 func (c *Chat) language() string {
 	if c.Language == nil {
 		return ""
@@ -24,13 +24,12 @@ func (c *Chat) language() string {
 	return c.Language(c.key)
 }
 
-// canSay: an answer of the host to this message reaches its sender.
+// canSay reports whether an answer of the host reaches the sender of a message.
 func (c *Chat) canSay(msg messages.AcceptIngress) bool {
 	return c.via.Outbox || msg.Verdict == messages.VerdictCommand || c.takesWords()
 }
 
-// directly is what goes back with the receipt: the words of the host, where no outbox
-// takes them to people.
+// directly returns words of the host that go back with the receipt, because the chat has no outbox to deliver them.
 func (c *Chat) directly(msg messages.AcceptIngress, say string) string {
 	if c.via.Outbox || !c.canSay(msg) {
 		return ""
@@ -38,7 +37,7 @@ func (c *Chat) directly(msg messages.AcceptIngress, say string) string {
 	return say
 }
 
-// decidedWords say what became of decisions, for readers who are not shown it otherwise.
+// decidedWords confirms decisions to people who are not shown the outcome in another way.
 func (c *Chat) decidedWords(decided []journal.ApprovalDecided, turn journal.Turn) string {
 	for _, d := range decided {
 		if d.Answer == journal.AnswerApproved {
@@ -48,7 +47,7 @@ func (c *Chat) decidedWords(decided []journal.ApprovalDecided, turn journal.Turn
 	return c.text(notices.Denied(), turn)
 }
 
-// commandOf is a person's order with what an answer may need.
+// commandOf returns a person's command with the data that its answer may need.
 func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command {
 	cmd := Command{
 		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
@@ -67,7 +66,7 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command 
 	return cmd
 }
 
-// recordOf is what the ledger says of a message of people; nil: nothing.
+// recordOf returns the last ledger entry of an incoming message, or nil if there is none.
 func (c *Chat) recordOf(messageID string) *journal.LedgerEntry {
 	if messageID == "" {
 		return nil
@@ -91,7 +90,7 @@ func (c *Chat) recordOf(messageID string) *journal.LedgerEntry {
 	return found
 }
 
-// unanswered is the last message here that did not simply get an answer.
+// unanswered returns the last message of the chat that did not simply get an answer, or nil.
 func (c *Chat) unanswered() *journal.LedgerEntry {
 	if e, ok := lastUnanswered(c.state.UnfoldedLedger()); ok {
 		return &e

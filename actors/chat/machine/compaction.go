@@ -12,49 +12,47 @@ import (
 )
 
 const (
-	// maxTries is how many compactions without a gain a chat makes within triesFor.
+	// maxTries is how many compactions without a gain a chat may make within triesFor.
 	maxTries = 2
 	triesFor = time.Hour
-	// worthAgain is how many turns have to come before a history in which there was
-	// nothing to fold is looked at again.
+	// worthAgain is how many new turns must arrive before a history with nothing to compact is checked again.
 	worthAgain = 4
-	// Results of the chat's own: a summary came too late, or could not be written.
+	// Further results, set by the chat: the history changed before the summary was ready, or the summary could not be
+	// written.
 	resultChanged, resultUnwritten = "changed", "unwritten"
 )
 
-// compacting is what a chat knows of its compaction and of how long it is.
+// compacting is what a chat knows about its compaction and about its own size.
 type compacting struct {
 	child string // the name of the child in progress; empty if there is none
 	id    string
 	cause messages.Cause
 	began time.Time
-	last  string                // the newest turn that it was given
-	asked messages.ShortenInput // of the run that waits for it; zero: none does
-	// tries without a gain, in Unix milliseconds, the oldest first. They outlive the
-	// state, and a state brings those of earlier activations, so that no chat tries
-	// again and again because it is read again and again.
+	last  string                // the newest turn in the child's input
+	asked messages.ShortenInput // the request of a run that waits for the compaction; zero if none waits
+	// tries are the times of recent compactions without a gain, in Unix milliseconds, oldest first. They survive
+	// reloads of the state and, through the meta file, restarts, so that loading a chat again allows no more tries.
 	tries []int64
-	ready *readyFold          // nil: there is none to apply
-	aged  []messages.AgedTurn // whose large outputs are to be left out
-	// keptTries and keptTokens are what the meta file says of tries and size.
+	ready *readyFold          // nil if no summary is ready
+	aged  []messages.AgedTurn // turns whose large outputs are to be archived
+	// keptTries and keptTokens are the values for the meta file.
 	keptTries  []int64
 	keptTokens journal.TokenCounts
 	size       estimate
-	stale      int // turns of the history in which there was nothing to fold
+	stale      int // number of turns when there was nothing to compact
 }
 
-// readyFold is a summary that waits for the end of the run.
+// readyFold is a summary that is applied when the run ends.
 type readyFold struct {
 	to      int
 	hash    string
 	summary uimessage.Message
 	done    messages.CompactionFinished
-	// shown: the run sees the summary already.
+	// shown is set if the run in progress already uses the summary.
 	shown bool
 }
 
-// compactIfLong begins a compaction when the chat may be too long. Whether it is
-// turns out when the child has counted.
+// compactIfLong starts a compaction if the estimate exceeds the budget. The child then counts exactly.
 func (c *Chat) compactIfLong() {
 	if !c.Compacts || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open(c.now()) >= maxTries {
 		return
@@ -64,7 +62,7 @@ func (c *Chat) compactIfLong() {
 	}
 }
 
-// open is how many tries without a gain there were of late.
+// open returns the number of recent tries without a gain.
 func (f *compacting) open(now time.Time) int {
 	for len(f.tries) > 0 && now.Sub(time.UnixMilli(f.tries[0])) > triesFor {
 		f.tries = f.tries[1:]
@@ -72,7 +70,7 @@ func (f *compacting) open(now time.Time) int {
 	return len(f.tries)
 }
 
-// compact begins a compaction unless there is one; false: it cannot.
+// compact starts a compaction. It returns false if one is in progress or ready, or if the chat does not compact.
 func (c *Chat) compact(cause messages.Cause) bool {
 	f := &c.compaction
 	if !c.Compacts || c.closing || f.child != "" || f.ready != nil {
@@ -94,8 +92,8 @@ func (c *Chat) compact(cause messages.Cause) bool {
 	return true
 }
 
-// foldTurns is the history as a compaction sees it. A message that the run under
-// way continues has to stay.
+// foldTurns returns the history as input for a compaction. A message that the run in progress continues is marked as
+// one that must stay.
 func (c *Chat) foldTurns() []messages.FoldTurn {
 	out := make([]messages.FoldTurn, len(c.state.History))
 	for i, t := range c.state.History {
@@ -110,7 +108,7 @@ func (c *Chat) foldTurns() []messages.FoldTurn {
 	return out
 }
 
-// compactNow is a person's order.
+// compactNow handles a person's command to compact.
 func (c *Chat) compactNow() Compaction {
 	switch {
 	case !c.Compacts:
@@ -123,7 +121,7 @@ func (c *Chat) compactNow() Compaction {
 	return CompactionUnderWay
 }
 
-// onCompacted takes what the child made. The history has gone on meanwhile.
+// onCompacted handles the result of the child. The history may have grown since the child began.
 func (c *Chat) onCompacted(msg messages.CompactionFinished) {
 	f := &c.compaction
 	if f.child == "" || f.child != c.in.Child || f.id != msg.CompactionID {
@@ -143,10 +141,10 @@ func (c *Chat) onCompacted(msg messages.CompactionFinished) {
 		f.ready = c.readyFold(msg)
 	}
 	c.answerShorten(asked)
-	c.grew = len(c.state.History) > len(msg.Tokens) // turns that it has not looked at
+	c.grew = len(c.state.History) > len(msg.Tokens) // there are turns that the child did not see
 }
 
-// notCompacted counts a compaction that changed nothing of the turns that it saw.
+// notCompacted records the result of a compaction that replaced no turns.
 func (c *Chat) notCompacted(result string, turns int) {
 	f := &c.compaction
 	c.countCompaction(result)
@@ -166,14 +164,13 @@ func (c *Chat) notCompacted(result string, turns int) {
 	}
 }
 
-// countCompaction counts the compaction that has ended.
+// countCompaction reports the finished compaction to the metrics.
 func (c *Chat) countCompaction(result string) {
 	c.effect(Count{What: CountCompaction, Label: result, Cause: c.compaction.cause, Value: c.ago(c.compaction.began).Seconds()})
 }
 
-// keepMeta makes durable what came of a compaction that changed nothing: the tries that
-// count against the next ones, and what turns were counted as. During a run they are at
-// its end.
+// keepMeta saves the tries and the token counts of a compaction that changed nothing. During a run this is left to the
+// end of the run.
 func (c *Chat) keepMeta() {
 	if c.state.Run != nil {
 		return
@@ -181,7 +178,7 @@ func (c *Chat) keepMeta() {
 	c.saveMeta()
 }
 
-// readyFold makes the summary's turn.
+// readyFold builds the turn of the summary.
 func (c *Chat) readyFold(msg messages.CompactionFinished) *readyFold {
 	meta := c.plainMeta()
 	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
@@ -192,7 +189,7 @@ func (c *Chat) readyFold(msg messages.CompactionFinished) *readyFold {
 	}}
 }
 
-// compactionGone: the child ended without an answer.
+// compactionGone handles a child that ended without a result.
 func (c *Chat) compactionGone(child string) {
 	f := &c.compaction
 	if f.child == "" || f.child != child {
@@ -204,7 +201,7 @@ func (c *Chat) compactionGone(child string) {
 	c.answerShorten(asked)
 }
 
-// dropCompaction ends the child. A run that waits for it goes on without.
+// dropCompaction stops the child. A run that waits for it continues without a summary.
 func (c *Chat) dropCompaction() {
 	f := &c.compaction
 	asked := f.asked
@@ -215,7 +212,7 @@ func (c *Chat) dropCompaction() {
 	c.answerShorten(asked)
 }
 
-// memorySection is what Agent.md says under its heading of memory.
+// memorySection returns the section of Agent.md whose heading mentions memory.
 func memorySection(agent string) string {
 	var out []string
 	level := 0

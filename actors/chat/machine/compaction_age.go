@@ -10,9 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// ageOutputs leaves large outputs of tools out of turns that stay and are too large. Each
-// turn goes to an archive as it is, which the turn names from then on. It may be
-// called only between runs.
+// ageOutputs removes large tool outputs from turns that stay in the history but are too large. Each original turn is
+// archived, and the turn names its archive. It may be called only between runs.
 func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
 	changed := false
 	for _, a := range aged {

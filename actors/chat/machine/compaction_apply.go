@@ -11,9 +11,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// applyCompaction puts a summary that is ready in the place of the turns it stands for:
-// they go to the archive, and then one rewrite. It may be called only between runs, and reports
-// whether there was anything to do.
+// applyCompaction replaces the summarized turns with a summary that is ready, or archives large outputs. The turns are
+// archived first, then the history is rewritten once. It may be called only between runs, and reports whether there
+// was anything to do.
 func (c *Chat) applyCompaction() bool {
 	f := &c.compaction
 	switch {
@@ -33,13 +33,13 @@ func (c *Chat) applyCompaction() bool {
 	return true
 }
 
-// compactionRefused and agingRefused: the store refused the shorter history.
+// compactionRefused and agingRefused report that the store refused the shorter history.
 type (
 	compactionRefused struct{}
 	agingRefused      struct{}
 )
 
-// putSummary is the rewrite.
+// putSummary rewrites the history with the summary in place of its turns.
 func (c *Chat) putSummary(ready *readyFold) {
 	if !c.fits(ready) {
 		c.notCompacted(resultChanged, 0)
@@ -65,7 +65,7 @@ func (c *Chat) putSummary(ready *readyFold) {
 	c.compacted(ready)
 }
 
-// named is a summary that says where the turns it stands for are.
+// named returns a summary that names the archive of its turns.
 func named(summary uimessage.Message, archive string) uimessage.Message {
 	meta := journal.NewTurn(summary).Meta
 	if value, err := json.Marshal(archive); err == nil {
@@ -75,8 +75,7 @@ func named(summary uimessage.Message, archive string) uimessage.Message {
 	return summary
 }
 
-// fits reports whether the turns that the summary stands for are still there as
-// they were.
+// fits reports whether the summarized turns are still unchanged at the head of the history.
 func (c *Chat) fits(ready *readyFold) bool {
 	if ready.to > len(c.state.History) {
 		return false
@@ -88,11 +87,11 @@ func (c *Chat) fits(ready *readyFold) bool {
 	return messages.PrefixHash(turns) == ready.hash
 }
 
-// compacted is what follows from the summary.
+// compacted resets what depended on the old history and reports the compaction.
 func (c *Chat) compacted(ready *readyFold) {
 	f := &c.compaction
 	if !ready.shown {
-		// What requests leave out is named by places that are others now.
+		// What requests leave out is given by positions, which have changed.
 		c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 		c.prefixBroken("compaction")
 	}
@@ -105,13 +104,13 @@ func (c *Chat) compacted(ready *readyFold) {
 		"tokens_before", ready.done.Before, "tokens_after", ready.done.After)
 }
 
-// prefixBroken counts a next request that does not begin with the one before.
+// prefixBroken reports to the metrics that the next request will not begin like the previous one.
 func (c *Chat) prefixBroken(cause string) {
 	c.effect(PrefixBroken{cause})
 }
 
-// shown is the history as the run sees it: with a summary that the run could not
-// go on without, before that is on the disk.
+// shown returns the history as the run sees it. If the run needed a summary to continue, it is used here before it is
+// durable.
 func (c *Chat) shown() prompt.History {
 	turns := c.state.History
 	if r := c.compaction.ready; r != nil && r.shown {
@@ -125,7 +124,7 @@ func (c *Chat) shown() prompt.History {
 	return prompt.History{Len: len(turns), At: func(i int) *uimessage.Message { return &turns[i].Message }}
 }
 
-// shorten folds the history for a run whose request is too long.
+// shorten compacts the history for a run whose request is too long.
 func (c *Chat) shorten(msg messages.ShortenInput) {
 	f := &c.compaction
 	if f.child == "" && f.ready == nil {
@@ -138,7 +137,7 @@ func (c *Chat) shorten(msg messages.ShortenInput) {
 	c.answerShorten(msg)
 }
 
-// answerShorten lets a run go on that waited for a compaction, whatever came of it.
+// answerShorten lets a run that waited for a compaction continue, whatever the result.
 func (c *Chat) answerShorten(msg messages.ShortenInput) {
 	if msg == (messages.ShortenInput{}) || c.RunChild() == "" || !c.ours(msg.RunID) {
 		return

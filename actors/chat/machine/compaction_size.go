@@ -9,30 +9,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// estimate is how long a chat is for the model, as far as that is known without
-// counting. A turn is counted once in its life: what a compaction counted goes with the
-// turns that stay, and with the meta file over to the next activation.
+// estimate is the size of a chat in tokens, as far as it is known without counting. Each turn is counted only once:
+// counts of turns that stay survive compactions, and the meta file carries them to the next activation.
 type estimate struct {
-	turns  []int // tokens of each turn of the history: bounds behind the first counts
-	counts int   // of them, that are exact
-	system int   // of text
-	exact  bool  // system is counted
+	turns  []int // tokens of each turn of the history: exact counts first, then upper bounds
+	counts int   // number of exact counts
+	system int   // tokens of text
+	exact  bool  // system is an exact count
 	text   string
-	// reported is what the model said of its last request, which held covers turns.
+	// reported is the model's count of its last request, which contained the first covers turns.
 	reported int64
 	covers   int
 }
 
-// report takes what a model said of a request over that many turns. One that left
-// turns out says nothing of them.
+// report stores a model's count of a request that contained the given number of turns. A request that left out turns
+// is ignored.
 func (e *estimate) report(u uimessage.Usage, turns int, trim messages.Trim) {
 	if e.reported, e.covers = u.TotalTokens, turns; trim != (messages.Trim{}) {
 		e.reported, e.covers = 0, 0
 	}
 }
 
-// tokens is never less than what the chat has, unless the model's own report says
-// less.
+// tokens returns an upper bound of the chat's size, or less if the model reported less.
 func (e *estimate) tokens(history []journal.Turn, system string) int {
 	e.bound(history, system)
 	all, rest := e.system, 0
@@ -42,14 +40,14 @@ func (e *estimate) tokens(history []journal.Turn, system string) int {
 			rest += n
 		}
 	}
-	// A report of less than an eighth of what can be is none of these turns.
+	// A report below an eighth of the upper bound cannot belong to these turns.
 	if e.reported*8 < int64(all-rest) {
 		return all
 	}
 	return min(all, int(e.reported)+rest)
 }
 
-// bound bounds what is not known.
+// bound sets upper bounds for turns and system text that have not been counted.
 func (e *estimate) bound(history []journal.Turn, system string) {
 	if len(history) < len(e.turns) {
 		*e = estimate{}
@@ -62,7 +60,7 @@ func (e *estimate) bound(history []journal.Turn, system string) {
 	}
 }
 
-// counted takes what a compaction counted of system text and first turns.
+// counted stores a compaction's exact counts of the system text and of the first turns.
 func (e *estimate) counted(system int, turns []int) {
 	if len(turns) < e.counts || len(turns) > len(e.turns) {
 		return
@@ -74,7 +72,7 @@ func (e *estimate) counted(system int, turns []int) {
 	e.counts = copy(e.turns, turns)
 }
 
-// known is what a turn was counted as; 0: it was not.
+// known returns the exact count of a turn, or 0.
 func (e *estimate) known(i int, t journal.Turn) int {
 	if i < e.counts {
 		return e.turns[i]
@@ -82,7 +80,7 @@ func (e *estimate) known(i int, t journal.Turn) int {
 	return int(t.Meta.Tokens)
 }
 
-// knownSystem is what the system text was counted as; 0: it was not.
+// knownSystem returns the exact count of the system text, or 0.
 func (e *estimate) knownSystem() int {
 	if e.exact {
 		return e.system
@@ -90,8 +88,7 @@ func (e *estimate) knownSystem() int {
 	return 0
 }
 
-// folded is the estimate once a summary of so many tokens stands in the place of the
-// first turns.
+// folded returns the estimate after a summary of the given size has replaced the first turns.
 func (e *estimate) folded(to, summary int) estimate {
 	if to > e.counts {
 		return estimate{}
@@ -102,7 +99,7 @@ func (e *estimate) folded(to, summary int) estimate {
 	return next
 }
 
-// aged takes what a turn is without its large outputs.
+// aged stores the size of a turn without its large outputs.
 func (e *estimate) aged(i, n int) {
 	if e.reported, e.covers = 0, 0; i < len(e.turns) {
 		e.turns = slices.Clone(e.turns)
@@ -110,7 +107,7 @@ func (e *estimate) aged(i, n int) {
 	}
 }
 
-// kept is what of the counts outlives the activation.
+// kept returns the counts that the next activation can use.
 func (e *estimate) kept(history []journal.Turn) journal.TokenCounts {
 	if e.counts == 0 || e.counts > len(history) || e.counts > journal.MaxTokenCounts {
 		return journal.TokenCounts{}
@@ -118,7 +115,7 @@ func (e *estimate) kept(history []journal.Turn) journal.TokenCounts {
 	return journal.TokenCounts{To: history[e.counts-1].ID, Each: slices.Clone(e.turns[:e.counts])}
 }
 
-// restored is an estimate of a history that an earlier activation counted in part.
+// restored returns the estimate for a history that an earlier activation counted in part.
 func restored(k journal.TokenCounts, history []journal.Turn) estimate {
 	if n := len(k.Each); n > 0 && n <= len(history) && history[n-1].ID == k.To {
 		return estimate{turns: slices.Clone(k.Each), counts: n}

@@ -19,20 +19,20 @@ const maxSwitches = 4
 
 const reasonSwitched = "withdrawn: the conversation went on in another context; not executed"
 
-// unswitched is why an order was refused; the history is as it was.
+// unswitched is the reason why a switch was refused. The history is unchanged.
 type unswitched string
 
 // Error implements error.
 func (e unswitched) Error() string { return string(e) }
 
-// ordered is an order with its time in unix milliseconds, so that obeying it again
-// after a crash makes the same context.
+// ordered is a switch order with its time in Unix milliseconds, so that repeating it after a crash creates the same
+// context.
 type ordered struct {
 	messages.ContextSwitch
 	at int64
 }
 
-// orderSwitch keeps the order of a tool in the message that ends the run.
+// orderSwitch stores a tool's order to switch the context in the metadata of the message that ends the run.
 func (c *Chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 	run := c.state.Run
 	if run.Switch.Kind == "" {
@@ -42,8 +42,8 @@ func (c *Chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 	return journal.WithSwitch(meta, journal.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
 }
 
-// handOver ends a run that goes on in another context. Who follows it sees one run:
-// what it settled is told at its end, unless turns that waited come first.
+// handOver ends a run that continues in another context. Watchers see one run, so its fates are only reported when the
+// whole run ends, unless queued turns come first.
 func (c *Chat) handOver(messageID string, fates []journal.Settled) {
 	c.moved = slices.Concat(c.moved, fates)
 	if !c.state.IsLast(messageID) {
@@ -53,15 +53,15 @@ func (c *Chat) handOver(messageID string, fates []journal.Settled) {
 	}
 }
 
-// takeMoved are fates with those that were not told yet.
+// takeMoved returns the fates together with earlier ones that have not been reported yet.
 func (c *Chat) takeMoved(fates []journal.Settled) []journal.Settled {
 	all := slices.Concat(c.moved, fates)
 	c.moved = nil
 	return all
 }
 
-// obeySwitch makes the context that a run asked for, and reports whether there is such an
-// order. Answers that wait for their outcome go first: they belong to the old context.
+// obeySwitch creates the context that a run asked for, and reports whether there was such an order. Approved calls
+// whose outcome is still missing come first, because they belong to the old context.
 func (c *Chat) obeySwitch() bool {
 	turn, at, from, ok := c.state.Switching()
 	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
@@ -78,10 +78,10 @@ func (c *Chat) obeySwitch() bool {
 	return true
 }
 
-// switchRefused: the store refused another history.
+// switchRefused reports that the store refused the new history.
 type switchRefused struct{}
 
-// resultOf is the result of the run whose order to switch the context is obeyed.
+// resultOf returns the result of the run whose order to switch the context is carried out.
 func (c *Chat) resultOf(turn journal.Turn, at int) journal.Result {
 	result := journal.Result(turn.Meta.Result)
 	if result != journal.ResultSwitching {
@@ -93,7 +93,7 @@ func (c *Chat) resultOf(turn journal.Turn, at int) journal.Result {
 	return journal.ResultDone
 }
 
-// notSwitched has the run hear that its order came to nothing.
+// notSwitched turns the order into a failed tool call, so that the model learns why the context was not switched.
 func (c *Chat) notSwitched(why error) {
 	turn, at, _, ok := c.state.Switching()
 	if !ok {
@@ -103,7 +103,7 @@ func (c *Chat) notSwitched(why error) {
 	c.append(journal.TurnReplaced{Turn: withoutSwitch(turn, why.Error()).Obeyed(c.resultOf(turn, at)).Message})
 }
 
-// refusedSwitch words why the store refused another history.
+// refusedSwitch explains why the store refused the new history.
 func refusedSwitch(err error) error {
 	if errors.Is(err, persistence.ErrDamaged) {
 		return unswitched("the history is damaged and has to be repaired first")
@@ -111,8 +111,7 @@ func refusedSwitch(err error) error {
 	return unswitched("it could not be written")
 }
 
-// withoutSwitch is a turn whose last call came to nothing after all. No model has read
-// its outcome yet.
+// withoutSwitch returns a turn whose last call has failed. No model has read the outcome of that call yet.
 func withoutSwitch(turn journal.Turn, why string) journal.Turn {
 	for _, p := range slices.Backward(turn.Parts) {
 		if call, ok := p.(uimessage.Tool); ok {
@@ -126,9 +125,9 @@ func withoutSwitch(turn journal.Turn, why string) journal.Turn {
 	return turn
 }
 
-// switchContext archives the turns before from and puts those of another context in
-// their place, or none, in one rewrite. The turns up to to go over, the last of them
-// without its order; what follows them stays as it is.
+// switchContext archives the turns before from and replaces them, in one rewrite, with those of another context or
+// with none. The turns between from and to are kept, the last of them without its order, and so are all turns after
+// to.
 func (c *Chat) switchContext(order ordered, from, to int, result journal.Result) error {
 	loaded, err := c.loadedTurns(order.Load)
 	if err != nil {
@@ -144,7 +143,7 @@ func (c *Chat) switchContext(order ordered, from, to int, result journal.Result)
 	rewrite.Insert = c.newHistory(loaded, over, from)
 	rewrite.Meta.Cursor = journal.ArchiveOf(rewrite.Insert)
 	rewrite.Meta.Pinned = c.needed(rewrite.Insert, contentsOf(c.state.History[to:]))
-	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // it is in the archive already
+	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // otherwise it is in the archive already
 		left := journal.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
 	}
@@ -157,12 +156,12 @@ func (c *Chat) switchContext(order ordered, from, to int, result journal.Result)
 	return nil
 }
 
-// sameTurns reports whether turns are those of a context, and nothing more.
+// sameTurns reports whether turns are exactly those of a loaded context.
 func sameTurns(loaded []uimessage.Message, turns []journal.Turn) bool {
 	return slices.EqualFunc(loaded, turns, func(m uimessage.Message, t journal.Turn) bool { return m.ID == t.ID })
 }
 
-// loadedTurns are those of the context that comes back.
+// loadedTurns reads the turns of the context to load.
 func (c *Chat) loadedTurns(id string) ([]uimessage.Message, error) {
 	if id == "" {
 		return nil, nil
@@ -175,8 +174,8 @@ func (c *Chat) loadedTurns(id string) ([]uimessage.Message, error) {
 	return loaded.Messages, nil
 }
 
-// newHistory is the head of the new history. A user turn of a loaded context that
-// would be open had its answer elsewhere: it is closed, so that it has none again.
+// newHistory returns the beginning of the new history. If a loaded context ends with an open user turn, that turn was
+// answered elsewhere, so it is closed here and not answered again.
 func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from int) []uimessage.Message {
 	var out []uimessage.Message
 	for _, m := range loaded {
@@ -197,7 +196,7 @@ func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 	return out
 }
 
-// switchedWords say that a request ended because the conversation went on elsewhere.
+// switchedWords says that a request was withdrawn because the conversation was switched.
 func (c *Chat) switchedWords(a journal.Asked) string {
 	n := strconv.Itoa(a.Request.N)
 	return c.inTheirWords(notices.Text{

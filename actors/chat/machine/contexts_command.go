@@ -14,22 +14,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// ContextsAre says what became of a person's order about contexts.
+// ContextsAre says what became of a person's command about contexts.
 type ContextsAre string
 
-// What became of it.
+// Outcomes of a command about contexts.
 const (
-	ContextsNew    ContextsAre = "new"    // the chat begins anew
-	ContextsLoaded ContextsAre = "loaded" // Items is the one that came back
-	ContextsListed ContextsAre = "listed" // Items are the newest
-	ContextsChoose ContextsAre = "choose" // no one is meant; Items are the best
-	ContextsEmpty  ContextsAre = "empty"  // there is nothing to leave
-	ContextsBusy   ContextsAre = "busy"   // a run is under way
+	ContextsNew    ContextsAre = "new"    // the chat starts a new context
+	ContextsLoaded ContextsAre = "loaded" // Items holds the loaded context
+	ContextsListed ContextsAre = "listed" // Items holds the newest contexts
+	ContextsChoose ContextsAre = "choose" // no single context matches; Items holds the best matches
+	ContextsEmpty  ContextsAre = "empty"  // there is no history to leave
+	ContextsBusy   ContextsAre = "busy"   // a run is in progress
 	ContextsFailed ContextsAre = "failed"
 	ContextsOff    ContextsAre = ""
 )
 
-// ContextsAnswer is the answer to a person's order about contexts.
+// ContextsAnswer is the answer to a person's command about contexts.
 type ContextsAnswer struct {
 	Are   ContextsAre
 	Items []journal.ContextItem
@@ -38,9 +38,8 @@ type ContextsAnswer struct {
 // shownContexts is how many contexts people are shown.
 const shownContexts = 10
 
-// contextCommand obeys /new, /contexts and /load. Doing so again after a crash that
-// hid the answer leaves no second trace: what is empty is not left, and what is
-// loaded is not loaded again.
+// contextCommand carries out /new, /contexts and /load. Repeating a command after a crash that lost the answer is
+// safe: an empty context is not archived, and a context that is already loaded is not loaded again.
 func (c *Chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) ContextsAnswer {
 	if !c.Contexts {
 		return ContextsAnswer{}
@@ -57,14 +56,13 @@ func (c *Chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) Con
 	return ContextsAnswer{}
 }
 
-// commandBy is what a command that comes again after a crash has in common with
-// itself.
+// commandBy identifies a command, so that a repetition after a crash creates the same context.
 type commandBy struct {
 	ingressID string
 	at        int64
 }
 
-// settledAll reports that nothing of the history waits for anything but a person.
+// settledAll reports whether nothing in the history is waiting for anything but a person.
 func (c *Chat) settledAll() bool {
 	_, continues := c.state.Continues()
 	return c.state.Run == nil && c.state.OpenTurns() == 0 && !continues && len(c.state.Due()) == 0
@@ -95,7 +93,7 @@ func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done 
 	return done
 }
 
-// commandRefused: the store refused the history that a command asked for.
+// commandRefused reports that the store refused the history that a command asked for.
 type commandRefused struct{ of any }
 
 func (c *Chat) listContexts() ContextsAnswer {
@@ -133,7 +131,7 @@ func (c *Chat) loadByCommand(by commandBy, what string) ContextsAnswer {
 	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
 }
 
-// stands reports whether the history is a context, and nothing more.
+// stands reports whether the history is exactly the given context.
 func (c *Chat) stands(item journal.ContextItem) bool {
 	if item.MessageCount != len(c.state.History) {
 		return false

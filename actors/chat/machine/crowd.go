@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// floodRest is how long nothing must have been declined for a flood to be over.
-	// People are told once in a flood.
+	// floodRest is how long no message must have been declined before a flood is over. People get one notice in each
+	// flood.
 	floodRest = time.Minute
-	// maxDepth is how many bots may answer each other before nobody answers any
-	// more; a person's word begins anew.
+	// maxDepth is how many bots may answer each other in a row before they are declined. A person's message starts
+	// again at zero.
 	maxDepth = 8
-	// chainRest ends a chain of bots by itself: what comes later answers nobody.
+	// chainRest ends a chain of bots by time: a later message starts a new chain.
 	chainRest = time.Hour
-	// maxDebounce is how many debounce times a run waits at most.
+	// maxDebounce limits how long a run waits for more messages, in multiples of Debounce.
 	maxDebounce = 5
 )
 
-// debounceDue: nobody has said more for a while.
+// debounceDue is the timer message after which an idle chat stops waiting for more messages.
 type debounceDue struct{}
 
-// laneFull makes room for a turn, or declines it. Fair is that whoever has most
-// turns waiting loses one: their newest, or the one that just came.
+// laneFull makes room for a turn or declines it. In fair mode the sender with the most queued turns loses one: the
+// newest that is queued, or this one.
 func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	victim, ok := c.crowding(turn)
 	if !ok {
@@ -44,8 +44,8 @@ func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	c.accepted(msg, turn)
 }
 
-// crowding is the newest waiting turn of whoever has most of them, if that are
-// more than the sender of the new turn would have.
+// crowding returns the newest queued turn of the sender with the most of them, if that is more than the sender of the
+// new turn would have.
 func (c *Chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
 	if !c.FairToSenders {
 		return victim, false
@@ -63,7 +63,7 @@ func (c *Chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
 	return victim, ok
 }
 
-// tellFlood are the words for somebody whose message was declined, once in a flood.
+// tellFlood returns the notice for a declined message, or empty if this flood already had one.
 func (c *Chat) tellFlood(turn journal.Turn) string {
 	now := c.now()
 	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
@@ -74,7 +74,7 @@ func (c *Chat) tellFlood(turn journal.Turn) string {
 	return c.text(notices.LaneFull(), turn)
 }
 
-// hostRow are words of the host about an ingress; none where nobody reads an outbox.
+// hostRow returns the outbox row for words of the host about an ingress, or nothing in a chat without an outbox.
 func (c *Chat) hostRow(msg messages.AcceptIngress, turn journal.Turn, say string) []journal.Row {
 	if say == "" || !c.via.Outbox {
 		return nil
@@ -88,7 +88,7 @@ func (c *Chat) hostRow(msg messages.AcceptIngress, turn journal.Turn, say string
 	return []journal.Row{row}
 }
 
-// depth counts the bots behind a turn: a bot answers what was said here last.
+// depth counts the consecutive bot messages up to this one. A bot is taken to answer the last message of the chat.
 func (c *Chat) depth(bot bool) int64 {
 	switch {
 	case !bot:
@@ -99,8 +99,8 @@ func (c *Chat) depth(bot bool) int64 {
 	return c.state.Depth + 1
 }
 
-// declineBot ends a talk of bots, with one notice. The declined ingress keeps its
-// depth, so that the next one is declined in silence, after a restart too.
+// declineBot ends a conversation between bots with one notice. The declined ingress keeps its depth, so that the next
+// one is declined silently, even after a restart.
 func (c *Chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
 	say := ""
 	if c.state.Depth <= maxDepth {
@@ -109,7 +109,7 @@ func (c *Chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
 	c.settleAtOnce(msg, turn, journal.FateDeclined, "bot_loop", say)
 }
 
-// hold lets an idle chat wait for more messages before it begins, not for ever.
+// hold makes an idle chat wait a limited time for more messages before it starts a run.
 func (c *Chat) hold() {
 	now := c.now()
 	if c.holding.IsZero() {

@@ -1,23 +1,21 @@
-// Package machine decides what a chat does. It is pure: it knows no actor, clock, random
-// number or goroutine, and it writes nothing. [Chat.Decide] takes one input (a message, a
-// timer that fired, the outcome of an effect) and answers with a [Plan]: what has to be
-// durable first, and what happens then. The chat before stays as it was, so that a plan that
-// could not be written has changed nothing.
+// Package machine decides what a chat does. It is pure: it uses no actors, clocks, random numbers or goroutines, and
+// it writes nothing. [Chat.Decide] takes one input (a message, a timer, the result of an effect) and returns a [Plan]:
+// what must be durable first, and what happens then. The chat before the decision is not changed, so that a plan that
+// could not be written has no effect.
 //
-// The way of one message: [Chat.Decide] → accept (ingress.go) → a fact → the answer to
-// whoever brought it. Then [Idle] asks what follows: nextRun (runner.go) starts a run, and
-// boundary lets turns that arrived during a run in. finish (finish.go) ends a run.
+// The path of a message: [Chat.Decide] → accept (ingress.go) → a fact → the answer to the sender. Then [Idle] asks
+// what follows: nextRun (runner.go) starts a run, and boundary admits turns that arrived during a run. finish
+// (finish.go) ends a run.
 //
-// What lies where:
+// The files:
 //
-//   - chat.go: the chat, its session, and which message goes where; plan.go: plans and effects.
+//   - chat.go: the chat, its session, and the dispatch of messages; plan.go: plans and effects.
 //   - ingress.go, held.go, crowd.go, fetch.go, unheard.go, withdraw.go: messages of people.
 //   - runner.go, finish.go, outcome.go, recover.go, stumble.go: runs, also after a crash.
-//   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is
-//     asked): requests for approval.
+//   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is asked):
+//     requests for approval.
 //   - egress.go, outbox.go, live.go, paging*.go: what people read.
 //   - compaction*.go, contexts*.go, memory.go, skills.go, quoted.go: what the model reads.
 //
-// It reads what a decision needs beside its state through [Archive] and the functions of
-// [Options].
+// It reads further data that a decision needs through [Archive] and the functions of [Options].
 package machine

@@ -15,21 +15,21 @@ import (
 // askWait is how long a call of chat_send waits for its receipts.
 const askWait = 5 * time.Second
 
-// ask is a call that waits for a row.
+// ask is a call that waits for its row to be sent.
 type ask struct {
 	who Ref
 	id  int
 }
 
-// askDue: a call has waited long enough.
+// askDue is the timer message for a call that has waited askWait.
 type askDue struct{ key journal.RowKey }
 
 func rowID(k journal.RowKey) messages.RowID { return messages.RowID(k) }
 
 func rowKey(id messages.RowID) journal.RowKey { return journal.RowKey(id) }
 
-// deliverRows hands fresh rows to the adapter. The state has them: nothing is
-// lost if the adapter is not there.
+// deliverRows passes new rows to the adapter. They are already durable, so nothing is lost if the adapter is not
+// running.
 func (c *Chat) deliverRows(rows []journal.Row) {
 	for _, r := range rows {
 		if row := c.state.Row(r.Key); row != nil {
@@ -61,8 +61,8 @@ func (c *Chat) deliver(row journal.OutboxRow) {
 	c.send(c.via.Ref, d)
 }
 
-// remind hands rows over again that were not heard of for long: the adapter may
-// have lost them with a restart. One that it still has, it does not begin twice.
+// remind passes all pending rows to the adapter again, because it may have lost them in a restart. The adapter does
+// not send a row twice that it still has.
 func (c *Chat) remind() {
 	if c.state.Run != nil {
 		return
@@ -90,7 +90,7 @@ func (c *Chat) onEgressProgressed(msg messages.EgressProgressed) {
 	c.letGo()
 }
 
-// kept tells the adapter that a receipt is durable, so that it may send on.
+// kept tells the adapter that a receipt is durable, so that it may continue.
 func (c *Chat) kept(row messages.RowID, parts int) {
 	c.answer(messages.EgressKept{ChatKey: c.key, Row: row, Parts: parts})
 }
@@ -134,7 +134,7 @@ func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
 	c.letGo()
 }
 
-// queueEgress owes a message on behalf of a call: the same call, the same row.
+// queueEgress adds a message of a tool call to the outbox. Repeating the call does not add a second row.
 func (c *Chat) queueEgress(msg messages.QueueEgress) {
 	if key, known := c.rowOfCall(msg); known {
 		c.waitFor(key)
@@ -150,7 +150,7 @@ func (c *Chat) queueEgress(msg messages.QueueEgress) {
 		return
 	}
 	if !c.via.Outbox {
-		// The reader fetches the history, which holds the call.
+		// Readers see the call in the history.
 		c.sent(msg)
 		c.answer(messages.EgressAnswer{Delivered: true, Parts: 1})
 		return
@@ -184,7 +184,7 @@ func (c *Chat) rowFor(msg messages.QueueEgress) journal.Row {
 	return row
 }
 
-// rowOfCall finds the row that a call has asked for before.
+// rowOfCall finds the row that a call has already created.
 func (c *Chat) rowOfCall(msg messages.QueueEgress) (journal.RowKey, bool) {
 	if msg.RunID == "" {
 		key := journal.RowKey{MessageID: "x:" + msg.CallID, N: 1}
@@ -197,7 +197,7 @@ func (c *Chat) rowOfCall(msg messages.QueueEgress) (journal.RowKey, bool) {
 	return key, ok
 }
 
-// skip says why a call sends nothing; empty: it does.
+// skip returns the reason why a call must not send, or empty if it may.
 func (c *Chat) skip(msg messages.QueueEgress) string {
 	switch {
 	case msg.RunID != "" && !c.ours(msg.RunID):
@@ -218,16 +218,15 @@ func (c *Chat) skip(msg messages.QueueEgress) string {
 	return ""
 }
 
-// foreign reports whether a message has a file that is named by the platform's id and
-// that nobody sent to this chat: it would be another chat's. What was folded away does
-// not count; the chat's own copy has a path.
+// foreign reports whether a message refers to a file by a platform id that was never sent to this chat: the file may
+// belong to another chat. Turns that were compacted are not searched; the chat's own copy of such a file has a path.
 func (c *Chat) foreign(files []messages.FileRef) bool {
 	return slices.ContainsFunc(files, func(f messages.FileRef) bool {
 		return f.FileID != "" && !received(c.state.History, f.FileID) && !received(c.state.Lane, f.FileID)
 	})
 }
 
-// received reports whether one of the turns came with a file of that id.
+// received reports whether one of the user turns contains a file with that id.
 func received(turns []journal.Turn, id string) bool {
 	return slices.ContainsFunc(turns, func(t journal.Turn) bool {
 		return t.Role == uimessage.RoleUser && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
@@ -243,7 +242,7 @@ func (c *Chat) sent(msg messages.QueueEgress) {
 	}
 }
 
-// content tells messages apart: the same words with another file are another message.
+// content is a key that distinguishes messages: the same words with another file are another message.
 func content(msg messages.QueueEgress) string {
 	var b strings.Builder
 	b.WriteString(msg.Text)
@@ -255,7 +254,7 @@ func content(msg messages.QueueEgress) string {
 	return b.String()
 }
 
-// waitFor answers a call when its row is settled, or after a while with how far it is.
+// waitFor answers a call when its row is settled, or after askWait with the progress so far.
 func (c *Chat) waitFor(key journal.RowKey) {
 	row := c.state.Row(key)
 	if row == nil {
@@ -289,8 +288,8 @@ func (c *Chat) onAskDue(msg askDue) {
 	c.answerAsks(msg.key, messages.EgressAnswer{Parts: parts})
 }
 
-// draftRow is the row that a text under way will become, made durable before
-// its placeholder is sent, so that a crash leaves no orphan in the chat.
+// draftRow returns the row that the text in progress will become. The row is durable before its placeholder is sent,
+// so that a crash leaves no orphaned placeholder in the chat.
 func (c *Chat) draftRow() journal.RowKey {
 	run := c.state.Run
 	key := journal.RowKey{MessageID: run.MessageID, N: c.nextRow()}

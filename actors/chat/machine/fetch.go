@@ -15,29 +15,29 @@ import (
 const (
 	// albumWait is how long an album waits for its next file.
 	albumWait = 700 * time.Millisecond
-	// albumAgain is how long one waits that was cut off by a restart: the platform has to
-	// connect before it brings the rest.
+	// albumAgain is the wait for an album that a restart interrupted: the platform must reconnect before it delivers
+	// the rest.
 	albumAgain = 3 * time.Second
-	// maxAlbum is how many messages of an album become one turn.
+	// maxAlbum is how many messages of an album are joined into one turn.
 	maxAlbum = 20
 )
 
-// fetching are the turns whose files are on their way. Attempts have numbers: a turn
-// that was edited meanwhile is fetched anew.
+// fetching is the state of turns whose files are being fetched, with the number of the attempt. A turn that is edited
+// during a fetch is fetched again.
 type fetching struct {
 	n     int
 	turns map[string]int
-	// album is until when the album that came last may grow.
-	album, armed time.Time // and when the timer is set for
+	// album is until when the most recent album may grow; armed is the time for which its timer is set.
+	album, armed time.Time // see above
 }
 
-// held reports whether a turn keeps its place but is not for the model yet.
+// held reports whether a turn is queued but not ready for the model yet.
 func (c *Chat) held(t journal.Turn) bool {
 	return c.Fetches && t.Role == uimessage.RoleUser && platform.Unfetched(t.Parts) ||
 		t.Meta.Album != "" && c.now().Before(c.files.album)
 }
 
-// come are the waiting turns that the model may see: all before the first that is held.
+// come returns the queued turns that are ready: all before the first that is held.
 func (c *Chat) come() []journal.Turn {
 	if i := slices.IndexFunc(c.state.Lane, c.held); i >= 0 {
 		return c.state.Lane[:i]
@@ -45,7 +45,7 @@ func (c *Chat) come() []journal.Turn {
 	return c.state.Lane
 }
 
-// unseen are the turns that no model has been asked about.
+// unseen returns the turns that no model has seen.
 func (c *Chat) unseen() []journal.Turn {
 	if c.state.Run != nil {
 		return c.state.Lane
@@ -53,8 +53,7 @@ func (c *Chat) unseen() []journal.Turn {
 	return c.state.Open()
 }
 
-// fetchAll begins to fetch the files of the turns that wait, and reports whether one
-// of them has to be waited for.
+// fetchAll starts to fetch the files of unseen turns, and reports whether one of them must be waited for.
 func (c *Chat) fetchAll() (waits bool) {
 	for _, t := range c.unseen() {
 		if !c.held(t) {
@@ -72,7 +71,7 @@ func (c *Chat) fetchAll() (waits bool) {
 	return waits
 }
 
-// fetch begins to fetch the files of a turn, unless that is under way.
+// fetch starts to fetch the files of a turn, unless this is in progress.
 func (c *Chat) fetch(t journal.Turn) {
 	if _, underWay := c.files.turns[t.ID]; underWay {
 		return
@@ -82,8 +81,8 @@ func (c *Chat) fetch(t journal.Turn) {
 	c.effect(FetchFiles{t.Message, c.files.n})
 }
 
-// onFetched puts a turn with its files in the place of the one without. Its author
-// may have changed it meanwhile: then it is fetched anew.
+// onFetched replaces a turn with the one that contains its files. A result for a turn that was edited during the fetch
+// is ignored; that turn is fetched again.
 func (c *Chat) onFetched(msg Fetched) {
 	if c.files.turns[msg.TurnID] != msg.N {
 		return
@@ -104,7 +103,7 @@ func (c *Chat) onFetched(msg Fetched) {
 	}
 }
 
-// unfetch forgets a turn's files that are on their way: it has others now.
+// unfetch cancels the fetch of a turn's files, if one is in progress.
 func (c *Chat) unfetch(turnID string) {
 	if n, ok := c.files.turns[turnID]; ok {
 		c.effect(CancelFetch{n})
@@ -112,9 +111,9 @@ func (c *Chat) unfetch(turnID string) {
 	}
 }
 
-// joinAlbum adds a file to the turn that the others of its album are in, if no model
-// has seen it. What it adds to ends as merged. In a group only one of an album says whom
-// it turns to, so that a file joins its sender's turn without doing so itself.
+// joinAlbum adds a file to the turn that contains the rest of its album, if no model has seen that turn. In a group
+// only one message of an album is addressed to the bot, so a file joins its sender's turn without being addressed
+// itself.
 func (c *Chat) joinAlbum(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if turn.Meta.Album == "" || msg.EditOf != "" || msg.Bot {
 		return false
@@ -138,8 +137,8 @@ func (c *Chat) joinAlbum(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return false
 }
 
-// own are parts without the file of the message that theirs answers: the files of an
-// album all answer the same one.
+// own returns parts without the file of the message they reply to, because all messages of an album reply to the same
+// one.
 func own(parts []uimessage.Part) []uimessage.Part {
 	for i, p := range parts {
 		if f, ok := platform.FileOf(p); ok && f.Answered && i > 0 {
@@ -149,8 +148,8 @@ func own(parts []uimessage.Part) []uimessage.Part {
 	return parts
 }
 
-// shownOnce are the parts of a new turn. The file of the message that it answers is left
-// out of them where an earlier turn shows it to the model: the turn says where.
+// shownOnce returns the parts of a new turn. If an earlier turn already shows the model the file of the message it
+// replies to, the file is replaced with a reference to that turn.
 func (c *Chat) shownOnce(parts []uimessage.Part) []uimessage.Part {
 	for i, p := range parts {
 		f, ok := platform.FileOf(p)
@@ -165,8 +164,7 @@ func (c *Chat) shownOnce(parts []uimessage.Part) []uimessage.Part {
 	return parts
 }
 
-// shownAt says where requests show a file, by the platform's id for its content; empty:
-// they do not, or no longer.
+// shownAt says where requests show the file with the given content id. It is empty if they do not.
 func (c *Chat) shownAt(unique string) string {
 	if unique == "" {
 		return ""

@@ -2,11 +2,10 @@ package machine
 
 import "github.com/cespare/xxhash/v2"
 
-// fingerprint tells whether texts are others than the last time, without keeping them.
-// The zero value has seen none.
+// fingerprint detects changes of texts without keeping the texts. The zero value has seen none.
 type fingerprint uint64
 
-// changed takes the texts as they are now. The first ones are no change.
+// changed reports whether the texts differ from the last call. The first call reports false.
 func (f *fingerprint) changed(texts ...string) bool {
 	var h xxhash.Digest
 	h.Reset()
@@ -19,10 +18,10 @@ func (f *fingerprint) changed(texts ...string) bool {
 	return before != 0 && *f != before
 }
 
-// fingerprints are those of what a chat's requests begin with.
+// fingerprints cover the texts that a chat's requests begin with.
 type fingerprints struct{ agent, profile, skills, memories fingerprint }
 
-// began counts it when a request is about to begin with other texts than the one before.
+// began reports a broken prefix if the texts at the beginning of a request differ from the previous request.
 func (c *Chat) began(f *fingerprint, cause string, texts ...string) {
 	if f.changed(texts...) {
 		c.prefixBroken(cause)

@@ -8,8 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// finish ends the run: the assistant message, the fates it settles and what it
-// owes to people become durable in one fact.
+// finish ends the run. The assistant message, the fates of its turns and its outbox rows become durable in one fact.
 func (c *Chat) finish(result journal.Result, reason string) {
 	run := c.state.Run
 	m := c.run.reducer.Snapshot()
@@ -19,7 +18,7 @@ func (c *Chat) finish(result journal.Result, reason string) {
 	base, _ := c.state.Turn(m.ID)
 	notice := c.notice(result, reason, c.own(m))
 	meta := c.assistantMeta(string(result), reason, fates)
-	if !c.via.Outbox { // elsewhere it is a message of its own
+	if !c.via.Outbox { // with an outbox the notice is a row
 		meta = meta.WithNotice(notice)
 	}
 	turn := c.closeTurn(m, c.orderSwitch(meta), result)
@@ -60,10 +59,10 @@ func (c *Chat) finish(result journal.Result, reason string) {
 	c.ended = true
 }
 
-// maxUnfolded is how long the journal of a chat gets that never rests.
+// maxUnfolded is how many records the journal of a busy chat may reach before it is checkpointed.
 const maxUnfolded = 64
 
-// fates are how the run's turns ended.
+// fates returns how the run's turns ended.
 func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
 	var fates []journal.Settled
 	for _, v := range c.state.Run.Visible {
@@ -81,13 +80,13 @@ func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
 	return fates
 }
 
-// own is what the run itself added to its message.
+// own returns the part of its message that the run itself added.
 func (c *Chat) own(m uimessage.Message) uimessage.Message {
 	m.Parts = m.Parts[min(c.state.Run.Base, len(m.Parts)):]
 	return m
 }
 
-// plainMeta is the metadata that all assistant turns have.
+// plainMeta returns the metadata that all assistant turns have.
 func (c *Chat) plainMeta() uimessage.Metadata {
 	meta := uimessage.Metadata{
 		TS: c.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
@@ -112,9 +111,8 @@ func (c *Chat) assistantMeta(result, reason string, fates []journal.Settled) uim
 	return meta
 }
 
-// closeParts makes a message final: nothing streams any more and every call that
-// did run has an outcome. Parts from kept on are not journaled, so that no call among
-// them has begun.
+// closeParts makes a message final: no part is streaming, and every call that ran has an outcome. Parts from index
+// kept on are not journaled, so none of their calls has begun.
 func closeParts(parts []uimessage.Part, result journal.Result, kept int) []uimessage.Part {
 	out := make([]uimessage.Part, 0, len(parts))
 	for i, p := range parts {
@@ -145,7 +143,7 @@ func closeTool(t uimessage.Tool, result journal.Result, journaled bool) (uimessa
 	case t.State.Settled(), result == journal.ResultWaiting, t.State == uimessage.ToolApprovalRequested:
 		return t, true
 	case t.State == uimessage.ToolInputStreaming:
-		return t, false // its input never came
+		return t, false // its input never arrived
 	case t.State == uimessage.ToolApprovalResponded && !t.Approval.Approved.Value:
 		t.State = uimessage.ToolOutputDenied
 		return t, true
@@ -156,9 +154,8 @@ func closeTool(t uimessage.Tool, result journal.Result, journaled bool) (uimessa
 	return t, true
 }
 
-// rowsOf is what a message owes to people: a notice, or its words. With egress
-// by tool its words go out only if nothing was sent by tool since the newest turn
-// became visible. A draft that people see is always brought to an end.
+// rowsOf returns the outbox rows of a message: its words and the notice. If people see a draft, it is always
+// completed.
 func (c *Chat) rowsOf(m uimessage.Message, words, notice string) []journal.Row {
 	if !c.via.Outbox {
 		return nil
@@ -184,9 +181,8 @@ func (c *Chat) rowsOf(m uimessage.Message, words, notice string) []journal.Row {
 	return []journal.Row{{Key: key, RunID: run.ID, RequestID: run.RequestID, Text: words, ReplyTo: c.replyAnchor()}}
 }
 
-// lastRows are what the end of a run owes to people, with what asks them in the last
-// row. Requests never become the end of a draft that people see: a message that was
-// changed has no place among what was said after it was sent.
+// lastRows returns the outbox rows at the end of a run; the last row asks for approvals. Requests never complete a
+// draft that people already see, because an edited message keeps its old position among the messages sent since.
 func (c *Chat) lastRows(m uimessage.Message, result journal.Result, notice string, asked []journal.Asked) []journal.Row {
 	words, asks := c.lastWords(m, result), c.requestWords(asked)
 	if asks == "" || !c.drafted() {
@@ -202,28 +198,29 @@ func (c *Chat) lastRows(m uimessage.Message, result journal.Result, notice strin
 	return rows
 }
 
-// drafted reports whether the next row is the end of a draft.
+// drafted reports whether the next row completes a draft.
 func (c *Chat) drafted() bool {
 	row := c.state.Row(journal.RowKey{MessageID: c.state.Run.MessageID, N: c.nextRow()})
 	return c.via.Outbox && row != nil && row.Open
 }
 
-// lastWords are what the run's last message says to people by itself.
+// lastWords returns the words of the run's last message that are sent to people. With egress by tool these are only
+// sent if no tool has sent anything since the newest turn became visible.
 func (c *Chat) lastWords(m uimessage.Message, result journal.Result) string {
 	switch {
 	case result == journal.ResultStopped:
-		return "" // who stopped it does not want to hear it
+		return "" // the person who stopped it does not need it
 	case !c.via.ToolEgress:
 		return journal.Text(m)
 	case result == journal.ResultSwitching:
-		return "" // it goes on
+		return "" // the run continues
 	case c.state.Run.Spoke && c.gotThrough():
 		return ""
 	}
 	return finalText(m)
 }
 
-// gotThrough: not everything that calls sent since the newest turn was parked.
+// gotThrough reports whether at least one message that calls sent since the newest turn was not parked.
 func (c *Chat) gotThrough() bool {
 	for _, key := range c.state.Run.Rows {
 		if row := c.state.Row(key); key.MessageID == c.state.Run.MessageID && (row == nil || !row.Parked) {
@@ -233,7 +230,7 @@ func (c *Chat) gotThrough() bool {
 	return false
 }
 
-// wordsBefore are what a message that is closed by a merge says to people.
+// wordsBefore returns the words that are sent for a message that a merge closes.
 func (c *Chat) wordsBefore(m uimessage.Message) string {
 	if c.via.ToolEgress {
 		return ""
@@ -241,8 +238,7 @@ func (c *Chat) wordsBefore(m uimessage.Message) string {
 	return journal.Text(m)
 }
 
-// nextRow is the number of the next egress: that of the draft people see, if
-// there is one.
+// nextRow returns the number of the next outbox row: that of the visible draft if there is one.
 func (c *Chat) nextRow() int {
 	run := c.state.Run
 	key := journal.RowKey{MessageID: run.MessageID, N: run.Egress}
@@ -252,8 +248,8 @@ func (c *Chat) nextRow() int {
 	return run.Egress + 1
 }
 
-// replyAnchor: in groups an answer points at the newest turn it answers, and so does the
-// text under way whose place it takes.
+// replyAnchor returns the message that an answer replies to: in groups the newest turn it answers. A draft and the row
+// that completes it use the same one.
 func (c *Chat) replyAnchor() string {
 	if t, ok := c.answers(); ok {
 		return c.replyTo(t)
@@ -261,7 +257,7 @@ func (c *Chat) replyAnchor() string {
 	return ""
 }
 
-// answers is the newest turn that the run answers.
+// answers returns the newest turn that the run answers.
 func (c *Chat) answers() (journal.Turn, bool) {
 	visible := c.state.Run.Visible
 	if len(visible) == 0 {
@@ -270,7 +266,7 @@ func (c *Chat) answers() (journal.Turn, bool) {
 	return c.state.Turn(visible[len(visible)-1].TurnID)
 }
 
-// finalText are the words behind the last call, or all words if there are none.
+// finalText returns the words after the last call, or all words if there are none after it.
 func finalText(m uimessage.Message) string {
 	last := 0
 	for i, p := range m.Parts {

@@ -12,14 +12,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// errNotForgotten: nobody deletes anything here.
+// errNotForgotten is the answer where deleting chats is turned off.
 var errNotForgotten = errors.New("chats are not deleted here")
 
-// forgetWithin is how long a yes to the question counts.
+// forgetWithin is how long a yes to the question is accepted.
 const forgetWithin = 30 * time.Minute
 
-// forgetCommand obeys /forget: it asks first. Only what a person sends, or presses,
-// deletes anything.
+// forgetCommand handles /forget, which first asks for confirmation. Only a person's own message or button press
+// deletes anything; forwarded messages and bots do not.
 func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != "forget" || !c.Forgets {
 		return false
@@ -46,20 +46,20 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	return true
 }
 
-// forgetNow deletes what is kept of the chat and says so. The order itself is known then,
-// as all others are. The words are chosen before those that people wrote are gone.
+// forgetNow deletes everything that is kept of the chat. The command itself is recorded afterwards like any other. The
+// words of the answer are chosen first, because their language depends on the messages that are deleted.
 func (c *Chat) forgetNow(msg messages.AcceptIngress, turn journal.Turn) {
 	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.text(notices.Forgotten(), turn), c.text(notices.ForgetLater(), turn)})
 }
 
-// forgetOrder is a person's order to delete the chat, with the words that answer it.
+// forgetOrder is a person's command to delete the chat, with the words that answer it.
 type forgetOrder struct {
 	msg         messages.AcceptIngress
 	turn        journal.Turn
 	done, later string
 }
 
-// onForgotten answers who ordered to delete the chat.
+// onForgotten answers whoever asked to delete the chat.
 func (c *Chat) onForgotten(f Forgotten) {
 	switch of := f.Of.(type) {
 	case forgetOrder:
@@ -79,18 +79,18 @@ func (c *Chat) onForgotten(f Forgotten) {
 	}
 }
 
-// takeAway obeys orders that take away what was said.
+// takeAway handles commands that remove messages from the chat.
 func (c *Chat) takeAway(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.RewindChat:
 		c.rewind(msg)
 	case messages.ForgetChat:
 		c.onForget(msg)
-	default: // only these take anything away
+	default: // no other messages arrive here
 	}
 }
 
-// onForget deletes what is kept of the chat, for an operator.
+// onForget deletes everything that is kept of the chat at the request of an operator.
 func (c *Chat) onForget(msg messages.ForgetChat) {
 	if !c.Forgets {
 		c.answer(messages.ChatForgotten{ChatKey: c.key, Err: errNotForgotten.Error()})
@@ -99,7 +99,7 @@ func (c *Chat) onForget(msg messages.ForgetChat) {
 	c.forgetAll(msg.By, "", msg)
 }
 
-// forgetAll has everything deleted that is kept of the chat.
+// forgetAll plans the deletion of everything that is kept of the chat.
 func (c *Chat) forgetAll(by, order string, of any) {
 	intent := c.state.Forgotten(c.key, c.now(), by, !c.group())
 	c.log(slog.LevelInfo, "all that is kept of the chat is being deleted", "by", by, "ingress_id", order)

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// wordsWait is how long words wait for the receipts of what is being sent. It is
-	// short: the platform confirms nothing to its service meanwhile.
+	// wordsWait is how long a message waits for the receipts of rows being sent. It is short because the platform does
+	// not confirm the message to its service in the meantime.
 	wordsWait = 2 * time.Second
-	// pressWait is how long a button waits for the receipts of the row that it is below.
+	// pressWait is how long a button press waits for the receipts of its row.
 	pressWait = 10 * time.Second
-	// pressSpare is what a platform needs to show the answer.
+	// pressSpare is the time a platform needs to show the answer.
 	pressSpare = 300 * time.Millisecond
 )
 
-// heldBack are messages of people that wait for receipts: whether they may decide depends
-// on the places of messages that are being sent.
+// heldBack are messages of people that wait for receipts, because what they decide depends on the positions of rows
+// that are being sent.
 type heldBack struct {
 	list  []heldMessage
 	until map[string]time.Time // by request id
@@ -31,10 +31,11 @@ type heldMessage struct {
 	sender Ref
 }
 
-// heldDue: a message has waited long enough.
+// heldDue is the timer message for a message that has waited long enough.
 type heldDue struct{}
 
-// holdBack keeps a message until a receipt comes, or for so long; false: it has waited.
+// holdBack keeps a message until a receipt arrives or the wait is over. It returns false if the message has already
+// waited.
 func (c *Chat) holdBack(id string, msg messages.ToChat, wait time.Duration) bool {
 	until, known := c.waits.until[id]
 	switch {
@@ -48,7 +49,7 @@ func (c *Chat) holdBack(id string, msg messages.ToChat, wait time.Duration) bool
 	return true
 }
 
-// letGo takes the messages up again that wait, in their order.
+// letGo sends the waiting messages to the chat again, in their order.
 func (c *Chat) letGo() {
 	list := c.waits.list
 	c.waits.list = nil
@@ -57,8 +58,8 @@ func (c *Chat) letGo() {
 	}
 }
 
-// waitForReceipts keeps a message whose words would decide something if what is being
-// sent had arrived before it, and what comes behind such a message.
+// waitForReceipts holds back a message whose words would be a decision if the rows being sent had arrived before it,
+// and every message that arrives after such a message.
 func (c *Chat) waitForReceipts(msg messages.AcceptIngress, turn journal.Turn) bool {
 	early := c.via.Outbox && msg.Order != 0 && c.sending() && c.understand(msg, turn).sense == senseUnbound
 	behind := len(c.waits.list) > 0 && msg.Verdict == messages.VerdictOpen
@@ -69,12 +70,12 @@ func (c *Chat) waitForReceipts(msg messages.AcceptIngress, turn journal.Turn) bo
 	return false
 }
 
-// sending reports whether a row is on its way whose receipts may come soon.
+// sending reports whether a row is being sent whose receipts may arrive soon.
 func (c *Chat) sending() bool {
 	return slices.ContainsFunc(c.state.Outbox, func(r journal.OutboxRow) bool { return !r.Parked && !r.Open })
 }
 
-// waitToDecide keeps decisions by a button below a row that is not wholly shown.
+// waitToDecide holds back button presses on a row that is not yet completely shown.
 func (c *Chat) waitToDecide(msg messages.DecideApproval) bool {
 	wait := pressWait
 	if msg.Wait > 0 {
@@ -91,8 +92,8 @@ func (c *Chat) waitToDecide(msg messages.DecideApproval) bool {
 	return false
 }
 
-// unseenIn is the row that is to show a request which nothing has shown yet; nil: there
-// is no such row. One that waits counts rather than one that was put aside.
+// unseenIn returns the row that will show a request which has not been shown yet, or nil. A pending row is preferred
+// to a parked one.
 func (c *Chat) unseenIn(approvalID string) *journal.OutboxRow {
 	return unseenIn(c.state, approvalID)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// accept makes one ingress durable and answers; only then does anything follow.
+// accept makes one ingress durable and answers it. Nothing else happens before that.
 func (c *Chat) accept(msg messages.AcceptIngress) {
 	turn := journal.NewTurn(msg.Turn)
 	if c.state.Known(msg.IngressID) {
@@ -24,7 +24,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	}
 	c.wake()
 	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
-	if c.state.Has(turn.ID) { // given twice: what is there was read, and stays as it is
+	if c.state.Has(turn.ID) { // The id is taken: keep the stored turn, which the model has seen, and rename this one.
 		turn.ID += "~" + c.newID()
 	}
 	if c.state.IngressStumbles(msg.IngressID) >= maxStumbles {
@@ -37,7 +37,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	case messages.VerdictOpen:
 		switch {
 		case c.state.Known(messages.TakenBackID(msg.IngressID)):
-			c.settleAtOnce(msg, turn, journal.FateStopped, reasonTakenBack, "") // that came first
+			c.settleAtOnce(msg, turn, journal.FateStopped, reasonTakenBack, "") // the recall arrived first
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(msg, turn)
 		case !c.decideInWords(msg, turn) && !c.turnPage(msg, turn):
@@ -59,14 +59,14 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	}
 }
 
-// settleAtOnce ends an ingress that becomes no turn, perhaps with words to the chat.
+// settleAtOnce settles an ingress that does not become a turn, optionally with words to the chat.
 func (c *Chat) settleAtOnce(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason, say string) {
 	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
 	fact.Rows = c.hostRow(msg, turn, say)
 	c.settleBy(msg, turn, fact, say)
 }
 
-// settleShowing answers an ingress with words that show requests whole.
+// settleShowing answers an ingress with words that show requests in full.
 func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say string, shown []journal.Asked) {
 	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	fact.Rows = c.hostRow(msg, turn, say)
@@ -79,7 +79,7 @@ func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say 
 	c.settleBy(msg, turn, fact, say)
 }
 
-// settleBy ends an ingress with a fact, and words to people.
+// settleBy settles an ingress with a fact and sends words to people.
 func (c *Chat) settleBy(msg messages.AcceptIngress, turn journal.Turn, fact journal.IngressSettled, say string) {
 	c.offer(fact)
 	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
@@ -92,8 +92,8 @@ func (c *Chat) settleBy(msg messages.AcceptIngress, turn journal.Turn, fact jour
 	c.settledFrame(turn.ID)
 }
 
-// ingressOf is what the ledger keeps; the words of people who did not speak to
-// us are not ours to keep.
+// ingressOf returns what the ledger keeps of an ingress. The words of people who did not address the bot are only kept
+// if they may be quoted.
 func (c *Chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.Ingress {
 	in := journal.Ingress{
 		ID: msg.IngressID, Seq: turn.Meta.Seq, MessageID: turn.Meta.MessageID,
@@ -107,14 +107,13 @@ func (c *Chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.
 	return in
 }
 
-// inThread: a turn is in a thread that is no chat of its own, where only what answers
-// it comes.
+// inThread reports whether a turn is in a thread that is not a chat of its own. There the bot only sends its replies.
 func (c *Chat) inThread(turn journal.Turn) bool {
 	addr, ok := c.key.Address()
 	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
 }
 
-// replyTo: in groups an answer points at what it answers.
+// replyTo returns the message that an answer replies to. In private chats it is empty, except in threads.
 func (c *Chat) replyTo(turn journal.Turn) string {
 	if (turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p") && !c.inThread(turn) {
 		return ""
@@ -122,8 +121,7 @@ func (c *Chat) replyTo(turn journal.Turn) string {
 	return turn.Meta.MessageID
 }
 
-// acceptTurn makes a user turn durable: in the history when nothing else is
-// pending, otherwise in the journal.
+// acceptTurn makes a user turn durable: in the history if nothing is pending, otherwise in the journal.
 func (c *Chat) acceptTurn(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.EditOf != "" && c.replaceWaiting(msg, turn) || c.joinAlbum(msg, turn) {
 		return
@@ -142,9 +140,9 @@ func (c *Chat) acceptTurn(msg messages.AcceptIngress, turn journal.Turn) {
 	c.accepted(msg, turn)
 }
 
-// accepted says that a turn is durable and goes on with it.
+// accepted confirms that a turn is durable and continues with it.
 func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
-	c.quoted.list = nil // it quotes them
+	c.quoted.list = nil // the turn quotes them
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, TurnID: turn.ID})
 	c.mark(turn, messages.MarkSeen)
 	if c.since.IsZero() {
@@ -160,7 +158,7 @@ func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 }
 
-// replaceWaiting replaces a turn that no model has seen yet by its edit.
+// replaceWaiting replaces a turn that no model has seen with its edited version.
 func (c *Chat) replaceWaiting(msg messages.AcceptIngress, turn journal.Turn) bool {
 	for _, old := range c.unseen() {
 		if old.Meta.MessageID != msg.EditOf || old.Meta.UserID != turn.Meta.UserID || old.Meta.Album != "" {
@@ -178,8 +176,7 @@ func (c *Chat) replaceWaiting(msg messages.AcceptIngress, turn journal.Turn) boo
 	return false
 }
 
-// hostCommand obeys a person's order to the host. The command itself is answered
-// by the host and never reaches the model.
+// hostCommand handles a person's command. The host answers it, and the model never sees it.
 func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "stop" {
 		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
@@ -202,10 +199,10 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "compact" {
 		compaction = c.compactNow()
 	}
-	chinese := c.writtenInChinese(c.newestTurn()) // before the words are archived
+	chinese := c.writtenInChinese(c.newestTurn()) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
 	switch {
-	case msg.Notice != "": // the platform has obeyed already, for example a pairing code
+	case msg.Notice != "": // the platform has already carried it out, for example a pairing code
 		c.settleAtOnce(msg, turn, journal.FateAnswered, "command", msg.Notice)
 	case c.Obeys:
 		cmd := c.commandOf(msg, turn)
@@ -216,7 +213,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 }
 
-// onCommanded answers a command that the host has carried out.
+// onCommanded answers a command after the host has carried it out.
 func (c *Chat) onCommanded(done Commanded) {
 	msg, turn := done.Msg, journal.NewTurn(done.Msg.Turn)
 	turn.Meta.Seq, turn.Meta.Depth = c.state.Seq+1, c.depth(msg.Bot)
@@ -230,14 +227,14 @@ func (c *Chat) onCommanded(done Commanded) {
 
 func (c *Chat) counts() journal.Counts { return c.state.Counts() }
 
-// stopRun is the order to stop that web, CLI and API give.
+// stopRun handles stop commands from the web, the CLI and the API.
 func (c *Chat) stopRun(msg messages.StopRun) {
 	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
 	c.answer(messages.RunStopped{ChatKey: c.key, Was: was})
 }
 
-// stop obeys an order to stop, and reports whether there was something to. Nothing may
-// run, and turns wait all the same: for their files, or for people to say all.
+// stop handles a command to stop and reports whether there was anything to stop. Without a run there may still be
+// queued turns, for example turns that wait for their files.
 func (c *Chat) stop(by, requestID string, all bool) bool {
 	switch {
 	case c.run != nil:
@@ -250,7 +247,7 @@ func (c *Chat) stop(by, requestID string, all bool) bool {
 	return true
 }
 
-// interrupt stops the run under way, durably; waiting turns start the next.
+// interrupt durably stops the run in progress. The queued turns start the next run.
 func (c *Chat) interrupt(by, requestID string) {
 	c.stopWith(by, requestID, false)
 }
@@ -291,9 +288,9 @@ func (c *Chat) view() {
 	c.answer(v)
 }
 
-// rewind cuts the history behind a message, into an archive.
+// rewind archives the history after a message.
 func (c *Chat) rewind(msg messages.RewindChat) {
-	if !c.settledAll() { // what waits has no fate yet, and would lose its place to get one
+	if !c.settledAll() { // pending turns have no fate yet and must keep their place
 		c.answer(messages.ChatRewound{ChatKey: c.key, Reason: "busy"})
 		return
 	}
@@ -313,11 +310,11 @@ func (c *Chat) rewind(msg messages.RewindChat) {
 	c.answer(messages.ChatRewound{ChatKey: c.key})
 }
 
-// rewindRefused: the store refused the shorter history.
+// rewindRefused reports that the store refused the shorter history.
 type rewindRefused struct{}
 
-// cut archives the history from a place on. What it leaves without an answer is not
-// answered again; who asks it again hands it over as a new ingress.
+// cut archives the history from an index on. Turns that this leaves without an answer are not answered again; to ask
+// them again, submit them as a new ingress.
 func (c *Chat) cut(from int) {
 	if from == len(c.state.History) {
 		return

@@ -11,15 +11,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// system is the system text of a run. It varies with the documents only, never
-// with the time or the turn, so that requests of a chat share their beginning.
+// system returns the system text of a run. It depends only on the documents, never on the time or the turn, so that
+// the requests of a chat share a prefix.
 func (c *Chat) system() string {
 	facts, docs, _ := c.documents()
 	return prompt.System(facts, docs)
 }
 
-// systemSoFar is the system text of the last request: documents are read once a run,
-// at its begin.
+// systemSoFar returns the system text of the last request. Documents are read once, when a run begins.
 func (c *Chat) systemSoFar() string {
 	if c.lastSystem == "" {
 		return c.system()
@@ -27,8 +26,7 @@ func (c *Chat) systemSoFar() string {
 	return c.lastSystem
 }
 
-// documents are what the system text is made of, and the tools that the loaded
-// skills leave; nil: all.
+// documents returns the parts of the system text and the tools that the loaded skills allow; nil allows all.
 func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	d := c.Documents(c.key)
 	facts := prompt.Facts{
@@ -59,7 +57,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	return facts, docs, s.only
 }
 
-// group reports that several people may write here.
+// group reports whether several people may write in the chat.
 func (c *Chat) group() bool {
 	if c.chatType == "" {
 		a, _ := c.key.Address()
@@ -68,11 +66,11 @@ func (c *Chat) group() bool {
 	return messages.IsGroup(c.chatType)
 }
 
-// input is what a step sees: the history with the message under way.
+// input returns what a step sees: the history followed by the message in progress.
 func (c *Chat) input(step int) messages.StepInput {
 	history := c.shown()
 	if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
-		// One that it continues stands at the end as it was.
+		// A continued message is in the history in its old form: replace it.
 		n, at := history.Len, history.At
 		if n > 0 && at(n-1).ID == c.state.Run.MessageID {
 			n--
@@ -94,8 +92,8 @@ func (c *Chat) input(step int) messages.StepInput {
 	return messages.StepInput{Step: step, Messages: converted, LaneEmpty: len(c.state.Lane) == 0, Depth: c.state.Depth, MayBeSilent: c.mayBeSilent()}
 }
 
-// mayBeSilent reports whether the next step may say nothing: people have read
-// something of the message under way, or it answers none of them.
+// mayBeSilent reports whether the next step may say nothing: people have already read part of this answer, or the run
+// answers only scheduled tasks.
 func (c *Chat) mayBeSilent() bool {
 	if strings.TrimSpace(journal.Text(c.own(c.run.reducer.Snapshot()))) != "" {
 		return true
@@ -110,8 +108,7 @@ func (c *Chat) mayBeSilent() bool {
 	})
 }
 
-// settled is a history without the message that the run works on: one that it
-// continues stands there as it was.
+// settled returns the history without the old form of the message that the run continues.
 func (c *Chat) settled(history []uimessage.Message) []uimessage.Message {
 	if n := len(history); n > 0 && history[n-1].ID == c.state.Run.MessageID {
 		return history[:n-1]

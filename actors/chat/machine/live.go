@@ -20,7 +20,7 @@ func (c *Chat) audit(e AuditEntry) {
 	c.effect(Audit{e})
 }
 
-// watch begins to tell a reader what happens, with the message under way first.
+// watch adds a watcher and first sends it the message in progress.
 func (c *Chat) watch(msg messages.WatchChat) {
 	put(&c.watchers, msg.WatchID, c.in.Sender)
 	if c.run == nil || c.state.Run == nil {
@@ -32,7 +32,7 @@ func (c *Chat) watch(msg messages.WatchChat) {
 	})
 }
 
-// frame sends one frame to every watcher.
+// frame sends a frame to every watcher.
 func (c *Chat) frame(f messages.ChatProgressed) {
 	f.ChatKey = c.key
 	if c.run != nil {
@@ -54,7 +54,7 @@ func (c *Chat) startFrame(sees []string) {
 	}
 }
 
-// replayFrame repeats the message after a part of it became void.
+// replayFrame sends the message again after a part of it was discarded.
 func (c *Chat) replayFrame() {
 	if len(c.watchers) > 0 {
 		c.frame(messages.ChatProgressed{
@@ -97,8 +97,7 @@ func (c *Chat) tick(after time.Duration) {
 	c.timer("tick", after, runTick{c.run.id})
 }
 
-// onRunTick shows people that an answer is being made: its text so far, or
-// typing while there is none.
+// onRunTick shows people that an answer is being written: the text so far, or a typing indicator.
 func (c *Chat) onRunTick(msg runTick) {
 	if !c.ours(msg.runID) || c.state.Run == nil || c.via.Ref == nil {
 		return
@@ -121,11 +120,11 @@ func (c *Chat) onRunTick(msg runTick) {
 	c.tick(tickEvery)
 }
 
-// typingEvery is how often typing is renewed until text appears.
+// typingEvery is how often the typing indicator is renewed until text appears.
 const typingEvery = 5 * time.Second
 
-// inProgress is the text that people will read, as far as it has come: the words
-// of the message, or those of a chat_send that is being written.
+// inProgress returns the text written so far that people will read: the words of the message, or those of a chat_send
+// call whose input is being written.
 func (c *Chat) inProgress() string {
 	m := c.own(c.run.reducer.Message())
 	if !c.via.ToolEgress {
@@ -142,7 +141,7 @@ func (c *Chat) inProgress() string {
 		var in struct {
 			Text string `json:"text"`
 		}
-		_ = json.Unmarshal(t.Input, &in) // half an input shows what it can
+		_ = json.Unmarshal(t.Input, &in) // an incomplete input yields what it can
 		return in.Text
 	}
 	return ""
@@ -154,7 +153,7 @@ type firstWord struct {
 	since time.Time
 }
 
-// firstEgress notes that people see something of a run.
+// firstEgress measures the time until people see the first words of a run.
 func (c *Chat) firstEgress(runID string) {
 	if runID == "" || runID != c.first.runID {
 		return

@@ -5,8 +5,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// mark shows people what became of a message of theirs, where that is wanted. Marks
-// are no facts: nobody misses one that is lost.
+// mark shows the state of a person's message as a reaction, where this is enabled. Reactions are not journaled; losing
+// one is harmless.
 func (c *Chat) mark(turn journal.Turn, as messages.Mark) {
 	if !c.via.Reactions || c.via.Ref == nil || turn.Meta.MessageID == "" {
 		return
@@ -15,7 +15,7 @@ func (c *Chat) mark(turn journal.Turn, as messages.Mark) {
 	c.send(c.via.Ref, messages.ShowMark{ChatKey: c.key, ChatType: c.chatType, MessageID: turn.Meta.MessageID, Mark: as})
 }
 
-// markMerged shows that the run under way has turns that waited.
+// markMerged shows that queued turns were merged into the run in progress.
 func (c *Chat) markMerged(ids []string) {
 	for _, id := range ids {
 		if t, ok := c.state.Turn(id); ok {
@@ -24,21 +24,21 @@ func (c *Chat) markMerged(ids []string) {
 	}
 }
 
-// unmark takes the marks of turns away that have their fate.
+// unmark removes the marks of settled turns.
 func (c *Chat) unmark(fates []journal.Settled) {
 	if !c.via.Reactions {
 		return
 	}
 	for _, f := range fates {
 		if t, ok := c.state.Turn(f.TurnID); ok && c.marked[f.TurnID] == "" {
-			c.mark(t, messages.MarkNone) // it was marked before a restart
+			c.mark(t, messages.MarkNone) // it may have been marked before a restart
 			delete(c.marked, f.TurnID)
 		}
 		c.unmarkTurn(f.TurnID)
 	}
 }
 
-// unmarkTurn takes the mark of a turn away, if it has one.
+// unmarkTurn removes the mark of a turn, if it has one.
 func (c *Chat) unmarkTurn(id string) {
 	message, ok := c.marked[id]
 	if !ok {

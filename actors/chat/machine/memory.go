@@ -9,34 +9,32 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// MemoryGroups says what the memory of a chat of several people takes by itself.
+// MemoryGroups says what is remembered automatically in a chat of several people.
 type MemoryGroups string
 
-// The ways of groups. The empty one is [MemoryAuto].
+// Modes for chats of several people. The zero value means [MemoryAuto].
 const (
 	MemoryAuto MemoryGroups = "auto" // what members said, quoted, with who said it
-	MemoryAsk  MemoryGroups = "ask"  // nothing: only a tool that asks a person writes
-	MemoryOff  MemoryGroups = "off"  // nothing, and what was taken before is not read
+	MemoryAsk  MemoryGroups = "ask"  // nothing; only a tool that asks a person may write
+	MemoryOff  MemoryGroups = "off"  // nothing, and earlier statements are not used
 )
 
-// remembering is what a chat knows of its extraction: the child that takes facts
-// from the history.
+// remembering is the state of memory extraction, which a child does on the history.
 type remembering struct {
 	child string // the name of the child in progress; empty if there is none
 	id    string
-	// last is the newest turn when an extraction was looked for, and wait how many turns
-	// have to come behind it.
+	// last is the newest turn at the last extraction, and wait is how many turns must follow it before the next one.
 	last string
 	wait int
-	// compaction is the newest one whose turns an extraction was to see; frozen are those
-	// turns while the extraction before is under way.
+	// compaction is the last compaction for which an extraction was planned; frozen are its turns until the extraction
+	// in progress has ended.
 	compaction string
 	frozen     []messages.FoldTurn
-	seen       int // turns of the history when it was last looked at
+	seen       int // length of the history at the last check
 }
 
-// remember begins an extraction when enough turns came, or when a compaction has
-// begun to fold some. Neither waits for it.
+// remember starts an extraction when enough turns have arrived or when a compaction has started. Neither waits for the
+// extraction.
 func (c *Chat) remember() {
 	m := &c.memory
 	if !c.Remembers || c.closing {
@@ -62,7 +60,7 @@ func (c *Chat) remember() {
 	}
 }
 
-// unread are the turns that came since an extraction was looked for.
+// unread counts the turns since the last extraction, at most MemoryTurns.
 func (c *Chat) unread() int {
 	n := 0
 	for _, t := range slices.Backward(c.state.History) {
@@ -72,7 +70,7 @@ func (c *Chat) unread() int {
 		n++
 	}
 	if c.memory.last == "" && n < c.MemoryTurns {
-		return 0 // nothing was taken yet, and there is too little
+		return 0 // too little for a first extraction
 	}
 	return n
 }
@@ -87,7 +85,7 @@ func (c *Chat) extract(turns []messages.FoldTurn, folds bool) {
 	c.effect(Start{MemoryChild, c.memory.child, msg})
 }
 
-// looked: nothing more is looked for until that many turns have come.
+// looked records that the next extraction needs the given number of new turns.
 func (c *Chat) looked(wait int) {
 	c.memory.wait = wait
 	if n := len(c.state.History); n > 0 {
@@ -95,7 +93,7 @@ func (c *Chat) looked(wait int) {
 	}
 }
 
-// onExtracted takes the child's answer. The facts are on the disk already.
+// onExtracted handles the result of the child. The facts are already durable.
 func (c *Chat) onExtracted(msg messages.MemoryExtracted) {
 	m := &c.memory
 	if m.child == "" || m.child != c.in.Child || m.id != msg.ExtractionID {
@@ -112,7 +110,7 @@ func (c *Chat) onExtracted(msg messages.MemoryExtracted) {
 	}
 }
 
-// countExtraction counts what an extraction came to.
+// countExtraction reports an extraction to the metrics.
 func (c *Chat) countExtraction(msg messages.MemoryExtracted) {
 	c.count(CountExtraction, msg.Result)
 	c.measure(CountFacts, float64(msg.Facts))
@@ -122,7 +120,7 @@ func (c *Chat) countExtraction(msg messages.MemoryExtracted) {
 	}
 }
 
-// memoryGone: the child ended without an answer.
+// memoryGone handles a child that ended without a result.
 func (c *Chat) memoryGone(child string) {
 	if m := &c.memory; m.child != "" && m.child == child {
 		m.child = ""
@@ -130,7 +128,7 @@ func (c *Chat) memoryGone(child string) {
 	}
 }
 
-// dropMemory ends the child. What it was about to take is for a later one.
+// dropMemory stops the child. A later extraction reads the same turns.
 func (c *Chat) dropMemory() {
 	if c.memory.child != "" {
 		c.effect(Stop{c.memory.child})
@@ -138,7 +136,7 @@ func (c *Chat) dropMemory() {
 	c.memory = remembering{}
 }
 
-// several reports that more than one person writes, or may write, in the chat.
+// several reports whether more than one person writes, or may write, in the chat.
 func (c *Chat) several() bool {
 	if c.group() {
 		return true
@@ -155,7 +153,7 @@ func (c *Chat) several() bool {
 	})
 }
 
-// onePerson reports that nobody but this person wrote what the chat holds.
+// onePerson reports whether this person wrote all user turns of the chat.
 func (c *Chat) onePerson(id string) bool {
 	return id != "" && !c.group() && !slices.ContainsFunc(c.state.History, func(t journal.Turn) bool {
 		return t.Role == uimessage.RoleUser && t.Meta.UserID != "" && t.Meta.UserID != id

@@ -2,8 +2,7 @@ package machine
 
 import "testing"
 
-// What Agent.md says under its heading of memory guides summaries and facts; nothing
-// else of it does.
+// Only the memory section of Agent.md guides summaries and facts.
 func TestMemorySection(t *testing.T) {
 	for _, tt := range []struct{ name, agent, want string }{
 		{"none", "# Ada\n\nKind.\n\n## Tools\nAsk.", ""},

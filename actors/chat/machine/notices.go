@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// notice is what people read about the end of a run whose own part of the message is
-// m, where that is not a whole answer; empty: nothing.
+// notice returns what people read when a run ends without a complete answer, or empty. The message m is the run's own
+// part of its message.
 func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message) string {
 	var words notices.Text
 	switch result {
@@ -32,10 +32,10 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	return c.inTheirWords(words)
 }
 
-// inTheirWords chooses the language of the newest user turn.
+// inTheirWords returns a notice in the language of the newest user turn.
 func (c *Chat) inTheirWords(n notices.Text) string { return c.text(n, c.newestTurn()) }
 
-// newestTurn is the newest turn of people; the zero turn if there is none.
+// newestTurn returns the newest user turn, or the zero turn.
 func (c *Chat) newestTurn() journal.Turn {
 	for _, t := range slices.Backward(c.state.History) {
 		if t.Role == uimessage.RoleUser {
@@ -45,8 +45,8 @@ func (c *Chat) newestTurn() journal.Turn {
 	return journal.Turn{}
 }
 
-// text is a notice in the language that people chose for the chat, else of a turn. An
-// order has none: it is that of what was said before.
+// text returns a notice in the language that people chose for the chat, or else in the language of the turn. For a
+// command that is the language of the message before it.
 func (c *Chat) text(n notices.Text, t journal.Turn) string {
 	switch c.language() {
 	case LanguageChinese:
@@ -60,7 +60,7 @@ func (c *Chat) text(n notices.Text, t journal.Turn) string {
 	return n[0]
 }
 
-// writtenInChinese reports whether a turn is, or for an order, what was said before it.
+// writtenInChinese reports whether a turn is in Chinese, or for a command, the message before it.
 func (c *Chat) writtenInChinese(t journal.Turn) bool {
 	words := journal.Text(t.Message)
 	if strings.HasPrefix(words, "/") || words == "" {

@@ -10,11 +10,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Queue modes: what a turn does that arrives during a run.
+// Queue modes: what happens with a turn that arrives during a run.
 const (
-	ModeMerge     = "merge"     // visible from the next step on
-	ModeFollowup  = "followup"  // the next run takes all that waits
-	ModeInterrupt = "interrupt" // stops the run
+	ModeMerge     = "merge"     // the run sees it from its next step on
+	ModeFollowup  = "followup"  // it waits for the next run
+	ModeInterrupt = "interrupt" // it stops the run
 )
 
 // Defaults of [Options].
@@ -23,60 +23,60 @@ const (
 	DefaultMaxSends  = 30
 )
 
-// Options of chats; one value serves all chats of a host. Its functions change nothing and
-// answer at once; they may be called any number of times for one decision.
+// Options of chats; one value serves all chats of a host. Its functions have no side effects and return at once; one
+// decision may call them any number of times.
 type Options struct {
 	// Adapter finds the adapter of a platform by the first word of a chat key.
 	Adapter func(platform string) (Adapter, bool)
-	// Documents are the texts that the system prompt of a chat is made of.
+	// Documents returns the texts of a chat's system prompt.
 	Documents func(key messages.ChatKey) Documents
-	// Tools are the names offered to a chat whose answers go out by tool or directly.
+	// Tools returns the names of the tools offered to a chat, which depend on whether its answers go out by tool.
 	Tools func(key messages.ChatKey, toolEgress bool) []string
 
-	// ToolName is the name that the model knows a tool by; nil: its own.
+	// ToolName returns the name by which the model knows a tool. If nil, tools keep their own names.
 	ToolName func(name string) string
 
-	Mode      string // empty: [ModeMerge]
-	MaxQueued int    // turns in the lane; 0: [DefaultMaxQueued]
-	// FairToSenders: when the lane is full, whoever has most turns waiting loses one;
-	// otherwise whoever comes last does.
+	Mode      string // default [ModeMerge]
+	MaxQueued int    // turns in the lane; default [DefaultMaxQueued]
+	// FairToSenders makes the sender with the most queued turns lose one when the lane is full. Otherwise new turns
+	// are declined.
 	FairToSenders bool
-	// Debounce is how long an idle chat waits for more messages; 0: not at all.
+	// Debounce is how long an idle chat waits for more messages; 0 means not at all.
 	Debounce time.Duration
-	// Compacts: a child compacts the history; otherwise histories only grow.
+	// Compacts enables compaction. Otherwise histories only grow.
 	Compacts bool
-	// MaxTokens of system text and history are what a chat is compacted above, and
-	// KeepLast the turns that stay.
+	// MaxTokens is the size of system text and history above which a chat is compacted. KeepLast is the number of
+	// turns that stay.
 	MaxTokens, KeepLast int
-	// NoArchive: what a compaction folds is not kept.
+	// NoArchive discards compacted turns instead of archiving them.
 	NoArchive bool
-	// Remembers: a child takes facts from the chat every MemoryTurns turns.
+	// Remembers enables memory extraction, every MemoryTurns turns.
 	Remembers   bool
 	MemoryTurns int
-	// MemoryGroups says what chats of several people have of this.
+	// MemoryGroups is the mode of extraction in chats of several people.
 	MemoryGroups MemoryGroups
-	MaxSends     int // chat_send calls a run; 0: [DefaultMaxSends]
-	// MayDecide says who may decide requests for approval. Nil: in a chat of one person
-	// that person, in groups the Approvers, as <platform>-<userId>.
+	MaxSends     int // chat_send calls in one run; default [DefaultMaxSends]
+	// MayDecide reports whether someone may decide requests for approval. If nil, these are the one person of a
+	// private chat, and in groups the Approvers, as <platform>-<userId>.
 	MayDecide func(approval.Claim) bool
 	Approvers []string
-	// AdminsUnknown reports that the administrators of a group might decide, if only its
-	// platform said who they are; nil: they never do.
+	// AdminsUnknown reports whether a group's administrators might be allowed to decide but the platform has not said
+	// who they are. May be nil.
 	AdminsUnknown func(key messages.ChatKey) bool
-	// Deciders are those who may decide about what somebody's turn led to, with their
-	// private chats; nil: only people of the chat itself are asked.
+	// Deciders returns those who may decide about requests from someone's turn, with their private chats. If nil, only
+	// people of the chat itself are asked.
 	Deciders func(approval.Claim) []approval.Decider
 	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
 	TaskPlace func(messages.ChatKey) TaskPlace
-	// Gathers: the requests of all other chats can be shown in a person's private chat.
+	// Gathers allows a private chat to show the requests of all other chats.
 	Gathers bool
-	// Refers: requests can be shown in other chats.
+	// Refers allows requests to be shown in other chats.
 	Refers bool
-	// Grants reads what people allow for a time; nil: they cannot.
+	// Grants reads grants. If nil, people cannot grant anything for a time.
 	Grants Grants
-	// Uptime is a clock that nobody can set, and the running system it belongs to; nil: there is none.
+	// Uptime returns a clock that cannot be set, and an id of the boot that it belongs to. May be nil.
 	Uptime func() (boot string, up time.Duration)
-	// RepeatSends lets the same text go out twice in a run.
+	// RepeatSends allows the same text to be sent twice in a run.
 	RepeatSends bool
 
 	Project  string // its name or folder, for the system prompt
@@ -84,31 +84,30 @@ type Options struct {
 	Demo     bool   // answers are labelled as the demo model's
 	Location *time.Location
 
-	// Audits and RecordsRuns: somebody takes the lines of the audit log, and what is kept of
-	// runs.
+	// Audits and RecordsRuns enable the audit log and the run log.
 	Audits, RecordsRuns bool
-	// Contexts: people may leave the working context and load an archived one.
+	// Contexts allows people to leave the working context and to load an archived one.
 	Contexts bool
-	// Language is what people chose for a chat, [LanguageEnglish] or [LanguageChinese];
-	// empty or nil: they are answered in the language they write in.
+	// Language returns the language people chose for a chat, [LanguageEnglish] or [LanguageChinese]. If it is nil or
+	// returns empty, people are answered in the language they write in.
 	Language func(key messages.ChatKey) string
-	// Fetches: the files of turns are fetched before the model sees them.
+	// Fetches makes a chat fetch the files of turns before the model sees the turns.
 	Fetches bool
-	// GroupContext is how many ignored messages of a group are quoted with the turn that
-	// addresses the bot; nil: none are, and none are kept.
+	// GroupContext is how many ignored messages of a group are quoted with the turn that addresses the bot. If nil,
+	// none are quoted or kept.
 	GroupContext func(key messages.ChatKey) int
-	// Files reads the pages of long answers; nil: they are sent whole.
+	// Files stores the pages of long answers. If nil, long answers are not paged.
 	Files Files
-	// Whole reads what a result points to as kept elsewhere, or only says how long it is
-	// when that is more than [MaxOutput]; nil: nothing is kept.
+	// Whole reads the full output that a tool result refers to. If it is longer than [MaxOutput], only its size is
+	// returned. If nil, full outputs are not kept.
 	Whole func(key messages.ChatKey, pointer string) (text string, size int64, err error)
-	// Mask takes secrets out of what people are sent; nil: nothing is taken out.
+	// Mask removes secrets from what people are sent. May be nil.
 	Mask func(text string) string
-	// Forgets: all that is kept of the chat can be deleted.
+	// Forgets allows the deletion of everything that is kept of a chat.
 	Forgets bool
-	// MayForget says whether who gave an order may delete the chat; nil: nobody may.
+	// MayForget reports whether the sender of a command may delete the chat. If nil, no sender may.
 	MayForget func(Command) bool
-	// Obeys: the host knows commands beside those of the chat itself.
+	// Obeys is set if the host has commands in addition to those of the chat.
 	Obeys bool
 }
 
@@ -117,43 +116,42 @@ type Grants interface {
 	Grants(ctx context.Context, key messages.ChatKey) ([]persistence.Grant, error)
 }
 
-// Files reads files beside a chat. FilePath is where the host's own code finds one.
+// Files reads files that are stored with a chat. FilePath returns the path of a file for the host's own code.
 type Files interface {
 	ReadFile(ctx context.Context, key messages.ChatKey, name string) ([]byte, error)
 	FilePath(key messages.ChatKey, name string) (string, error)
 }
 
-// Adapter is what a chat knows of the platform it lives on.
+// Adapter describes the platform of a chat.
 type Adapter struct {
 	Ref        Ref
 	Outbox     bool
 	ToolEgress bool
 	Drafts     bool
 	Typing     bool
-	Reactions  bool // people's messages are marked with what became of them
-	// MaxText is what a message of the platform holds, in UTF-16 units, and Parts how
-	// many of them a text takes. With both, long texts are paged.
+	Reactions  bool // people's messages get a reaction that shows their state
+	// MaxText is the maximum length of a platform message in UTF-16 units, and Parts returns how many messages a text
+	// needs. If both are set, long texts are paged.
 	MaxText int
 	Parts   func(text string) int
-	// Documents: files go to people as such, for example what is too long for messages.
+	// Documents is set if the platform can send files, for example for texts that are too long for messages.
 	Documents bool
 }
 
-// Documents are texts as they are now. They never change; newer ones come as a
-// new value with another revision.
+// Documents are the current texts of a chat. A value never changes; newer texts are a new value with another revision.
 type Documents struct {
 	Revision                  string
 	Primary, Other            string // the profile
 	ChatMemory, ProjectMemory string
 	UserMemory                func(userKey string) string // may be nil
 	Agent                     string                      // Agent.md
-	// Skills can be loaded, in the order of their names. Skill is the text of one at a
-	// digest; false: it has another by now, or is gone. Both may be nil.
+	// Skills are the skills that can be loaded, sorted by name. Skill returns the text of a skill with a given digest,
+	// or false if the skill has changed or no longer exists. Both may be nil.
 	Skills []messages.Skill
 	Skill  func(pin messages.SkillPin) (messages.SkillText, bool)
 }
 
-// Command is a person's order to the host, with what an answer may need.
+// Command is a person's command to the host, with the data that an answer may need.
 type Command struct {
 	ChatKey messages.ChatKey
 	Name    string
@@ -162,33 +160,33 @@ type Command struct {
 	Running bool
 	Waiting int // turns that no model has seen yet
 	Counts  journal.Counts
-	// Tokens is what the working context takes of the model's window, as far as it is known.
+	// Tokens is the estimated size of the working context in the model's window.
 	Tokens int
-	// By gave the order; Admin: the platform says that it administers the chat.
+	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
 	By       messages.Asker
 	Admin    bool
 	ChatType string // private, group, …
-	// Language is what people chose for the chat; empty: nothing. Chinese: they write so.
+	// Language is what people chose for the chat, or empty. Chinese is set if they write in Chinese.
 	Language string
 	Chinese  bool
-	// Why is set for the command why: the message that it answers, else the last one
-	// here that was ignored, declined or merged; nil: there is none.
+	// Why is set for the command why: the message that it replies to, or else the last one here that was ignored,
+	// declined or merged. It is nil if no such message is known.
 	Why *journal.LedgerEntry
 	// Compaction is set for the command compact.
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.
 	Contexts ContextsAnswer
-	// Offer puts buttons below the answer, where people have any.
+	// Offer adds buttons to the answer, where the platform has them.
 	Offer func(asks ...messages.Ask)
 }
 
-// Compaction says what became of a person's order to compact a chat.
+// Compaction says what became of a person's command to compact a chat.
 type Compaction string
 
-// What became of it.
+// Outcomes of a command to compact.
 const (
 	CompactionUnderWay Compaction = "under way"
-	CompactionNothing  Compaction = "nothing" // there is nothing to fold
+	CompactionNothing  Compaction = "nothing" // there is nothing to compact
 	CompactionOff      Compaction = "off"
 )
 
@@ -204,12 +202,12 @@ type AuditEntry struct {
 	Reason    string
 	Step      int
 	By        string // who decided, as <platform>-<userId>
-	Digest    string // of the tool, the exact input and what the answer is bound to
+	Digest    string // of the tool, the exact input and what the approval is bound to
 	Call      string // id of the tool call
-	Rule      string // what let a call run: a person's answer, a grant, a rule of the operator's
+	Rule      string // what allowed the call: a person's decision, a grant or an operator's rule
 }
 
-// WithDefaults sets what was left out.
+// WithDefaults fills in the defaults of unset options.
 func (o Options) WithDefaults() Options {
 	if o.Mode == "" {
 		o.Mode = ModeMerge

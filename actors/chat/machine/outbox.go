@@ -10,19 +10,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// itemID names a row for those who look at the outbox; a turn that was put aside
-// goes by its own id.
+// itemID is the id by which operators refer to a row. A parked turn is referred to by its own id.
 func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.Itoa(key.N) }
 
-// onEgressDelayed notes how sending goes. It is no fact: after a restart the
-// adapter begins to count anew.
+// onEgressDelayed notes the progress of sending. It is not journaled: after a restart the adapter counts its tries
+// again.
 func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
 	if c.state.Row(rowKey(msg.Row)) != nil {
 		put(&c.delayed, rowKey(msg.Row), msg)
 	}
 }
 
-// aboutOutbox takes what operators want to know of the outbox, and want done with it.
+// aboutOutbox handles queries and commands of operators about the outbox.
 func (c *Chat) aboutOutbox(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.OutboxQuery:
@@ -31,11 +30,11 @@ func (c *Chat) aboutOutbox(msg messages.ToChat) {
 		c.retryParked(msg)
 	case messages.DropParked:
 		c.dropParked(msg)
-	default: // only these are about the outbox
+	default: // no other messages arrive here
 	}
 }
 
-// listOutbox answers with all that is owed or was put aside.
+// listOutbox answers with all pending and parked items.
 func (c *Chat) listOutbox() {
 	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}
 	for i, item := range reply.Items {
@@ -48,7 +47,7 @@ func (c *Chat) listOutbox() {
 	c.answer(reply)
 }
 
-// Outbox is what a chat owes and what it put aside, the oldest first.
+// Outbox returns the pending rows of a chat and its parked rows and turns, oldest first.
 func Outbox(s *journal.State) []messages.OutboxItem {
 	var items []messages.OutboxItem
 	for _, row := range s.Outbox {
@@ -79,8 +78,8 @@ func Outbox(s *journal.State) []messages.OutboxItem {
 	return items
 }
 
-// pick finds the parked rows and turns that an id names, or all of them. The
-// reason says why there are none.
+// pick returns the parked rows and turns with the given id, or all if it is empty. The reason applies if there are
+// none.
 func (c *Chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked, reason string) {
 	reason = "not_found"
 	for _, row := range c.state.Outbox {
@@ -100,7 +99,7 @@ func (c *Chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked
 	return rows, turns, reason
 }
 
-// retryParked takes parked items up again, durably.
+// retryParked durably retries parked items.
 func (c *Chat) retryParked(msg messages.RetryParked) {
 	rows, turns, reason := c.pick(msg.ID)
 	var facts []journal.Fact
@@ -123,8 +122,8 @@ func (c *Chat) retryParked(msg messages.RetryParked) {
 	}
 }
 
-// afresh is a turn that was put aside as it is taken up: the same words under ids
-// of their own, since the first attempt has its fate.
+// afresh returns a parked turn for its retry: the same words under new ids, because the first attempt already has a
+// fate.
 func afresh(t journal.Turn, seq int64, id string) uimessage.Message {
 	mark := "~" + id
 	meta := t.Meta
@@ -132,7 +131,7 @@ func afresh(t journal.Turn, seq int64, id string) uimessage.Message {
 	return uimessage.Message{ID: t.ID + mark, Role: uimessage.RoleUser, Parts: t.Parts, Metadata: meta.Append(nil)}
 }
 
-// dropParked gives parked items up.
+// dropParked discards parked items.
 func (c *Chat) dropParked(msg messages.DropParked) {
 	rows, turns, reason := c.pick(msg.ID)
 	var facts []journal.Fact

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// continueRun goes on in a message whose calls a person decided. What was
-// approved is intended before it begins, in the same write as the facts before.
+// continueRun starts a run that continues a message whose requests were decided. The approved calls are recorded as
+// started before they begin, in the same write as the facts passed in.
 func (c *Chat) continueRun(turn journal.Turn, before ...journal.Fact) {
 	started := journal.RunStarted{RunID: "r_" + c.newID(), MessageID: turn.ID, RequestID: turn.Meta.RequestID, Attempt: 1}
 	for _, r := range turn.Requests {
@@ -24,9 +24,8 @@ func (c *Chat) continueRun(turn journal.Turn, before ...journal.Fact) {
 	c.append(append(facts, c.settleAnswered(turn, started.RunID, nil)...)...)
 }
 
-// settleAnswered are the facts that decided calls of a message begin with: an
-// intent for what was approved, the outcome of what was denied, and of what may
-// have begun before a crash.
+// settleAnswered returns the facts for the decided calls of a message: a start for each approved call, and an outcome
+// for each call that was denied or may have begun before a crash.
 func (c *Chat) settleAnswered(turn journal.Turn, runID string, begun map[string]bool) []journal.Fact {
 	var facts []journal.Fact
 	for _, p := range turn.Parts {
@@ -49,18 +48,18 @@ func (c *Chat) settleAnswered(turn journal.Turn, runID string, begun map[string]
 	return facts
 }
 
-// textNeverBegun is the outcome of a call that the end of its run came before.
+// textNeverBegun is the outcome of a call that had not begun when its run ended.
 const textNeverBegun = messages.NeverBegun + "the run ended before the call was executed"
 
-// interrupted is a call whose outcome nobody knows.
+// interrupted returns a call with an unknown outcome.
 func interrupted(t uimessage.Tool) uimessage.Tool {
 	t.State, t.Preliminary, t.Output = uimessage.ToolOutputError, uimessage.Optional[bool]{}, nil
 	t.ErrorText = uimessage.Some("interrupted, outcome unknown")
 	return t
 }
 
-// copies are the calls of late answers in a message of their own, under fresh
-// ids: where they were asked, the model goes on reading them as waiting.
+// copies returns a new message with copies of the calls of late decisions, under new ids. In the message that asked,
+// the model continues to see the calls as waiting.
 func (c *Chat) copies(due []journal.Asked) journal.OutcomeBegun {
 	out := journal.OutcomeBegun{Message: uimessage.Message{
 		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}},
@@ -68,7 +67,7 @@ func (c *Chat) copies(due []journal.Asked) journal.OutcomeBegun {
 	meta := c.plainMeta()
 	for _, a := range due {
 		call, ok := a.Turn.Call(a.Request.CallID)
-		if !ok { // Unreachable: what is due has its call
+		if !ok { // Unreachable: a due request has its call
 			continue
 		}
 		asked := uimessage.Approval{ID: a.Request.ID}
@@ -88,13 +87,13 @@ func (c *Chat) copies(due []journal.Asked) journal.OutcomeBegun {
 	return out
 }
 
-// beginOutcome lets late answers take effect while nothing runs.
+// beginOutcome carries out late decisions while no run is in progress.
 func (c *Chat) beginOutcome(due []journal.Asked) {
 	out := c.copies(due)
 	c.continueRun(journal.NewTurn(out.Message), out)
 }
 
-// approvedCalls are the calls of the message under way that may begin now.
+// approvedCalls returns the calls of the message in progress that may begin now.
 func (c *Chat) approvedCalls() []messages.ApprovedCall {
 	var calls []messages.ApprovedCall
 	for _, p := range c.state.Run.Parts {
@@ -105,7 +104,7 @@ func (c *Chat) approvedCalls() []messages.ApprovedCall {
 	return calls
 }
 
-// requestOf is the request for a call, also for the copy of one.
+// requestOf returns the request for a call or for its copy.
 func (c *Chat) requestOf(t uimessage.Tool) journal.Request {
 	if t.Approval != nil {
 		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == t.Approval.ID }) {
@@ -115,7 +114,7 @@ func (c *Chat) requestOf(t uimessage.Tool) journal.Request {
 	return journal.Request{}
 }
 
-// openRequests are what a run must not ask about again.
+// openRequests returns the requests that a run must not repeat.
 func (c *Chat) openRequests() []messages.OpenRequest {
 	var open []messages.OpenRequest
 	for _, a := range c.state.OpenRequests() {
@@ -126,9 +125,8 @@ func (c *Chat) openRequests() []messages.OpenRequest {
 	return open
 }
 
-// closeTurn makes the run's message final: what it held before this run is
-// carried on, its new requests get their numbers, and answers that came during
-// the run take effect. A run that did not end to wait takes its requests back.
+// closeTurn makes the run's message final. It keeps the requests of earlier runs, numbers the new ones, and applies
+// the decisions made during the run. If the run did not end in order to wait, its open requests are withdrawn.
 func (c *Chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result journal.Result) journal.Turn {
 	base, _ := c.state.Turn(m.ID)
 	meta.Fates = slices.Concat(base.Meta.Fates, meta.Fates)
@@ -150,14 +148,14 @@ func (c *Chat) closeTurn(m uimessage.Message, meta uimessage.Metadata, result jo
 	turn.Parts = slices.Clone(turn.Parts)
 	for i, p := range turn.Parts {
 		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalResponded {
-			t.State = uimessage.ToolOutputDenied // it has not begun, and now it will not
+			t.State = uimessage.ToolOutputDenied // it has not begun and will not run
 			turn.Parts[i] = t
 		}
 	}
 	return turn
 }
 
-// newRequests gives the calls that ask their numbers.
+// newRequests creates and numbers the requests of the calls that ask.
 func (c *Chat) newRequests(m uimessage.Message, base journal.Turn) []journal.Request {
 	var list []journal.Request
 	now := c.now()
@@ -176,7 +174,7 @@ func (c *Chat) newRequests(m uimessage.Message, base journal.Turn) []journal.Req
 	return list
 }
 
-// explained is what people are shown of a call of the run under way.
+// explained returns what people are shown of a call of the run in progress.
 func (c *Chat) explained(t uimessage.Tool) journal.Explained {
 	var out journal.Explained
 	for _, list := range [][]journal.Shown{c.state.Run.Shown, c.run.shown} {
@@ -192,8 +190,8 @@ func (c *Chat) explained(t uimessage.Tool) journal.Explained {
 	return out
 }
 
-// shownOf is what people are shown of the calls that ask, as it is kept: nothing in
-// it is hidden.
+// shownOf returns what people are shown of the calls that ask, in the form that is kept: invisible characters are made
+// visible.
 func shownOf(list []messages.AskedCall) []journal.Shown {
 	var out []journal.Shown
 	for _, a := range list {
@@ -209,7 +207,7 @@ func visibleWords(w messages.Words) messages.Words {
 	return messages.Words{Title: visible.Text(w.Title), What: visible.Text(w.What), Risk: visible.Text(w.Risk)}
 }
 
-// opened are the requests that a turn holds beyond those of an earlier version.
+// opened returns the requests that a turn has in addition to those of an earlier version.
 func opened(base, turn journal.Turn) []journal.Asked {
 	var list []journal.Asked
 	for _, r := range turn.Requests[min(len(base.Requests), len(turn.Requests)):] {
@@ -218,7 +216,7 @@ func opened(base, turn journal.Turn) []journal.Asked {
 	return list
 }
 
-// tellAsked tells audit and metrics of requests that are durable now.
+// tellAsked reports new, durable requests to the audit log and the metrics.
 func (c *Chat) tellAsked(list []journal.Asked) {
 	for _, a := range list {
 		call, _ := a.Turn.Call(a.Request.CallID)

@@ -16,31 +16,30 @@ import (
 
 const (
 	pagesFile = "pages.json"
-	// wholeFile is the text of a long answer, as it is sent to those who want all of it.
+	// wholeFile is the full text of a long answer, for people who want all of it.
 	wholeFile = "full-output.md"
-	// maxWhole is how many messages the rest of an answer may take; above it comes as a file.
+	// maxWhole is how many messages the rest of an answer may take. A longer rest is sent as a file.
 	maxWhole = 16
 )
 
-// pages are what is still to come of a long text. They are in a file beside the
-// chat, so that they outlive the process; whatever is sent of them goes through the
-// outbox like everything else.
+// pages is the unsent rest of a long text. It is kept in a file with the chat, so that it survives a restart; its
+// pages are sent through the outbox.
 type pages struct {
 	V   int            `json:"v"`
 	Row journal.RowKey `json:"row"` // of the first page
-	// Text is all of it, and At how much of it is sent.
+	// Text is the full text, and At is how much of it has been sent.
 	Text string `json:"text"`
 	At   int    `json:"at"`
-	// By is the ingress that asked last, and From where it began: the same ingress,
-	// come again after a crash, gets the same page.
+	// By is the ingress that last asked for a page, and From is where that page began: the same ingress, repeated
+	// after a crash, gets the same page.
 	By   string `json:"by,omitempty"`
 	From int    `json:"from,omitempty"`
 }
 
-// paging is what the chat knows of its file.
+// paging is what the chat knows about its pages file.
 type paging struct {
 	read bool
-	open *pages // nil: there are none
+	open *pages // nil if there are none
 }
 
 func (c *Chat) canPage() bool {
@@ -51,7 +50,7 @@ func (c *Chat) splitter() longtext.Splitter {
 	return longtext.Splitter{MaxText: c.via.MaxText, Parts: c.via.Parts}
 }
 
-// openPages are the pages that people can ask for, read once an activation.
+// openPages returns the pages that people can ask for. The file is read once for each activation.
 func (c *Chat) openPages() *pages {
 	if c.pages.read {
 		return c.pages.open
@@ -78,18 +77,18 @@ func (p *pages) valid() bool {
 	return p.V == 1 && p.From >= 0 && p.From <= p.At && p.At <= len(p.Text)
 }
 
-// keepPages plans the file of the pages; nil: there are none any more.
+// keepPages plans to write the pages file, or to clear it if p is nil.
 func (c *Chat) keepPages(p *pages) {
 	var data []byte
 	if p != nil {
-		data, _ = json.Marshal(p) // it has numbers and strings only
+		data, _ = json.Marshal(p) // numbers and strings only, so it cannot fail
 	}
 	c.file(pagesFile, data)
 	c.pages = paging{read: true, open: p}
 }
 
-// paged is what is sent of a text at once. The pages of an earlier one are over with
-// it. If files cannot be written, all of it is sent.
+// paged returns the part of a text that is sent at once, and replaces the pages of the previous text. If files cannot
+// be written, the whole text is sent.
 func (c *Chat) paged(key journal.RowKey, text string) string {
 	if !c.canPage() || strings.TrimSpace(text) == "" {
 		return text
@@ -115,7 +114,7 @@ func (c *Chat) pageHint(text string, at int) string {
 	})
 }
 
-// turnPage answers somebody who wants to read on; false: the message is for the model.
+// turnPage answers a person who asks for the next page. It returns false if the message is for the model.
 func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	words, ok := onlyWords(msg)
 	if !ok || msg.Verdict != messages.VerdictOpen || msg.Bot || msg.Forwarded || !c.canPage() {
@@ -142,8 +141,8 @@ func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-// begun: the first page is owed or sent. A crash can leave pages of a message that is
-// being made anew.
+// begun reports whether the first page is in the outbox or was sent. A crash can leave pages of a message that is
+// generated again.
 func (c *Chat) begun(p *pages) bool {
 	run := c.state.Run
 	if run == nil || run.MessageID != p.Row.MessageID || c.state.Row(p.Row) != nil && !c.state.Row(p.Row).Open {
@@ -157,7 +156,7 @@ func (c *Chat) begun(p *pages) bool {
 	return false
 }
 
-// nextPage is what is sent of pages, and where the next one begins.
+// nextPage returns the row for a page and the position where the next one begins.
 func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row, end int) {
 	s := c.splitter()
 	if want == longtext.Next {
@@ -182,7 +181,7 @@ func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row
 	return row, len(p.Text)
 }
 
-// settleWith ends an ingress with a row of the host's.
+// settleWith settles an ingress with a row of the host's.
 func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
 	rows := c.hostRow(msg, turn, row.Text)
 	for i := range rows {

@@ -20,20 +20,19 @@ import (
 )
 
 const (
-	// outputCommand sends the whole of what a tool said.
+	// outputCommand sends the full output of a tool.
 	outputCommand = "output"
-	// outputFiles is how many outputs can be on their way to people at once.
+	// outputFiles is how many output files may be in the outbox at once.
 	outputFiles = 8
-	// outputPage is what readers without an outbox get of an output at once, in
-	// UTF-16 units.
+	// outputPage is the size of a page for readers without an outbox, in UTF-16 units.
 	outputPage = 8000
-	// maxBack is how far back an output can be asked for.
+	// maxBack is how far back an output can be requested.
 	maxBack = 1000
 )
 
-// sendOutput obeys /output: it sends the whole of what a tool said, as a file where
-// the platform can, else in pages. Of a group's outputs people get those that came of
-// their own messages. False: the message is no such order.
+// sendOutput handles /output. It sends the full output of a tool, as a file if the platform can send files, otherwise
+// in pages. In a group people only get outputs that resulted from their own messages. It returns false if the message
+// is another command.
 func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != outputCommand || msg.Notice != "" || !c.canSay(msg) {
 		return false
@@ -49,7 +48,7 @@ func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-// outputArgs reads how far back, and which page.
+// outputArgs parses the arguments: how far back, and which page.
 func outputArgs(args string) (back, page int, ok bool) {
 	back, page = 1, 1
 	fields := strings.Fields(args)
@@ -69,7 +68,7 @@ func outputArgs(args string) (back, page int, ok bool) {
 	return back, page, true
 }
 
-// outputRow fills in what is sent.
+// outputRow fills in the row that answers the command.
 func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 	turnID, call, ok := c.outputOf(back, who)
 	if !ok {
@@ -93,7 +92,7 @@ func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
 	}
 }
 
-// outputParts sends a text at once if it is short, else as a file, else in pages.
+// outputParts sends a short text in one message, and a long one as a file or in pages.
 func (c *Chat) outputParts(row *journal.Row, tool, text string) {
 	title := c.inTheirWords(notices.Output(tool, len(text)))
 	whole := title + "\n" + longtext.Fenced(text)
@@ -116,7 +115,7 @@ func (c *Chat) outputParts(row *journal.Row, tool, text string) {
 	row.Text, row.Attachments = title, []journal.Attachment{{Path: file, Kind: "document"}}
 }
 
-// outputFile is the name of a file that is not on its way to people; empty: all are.
+// outputFile returns the name of a file that no pending row uses, or empty if all are in use.
 func (c *Chat) outputFile() string {
 	busy := map[string]bool{}
 	for _, row := range c.state.Pending() {
@@ -132,7 +131,7 @@ func (c *Chat) outputFile() string {
 	return ""
 }
 
-// outputPage is one page of a text, for readers who ask for each.
+// outputPage returns one page of a text, for readers who request each page.
 func (c *Chat) outputPage(tool, text string, back, page int) string {
 	var at, n, pages int
 	from, to := 0, 0
@@ -153,9 +152,8 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 	return out
 }
 
-// outputOf is the n-th newest call with a result, and the message that it is in. What
-// tools said that only send words is no output. In a group people get what came of
-// their own messages.
+// outputOf returns the n-th newest call with a result, and the id of its message. Tools that only send words are
+// skipped. In a group only calls that resulted from the person's own messages count.
 func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
 	group := c.group()
 	for i, t := range slices.Backward(c.state.History) {
@@ -175,10 +173,10 @@ func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Too
 	return "", uimessage.Tool{}, false
 }
 
-// silentTools send words, and have nothing to say themselves.
+// silentTools are the tools that send words and have no output of their own.
 func silentTools() []string { return []string{"chat_send", "chat_contact_send"} }
 
-// askedBefore is who wrote the newest message before a place of the history.
+// askedBefore returns who wrote the newest user turn before an index of the history.
 func (c *Chat) askedBefore(i int) string {
 	for _, t := range slices.Backward(c.state.History[:i]) {
 		if t.Role == uimessage.RoleUser {
@@ -188,7 +186,8 @@ func (c *Chat) askedBefore(i int) string {
 	return ""
 }
 
-// wholeOutput is all that a tool said, without secrets, and how long it is.
+// wholeOutput returns the full output of a call, with secrets masked, and its size. Above [notices.MaxOutput] only the
+// size is returned.
 func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, size int64, err error) {
 	what := longtext.SaidBy(call.Output)
 	if len(call.Output) == 0 {
@@ -218,7 +217,7 @@ func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, siz
 	return text, size, nil
 }
 
-// archivedOutput is what a tool said before that was left out of the history.
+// archivedOutput reads the output of a call from the archive to which it was moved.
 func (c *Chat) archivedOutput(archive, turnID, callID string) (longtext.Said, error) {
 	a, err := c.store.ReadArchive(context.Background(), archive)
 	if err != nil {

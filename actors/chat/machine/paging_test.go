@@ -2,7 +2,7 @@ package machine
 
 import "testing"
 
-// Pages that are damaged are none.
+// Damaged pages are not used.
 func TestPagesValid(t *testing.T) {
 	for _, p := range []pages{{V: 2, Text: "x"}, {V: 1, Text: "x", At: 2}, {V: 1, Text: "x", At: -1, From: -1}, {V: 1, Text: "xy", At: 1, From: 2}} {
 		if p.valid() {

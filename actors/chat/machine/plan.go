@@ -11,54 +11,53 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Ref is an actor, or whoever waits for an answer. A chat keeps references and never looks
-// into them; nil is nobody. Two references to the same actor are equal.
+// Ref refers to an actor or to anyone waiting for an answer. A chat stores references but does not look into them. Two
+// references to the same actor are equal.
 type Ref any
 
-// Input is one thing that a chat decides about: a message, a timer that fired, the outcome
-// of an effect, [Loaded], [Idle], [Refused] or what [Plan.IfRefused] says.
+// Input is one thing for a chat to decide: a message, a timer, the result of an effect, [Loaded], [Idle], [Refused] or
+// the value of [Plan.IfRefused].
 type Input struct {
 	Now    time.Time
 	NewID  func(now time.Time) string // a random id that sorts by time
 	Msg    any
 	Sender Ref    // where an answer goes
-	Child  string // the name of the child of the chat that sent the message
+	Child  string // name of the child that sent the message, if one did
 	Err    error  // why the store refused the writes of a plan
-	// NoFiles: files beside the chat cannot be written now, so that the plan has none.
+	// NoFiles is set if the chat's files cannot be written at the moment. The plan must not contain any then.
 	NoFiles bool
 }
 
 type (
-	// Loaded is decided about first, after every load.
+	// Loaded is the first input after every load.
 	Loaded struct{}
-	// Idle asks what happens when nothing else does.
+	// Idle asks the chat what to do next when no input is waiting.
 	Idle struct{}
-	// Refused is decided about when the store refused the writes of a plan. Of is the
-	// message that the plan was for.
+	// Refused reports that the store refused the writes of a plan. Of is the message that the plan was made for.
 	Refused struct{ Of any }
-	// ChildGone is the end of a child that did not report one.
+	// ChildGone reports a child that ended without a result.
 	ChildGone struct{ Name string }
-	// Forgotten follows the deletion of a chat. Of is the order to delete it.
+	// Forgotten follows the deletion of a chat. Of is the command to delete it.
 	Forgotten struct {
 		Of  any
 		Err error
 	}
-	// Commanded brings the answer to a command of a person, with buttons to put below it.
-	// Known: the host has such a command.
+	// Commanded is the host's answer to a person's command, with optional buttons. Known is false if the host has no
+	// such command.
 	Commanded struct {
 		Msg   messages.AcceptIngress
 		Words string
 		Known bool
 		Asks  []messages.Ask
 	}
-	// Fetched brings the files of a turn, or says in their place why they cannot be had.
+	// Fetched contains the files of a turn, or the reasons why they could not be fetched.
 	Fetched struct {
 		TurnID string
 		N      int // of the attempt
 		Parts  []uimessage.Part
 	}
-	// Gathered says that the requests of other chats are shown here. Others are those that
-	// the person cannot decide about from here.
+	// Gathered reports that the requests of other chats have been shown here. Others counts those that the person
+	// cannot decide from here.
 	Gathered struct {
 		ID     string
 		Others int
@@ -66,44 +65,45 @@ type (
 	}
 )
 
-// Plan is what a decision asks for: writes, which are durable before anything else happens,
-// and then effects, in their order.
+// Plan is the result of a decision: writes, which must be durable before anything else happens, and then effects, in
+// order.
 type Plan struct {
-	// Wake marks the chat to be loaded at a start of the host, before all writes.
+	// Wake adds the chat to the list of chats that the host loads when it starts. It is written before everything
+	// else.
 	Wake bool
-	// Files and Grants are written before the facts that speak of them. When Files cannot
-	// be written, the same input is decided about again with [Input.NoFiles].
+	// Files and Grants are written before the facts that mention them. If Files cannot be written, the same input is
+	// decided again with [Input.NoFiles].
 	Files   []File
 	Grants  []Granted
 	Writes  []Write
 	Effects []Effect
-	// MayRefuse: whoever sent the message sends it again, or hears that it was refused. When
-	// the store refuses the writes, nothing has changed. Otherwise the chat is loaded anew.
+	// MayRefuse is set if the sender of the message repeats it or is informed that it was refused: the chat then stays
+	// unchanged when the store refuses the writes. Otherwise the chat is loaded again.
 	MayRefuse bool
-	// IfRefused is decided about when the store refuses the writes; nil: [Refused].
+	// IfRefused is the next input if the store refuses the writes. If nil, it is [Refused].
 	IfRefused any
-	// Rest marks the chat as one that no start has to load, after the writes.
+	// Rest removes the chat from the list of chats that the host loads when it starts, after the writes.
 	Rest bool
 
 	before, next *Chat
 }
 
-// Commit is the chat after the writes. The one that made the plan must not be used any more.
+// Commit returns the chat after the writes. The chat that made the plan must not be used any more.
 func (p Plan) Commit() *Chat {
 	p.next.state.Commit()
 	*p.before = Chat{}
-	if !p.next.rests || p.next.run != nil { // there is another decision soon
+	if !p.next.rests || p.next.run != nil { // another decision will follow soon
 		p.next.spare = p.before
 	}
 	return p.next
 }
 
-// empty reports whether the plan changes nothing and asks for nothing.
+// empty reports whether the plan contains no writes and no effects.
 func (p *Plan) empty() bool {
 	return !p.Wake && !p.Rest && len(p.Files)+len(p.Grants)+len(p.Writes)+len(p.Effects) == 0
 }
 
-// File is a file beside the chat; without data it is removed.
+// File is a file that is stored with the chat. If Data is empty, the file is removed.
 type File struct {
 	Name string
 	Data []byte
@@ -112,7 +112,7 @@ type File struct {
 // Granted replaces the grants of the chat.
 type Granted struct{ List []persistence.Grant }
 
-// Write is one of facts, a turn that goes straight to the history, a checkpoint and a rewrite.
+// Write is one of: facts, a turn that is appended to the history directly, a checkpoint, or a rewrite.
 type Write struct {
 	Records []journal.Record
 	Durable bool // fsync before the effects
@@ -121,16 +121,16 @@ type Write struct {
 	Rewrite *journal.Rewrite
 }
 
-// Effect is one thing that the shell does once the writes of a plan are durable. Effects are
-// data: two plans that do the same are equal.
+// Effect is one action of the shell once the writes of a plan are durable. Effects are plain data, so plans can be
+// compared.
 //
 //sumtype:decl
 type Effect interface{ effect() }
 
-// Child says what a child of the chat does.
+// Child is the kind of a child actor of the chat.
 type Child int
 
-// The children of a chat.
+// The kinds of children.
 const (
 	RunChild Child = iota
 	CompactionChild
@@ -138,25 +138,25 @@ const (
 )
 
 type (
-	// Send sends a message to an actor. Asks: its answer comes to the chat.
+	// Send sends a message to an actor. If Asks is set, the answer goes to the chat.
 	Send struct {
 		To   Ref
 		Msg  any
 		Asks bool
 	}
-	// Route sends a message to the router, which takes it to another chat.
+	// Route sends a message to another chat through the router.
 	Route struct {
 		Msg  any
 		Asks bool
 	}
-	// Report sends a message to the shard that looks after the chat.
+	// Report sends a message to the shard, the parent of the chat.
 	Report struct{ Msg any }
-	// Resend gives the chat a message once more, in the order of its mailbox.
+	// Resend puts a message into the chat's mailbox again.
 	Resend struct {
 		Msg    any
 		Sender Ref
 	}
-	// Start makes a child of the chat and gives it its first message.
+	// Start spawns a child of the chat and sends its first message.
 	Start struct {
 		Child Child
 		Name  string
@@ -167,31 +167,31 @@ type (
 		Name string
 		Msg  any
 	}
-	// Stop ends a child.
+	// Stop stops a child.
 	Stop struct{ Name string }
-	// SetTimer has a message come after a while, and replaces the timer of that name. Without
-	// a message it only ends it.
+	// SetTimer delivers a message after a delay and replaces the timer with the same name. Without a message it only
+	// stops that timer.
 	SetTimer struct {
 		Name  string
 		After time.Duration
 		Msg   any
 	}
-	// FetchFiles gets the files of a turn, which come as [Fetched] with the same number.
+	// FetchFiles fetches the files of a turn; [Fetched] follows with the same number.
 	FetchFiles struct {
 		Turn uimessage.Message
 		N    int
 	}
-	// CancelFetch ends an attempt.
+	// CancelFetch cancels a fetch.
 	CancelFetch struct{ N int }
-	// GatherRequests has the requests of other chats shown here; [Gathered] follows.
+	// GatherRequests asks the other chats to show their requests here; [Gathered] follows.
 	GatherRequests struct{ ID, Person string }
-	// ForgetAll has everything deleted that is kept of the chat; [Forgotten] follows.
+	// ForgetAll deletes everything that is kept of the chat; [Forgotten] follows.
 	ForgetAll struct {
 		Intent journal.Forgetting
 		Of     any
 		Sender Ref
 	}
-	// RunCommand has the host carry out a person's command; [Commanded] follows.
+	// RunCommand lets the host carry out a person's command; [Commanded] follows.
 	RunCommand struct {
 		Command Command
 		Msg     messages.AcceptIngress
@@ -199,11 +199,11 @@ type (
 	}
 	// Audit is a line of the audit log.
 	Audit struct{ Entry AuditEntry }
-	// PrefixBroken says why the next request does not begin with the one before.
+	// PrefixBroken reports why the next request will not begin like the previous one.
 	PrefixBroken struct{ Cause string }
-	// RunEnded is what is kept of a run for later ones.
+	// RunEnded adds an entry to the run log.
 	RunEnded struct{ Entry persistence.RunEntry }
-	// Count is something that the metrics count: once, or by its value.
+	// Count updates a metric: a counter by one, or a measurement by its value.
 	Count struct {
 		What  Counted
 		Label string // the result, outcome or event, where the metric has one
@@ -218,10 +218,10 @@ type (
 	}
 )
 
-// Counted names what a [Count] counts.
+// Counted identifies the metric of a [Count].
 type Counted int
 
-// What the metrics count. Times are in seconds.
+// The metrics. Times are in seconds.
 const (
 	CountRunStarted Counted = iota
 	CountRunGone            // its actor has ended
@@ -261,7 +261,7 @@ func (RunEnded) effect()       {}
 func (Count) effect()          {}
 func (Log) effect()            {}
 
-// Facts are planned, and part of the working copy of the state at once.
+// facts adds facts to the plan and applies them to the working copy of the state at once.
 func (c *Chat) facts(durable bool, facts []journal.Fact) {
 	if len(facts) == 0 {
 		return
@@ -281,26 +281,25 @@ func (c *Chat) facts(durable bool, facts []journal.Fact) {
 	c.p.Writes = append(c.p.Writes, Write{Records: records, Durable: durable})
 }
 
-// append plans facts that nothing may come before.
+// append plans facts that must be durable before the effects.
 func (c *Chat) append(facts ...journal.Fact) { c.facts(true, facts) }
 
-// note plans facts whose loss in a power cut changes nothing.
+// note plans facts that may be lost in a power failure.
 func (c *Chat) note(facts ...journal.Fact) { c.facts(false, facts) }
 
-// offer plans facts about what can be refused, or comes again: an ingress, an order, a
-// receipt.
+// offer plans facts of a message that may be refused because its sender repeats it: an ingress, a command, a receipt.
 func (c *Chat) offer(facts ...journal.Fact) {
 	c.p.MayRefuse = true
 	c.facts(true, facts)
 }
 
-// file plans a file beside the chat; without data it is removed.
+// file plans to write a file that is stored with the chat, or to remove it if data is empty.
 func (c *Chat) file(name string, data []byte) { c.p.Files = append(c.p.Files, File{name, data}) }
 
-// wake marks the chat to be loaded at a start.
+// wake adds the chat to the list of chats that the host loads when it starts.
 func (c *Chat) wake() { c.p.Wake = true }
 
-// open plans a turn that goes straight to the history.
+// open plans a turn that is appended to the history directly.
 func (c *Chat) open(turn journal.Turn) {
 	c.copyState()
 	c.p.MayRefuse = true
@@ -308,7 +307,8 @@ func (c *Chat) open(turn journal.Turn) {
 	c.state.AppendOpen(turn)
 }
 
-// checkpoint moves what the journal holds to the other files of the chat.
+// checkpoint plans to move the contents of the journal to the other files of the chat. It does nothing during a run or
+// if the journal is empty.
 func (c *Chat) checkpoint() {
 	if c.state.Run != nil || c.state.Clean() {
 		return
@@ -316,7 +316,7 @@ func (c *Chat) checkpoint() {
 	c.saveMeta()
 }
 
-// saveMeta is a checkpoint even if the journal holds nothing.
+// saveMeta plans a checkpoint even if the journal is empty.
 func (c *Chat) saveMeta() {
 	c.copyState()
 	f := c.state.Fold(c.now().UnixMilli())
@@ -325,14 +325,14 @@ func (c *Chat) saveMeta() {
 	c.state.Folded()
 }
 
-// meta is the meta file's content for the chat as it is.
+// meta returns the current content of the meta file.
 func (c *Chat) meta() journal.Meta {
 	m := c.state.Meta()
 	m.Tries, m.Tokens = c.compaction.keptTries, c.compaction.keptTokens
 	return m
 }
 
-// rewrite plans another history, after a checkpoint.
+// rewrite plans to replace the history. The caller must plan a checkpoint first.
 func (c *Chat) rewrite(r journal.Rewrite) {
 	c.copyState()
 	c.p.Writes = append(c.p.Writes, Write{Rewrite: &r})
@@ -340,8 +340,8 @@ func (c *Chat) rewrite(r journal.Rewrite) {
 	c.compaction.keptTries, c.compaction.keptTokens = r.Meta.Tries, r.Meta.Tokens
 }
 
-// newBegin forgets what was known of the beginning of the history, which is another one now.
-// Cause is for the metric of prefixes that the model's service has to read anew.
+// newBegin resets what was derived from the old beginning of the history. The cause is for the metric of broken
+// prefixes.
 func (c *Chat) newBegin(cause string) {
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	c.compaction.size, c.compaction.stale = estimate{}, 0
@@ -349,7 +349,7 @@ func (c *Chat) newBegin(cause string) {
 	c.prefixBroken(cause)
 }
 
-// copyState makes the state of the working copy one that may be changed.
+// copyState makes the state of the working copy writable.
 func (c *Chat) copyState() {
 	if !c.owns {
 		c.state, c.owns = c.state.Fork(), true
@@ -363,17 +363,17 @@ func (c *Chat) send(to Ref, msg any) { c.effect(Send{To: to, Msg: msg}) }
 // route sends a message to another chat.
 func (c *Chat) route(msg any) { c.effect(Route{Msg: msg}) }
 
-// answer answers the message in progress, if its sender waits for that.
+// answer answers the message in progress if its sender expects an answer.
 func (c *Chat) answer(msg any) {
 	if c.in.Sender != nil {
 		c.send(c.in.Sender, msg)
 	}
 }
 
-// count has the metrics count something once.
+// count increments a counter of the metrics.
 func (c *Chat) count(what Counted, label string) { c.effect(Count{What: what, Label: label, Value: 1}) }
 
-// measure has the metrics take a value.
+// measure records a value in the metrics.
 func (c *Chat) measure(what Counted, value float64) { c.effect(Count{What: what, Value: value}) }
 
 // log writes a line to the log.

@@ -9,12 +9,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// reasonTask is why a message of a chat is there, of which no run speaks.
+// reasonTask is the reason recorded for messages that come from a task and not from a run.
 const reasonTask = "task"
 
-// postWords owes words of the host to the chat. At rest they become an assistant
-// message; while something is under way they only go out, and where people read the
-// history they wait until it has ended.
+// postWords adds words of the host to the chat. In an idle chat they become an assistant message. Otherwise they are
+// only sent; in a chat without an outbox the answer is "busy".
 func (c *Chat) postWords(msg messages.PostWords) {
 	id := reasonTask + ":" + msg.PostID
 	done := messages.WordsPosted{ChatKey: c.key, PostID: msg.PostID}
@@ -51,7 +50,7 @@ func (c *Chat) postWords(msg messages.PostWords) {
 			RunID: meta.RunID, Message: turn, Result: journal.ResultDone, Reason: reasonTask, Rows: c.postRows(row),
 		})
 	}
-	if strings.TrimSpace(msg.Text) == "" { // nobody is told nothing
+	if strings.TrimSpace(msg.Text) == "" { // empty words are only recorded
 		facts = facts[:1]
 	}
 	c.wake()
@@ -67,7 +66,7 @@ func (c *Chat) postWords(msg messages.PostWords) {
 	}
 }
 
-// postRows are the rows of words to people; none where nobody reads an outbox.
+// postRows returns the outbox row for words to people, or nothing in a chat without an outbox.
 func (c *Chat) postRows(row journal.Row) []journal.Row {
 	if !c.via.Outbox || strings.TrimSpace(row.Text) == "" {
 		return nil

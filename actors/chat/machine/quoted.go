@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// maxQuote is the longest that is kept of an ignored message, in characters.
+	// maxQuote is how much of an ignored message is kept, in characters.
 	maxQuote = 500
-	// maxQuotes is the longest that a turn quotes altogether, in bytes.
+	// maxQuotes is the total length of what a turn quotes, in bytes.
 	maxQuotes = 16 << 10
 )
 
-// quoting is what was said in a group since its last turn.
+// quoting holds the ignored messages of a group since its last turn.
 type quoting struct {
-	read bool // the ledger was looked at
+	read bool // the ledger was read
 	list []uimessage.Quoted
 }
 
-// quotes is how many ignored messages a turn of the chat quotes.
+// quotes returns how many ignored messages a turn of the chat may quote.
 func (c *Chat) quotes() int {
 	if c.GroupContext == nil {
 		return 0
@@ -33,8 +33,7 @@ func (c *Chat) quotes() int {
 	return c.GroupContext(c.key)
 }
 
-// quotable is what is kept of an ignored message; empty: nothing. The words of people
-// who are not let in are never kept.
+// quotable returns what is kept of an ignored message, or empty. The words of people without access are never kept.
 func (c *Chat) quotable(msg messages.AcceptIngress) string {
 	if msg.Verdict != messages.VerdictIgnored || !msg.Quote || msg.Bot || c.quotes() <= 0 {
 		return ""
@@ -48,10 +47,10 @@ func (c *Chat) quotable(msg messages.AcceptIngress) string {
 	return ""
 }
 
-// overhear remembers an ignored message that became durable.
+// overhear remembers an ignored message that is durable now.
 func (c *Chat) overhear(in journal.Ingress, turn journal.Turn, fate journal.Fate) {
 	if fate != journal.FateIgnored || in.Text == "" || !c.quoted.read {
-		return // it is in the ledger
+		return // withQuotes will read it from the ledger
 	}
 	c.quoted.list = append(c.quoted.list, uimessage.Quoted{
 		TS: turn.Meta.TS, From: in.Username, User: in.UserID, MessageID: in.MessageID, Text: in.Text,
@@ -59,8 +58,8 @@ func (c *Chat) overhear(in journal.Ingress, turn journal.Turn, fate journal.Fate
 	c.quoted.list = c.quoted.list[max(0, len(c.quoted.list)-c.quotes()):]
 }
 
-// withQuotes copies what was said since the last turn into a turn's metadata, from
-// where it reads the same in every request.
+// withQuotes copies the messages since the last turn into a turn's metadata. Because they are stored there, they read
+// the same in every request.
 func (c *Chat) withQuotes(meta uimessage.Metadata) uimessage.Metadata {
 	n := c.quotes()
 	if n <= 0 {
@@ -81,13 +80,13 @@ func (c *Chat) withQuotes(meta uimessage.Metadata) uimessage.Metadata {
 	}
 	value, err := json.Marshal(list)
 	if err != nil {
-		return meta // Unreachable: it encodes
+		return meta // Unreachable: it always encodes
 	}
 	meta.Extra = append(slices.Clone(meta.Extra), uimessage.Member{Name: uimessage.QuotedMember, Value: value})
 	return meta
 }
 
-// overheard are the last ignored messages since the last turn, from the ledger.
+// overheard reads the last n ignored messages since the last turn from the ledger.
 func (c *Chat) overheard(n int) []uimessage.Quoted {
 	since := int64(0)
 	for _, t := range slices.Backward(c.state.History) {

@@ -13,19 +13,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// TestAnyOrderOfEvents plays a chat without any actor: people, a platform, runs, compactions,
-// timers, writes that the disk refuses or does not answer for, and crashes, in an order that
-// is drawn at random. At every decision
+// TestAnyOrderOfEvents plays a chat without actors: people, a platform, runs, compactions, timers, failing writes and
+// crashes, in random order. At every decision
 //
-//   - the same decision from the same chat is the same plan;
-//   - it comes to rest within 16 rounds;
-//   - accepted messages are the sum of their fates and of those that are open;
-//   - the chat is what its facts make of it, and a chat that begins after any prefix of the
-//     writes of a plan comes to rest, too;
-//   - no two runs are in progress, and the strictest provider takes every request.
+//   - deciding again from the same chat gives the same plan;
+//   - there is nothing left to do within 16 rounds;
+//   - the number of accepted messages equals the number of their fates and of those still open;
+//   - the chat equals the state that its facts build, and a chat that starts after any prefix of the writes of a
+//     plan also comes to rest;
+//   - at most one run is in progress, and the strictest provider accepts every request.
 //
-// Ten thousand decisions are made; 200,000 with SOAK=short and a million with SOAK=1.
-// MACHINE_SEED plays one world.
+// It makes ten thousand decisions, 200,000 with SOAK=short and a million with SOAK=1. MACHINE_SEED plays one world.
 func TestAnyOrderOfEvents(t *testing.T) {
 	most := map[string]int{"": 10_000, "short": 200_000}[os.Getenv("SOAK")]
 	if most == 0 {
@@ -61,7 +59,7 @@ func playWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// next lets one thing happen.
+// next performs one random event.
 func (w *world) next() string {
 	w.now = w.now.Add(time.Duration(w.rnd.IntN(900)) * time.Millisecond)
 	switch n := w.rnd.IntN(100); {
@@ -102,7 +100,7 @@ func (w *world) next() string {
 	}
 }
 
-// deliver lets the platform take a row, refuse it, or lose the word of it.
+// deliver makes the platform take a row, refuse it, or lose the confirmation.
 func (w *world) deliver() string {
 	i := w.rnd.IntN(len(w.rows))
 	row := w.rows[i]
@@ -122,7 +120,7 @@ func (w *world) deliver() string {
 	return "delivered"
 }
 
-// fire lets a timer that is due, or the next one, come.
+// fire fires a timer that is due, or the next one.
 func (w *world) fire() string {
 	name := ""
 	for _, n := range slices.Sorted(maps.Keys(w.timers)) {
@@ -139,7 +137,7 @@ func (w *world) fire() string {
 	return "timer " + name
 }
 
-// fromChild lets a compaction or an extraction end.
+// fromChild ends a compaction or an extraction.
 func (w *world) fromChild() string {
 	for _, name := range slices.Sorted(maps.Keys(w.child)) {
 		switch msg := w.child[name].(type) {
@@ -181,7 +179,7 @@ func (w *world) compacted(name string, msg messages.Compact) {
 	w.decide(done, name, name)
 }
 
-// decideRequest lets somebody decide about a request, in words or by its id.
+// decideRequest decides a request, in words or by its id.
 func (w *world) decideRequest() string {
 	open := w.m.State().OpenRequests()
 	if len(open) == 0 {
@@ -215,7 +213,7 @@ func (w *world) rewind() string {
 	return "rewind"
 }
 
-// settle lets everything end that can: in the end nothing runs and no message is open.
+// settle lets everything finish. At the end no run is in progress and no message is open.
 func (w *world) settle() {
 	w.calm = true
 	for range 400 {

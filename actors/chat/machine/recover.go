@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	// freshFor is how old an unfinished run may be to be resumed.
+	// freshFor is how recently an unfinished run must have been active to be resumed.
 	freshFor = 10 * time.Minute
-	// maxAttempts is how often a run may be begun before it is given up.
+	// maxAttempts is how often a run may be started before it fails.
 	maxAttempts = 3
 )
 
-// Load gives the chat a state that was read from its store, with the meta file that it was
-// made from.
+// Load sets a state that was read from the store, together with the meta file it was made from.
 func (c *Chat) Load(state *journal.State, meta journal.Meta, store Archive, now time.Time) {
 	c.state, c.store = state, store
 	f := &c.compaction
@@ -35,25 +34,25 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store Archive, now 
 	}
 }
 
-// Left is a chat without its state: what its next state can go on with.
+// Left returns the chat without its state, keeping what its next state can use.
 func (c *Chat) Left() *Chat {
 	w := *c
 	w.state, w.store = nil, nil
 	s := &w.session
 	s.cache, s.run, s.lastSystem = nil, nil, ""
-	s.files = fetching{n: c.files.n} // what was in progress stays known as late
+	s.files = fetching{n: c.files.n} // so that results of earlier fetches are recognized as late
 	s.compaction = compacting{tries: c.compaction.tries}
 	s.memory, s.size.turns, s.size.bytes = remembering{}, 0, 0
 	s.delayed = nil
-	s.deadlines, s.expiry = nil, time.Time{} // a chat that is loaded anew goes by the wall clock
+	s.deadlines, s.expiry = nil, time.Time{} // after a reload deadlines follow the wall clock
 	s.grants, s.allowed = grants{}, nil
 	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referring{}, nil, nil, nil
 	s.rests, s.restsAt, s.lookedAt, s.ended, s.grew = false, 0, 0, false, false
-	s.holding = time.Time{} // its timer has ended with the state
+	s.holding = time.Time{} // its timer ended with the state
 	return &w
 }
 
-// seen notes where the chat is, from its newest user turn.
+// seen takes the type and title of the chat from its newest user turn.
 func (c *Chat) seen(turns []journal.Turn) {
 	for _, t := range slices.Backward(turns) {
 		if t.Role == uimessage.RoleUser && t.Meta.ChatType != "" {
@@ -63,8 +62,8 @@ func (c *Chat) seen(turns []journal.Turn) {
 	}
 }
 
-// recover goes on with what the last activation left: rows, a run, requests. Rows come
-// first: they are older than what the end of the run may owe.
+// recover continues the work of the last activation: rows, a run, requests. Rows come first because they are older
+// than those of the run's end.
 func (c *Chat) recover() {
 	for _, row := range c.state.Pending() {
 		c.deliver(row)
@@ -76,7 +75,7 @@ func (c *Chat) recover() {
 	c.expire()
 }
 
-// resume decides what becomes of a run that a crash ended.
+// resume decides whether a run that a crash interrupted continues or ends.
 func (c *Chat) resume() {
 	run := c.state.Run
 	c.log(slog.LevelInfo, "a run was interrupted", "run_id", run.ID, "request_id", run.RequestID, "attempt", run.Attempt, "step", run.Step)
@@ -98,8 +97,7 @@ func (c *Chat) resume() {
 	}
 }
 
-// goOnAfterCrash settles calls whose outcome is unknown and starts the run again
-// behind its last whole step.
+// goOnAfterCrash settles calls with an unknown outcome and restarts the run after its last complete step.
 func (c *Chat) goOnAfterCrash(run *journal.Run) {
 	var facts []journal.Fact
 	for _, p := range run.Parts {
@@ -114,7 +112,7 @@ func (c *Chat) goOnAfterCrash(run *journal.Run) {
 	facts = append(facts, c.settleAnswered(turn, run.ID, run.Begun)...)
 	c.append(facts...)
 	pending := len(unbegun(run)) > 0 || turn.Answered() || asking(run.Parts)
-	c.run = newRunner(run, "", c.now()) // with the outcomes
+	c.run = newRunner(run, "", c.now()) // rebuilt with the outcomes
 	switch {
 	case run.Final && !pending:
 		c.finish(journal.ResultDone, "")
@@ -127,10 +125,10 @@ func (c *Chat) goOnAfterCrash(run *journal.Run) {
 	if run.Step > 0 && !pending && len(c.come()) > 0 && c.Mode != ModeFollowup {
 		c.merge(run.Step+1, nil)
 	}
-	c.run = nil // it is started next
+	c.run = nil // nextRun starts it
 }
 
-// rest has the journal checkpointed once nothing has happened for a while.
+// rest sets the timer that checkpoints the journal after a period without activity.
 func (c *Chat) rest() {
 	if c.state.HasFacts() && c.restsAt != c.state.N {
 		c.restsAt = c.state.N
@@ -138,14 +136,13 @@ func (c *Chat) rest() {
 	}
 }
 
-// quiet reports that nothing is left to do.
+// quiet reports whether nothing is left to do.
 func (c *Chat) quiet() bool {
 	return c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Pending()) == 0 && len(c.asks) == 0 && len(c.waits.list) == 0 && !c.undecided() &&
 		c.compaction.child == "" && c.memory.child == ""
 }
 
-// undecided reports whether a request is open, or an answer has not had its
-// outcome.
+// undecided reports whether a request is open or a decision has not yet had its outcome.
 func (c *Chat) undecided() bool {
 	turn, continues := c.state.Continues()
 	_, _, _, switching := c.state.Switching()
@@ -163,22 +160,21 @@ func (c *Chat) askPassivate(msg messages.AskPassivate) {
 	c.answer(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
 }
 
-// putToRest saves everything of a quiet chat and takes it off the list of those that a start
-// loads.
+// putToRest saves everything of an idle chat and removes it from the list of chats that the host loads when it starts.
 func (c *Chat) putToRest() {
 	c.checkpoint()
 	c.p.Rest = true
 }
 
-// drain ends the activation as soon as what is in progress has ended. Turns that wait are
-// durable and will be the next start's.
+// drain ends the activation once nothing is in progress. Queued turns are durable and are handled after the next
+// start.
 func (c *Chat) drain() {
 	c.closing, c.drainer = true, c.in.Sender
 	c.dropCompaction()
 	c.dropMemory()
 }
 
-// drained answers when nothing is in progress.
+// drained answers the drain once nothing is in progress.
 func (c *Chat) drained() {
 	if !c.closing || c.drainer == nil || c.state.Run != nil || len(c.state.Pending()) > 0 {
 		return

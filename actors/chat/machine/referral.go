@@ -11,40 +11,39 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Requests of a chat whose asker may not decide are shown in the private chats of those
-// who may. This file is the chat where they arise; referred.go is the private chat.
+// If the person who caused a request may not decide it, the request is shown in the private chats of those who may.
+// This file is the chat that asks; referred.go is the private chat.
 //
-// What holds at any moment, also after a crash:
+// These invariants hold at any time, even after a crash:
 //
-//   - This chat alone decides what becomes of its requests, and the first decision counts.
-//     A private chat only passes on what its person said, with the digest of what it showed.
-//   - The word of a person counts if the request was referred to that very private chat,
-//     and if they may decide at the moment when it comes.
-//   - A referral is kept until the private chat knows how the request ended, and is sent
-//     again until then.
+//   - Only this chat decides its requests, and the first decision counts. A private chat only passes on what its
+//     person said, with the digest of what it showed.
+//   - A person's decision is accepted if the request was referred to this private chat and the person may decide
+//     when the decision arrives.
+//   - A referral is kept, and sent again, until the private chat confirms that it knows how the request ended.
 
 const (
-	// referAgain is how long a chat waits for another one's answer before it asks again,
-	// twice as long after each time, and referAtMost the longest that it waits.
+	// referAgain is how long a chat waits for another chat's answer before it asks again. The wait doubles each time,
+	// up to referAtMost.
 	referAgain  = 5 * time.Second
 	referAtMost = 2 * time.Minute
-	// adminsWait is how long the word of somebody who may be an administrator waits until the
-	// platform has said so, and adminsLook the pause between two looks.
+	// adminsWait is how long the decision of a possible administrator waits for the platform to list the
+	// administrators; adminsLook is the interval between checks.
 	adminsWait = 4 * time.Second
 	adminsLook = 100 * time.Millisecond
 	adminsWord = "administrators "
 )
 
-// TaskPlace is a task, and the chat where it was made.
+// TaskPlace describes a task and the chat where it was created.
 type TaskPlace struct {
 	Title     string
 	ChatKey   messages.ChatKey
-	ChatTitle string // of a group; empty if it is not known
-	Person    string // the name of the person whose private chat it is; empty if it is not known
+	ChatTitle string // title of a group; empty if unknown
+	Person    string // name of the person of a private chat; empty if unknown
 	Group     bool
 }
 
-// words are what somebody in a private chat is told of the task. Their own is not named to be.
+// words returns what the person of a private chat reads about the task. The chat is not named if it is their own.
 func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, group bool) {
 	if t.ChatKey == to {
 		return t.Title, "", "", false
@@ -52,26 +51,26 @@ func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, 
 	return t.Title, t.ChatTitle, t.Person, t.Group
 }
 
-// referring is what a chat has under way about its referrals. It is no state: what counts
-// is durable, and everything is sent again.
+// referring is the state of sending referrals. It is not journaled: everything that matters is durable and is sent
+// again.
 type referring struct {
 	tries map[string]try
-	armed time.Time // when the timer is set for; zero: it is not
-	// quiet are requests that a list shows in a private chat, and gatherers those who wait
-	// for it.
+	armed time.Time // time for which the timer is set; zero if it is not
+	// quiet are requests that a private chat shows in a list instead of a message of their own; gatherers wait for
+	// that list.
 	quiet     map[string]bool
 	gatherers []gatherer
 }
 
 type try struct {
-	at   time.Time // not again before this
+	at   time.Time // earliest time of the next try
 	wait time.Duration
 }
 
-// again: something may have to be sent once more.
+// again is the timer message for sending things again.
 type again struct{}
 
-// due reports whether something should be sent now, and notes that it is.
+// due reports whether something should be sent now. If so, it schedules the next try.
 func (r *referring) due(what string, now time.Time) bool {
 	t, known := r.tries[what]
 	if known && now.Before(t.at) {
@@ -83,7 +82,7 @@ func (r *referring) due(what string, now time.Time) bool {
 	return true
 }
 
-// after has something sent for the first time at a moment.
+// after schedules the first try of something.
 func (r *referring) after(what string, at time.Time) {
 	if _, known := r.tries[what]; known {
 		return
@@ -93,7 +92,7 @@ func (r *referring) after(what string, at time.Time) {
 
 func (r *referring) done(what string) { delete(r.tries, what) }
 
-// arm has the chat look again when the first of what it waits for is due.
+// armAgain sets the timer for the earliest scheduled try.
 func (c *Chat) armAgain() {
 	var first time.Time
 	for _, t := range c.refers.tries {
@@ -116,8 +115,8 @@ func (r referring) copy() referring {
 	return r
 }
 
-// follow sends what other chats and messages with buttons still have to show. It is
-// called after everything that may change it.
+// follow sends the pending updates to other chats and to messages with buttons. It is called after everything that may
+// change them.
 func (c *Chat) follow() {
 	if len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
 		return
@@ -157,7 +156,7 @@ func (c *Chat) follow() {
 	c.armAgain()
 }
 
-// endOf tells a private chat how a request ended.
+// endOf returns the message that tells a private chat how a request ended.
 func (c *Chat) endOf(r journal.Referral) messages.EndRequest {
 	end := messages.EndRequest{ChatKey: r.To, From: c.key, ApprovalID: r.ApprovalID}
 	answer, by, name := c.state.HowEnded(r.ApprovalID)
@@ -181,7 +180,7 @@ func (c *Chat) endOf(r journal.Referral) messages.EndRequest {
 	return end
 }
 
-// referredRequest is a request as somebody is shown it in their private chat.
+// referredRequest returns a request in the form in which a private chat shows it.
 func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.ReferredRequest {
 	call, _ := a.Turn.Call(a.Request.CallID)
 	out := messages.ReferredRequest{
@@ -203,7 +202,7 @@ func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.Ref
 	return out
 }
 
-// nameOf is what people call somebody who wrote here; empty: nobody knows.
+// nameOf returns the name of a person who wrote here, or empty if it is unknown.
 func (c *Chat) nameOf(person string) string {
 	for _, t := range slices.Backward(c.state.History) {
 		if person != "" && t.Meta.UserID == person && t.Meta.Username != "" {
@@ -213,8 +212,7 @@ func (c *Chat) nameOf(person string) string {
 	return ""
 }
 
-// deciders are those who may decide about what somebody's turn led to, and can be asked
-// in private.
+// deciders returns those who may decide about requests from someone's turn and can be asked in private.
 func (c *Chat) deciders(asker string) []approval.Decider {
 	if c.Deciders == nil || !c.Refers {
 		return nil
@@ -222,7 +220,7 @@ func (c *Chat) deciders(asker string) []approval.Decider {
 	return slices.DeleteFunc(c.Deciders(c.claim(asker)), func(d approval.Decider) bool { return d.ChatKey == c.key || d.ChatKey == "" || d.Person == "" })
 }
 
-// claim is what is known of the chat to those who say who may decide.
+// claim returns the data about this chat from which it is derived who may decide.
 func (c *Chat) claim(asker string) approval.Claim {
 	a, _ := c.key.Address()
 	name := a.Platform
@@ -232,7 +230,7 @@ func (c *Chat) claim(asker string) approval.Claim {
 	return approval.Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
 }
 
-// asksOthers reports that who asked may not decide, so that other people are asked.
+// asksOthers reports whether the person who caused a request may not decide it, so that others are asked.
 func (c *Chat) asksOthers(asker string) bool {
 	a, _ := c.key.Address()
 	if a.Platform == "task" {
@@ -241,8 +239,7 @@ func (c *Chat) asksOthers(asker string) bool {
 	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: a.Platform, ID: asker}, asker, false)
 }
 
-// refer is the fact by which people are asked in private about requests that were just
-// made; none: nobody is.
+// refer returns the fact that refers new requests to private chats, or nothing if there is no one to ask.
 func (c *Chat) refer(list []journal.Asked) []journal.Fact {
 	var f journal.RequestReferred
 	for _, a := range list {
@@ -259,7 +256,7 @@ func (c *Chat) refer(list []journal.Asked) []journal.Fact {
 	return []journal.Fact{f}
 }
 
-// aboutReferrals takes what other chats say of requests.
+// aboutReferrals handles messages of other chats about requests.
 func (c *Chat) aboutReferrals(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.ShowRequest:
@@ -282,27 +279,27 @@ func (c *Chat) aboutReferrals(msg messages.ToChat) {
 		c.referRequests(msg)
 	case messages.OutcomesShown:
 		c.outcomesShown(msg)
-	default: // only these are about referrals
+	default: // no other messages arrive here
 	}
 }
 
-// settleReferral notes what a private chat knows.
+// settleReferral records what a private chat has confirmed.
 func (c *Chat) settleReferral(approvalID string, to messages.ChatKey, ended bool) {
 	i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
 	if i < 0 || !ended && c.state.Referrals[i].Taken {
 		return
 	}
-	c.offer(journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // else it is asked again
+	c.offer(journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // if refused, the other chat is asked again
 	c.answerGatherers()
 }
 
-// gatherer is somebody who wants to see all that waits, until their chat has it.
+// gatherer waits until a private chat shows all requests that its person may decide.
 type gatherer struct {
 	who Ref
 	of  messages.ReferRequests
 }
 
-// referRequests has the open requests shown to somebody who wants to see all that waits.
+// referRequests refers the open requests to the private chat of someone who wants to see all of them.
 func (c *Chat) referRequests(msg messages.ReferRequests) {
 	var f journal.RequestReferred
 	for _, a := range c.state.OpenRequests() {
@@ -320,7 +317,7 @@ func (c *Chat) referRequests(msg messages.ReferRequests) {
 	c.answerGatherers()
 }
 
-// answerGatherers answers those whose chats have all that they may decide about.
+// answerGatherers answers the gatherers whose chats have confirmed all requests that were referred to them.
 func (c *Chat) answerGatherers() {
 	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
 		answer := messages.RequestsReferred{ChatKey: c.key}
@@ -338,18 +335,18 @@ func (c *Chat) answerGatherers() {
 	})
 }
 
-// referredTo reports that a request was referred to a person in their private chat.
+// referredTo reports whether a request was referred to a person in their private chat.
 func (c *Chat) referredTo(to messages.ChatKey, person, approvalID string) bool {
 	return slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person, Taken: true}) ||
 		slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person})
 }
 
-// mayFrom reports that a person may decide from their private chat, as of now.
+// mayFrom reports whether a person may currently decide from their private chat.
 func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 	return slices.ContainsFunc(c.deciders(asker), func(d approval.Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
 }
 
-// withGrant has decisions name the grant that came with them.
+// withGrant records in decisions the grant that was given with them.
 func withGrant(facts []journal.Fact, given []persistence.Grant) {
 	for i := range facts {
 		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
@@ -359,7 +356,7 @@ func withGrant(facts []journal.Fact, given []persistence.Grant) {
 	}
 }
 
-// decideReferred takes what somebody said in their private chat.
+// decideReferred handles decisions that a person made in their private chat.
 func (c *Chat) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
 	var facts []journal.Fact
@@ -402,7 +399,7 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 	given, failed := c.grantsFrom(msg, person, those)
 	if failed {
 		for i := range answer.Outcomes {
-			answer.Outcomes[i].Is = messages.DecisionUnknown // they saw something else
+			answer.Outcomes[i].Is = messages.DecisionUnknown // the person saw something else
 		}
 		c.answer(answer)
 		return
@@ -419,9 +416,8 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 	c.decided(facts)
 }
 
-// waitForAdmins keeps what somebody said in their private chat while the platform is asked
-// who administers the group; false: it has waited. To have looked whether they may decide
-// has it asked.
+// waitForAdmins holds back a decision from a private chat while the platform is asked for the group's administrators.
+// It returns false if the message has already waited. The platform was asked when the decision was checked.
 func (c *Chat) waitForAdmins(msg messages.DecideReferred) bool {
 	if !c.holdBack(adminsWord+msg.ID, msg, adminsWait) {
 		return false
@@ -430,9 +426,8 @@ func (c *Chat) waitForAdmins(msg messages.DecideReferred) bool {
 	return true
 }
 
-// grantsFrom are the grants that somebody gives with their decisions. They count for the
-// person who asked, since nobody else asks here for what was granted. True: the rules do
-// not cover all of the requests.
+// grantsFrom returns the grants that a person gives with their decisions. They apply to the person who caused the
+// requests. It returns true if the rules do not cover all of the requests.
 func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]persistence.Grant, bool) {
 	if len(msg.Rules) == 0 {
 		return nil, false
@@ -447,7 +442,7 @@ func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []jo
 	asker := those[0].Request.Asker
 	for _, a := range those {
 		if a.Request.Asker != asker || asker == "" {
-			return nil, true // nobody could tell for whom the rules count
+			return nil, true // it is not clear for whom the rules would apply
 		}
 	}
 	for i := range given {

@@ -8,8 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// howToAnswer says who answers a request and how. People who may not decide are not told
-// to: they read who was asked.
+// howToAnswer says who can answer a request and how. People who may not decide only read who was asked.
 func (c *Chat) howToAnswer(a journal.Asked) notices.Text {
 	n := strconv.Itoa(a.Request.N)
 	if !c.asksOthers(a.Request.Asker) {

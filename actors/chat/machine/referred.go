@@ -15,22 +15,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// A private chat shows requests of other chats to its person, under numbers of its own,
-// and passes on what the person says. Words and presses are read here with all the rules
-// that hold for the chat's own requests; what they are worth, the other chat says.
+// A private chat shows requests of other chats to its person, under its own numbers, and passes on the person's
+// decisions. Words and button presses follow the same rules as for the chat's own requests; whether a decision is
+// valid is up to the other chat.
 
 const (
-	// maxReferred is how many open requests of other chats a private chat shows. More wait
-	// until one has ended.
+	// maxReferred is how many open requests of other chats a private chat shows. Further requests wait until one has
+	// ended.
 	maxReferred = 100
 	// originWait is how long a message waits for the answers of other chats.
 	originWait = 8 * time.Second
 )
 
-// deciding is a message that decides requests of other chats, until those have answered.
+// deciding is a message that decides requests of other chats and waits for their answers.
 type deciding struct {
 	verdict  verdict
-	left     map[messages.ChatKey]bool // who has not answered
+	left     map[messages.ChatKey]bool // chats that have not answered
 	outcomes map[string]messages.DecisionOutcome
 	unknown  bool
 	failed   bool
@@ -42,8 +42,7 @@ func (d *deciding) copy() *deciding {
 	return &w
 }
 
-// openHere are the requests that wait in this chat: its own and those of other chats, by
-// their numbers.
+// openHere returns the requests that are open in this chat, its own and those of other chats, sorted by number.
 func (c *Chat) openHere() []journal.Asked {
 	own, referred := c.state.OpenRequests(), c.state.OpenReferred()
 	if len(referred) == 0 {
@@ -54,8 +53,8 @@ func (c *Chat) openHere() []journal.Asked {
 	return all
 }
 
-// mayAbout reports whether a person may decide about a request that waits here. What
-// another chat asks is for one person, who is known by their id alone.
+// mayAbout reports whether a person may decide about a request that is open here. A request of another chat is for one
+// person, identified by id only.
 func (c *Chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
 	g, ok := c.state.ReferredRequest(approvalID)
 	if !ok {
@@ -66,7 +65,7 @@ func (c *Chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
 	return by.ID != "" && by.ID == g.Person && platform == a.Platform
 }
 
-// showRequest shows a request of another chat, once.
+// showRequest shows a request of another chat. Repeating it has no further effect.
 func (c *Chat) showRequest(msg messages.ShowRequest) {
 	r := msg.Request
 	shown := messages.RequestShown{ChatKey: r.From, From: c.key, ApprovalID: r.ApprovalID}
@@ -77,7 +76,7 @@ func (c *Chat) showRequest(msg messages.ShowRequest) {
 		return
 	}
 	if !c.via.Outbox || !c.Refers || len(c.state.OpenReferred()) >= maxReferred || c.state.HasRequest(r.ApprovalID) {
-		return // it comes again
+		return // it will be sent again
 	}
 	if c.chatType == "" {
 		c.chatType = r.ChatType
@@ -104,8 +103,8 @@ func (c *Chat) showRequest(msg messages.ShowRequest) {
 	c.route(shown)
 }
 
-// readsChinese reports whether the person of a private chat is asked in Chinese. Where they
-// have not written yet, it is the language of the chat where the request arose.
+// readsChinese reports whether the person of a private chat is asked in Chinese. If they have not written yet, the
+// language of the chat that asks is used.
 func (c *Chat) readsChinese(r messages.ReferredRequest) bool {
 	wrote := slices.ContainsFunc(c.state.History, func(t journal.Turn) bool { return t.Role == uimessage.RoleUser })
 	if !wrote && c.language() != LanguageEnglish && r.InChinese {
@@ -114,18 +113,18 @@ func (c *Chat) readsChinese(r messages.ReferredRequest) bool {
 	return c.inChinese()
 }
 
-// endRequest notes how a request of another chat ended.
+// endRequest records how a request of another chat ended.
 func (c *Chat) endRequest(msg messages.EndRequest) {
 	g, known := c.state.ReferredRequest(msg.ApprovalID)
 	if msg.Via != "" && c.elsewhere[msg.Via] != nil {
-		return // the message that decided it ends it; it comes again
+		return // the message that decided it will end it, and this one is sent again
 	}
 	if known && g.Origin == msg.From && g.Answer == journal.AnswerOpen {
 		f := journal.ReferredRequestEnded{
 			Origin: msg.From, ApprovalID: msg.ApprovalID, Answer: journal.Answer(msg.Answer), By: msg.By, ByName: msg.ByName,
 		}
 		if msg.Via != "" && !c.state.Known(msg.Via) {
-			f.Ingress = &journal.Ingress{ID: msg.Via, Seq: c.state.Seq + 1, UserID: g.Person} // a crash came before it was settled
+			f.Ingress = &journal.Ingress{ID: msg.Via, Seq: c.state.Seq + 1, UserID: g.Person} // not settled before a crash
 		}
 		c.wake()
 		c.offer(f)
@@ -135,13 +134,13 @@ func (c *Chat) endRequest(msg messages.EndRequest) {
 	}
 }
 
-// referredAmong are the requests of other chats among some.
+// referredAmong returns the requests in a list that belong to other chats.
 func referredAmong(list []journal.Asked) []journal.Asked {
 	return slices.DeleteFunc(slices.Clone(list), func(a journal.Asked) bool { return a.Origin == "" })
 }
 
-// askOrigins passes a decision on to the chats where the requests arose, and keeps the
-// message until they have answered; false: none of the requests is another chat's.
+// askOrigins passes a decision on to the chats that asked, and holds back the message until they have answered. It
+// returns false if none of the requests belongs to another chat.
 func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	referred := referredAmong(v.those)
 	if len(referred) == 0 {
@@ -151,7 +150,7 @@ func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	if v.sense == senseGrant {
 		order.Rules, order.Minutes = v.said.Targets, v.said.Minutes
 		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
-			return c.listAgain(msg, turn) // rules count in one chat only
+			return c.listAgain(msg, turn) // rules apply to one chat only
 		}
 	}
 	say := map[messages.ChatKey][]messages.Decision{}
@@ -163,7 +162,7 @@ func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	return true
 }
 
-// sendOrders asks the chats where requests arose.
+// sendOrders sends decisions to the chats that asked.
 func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
 	d := &deciding{verdict: v, left: map[messages.ChatKey]bool{}, outcomes: map[string]messages.DecisionOutcome{}}
 	for _, origin := range slices.Sorted(maps.Keys(say)) {
@@ -174,7 +173,7 @@ func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKe
 	put(&c.elsewhere, order.ID, d)
 }
 
-// referredDecided takes the answer of a chat where requests arose.
+// referredDecided handles the answer of a chat that asked.
 func (c *Chat) referredDecided(msg messages.ReferredDecided) {
 	d := c.elsewhere[msg.ID]
 	if d == nil || !d.left[msg.From] {
@@ -192,8 +191,8 @@ func (c *Chat) referredDecided(msg messages.ReferredDecided) {
 	}
 }
 
-// decidedElsewhere goes on with a message that was held back until other chats have
-// answered; false: it is none.
+// decidedElsewhere continues with a message that was held back until other chats answered. It returns false for other
+// messages.
 func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) bool {
 	d := c.elsewhere[msg.IngressID]
 	switch {
@@ -205,7 +204,7 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	delete(c.elsewhere, msg.IngressID)
 	delete(c.waits.until, msg.IngressID)
 	if len(d.left) > 0 || d.failed {
-		c.refuse(msg) // it comes again, and what was decided already is known then
+		c.refuse(msg) // the sender repeats it, and decisions that were made are known then
 		return true
 	}
 	turn.Meta.Seq = c.state.Seq + 1
@@ -227,7 +226,7 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	return true
 }
 
-// ownDecisions are those of the chat's own requests that the same message decides.
+// ownDecisions returns the decisions of the same message about this chat's own requests.
 func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
 	for _, a := range v.those {
 		if a.Origin != "" {
@@ -243,7 +242,7 @@ func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (fac
 	return facts, agreed
 }
 
-// endedBy are the facts that requests of other chats have ended, as those have said.
+// endedBy returns the facts for requests of other chats that have ended according to those chats.
 func (c *Chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
 	var facts []journal.Fact
 	for _, id := range slices.Sorted(maps.Keys(d.outcomes)) {
@@ -262,14 +261,14 @@ func (c *Chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
 		case messages.DecisionExpired:
 			f.Answer = journal.AnswerExpired
 		case messages.DecisionAlready, messages.DecisionForbidden, messages.DecisionUnknown, messages.DecisionUnseen:
-			continue // the other chat says how it ended, if it has
+			continue // the other chat reports how it ended, if it has
 		}
 		facts = append(facts, f)
 	}
 	return facts
 }
 
-// tellEnds tells the chats where requests arose that this one knows of their end.
+// tellEnds confirms to the chats that asked that this chat knows how their requests ended.
 func (c *Chat) tellEnds(ended []journal.Fact) {
 	for _, f := range ended {
 		if e, ok := f.(journal.ReferredRequestEnded); ok {
@@ -278,7 +277,7 @@ func (c *Chat) tellEnds(ended []journal.Fact) {
 	}
 }
 
-// elsewhereWords say what became of decisions about requests of other chats.
+// elsewhereWords says what became of decisions about requests of other chats.
 func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 	if d.unknown {
 		return c.text(notices.AdminsUnknown(), turn)
@@ -336,7 +335,7 @@ func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
 }
 
-// pressElsewhere takes a button below a request of another chat; false: it is below none.
+// pressElsewhere handles a button press on a request of another chat. It returns false if it is not on such a request.
 func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
 	say, v := map[messages.ChatKey][]messages.Decision{}, verdict{sense: senseDecide}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
@@ -379,7 +378,7 @@ func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
 	return true
 }
 
-// pressDecided answers a button whose request another chat has decided about.
+// pressDecided answers a button press whose request another chat has decided.
 func (c *Chat) pressDecided(msg messages.DecideApproval, d *deciding) {
 	if len(d.left) > 0 && c.holdBack(msg.RequestID, msg, pressWait) {
 		return

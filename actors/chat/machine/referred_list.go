@@ -10,8 +10,8 @@ import (
 // GatherWait is how long a list waits for the requests of other chats.
 const GatherWait = 4 * time.Second
 
-// gather has the requests of other chats shown here before they are listed. Waits: the
-// message is kept until then.
+// gather asks the other chats to show their requests here before a list is sent. If waits is true, the message is held
+// back until they have answered.
 func (c *Chat) gather(msg messages.AcceptIngress) (others int, waits bool) {
 	by := askerOf(journal.NewTurn(msg.Turn))
 	if !c.Gathers || c.group() || !c.via.Outbox || by.ID == "" {

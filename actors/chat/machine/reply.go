@@ -14,44 +14,44 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxReason is what is kept of a person's reason, in characters.
+// maxReason is how much of a person's reason is kept, in characters.
 const maxReason = 300
 
-// takesWords: people are here, so words decide, also where there are buttons. Programs
-// and tasks have no words of their own.
+// takesWords reports whether words can decide requests here. This holds wherever people write, even if there are
+// buttons, but not for the API and for tasks.
 func (c *Chat) takesWords() bool {
 	a, ok := c.key.Address()
 	return ok && a.Platform != "api" && a.Platform != "task"
 }
 
-// sense is what to do about a message that may be about requests.
+// sense is how to handle a message that may refer to requests.
 type sense int
 
 const (
-	senseNone     sense = iota // it is about something else
-	senseUnbound               // it would decide something, but not what it answers: see package bind
-	senseUnknown               // it may be an administrator's, which cannot be found out
-	senseForbid                // its sender has no say
-	senseList                  // it wants to see what is open
-	senseRevoke                // it takes grants back
-	senseDecide                // it decides those
-	senseGrant                 // it lets rules count for a time, and decides those
-	senseNotClear              // an order that names what is not open
+	senseNone     sense = iota // it does not refer to requests
+	senseUnbound               // it would decide something, but not the requests it refers to: see package bind
+	senseUnknown               // its sender may be an administrator, which cannot be found out now
+	senseForbid                // its sender may not decide
+	senseList                  // it asks for the open requests
+	senseRevoke                // it revokes grants
+	senseDecide                // it decides those requests
+	senseGrant                 // it grants rules for a time and decides those requests
+	senseNotClear              // a command that names requests that are not open
 )
 
-// verdict is what a message about requests comes to.
+// verdict is the interpretation of a message about requests.
 type verdict struct {
 	sense
 	approves bool
-	toBot    bool // the words themselves turn to the bot
+	toBot    bool // the words themselves address the bot
 	those    []journal.Asked
 	said     reply.Reply
 	reason   string
 	order    approval.Order
 }
 
-// decideInWords takes a message that decides requests; false: it is none, and goes
-// its ordinary way. What others wrote, forwarded or changed later decides nothing.
+// decideInWords handles a message that decides requests. It returns false for any other message. Text that was
+// forwarded or edited later decides nothing.
 func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool {
 	v := c.understand(msg, turn)
 	switch v.sense {
@@ -62,7 +62,7 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 	case senseNotClear:
 		return c.listAgain(msg, turn)
 	case senseUnbound:
-		// Where nobody turned to the bot the words are an ordinary turn.
+		// If the message did not address the bot, its words are an ordinary turn.
 		return (v.toBot || !msg.Overheard) && c.listAgain(msg, turn)
 	case senseForbid:
 		return c.sayToThem(msg, turn, c.noSay())
@@ -77,7 +77,7 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 	return false
 }
 
-// sayToThem answers a message of the host's own; false: there is no way to.
+// sayToThem answers a message with a notice. It returns false if the chat cannot answer the sender.
 func (c *Chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notices.Text) bool {
 	if c.canSay(msg) {
 		c.settleAtOnce(msg, turn, journal.FateAnswered, "approval", c.text(n, turn))
@@ -85,13 +85,13 @@ func (c *Chat) sayToThem(msg messages.AcceptIngress, turn journal.Turn, n notice
 	return c.canSay(msg)
 }
 
-// askerOf is who wrote a turn.
+// askerOf returns who wrote a turn.
 func askerOf(turn journal.Turn) messages.Asker {
 	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
 }
 
-// understand reads a message. It changes nothing, so that a message can be read again
-// when it is known what the bot said before it.
+// understand interprets a message. It has no side effects, so a message can be interpreted again once it is known what
+// the bot said before it.
 func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict {
 	words, ok := onlyWords(msg)
 	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
@@ -137,8 +137,8 @@ func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict
 	return c.decides(v, about, open, said, ambiguous)
 }
 
-// understandUnknown reads words that would decide something if their sender were an
-// administrator of the group, which cannot be found out now.
+// understandUnknown interprets words that would be a decision if their sender were an administrator of the group,
+// which cannot be found out now.
 func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdict {
 	if !c.adminsUnknown() || !c.canSay(msg) {
 		return verdict{}
@@ -149,7 +149,7 @@ func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdi
 	return verdict{sense: senseUnknown}
 }
 
-// decides looks what words decide, given what they are about.
+// decides returns which requests the words decide, given what they refer to.
 func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
 	ids := bind.Decide(about.Bound, approval.IDsOf(open), said)
 	if ambiguous || len(ids) == 0 {
@@ -163,9 +163,9 @@ func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Sai
 	return v
 }
 
-// meaning is what words say about the requests that a person may decide. Ambiguous: a
-// number in them is one request's number and another one's place. A place depends on the
-// list that people saw, so words that name one are bare.
+// meaning interprets words about the requests that a person may decide. They are ambiguous if a number in them is both
+// the number of one request and the position of another. A position depends on the list that people saw, so words that
+// use one count as bare.
 func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
 	for _, a := range open {
@@ -177,12 +177,12 @@ func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Me
 		byPlace.Bare = true
 		return byPlace, false
 	case byPlace.Kind == reply.Unclear:
-		return byNumber, false // a number that is no place
+		return byNumber, false // a number that is not a position
 	}
 	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
 }
 
-// listAgain answers with the list; false: there is no way to.
+// listAgain answers with the list of requests. It returns false if the chat cannot answer the sender.
 func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !c.canSay(msg) {
 		return false
@@ -192,7 +192,7 @@ func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-// understandOrder reads a command. It never goes to the model.
+// understandOrder interprets a command. Commands never go to the model.
 func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o approval.Order) verdict {
 	open := c.openHere()
 	theirs := c.theirs(askerOf(turn), msg.Admin)
@@ -224,11 +224,11 @@ func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 		meant.sense, meant.order = senseGrant, o
 	}
 	v := c.decides(meant, about, theirs, said, false)
-	v.toBot = true // a command is, wherever it is
+	v.toBot = true // a command always addresses the bot
 	return v
 }
 
-// decideThose decides requests by a message.
+// decideThose decides the requests that a message names.
 func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	if c.askOrigins(msg, turn, v) {
 		return true
@@ -248,7 +248,7 @@ func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verd
 	return true
 }
 
-// grantTimed lets rules or folders count for a time, and runs what they cover of what waits.
+// grantTimed grants rules or folders for a time and approves the open requests that they cover.
 func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
 	if c.askOrigins(msg, turn, v) {
 		return true
@@ -277,8 +277,8 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	return true
 }
 
-// turnsToBot: the message is for the bot, by where it is or what it says. While a request
-// waits, so are whole-message decisions in a group where the bot hears only what turns to it.
+// turnsToBot reports whether a message addresses the bot. While a request is open, this includes messages that consist
+// only of a decision, in groups where the bot otherwise sees only messages addressed to it.
 func (c *Chat) turnsToBot(msg messages.AcceptIngress) bool {
 	return !msg.Overheard && (msg.Verdict != messages.VerdictIgnored || msg.Decides)
 }
@@ -288,7 +288,7 @@ func cutReason(s string) string {
 	return string(r[:min(len(r), maxReason)])
 }
 
-// onlyWords is the text of a message that is nothing but words.
+// onlyWords returns the text of a message that contains only text.
 func onlyWords(msg messages.AcceptIngress) (string, bool) {
 	if msg.Verdict == messages.VerdictCommand {
 		return strings.TrimSpace("/" + msg.Command + " " + msg.Args), true
@@ -300,8 +300,7 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 	return t.Text, ok
 }
 
-// decideByIngress makes decisions and message durable in one write, and says what
-// there is to say.
+// decideByIngress makes the decisions and the message durable in one write, and answers.
 func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
@@ -319,5 +318,5 @@ func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, de
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
 	c.deliverRows(rows)
 	c.decided(facts)
-	c.settledFrame(turn.ID) // readers see what follows before they may leave
+	c.settledFrame(turn.ID) // watchers must see the decisions before they may leave
 }

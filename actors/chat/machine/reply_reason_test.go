@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 )
 
-// A refusal keeps the reason as it was written, whatever the numbers before it are.
+// The reason of a denial is kept as it was written, whatever numbers come before it.
 func TestOrdersKeepTheReason(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

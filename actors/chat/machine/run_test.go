@@ -10,17 +10,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// fakeRun says to the chat what a run says, and leaves it to chance what its model wants.
+// fakeRun sends the messages of a run and chooses at random what the model does.
 type fakeRun struct {
 	name, id string
 	step     int
-	calls    []string // of the step, without outcome
-	running  bool     // the calls may begin, or a crash or a person's answer came before
-	between  bool     // the calls are of no step of this run
+	calls    []string // calls of the step without an outcome
+	running  bool     // the calls may begin, or were decided or resumed before the step
+	between  bool     // the calls do not belong to a step of this run
 	hold     bool
-	begun    bool // the step has pieces already
+	begun    bool // the step has already sent chunks
 	asked    bool // it waits for a shorter history
-	may      bool // it may ask for one
+	may      bool // it may ask for a shorter history
 }
 
 func newRun(name string, start messages.StartRun) *fakeRun {
@@ -44,7 +44,7 @@ func (r *fakeRun) goOn(msg messages.ContinueRun) {
 	}
 }
 
-// act is the next thing that the run says.
+// act sends the next message of the run.
 func (w *world) act() {
 	r := w.run
 	switch {
@@ -76,7 +76,7 @@ func (w *world) act() {
 	}
 }
 
-// answer is what the model says in a step.
+// answer sends what the model says in a step.
 func (w *world) answer() {
 	r, n := w.run, w.ids
 	text := func(words string) []uistream.Chunk {
@@ -159,8 +159,7 @@ func (w *world) answer() {
 	w.fromRun(done, done.Chunks)
 }
 
-// fromRun takes a word of the run to the chat, with the pieces of the answer first, as the
-// shell does.
+// fromRun passes a message of the run to the chat, after the chunks of the answer, as the shell does.
 func (w *world) fromRun(msg messages.ToChat, chunks []uistream.Chunk) {
 	name := w.run.name
 	if len(chunks) > 0 {

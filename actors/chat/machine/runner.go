@@ -12,26 +12,26 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// runner is what the chat holds of the run under way beyond the facts.
+// runner is the state of the run in progress that is not journaled.
 type runner struct {
 	id       string
-	child    string // the name of its actor; empty: none, the run is only being settled
+	child    string // name of its actor; empty while the run is only being settled
 	reducer  *uistream.Reducer
-	before   uimessage.Message // the message as of the step's begin
-	kept     int               // parts that are journaled
+	before   uimessage.Message // the message at the beginning of the step
+	kept     int               // number of parts that are journaled
 	began    time.Time
 	usage    uimessage.Usage
-	steps    int             // model calls that responded
-	shown    []journal.Shown // of calls that ask, of a step that is not journaled
+	steps    int             // model calls that returned a response
+	shown    []journal.Shown // calls that ask, in a step that is not journaled yet
 	draft    string
 	lastSent map[string]bool // texts sent since the last turn became visible
-	// facts and docs are what the run's system text is made of, with these skills.
+	// facts and docs are the parts of the run's system text, and pinned are the skills in it.
 	facts  prompt.Facts
 	docs   prompt.Documents
 	pinned []string
 }
 
-// runTick: typing and drafts of a long answer.
+// runTick is the timer message for typing indicators and drafts.
 type runTick struct{ runID string }
 
 const (
@@ -46,7 +46,7 @@ func newRunner(run *journal.Run, child string, now time.Time) *runner {
 	return r
 }
 
-// settledParts counts the parts that nothing changes any more.
+// settledParts counts the leading parts that can no longer change.
 func settledParts(parts []uimessage.Part) int {
 	for i, p := range parts {
 		if t, ok := p.(uimessage.Tool); ok && !t.State.Settled() {
@@ -56,7 +56,7 @@ func settledParts(parts []uimessage.Part) int {
 	return len(parts)
 }
 
-// restart forgets what came since the step began.
+// restart discards what arrived since the step began.
 func (r *runner) restart() {
 	if len(r.before.Parts) == 0 {
 		r.reducer = uistream.NewWriter(nil, r.before.ID)
@@ -66,15 +66,15 @@ func (r *runner) restart() {
 	r.reducer = uistream.NewWriter(&before, before.ID)
 }
 
-// renew begins another message, perhaps with parts that it has already.
+// renew starts another message, which may already have parts.
 func (r *runner) renew(messageID string, parts []uimessage.Part) {
 	r.before = uimessage.Message{ID: messageID, Role: uimessage.RoleAssistant, Parts: parts}
 	r.kept, r.draft, r.lastSent = settledParts(parts), "", nil
 	r.restart()
 }
 
-// goOn is what happens when nothing else does. It is asked until it plans nothing more, so
-// that no handler has to know what comes next.
+// goOn decides what to do next when no input is waiting. It is called until it plans nothing more, so that handlers
+// need not know what comes next.
 func (c *Chat) goOn() {
 	c.follow()
 	if c.lookedAt != c.state.N {
@@ -98,8 +98,8 @@ func (c *Chat) goOn() {
 	c.rests = c.p.empty()
 }
 
-// nextRun begins a run if there is something to do: decided calls first, then open turns.
-// Idle with either of them is an impossible state.
+// nextRun starts a run if there is work: decided calls first, then open turns. A chat with either of them is never
+// idle.
 func (c *Chat) nextRun() {
 	if c.ended {
 		c.ended, c.grew = false, true
@@ -117,12 +117,12 @@ func (c *Chat) nextRun() {
 	case c.closing:
 		c.rest()
 		c.drained()
-	case c.fetchAll(): // it goes on when they are there
+	case c.fetchAll(): // continues when the files have arrived
 	case continues || turn.GoesOn():
 		c.continueRun(turn)
 	case len(due) > 0:
 		c.beginOutcome(due)
-	case len(open) > 0 && !c.holding.IsZero(): // more may come
+	case len(open) > 0 && !c.holding.IsZero(): // wait for more messages
 		c.rest()
 	case len(open) > 0:
 		c.startRun(open)
@@ -139,8 +139,8 @@ func (c *Chat) startRun(open []journal.Turn) {
 	c.note(fact)
 }
 
-// spawnRun makes the actor of the state's run and hands it its first input. The run is known
-// to the store by then: a chat that panics here over and over gives it up.
+// spawnRun starts the actor of the run and gives it its first input. The run is durable before that, so that a chat
+// that panics here repeatedly can give the run up.
 func (c *Chat) spawnRun() {
 	c.grew = true
 	run := c.state.Run
@@ -155,7 +155,7 @@ func (c *Chat) spawnRun() {
 	c.startFrame(c.visible())
 	step := run.Step + 1
 	if len(resume) > 0 {
-		step = run.Step // it still needs outcomes
+		step = run.Step // the step still needs outcomes
 	}
 	facts, docs, only := c.documents()
 	c.run.facts, c.run.docs, c.run.pinned = facts, docs, c.state.Pinned
@@ -173,8 +173,7 @@ func (c *Chat) spawnRun() {
 	}
 }
 
-// unbegun are the calls that a run was to make when the process ended. Those that wait for a
-// person are not among them.
+// unbegun returns the calls that a run had not begun when the process ended, without those that wait for a person.
 func unbegun(run *journal.Run) []string {
 	var ids []string
 	for _, p := range run.Parts {
@@ -193,7 +192,7 @@ func asking(parts []uimessage.Part) bool {
 	})
 }
 
-// dropRun ends the run's actor without settling anything.
+// dropRun stops the run's actor without settling anything.
 func (c *Chat) dropRun() {
 	if c.run != nil && c.run.child != "" {
 		c.effect(Stop{c.run.child})
@@ -202,7 +201,7 @@ func (c *Chat) dropRun() {
 	c.run = nil
 }
 
-// visible are the turns that the run's message answers.
+// visible returns the ids of the turns that the run's message answers.
 func (c *Chat) visible() []string {
 	var ids []string
 	for _, v := range c.state.Run.Visible {
@@ -211,7 +210,7 @@ func (c *Chat) visible() []string {
 	return ids
 }
 
-// asker is the sender of the newest turn that the model sees.
+// asker returns the sender of the newest user turn in the history.
 func (c *Chat) asker() messages.Asker {
 	for _, t := range slices.Backward(c.state.History) {
 		if t.Role == uimessage.RoleUser {
@@ -221,8 +220,8 @@ func (c *Chat) asker() messages.Asker {
 	return messages.Asker{}
 }
 
-// fromRun takes what the run under way says. What comes from a run that is over,
-// or from an earlier life of this one, is too late.
+// fromRun handles messages of the run in progress. Messages of an earlier run, or of an earlier actor of the same run,
+// are ignored.
 func (c *Chat) fromRun(msg messages.ToChat) {
 	if c.in.Child == "" || c.in.Child != c.RunChild() {
 		return
@@ -242,11 +241,11 @@ func (c *Chat) fromRun(msg messages.ToChat) {
 		c.runFailed(msg)
 	case messages.ShortenInput:
 		c.shorten(msg)
-	default: // only these come from runs
+	default: // no other messages come from runs
 	}
 }
 
-// runGone ends a run whose actor ended by itself: it panicked.
+// runGone fails a run whose actor stopped unexpectedly, because it panicked.
 func (c *Chat) runGone(child string) {
 	if child == c.RunChild() {
 		c.runFailed(messages.RunFailed{RunID: c.run.id, Reason: "internal", Err: "the run panicked"})
@@ -256,12 +255,11 @@ func (c *Chat) runGone(child string) {
 // tellRun sends a message to the run in progress.
 func (c *Chat) tellRun(msg any) { c.effect(Tell{c.run.child, msg}) }
 
-// ours reports whether a run is the one under way.
+// ours reports whether a run is the one in progress.
 func (c *Chat) ours(runID string) bool { return c.run != nil && c.run.id == runID }
 
-// Progress takes in pieces of the answer in progress and shows them to watchers. It is the one
-// change of a session outside of a plan: an answer comes in very many pieces, none of which
-// decides anything.
+// Progress applies chunks of the answer in progress and shows them to watchers. It is the only change of a session
+// without a plan, because an answer arrives in very many chunks and none of them requires a decision.
 func (c *Chat) Progress(in Input, chunks []uistream.Chunk) []Effect {
 	for _, chunk := range chunks {
 		if _, err := c.run.reducer.Apply(chunk); err != nil {
@@ -279,7 +277,7 @@ func (c *Chat) Progress(in Input, chunks []uistream.Chunk) []Effect {
 	return shown
 }
 
-// stepDone journals the response before any of its calls may begin.
+// stepDone journals a response before any of its calls may begin.
 func (c *Chat) stepDone(msg messages.StepDone) {
 	c.addUsage(msg.Usage)
 	c.trim = msg.Trim
@@ -321,7 +319,7 @@ func (c *Chat) addUsage(u uimessage.Usage) {
 	t.CachedInputTokens += u.CachedInputTokens
 }
 
-// toolDone journals an outcome.
+// toolDone journals the outcome of a call.
 func (c *Chat) toolDone(msg messages.ToolDone) {
 	if msg.Preliminary {
 		return
@@ -363,7 +361,7 @@ func (c *Chat) stepEnded(msg messages.StepEnded) {
 	c.boundary(msg.Step)
 }
 
-// endRun ends the run as its last step says.
+// endRun ends the run in the way its last step reports.
 func (c *Chat) endRun(ends, reason string) {
 	switch ends {
 	case "waiting":
@@ -378,13 +376,13 @@ func (c *Chat) endRun(ends, reason string) {
 func (c *Chat) runFailed(msg messages.RunFailed) {
 	c.log(slog.LevelError, "a run failed", "run_id", msg.RunID, "request_id", c.state.Run.RequestID, "reason", msg.Reason, "error", msg.Err)
 	if len(c.run.reducer.Message().Parts) > len(c.run.before.Parts) {
-		c.run.restart() // what came of a step that failed is not an answer
+		c.run.restart() // a failed step is not part of the answer
 		c.replayFrame()
 	}
 	c.finish(journal.ResultFailed, msg.Reason)
 }
 
-// boundary lets waiting turns and late answers in and makes the next step.
+// boundary admits queued turns and late decisions between two steps, and starts the next step.
 func (c *Chat) boundary(step int) {
 	next := messages.ContinueRun{RunID: c.run.id}
 	due := c.state.Due()
@@ -400,8 +398,8 @@ func (c *Chat) boundary(step int) {
 	c.tellRun(next)
 }
 
-// merge closes the assistant message and makes the waiting turns visible, and the
-// outcome of late answers.
+// merge closes the assistant message, makes the queued turns visible and carries out late decisions. It returns the id
+// of the next message.
 func (c *Chat) merge(step int, due []journal.Asked) (messageID string) {
 	closed := c.closed()
 	fact := journal.TurnsMerged{
@@ -433,8 +431,8 @@ func (c *Chat) merge(step int, due []journal.Asked) (messageID string) {
 	return fact.MessageID
 }
 
-// closed is the message under way as it is when a merge closes it. The result of
-// one that the run continued is known: what it waited for was decided.
+// closed returns the message in progress in its final form for a merge. A message that an earlier run began gets a
+// result, because everything it waited for has been decided.
 func (c *Chat) closed() uimessage.Message {
 	m := c.run.reducer.Snapshot()
 	m.ID, m.Role = c.state.Run.MessageID, uimessage.RoleAssistant

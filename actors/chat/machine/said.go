@@ -12,22 +12,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// saidID is the id of the message that a call of another chat makes here, the same
-// whenever the call comes again.
+// saidID is the id of the message that a call of another chat creates here. Repeating the call gives the same id.
 func (c *Chat) saidID(msg messages.QueueEgress) string {
 	sum := sha256.Sum256([]byte(msg.CallID))
 	return "a:" + string(c.key) + ":x-" + hex.EncodeToString(sum[:8])
 }
 
-// knowsSaid reports whether the message of a call of another chat is here already.
+// knowsSaid reports whether the message of a call of another chat already exists here.
 func (c *Chat) knowsSaid(msg messages.QueueEgress) bool {
 	id := c.saidID(msg)
 	return c.state.Has(id) || slices.ContainsFunc(c.state.Said, func(t journal.Turn) bool { return t.ID == id })
 }
 
-// sayFor says something here for a call of another chat. It is owed to the people of the
-// chat and becomes a message of the history, so that the next run knows of it; none is
-// begun for it.
+// sayFor adds the message of a call of another chat. It is sent to the people of this chat and becomes part of the
+// history, so that the next run sees it. It does not start a run.
 func (c *Chat) sayFor(msg messages.QueueEgress, row journal.Row) {
 	var facts []journal.Fact
 	if c.via.Outbox {
@@ -52,8 +50,7 @@ func (c *Chat) sayFor(msg messages.QueueEgress, row journal.Row) {
 	c.showSaid(before)
 }
 
-// showSaid shows readers what was said in the chat without a run of its own, from a place
-// of the history on.
+// showSaid shows watchers the messages that calls of other chats added to the history, from an index on.
 func (c *Chat) showSaid(from int) {
 	for _, t := range c.state.History[min(from, len(c.state.History)):] {
 		if t.Meta.Source == uimessage.SourceContact {

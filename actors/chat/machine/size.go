@@ -8,24 +8,23 @@ import (
 )
 
 const (
-	// restingBytes is what a chat holds beside its turns: actors, state, open ids.
+	// restingBytes is the memory of a chat without its turns: actors, state, open ids.
 	restingBytes = 6 << 10
-	// turnBytes is what a turn holds beside its contents.
+	// turnBytes is the memory of a turn without its contents.
 	turnBytes = 1 << 10
-	// copies is how often contents are there: in the history, in the converted
-	// messages and in the request that the model's next one extends.
+	// copies is how many copies of the contents exist: in the history, in the converted messages, and in the last
+	// request, which the next one extends.
 	copies = 3
 )
 
-// size is what a chat knows of the memory it holds.
+// size is an estimate of the memory that a chat uses.
 type size struct {
-	turns int // of the history, that are counted
+	turns int // number of turns counted
 	bytes int64
-	class int // what the shard was told: bytes are below 1<<class
+	class int // last class reported to the shard: bytes are below 1<<class
 }
 
-// weigh counts the turns that came since, and tells the shard when that makes a
-// difference: the chat's size class, a power of two, is another one.
+// weigh counts new turns, and reports the size of the chat to the shard when its class, a power of two, has changed.
 func (c *Chat) weigh() {
 	turns := c.state.History
 	if len(turns) < c.size.turns {
@@ -43,7 +42,7 @@ func (c *Chat) weigh() {
 	c.effect(Report{messages.ChatSized{ChatKey: c.key, Bytes: 3 << (class - 2)}}) // the middle of the class
 }
 
-// contents is how many bytes people, model and tools put into a message.
+// contents returns the number of bytes in a message.
 func contents(m uimessage.Message) (n int64) {
 	n = int64(len(m.Metadata))
 	for _, p := range m.Parts {

@@ -11,22 +11,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// What the overview says of skills that the chat had loaded.
+// Notes in the overview about skills that were loaded in the chat.
 const (
 	noteChanged = "changed since it was loaded here; load it again before you use it"
 	noteGone    = "was loaded here and is gone"
 )
 
-// skillset are the skills of a chat as a run sees them.
+// skillset holds the skills of a chat as a run sees them.
 type skillset struct {
 	overview []prompt.Skill
 	loaded   []prompt.LoadedSkill
-	// only are the tools that the loaded skills leave; nil: all.
+	// only are the tools that the loaded skills allow; nil allows all.
 	only []string
 }
 
-// skills are those that can be loaded, and the texts of those that are, as long as
-// their bytes are still the ones that a person agreed to.
+// skills returns the skills that can be loaded, and the texts of those that are loaded and still have the bytes that a
+// person approved.
 func (c *Chat) skills(d Documents) skillset {
 	var out skillset
 	notes := map[string]string{}
@@ -60,11 +60,10 @@ func (c *Chat) skills(d Documents) skillset {
 	return out
 }
 
-// alwaysAllowed are tools that no skill can take away: the way to people, and the
-// way out of the skill.
+// alwaysAllowed are the tools that no skill can remove: the way to reach people, and the way to leave the skill.
 func alwaysAllowed() []string { return []string{"chat_send", "skills_list", "skills_load"} }
 
-// learns notes the skills that a request is about to begin with.
+// learns checks whether the skills at the beginning of requests have changed.
 func (c *Chat) learns(s skillset) {
 	var texts []string
 	for _, line := range s.overview {
@@ -76,9 +75,8 @@ func (c *Chat) learns(s skillset) {
 	c.began(&c.begins.skills, "skill", texts...)
 }
 
-// reloaded is the run's system text and tools when a skill was loaded or put away
-// since; empty: it was not. Everything but the skills stays as it was when the run
-// began.
+// reloaded returns the run's new system text and tools if the loaded skills have changed since the last step, or
+// empty. All else is as it was when the run began.
 func (c *Chat) reloaded() (system string, only []string) {
 	r := c.run
 	if slices.Equal(r.pinned, c.state.Pinned) {
@@ -90,9 +88,8 @@ func (c *Chat) reloaded() (system string, only []string) {
 	return c.lastSystem, s.only
 }
 
-// needed are the pinned skills that messages still speak of: a person or the model
-// names them, or a call does. What a summary says does not count, nor what tools
-// answered: they list them all.
+// needed returns the pinned skills that are still mentioned by a person, the model or a call in the given messages.
+// Summaries and tool outputs do not count, because they may list all skills.
 func (c *Chat) needed(groups ...[]uimessage.Message) []string {
 	var out []string
 	for _, pin := range c.state.Pinned {
@@ -109,7 +106,7 @@ func (c *Chat) needed(groups ...[]uimessage.Message) []string {
 	return out
 }
 
-// speaksOf reports whether a turn names a skill.
+// speaksOf reports whether a message mentions a skill.
 func speaksOf(m uimessage.Message, name string) bool {
 	if journal.NewTurn(m).Meta.Kind == uimessage.KindSummary {
 		return false
@@ -126,7 +123,7 @@ func speaksOf(m uimessage.Message, name string) bool {
 	})
 }
 
-// names reports whether a name stands in a text as a word of its own.
+// names reports whether a text contains a name as a separate word.
 func names(text, name string) bool {
 	text, name = strings.ToLower(text), strings.ToLower(name)
 	for from := 0; name != ""; {
@@ -147,7 +144,7 @@ func wordByte(b byte) bool {
 	return b == '_' || b == '-' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z'
 }
 
-// contentsOf are the messages of turns.
+// contentsOf returns the messages of turns.
 func contentsOf(turns []journal.Turn) []uimessage.Message {
 	out := make([]uimessage.Message, len(turns))
 	for i, t := range turns {

@@ -10,11 +10,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxStumbles is how often a chat may panic over one message; then it is put aside.
+// maxStumbles is how many crashes a message may cause before it is quarantined.
 const maxStumbles = 2
 
-// Stumble is the fact that the chat panicked over a message; false: that says nothing about
-// what is in progress.
+// Stumble returns the fact that a message crashed the chat. It returns false if the crash cannot be attributed to the
+// message or to the run in progress.
 func (c *Chat) Stumble(msg any) (fact journal.Stumbled, known bool) {
 	if run := c.state.Run; run != nil {
 		fact.RunID = run.ID
@@ -30,7 +30,7 @@ func (c *Chat) Stumble(msg any) (fact journal.Stumbled, known bool) {
 	return fact, fact != (journal.Stumbled{})
 }
 
-// park puts an ingress aside that the chat panicked over again and again.
+// park quarantines an ingress that has crashed the chat repeatedly.
 func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	c.log(slog.LevelError, "a message is put aside: the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
 	if msg.Verdict != messages.VerdictOpen {
@@ -46,9 +46,8 @@ func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 	c.settledFrame(turn.ID)
 }
 
-// giveUp ends a run that the chat panicked over again and again. Its turns are put
-// aside; of what it made nothing stays but the names of calls that had begun, since
-// anything else may be what the chat cannot bear.
+// giveUp ends a run that has crashed the chat repeatedly, and quarantines its turns. Of its message only the names of
+// calls that had begun are kept, because any other part may be the cause of the crashes.
 func (c *Chat) giveUp(run *journal.Run) {
 	c.log(slog.LevelError, "a run is given up: the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
 	var parts []uimessage.Part
@@ -71,11 +70,11 @@ func (c *Chat) giveUp(run *journal.Run) {
 		}
 	}
 	c.append(facts...)
-	c.prefixBroken("parked") // the model may have read what is not shown to it any more
+	c.prefixBroken("parked") // the model may have read turns that are no longer shown to it
 	c.finish(journal.ResultFailed, journal.ReasonParked)
 }
 
-// aside reports whether a turn of the run was put aside.
+// aside reports whether a turn of the run was quarantined.
 func (c *Chat) aside(turnID string) bool {
 	return slices.ContainsFunc(c.state.Parked, func(p journal.Parked) bool { return p.Turn.ID == turnID })
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// reasonUnheard is why the host answered a voice message that nobody understood.
+// reasonUnheard is the reason of an answer to a voice message whose transcription failed.
 const reasonUnheard = "unheard"
 
-// unheard are the facts by which the sender of a voice message hears that nobody
-// understood it; none if there is no such thing in the turn. A turn that was nothing
-// else when it came, and that nothing waits with, is answered by that: no model is asked
-// about it. Otherwise the model reads of it, too, in the turn.
+// unheard returns the facts that tell the sender of a voice message that its transcription failed, or nothing if this
+// does not apply. If the turn consists only of the voice message and no other turn is open, the notice settles it and
+// no model is asked. Otherwise the model also reads about the failure in the turn.
 func (c *Chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
@@ -54,9 +53,8 @@ func (c *Chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []jo
 	return []journal.Fact{fact}, fact.Rows
 }
 
-// saysMore reports whether somebody wrote something beside what was spoken, or sent
-// something else with it. What a turn said is known from how it came: what was fetched
-// since then adds words of the host's.
+// saysMore reports whether a turn contains more than the voice message. Texts are looked up in the turn as it arrived,
+// because fetching its files adds words of the host.
 func saysMore(was, turn journal.Turn) bool {
 	for i, p := range was.Parts {
 		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !standsForFile(was.Parts, i) {
@@ -76,9 +74,8 @@ func saysMore(was, turn journal.Turn) bool {
 	})
 }
 
-// standsForFile reports whether a text is the placeholder of a file: platforms put it
-// right before the file's part, in brackets. A caption may have brackets, but not that
-// place.
+// standsForFile reports whether a text is the placeholder of a file, which platforms put in brackets directly before
+// the file's part. A caption may be in brackets too, but not in that position.
 func standsForFile(parts []uimessage.Part, i int) bool {
 	if i+1 == len(parts) {
 		return false
@@ -88,8 +85,8 @@ func standsForFile(parts []uimessage.Part, i int) bool {
 	return file && strings.HasPrefix(t.Text, "[") && strings.HasSuffix(t.Text, "]")
 }
 
-// spokenTo is a notice to somebody who spoke: in the language that was chosen for the
-// chat, else that of the caption, else that of what was written here before.
+// spokenTo returns a notice for a person who sent a voice message, in the language chosen for the chat, else that of
+// the caption, else that of the previous messages.
 func (c *Chat) spokenTo(n notices.Text, turn journal.Turn) string {
 	if said := c.text(n, turn); said != n[0] || c.language() != "" {
 		return said

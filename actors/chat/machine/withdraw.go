@@ -8,16 +8,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// reasonTakenBack is why a message that its author took back ended, and what the order
-// to do so was about.
+// reasonTakenBack is the reason of a message that its author recalled, and of the recall itself.
 const reasonTakenBack = "taken_back"
 
-// reasonStopAll is why turns ended that waited when somebody stopped all.
+// reasonStopAll is the reason of queued turns that ended because a person stopped all.
 const reasonStopAll = "stop all"
 
-// takeBack is somebody's withdrawal of a message. One that no model has read ends as
-// stopped and is never read; of one that a model has read nobody is told anything, as
-// nothing can be unread.
+// takeBack handles the recall of a message. If no model has read the message, it ends as stopped. Otherwise the recall
+// has no effect.
 func (c *Chat) takeBack(msg messages.AcceptIngress, turn journal.Turn) {
 	gone, facts := c.withdrawn(msg.EditOf)
 	facts = append(facts, journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateIgnored, Reason: reasonTakenBack})
@@ -29,8 +27,8 @@ func (c *Chat) takeBack(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 }
 
-// withdrawn are the facts by which no model reads the words of a turn any more; none
-// if there is no such turn that waits.
+// withdrawn returns the facts that remove the words of a recalled turn, or nothing if no model-unseen turn has that
+// message id.
 func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact) {
 	unseen := c.unseen()
 	i := slices.IndexFunc(unseen, func(t journal.Turn) bool { return t.Meta.MessageID == messageID && t.Meta.Album == "" })
@@ -39,11 +37,11 @@ func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 	}
 	t := unseen[i]
 	fate := journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonTakenBack}
-	if c.state.Run != nil { // it waits in the lane, and leaves it
+	if c.state.Run != nil { // it is queued in the lane and leaves it
 		return t.ID, []journal.Fact{journal.TurnsSettled{Fates: []journal.Settled{fate}}}
 	}
-	// It is in the history already: its words go, and its fate is that of the run which
-	// others wait for with it, or of one that does nothing.
+	// It is already in the history. Its words are removed; it is settled with the run that answers the other open
+	// turns, or here if there are no others.
 	blank := uimessage.Message{ID: t.ID, Role: uimessage.RoleUser, Metadata: t.Metadata, Parts: []uimessage.Part{uimessage.Text{Text: "[taken back]"}}}
 	facts = append(facts, journal.TurnReplaced{Turn: blank})
 	if len(unseen) == 1 {
@@ -55,7 +53,7 @@ func (c *Chat) withdrawn(messageID string) (turnID string, facts []journal.Fact)
 	return t.ID, facts
 }
 
-// nothingSaid is the empty message of a run that ended before it began.
+// nothingSaid returns the empty message of a run that ended before it began.
 func (c *Chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Message {
 	meta := c.plainMeta()
 	meta.Result, meta.Reason = string(journal.ResultStopped), reason
@@ -65,8 +63,8 @@ func (c *Chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Me
 	return uimessage.Message{ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Metadata: meta.Append(nil)}
 }
 
-// stopOpen ends the turns that wait while nothing runs. They stay in the history, where
-// they are already, as those of a run that did nothing.
+// stopOpen settles the open turns while no run is in progress. They are already in the history and stay there,
+// answered by an empty message.
 func (c *Chat) stopOpen(requestID string) {
 	fact := journal.RunFinished{RunID: "r_" + c.newID(), Result: journal.ResultStopped, Reason: reasonStopAll}
 	for _, t := range c.state.Open() {
@@ -78,7 +76,7 @@ func (c *Chat) stopOpen(requestID string) {
 	c.dropped(fact.Fates)
 }
 
-// dropped does what follows when waiting turns have ended without a run.
+// dropped cleans up after queued turns that ended without a run.
 func (c *Chat) dropped(fates []journal.Settled) {
 	for _, f := range fates {
 		c.unfetch(f.TurnID)

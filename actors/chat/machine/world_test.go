@@ -28,8 +28,8 @@ import (
 
 const testChat = messages.ChatKey("telegram-chat-7")
 
-// world is everything around one chat: its store, its children, its platform and its people.
-// What happens next is drawn at random; the same seed plays the same world.
+// world simulates everything around one chat: its store, its children, its platform and its people. Events are drawn
+// at random; the same seed gives the same events.
 type world struct {
 	rnd   *rand.Rand
 	now   time.Time
@@ -47,10 +47,10 @@ type world struct {
 	run    *fakeRun
 	rows   []messages.Deliver
 	order  int64
-	calm   bool // the model only answers, and the disk does what it is told
+	calm   bool // the model only answers, and the disk does not fail
 	failed []string
 	steps  int
-	shadow int // recoveries from a prefix of a plan
+	shadow int // number of recoveries after a part of a plan
 }
 
 type timer struct {
@@ -58,7 +58,7 @@ type timer struct {
 	msg any
 }
 
-// errUnknown is a write whose result nobody knows.
+// errUnknown is the error of a write whose result is unknown.
 var errUnknown = errors.New("the disk did not answer")
 
 func newWorld(seed uint64) *world {
@@ -90,7 +90,7 @@ func (w *world) fail(format string, args ...any) {
 	w.failed = append(w.failed, fmt.Sprintf(format, args...))
 }
 
-// archive is what the chat reads of its store.
+// archive is the part of the store that the chat reads.
 type archive struct {
 	persistence.Chat
 	all persistence.Store
@@ -104,7 +104,7 @@ func (a archive) ReadContext(ctx context.Context, id string) (journal.Context, e
 	return a.all.ReadContext(ctx, testChat, id)
 }
 
-// start begins another life of the chat, on what the disk holds.
+// start starts the chat again from what is on disk.
 func (w *world) start() {
 	w.disk = w.disk.Kill()
 	store, err := filestoretest.Open(w.disk, filestore.Options{})
@@ -117,11 +117,11 @@ func (w *world) start() {
 	w.load()
 }
 
-// load reads the chat and lets it go on.
+// load loads the chat and lets it continue.
 func (w *world) load() {
 	w.timers, w.child, w.run, w.rows = map[string]timer{}, map[string]any{}, nil, nil
 	if w.chat != nil {
-		_ = w.chat.Close() // it may be another life's
+		_ = w.chat.Close() // it may belong to an earlier start
 	}
 	chat, err := w.store.OpenChat(context.Background(), testChat)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *world) replayed() (*journal.State, journal.Meta, error) {
 	return state, snap.Meta, err
 }
 
-// newID gives the same ids whenever the same thing is decided again.
+// newID generates the same ids when the same input is decided again.
 func newID(first int) func(time.Time) string {
 	n := first
 	return func(time.Time) string {
@@ -156,8 +156,8 @@ func newID(first int) func(time.Time) string {
 	}
 }
 
-// decide does what the shell of a chat does: decides, writes, lets the chat become what it is
-// after that, runs the effects, and asks what follows when nothing else does.
+// decide does what the shell of a chat does: it decides, writes, commits and runs the effects, and then asks what
+// follows.
 func (w *world) decide(msg any, sender machine.Ref, child string) {
 	if !w.perform(machine.Input{Msg: msg, Sender: sender, Child: child}) {
 		return
@@ -198,8 +198,8 @@ func samePlan(a, b machine.Plan) bool {
 		reflect.DeepEqual(a.Files, b.Files) && reflect.DeepEqual(a.Grants, b.Grants) && reflect.DeepEqual(a.Writes, b.Writes) && reflect.DeepEqual(a.Effects, b.Effects)
 }
 
-// write makes a plan durable. Now and then the disk refuses a write, or does not say whether
-// it was made. After each write the chat is recovered from what the disk holds by then.
+// write makes a plan durable. Sometimes the disk refuses a write or does not report its result. After each write, a
+// recovery of the chat from disk is tried.
 func (w *world) write(p machine.Plan) (first bool, err error) {
 	ctx := context.Background()
 	for i, one := range p.Writes {
@@ -261,8 +261,8 @@ func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err err
 	return false
 }
 
-// recovers lets a chat begin from what the disk holds now, as after a crash, until it rests.
-// What it plans is not carried out.
+// recovers starts a chat from what is on disk now, as after a crash, until there is nothing left to do. Its plans are
+// not carried out.
 func (w *world) recovers() {
 	w.shadow++
 	state, meta, err := w.replayed()
@@ -286,7 +286,7 @@ func (w *world) recovers() {
 	w.fail("a chat that was recovered does not come to rest")
 }
 
-// check compares the chat with what its facts make of it.
+// check compares the chat with the state that its facts build.
 func (w *world) check(in machine.Input) {
 	state := w.m.State()
 	if !state.Balanced() {
@@ -305,7 +305,7 @@ func (w *world) check(in machine.Input) {
 	}
 }
 
-// digest is what of a state has to be the same after a crash.
+// digest describes the part of a state that a crash must not change.
 func digest(s *journal.State) string {
 	var b strings.Builder
 	turn := func(name string, t journal.Turn) {
@@ -343,7 +343,7 @@ func fates(all iter.Seq2[journal.Fate, int64]) []string {
 	return out
 }
 
-// effect does what a plan asks for, as far as this world has it.
+// effect carries out an effect, as far as this world supports it.
 func (w *world) effect(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Start:
@@ -374,13 +374,13 @@ func (w *world) effect(e machine.Effect) {
 		case messages.Deliver:
 			w.rows = append(w.rows, msg)
 		case messages.IngressAccepted, messages.IngressRejected:
-		default: // people, readers and the platform take it
+		default: // for people, watchers and the platform
 		}
 	case machine.Resend:
 		w.decide(e.Msg, e.Sender, "")
 	case machine.RunCommand:
 		w.decide(machine.Commanded{Msg: e.Msg, Words: "Done.", Known: true}, e.Sender, "")
-	default: // nothing in this world follows from it
+	default: // has no consequences in this world
 	}
 }
 
@@ -393,11 +393,11 @@ func (w *world) tellRun(msg any) {
 		w.run.running = true
 	case messages.InputShortened:
 		w.run.asked = false
-	default: // it changes nothing here
+	default: // changes nothing here
 	}
 }
 
-// strict judges a request as the strictest provider does.
+// strict validates a request like the strictest provider.
 func (w *world) strict(in messages.StepInput) {
 	req := model.Request{System: "s", Messages: in.Messages}
 	for _, name := range []string{"look", "act", "ask"} {
@@ -416,7 +416,7 @@ func roles(list []modelmessage.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// user is a message of a person.
+// user returns a message of a person.
 func (w *world) user(who, text string) messages.AcceptIngress {
 	w.words++
 	id := fmt.Sprint(w.words)

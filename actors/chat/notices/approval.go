@@ -2,12 +2,12 @@ package notices
 
 import "strconv"
 
-// MayNotRevoke answers somebody who takes back what others allowed.
+// MayNotRevoke answers a person who tries to revoke what others allowed.
 func MayNotRevoke() Text {
 	return Text{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
 }
 
-// RevokeUsage says how permissions are taken back.
+// RevokeUsage explains how to revoke permissions.
 func RevokeUsage() Text {
 	return Text{
 		"Nothing was revoked. Send /approvals revoke g1 to revoke the permission g1, or /approvals revoke all to revoke all of them; /approvals lists them.",
@@ -15,12 +15,12 @@ func RevokeUsage() Text {
 	}
 }
 
-// NoGrant answers an order to take back a permission that does not exist.
+// NoGrant answers a command to revoke a permission that does not exist.
 func NoGrant() Text {
 	return Text{"Nothing was revoked: this chat has no such permission. /approvals lists the permissions.", "没有撤销任何授权：这个聊天里没有这样的授权。发送 /approvals 查看列表。"}
 }
 
-// OthersWait says that n requests wait in chats that the reader cannot decide about from here.
+// OthersWait says that n requests are open in chats that the reader cannot decide from here.
 func OthersWait(n int) Text {
 	en := strconv.Itoa(n) + " more requests wait in other chats. You cannot decide them from here"
 	if n == 1 {
@@ -29,7 +29,7 @@ func OthersWait(n int) Text {
 	return Text{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
 }
 
-// AdminsUnknown answers those who may be administrators. Nothing is decided.
+// AdminsUnknown answers people who may be administrators. Nothing is decided.
 func AdminsUnknown() Text {
 	return Text{
 		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
@@ -37,7 +37,7 @@ func AdminsUnknown() Text {
 	}
 }
 
-// OverRequests refuses a command that would put open requests away.
+// OverRequests refuses a command that would remove open requests from view.
 func OverRequests() Text {
 	return Text{
 		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
@@ -45,7 +45,7 @@ func OverRequests() Text {
 	}
 }
 
-// MayNotDecide answers somebody who has no say about requests.
+// MayNotDecide answers a person who may not decide.
 func MayNotDecide() Text {
 	return Text{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
 }

@@ -16,15 +16,15 @@ func Approved() Text { return Text{"Approved.", "已批准。"} }
 // Denied confirms a decision.
 func Denied() Text { return Text{"Denied.", "已拒绝。"} }
 
-// Stopped confirms an order to stop.
+// Stopped confirms a command to stop.
 func Stopped() Text { return Text{"Stopped.", "已停止。"} }
 
-// NothingToStop answers an order to stop while nothing runs.
+// NothingToStop answers a command to stop while no run is in progress.
 func NothingToStop() Text {
 	return Text{"I am not working on anything, so there is nothing to stop.", "我现在没有在处理消息，不需要停止。"}
 }
 
-// LaneFull tells people once that their messages are declined.
+// LaneFull tells people that their messages are declined. It is sent once in each flood.
 func LaneFull() Text {
 	return Text{
 		"Too many messages are waiting here; I could not take the last ones. Please send them again later.",
@@ -53,7 +53,7 @@ func Unheard(reason string) Text {
 	}
 }
 
-// Bots ends a conversation that only bots take part in.
+// Bots ends a conversation between bots.
 func Bots() Text {
 	return Text{
 		"I stop here, since only bots are talking. I go on when a person writes.",

@@ -1,3 +1,3 @@
-// Package notices holds what chats say to people by themselves, in English and in
-// Chinese. Who reads what, and in which language, is the chat's decision.
+// Package notices holds the notices that chats send to people, in English and Chinese. The chat decides who gets which
+// notice in which language.
 package notices

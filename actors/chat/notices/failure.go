@@ -25,8 +25,7 @@ func UnsentReason(reason string) [2]string {
 	return [2]string{cmp.Or(words[0], "the service refused it"), cmp.Or(words[1], "平台拒绝了这条消息")}
 }
 
-// FailureWords are what people read of a run that failed for a reason, in English and
-// Chinese.
+// FailureWords explains to people why a run failed, in English and Chinese.
 func FailureWords(reason string) (english, chinese string) {
 	switch reason {
 	case "expired", "withdrawn":
@@ -42,7 +41,7 @@ func FailureWords(reason string) (english, chinese string) {
 	return n[0], n[1]
 }
 
-// Failure words the reason of a run that ended without an answer.
+// Failure explains why a run ended without an answer.
 func Failure(reason string) Text {
 	switch reason {
 	case "auth":
@@ -121,12 +120,12 @@ func Failure(reason string) Text {
 	return Text{"Something went wrong here; I could not finish. Please try again.", "出错了，没能完成，请重试。"}
 }
 
-// Endings are the reasons for which the calls of an answer are never begun.
+// Endings are the reasons after which the calls of an answer are not executed.
 func Endings() []string {
 	return []string{messages.ReasonLength, messages.ReasonFiltered, messages.ReasonRefused, messages.ReasonUnfinished}
 }
 
-// LeftCalls reports whether a message has a call that never began.
+// LeftCalls reports whether a message has a call that was never begun.
 func LeftCalls(m uimessage.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p uimessage.Part) bool {
 		t, ok := p.(uimessage.Tool)
@@ -134,7 +133,8 @@ func LeftCalls(m uimessage.Message) bool {
 	})
 }
 
-// NotWhole words why an answer is incomplete, to be read after the answer. Shown: people have read some of it. It is empty if the answer is complete.
+// NotWhole explains, after an answer, why the answer is incomplete. Shown is set if people have read a part of it. The
+// result is empty if the answer is complete.
 func NotWhole(reason string, shown bool) Text {
 	switch reason {
 	case messages.ReasonLength:

@@ -1,4 +1,4 @@
 package notices
 
-// Text is what the host says to people by itself, in English and in Chinese.
+// Text is a notice to people, in English and Chinese.
 type Text [2]string

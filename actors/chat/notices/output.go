@@ -5,7 +5,7 @@ import "fmt"
 // MaxOutput is the longest output that people are sent, in bytes.
 const MaxOutput = 4 << 20
 
-// OutputUsage says how the output of a tool is asked for.
+// OutputUsage explains how to request the output of a tool.
 func OutputUsage() Text {
 	return Text{
 		"Send /output for the whole output of the last tool that I used, or /output 2 for the one before it.",
@@ -13,7 +13,7 @@ func OutputUsage() Text {
 	}
 }
 
-// NoOutput answers when no tool has said anything.
+// NoOutput answers when there is no such tool output.
 func NoOutput() Text {
 	return Text{"This conversation has no such tool output. /output sends that of the last tool that I used, /output 2 that of the one before it.", "这段对话里没有这样的工具输出。/output 发送最近一次使用工具的输出，/output 2 发送再前一次的。"}
 }
@@ -41,7 +41,7 @@ func OutputBusy() Text {
 	return Text{"Earlier outputs are still being sent. Ask again when they have arrived.", "之前的输出还在发送中，请稍后再试。"}
 }
 
-// Output is the title of an output of so many bytes.
+// Output is the title of an output with the given size in bytes.
 func Output(tool string, size int) Text {
 	return Text{fmt.Sprintf("Output of %s, %d bytes:", tool, size), fmt.Sprintf("%s 的输出，共 %d 字节：", tool, size)}
 }

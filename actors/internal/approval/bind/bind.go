@@ -1,21 +1,21 @@
-// Package bind says what a person's words about requests for approval are about: which
-// message of the bot's they answer, and so which requests they may decide.
+// Package bind finds what a person's words about requests for approval refer to: which message of the bot they reply
+// to, and so which requests they may decide.
 //
 // Promises:
 //
-//   - It is pure: no clock, and nothing of the order in which messages and receipts
-//     reached the host. Only the platform's own order of a chat's messages counts.
-//   - Words decide no request before every message of a row that shows it whole is with
-//     the platform, and none that they were written before.
-//   - A mere yes or no is about the row that it answers, or, when it answers nothing,
-//     about the last thing that the bot said before it.
-//   - A refusal that turns to the bot and answers nothing is about all that is open, if
-//     any of it was shown: that is the safe direction.
-//   - A number decides if the row that showed it was with the platform whole before it.
-//   - Words that answer a person's message decide nothing, and neither do those that
-//     answer something of which nothing tells whose it is.
+//   - It is pure. It uses no clock and does not depend on the order in which messages and receipts reached the
+//     host, but only on the platform's own order of the messages in a chat.
+//   - Words decide a request only if every message of a row that shows it in full was sent, and sent before the
+//     words were written.
+//   - A bare yes or no refers to the row it replies to or, if it is not a reply, to the last thing that the bot
+//     said before it.
+//   - A refusal that addresses the bot and is not a reply refers to all open requests, if any of them was shown.
+//     This is the safe direction.
+//   - A number decides a request if the row that showed it was completely sent before the words.
+//   - Words that reply to a person's message decide nothing, and neither do words that reply to a message whose
+//     author is unknown.
 //
-// What the words mean is the business of package reply.
+// Package reply interprets the words themselves.
 package bind
 
 import (
@@ -24,13 +24,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Row is a row that showed requests whole.
+// Row is an outbox row that showed requests in full.
 type Row struct {
 	Requests []string // their ids, in the order shown
-	Pieces   []Piece  // all of them; one without an order makes the row worthless
-	// Next is the order of the first message of the bot's after the row; 0: none is known.
+	Pieces   []Piece  // all of them; if one has no order, the row is not used
+	// Next is the order of the first message of the bot after the row, or 0 if none is known.
 	Next int64
-	// Doubt: the bot may have said something after the row, in a place that is not known.
+	// Doubt is set if the bot may have said something after the row, at an unknown position.
 	Doubt bool
 }
 
@@ -40,49 +40,48 @@ type Piece struct {
 	Order int64
 }
 
-// Words are where a person's words are in the platform's order, and what they answer.
+// Words are the position of a person's words in the platform's order, and what they reply to.
 type Words struct {
-	Order   int64  // 0: not known
-	ReplyTo string // id of the message that they answer; empty: none
-	// ToBot: the platform says that this message is the bot's.
+	Order   int64  // 0 if unknown
+	ReplyTo string // id of the message that they reply to; empty if they are not a reply
+	// ToBot is set if the platform reports that message as the bot's.
 	ToBot bool
-	// Elsewhere: they answer something that is not in the chat.
+	// Elsewhere is set if they reply to something outside of the chat.
 	Elsewhere bool
-	// InFlight: a message of the bot's may be on its way or there, in a place that is not
-	// known.
+	// InFlight is set if a message of the bot is being sent, or may have been sent at an unknown position.
 	InFlight bool
 }
 
-// Said is what words decide, by themselves.
+// Said is what the words themselves say.
 type Said struct {
 	Approves bool
-	// All: everything that is open.
+	// All is set if they are about everything that is open.
 	All bool
-	// Bare: the words do not name what they are about.
+	// Bare is set if they do not name what they are about.
 	Bare bool
-	// ToBot: the words turn to the bot, and are not overheard.
+	// ToBot is set if they address the bot and were not merely overheard.
 	ToBot bool
-	// Only: they name the only request as that, like "this command", and not by what it is.
+	// Only is set if they name the only request as such, like "this command", and not by its content.
 	Only bool
-	// Names are the ids of the requests that they name. Bare and not All: of those that
-	// they would be about if they answered a list of what is open.
+	// Names are the ids of the requests that they name. If they are Bare and not All, these are the requests that they
+	// would refer to as a reply to a list of what is open.
 	Names []string
 }
 
-// Bound is what words may be about.
+// Bound is what words may refer to.
 type Bound struct {
-	// Stray: they answer something that is not known to be the bot's, and decide nothing.
+	// Stray is set if they reply to something that is not known to be the bot's. They then decide nothing.
 	Stray bool
-	// Answers: they answer a message of the bot's.
+	// Answers is set if they are a reply.
 	Answers bool
-	// List are the requests that words are about which name none, as they were shown;
-	// nil: such words decide nothing.
+	// List are the requests, as they were shown, that words refer to if they name none. If it is nil, such words
+	// decide nothing.
 	List []string
-	// Seen are the requests that words may name.
+	// Seen are the requests that the words may name.
 	Seen []string
 }
 
-// Of finds what words are about.
+// Of finds what words refer to.
 func Of(rows []Row, w Words) Bound {
 	if w.Elsewhere {
 		return Bound{Stray: true}
@@ -115,10 +114,10 @@ func Of(rows []Row, w Words) Bound {
 	return out
 }
 
-// placeBits are the bits of an order that count within one place; those above name it.
+// placeBits is the number of low bits of an order that count within one place. The higher bits identify the place.
 const placeBits = messages.OrderBits
 
-// end is the order of the last piece; 0: one of them has none.
+// end returns the order of the last piece, or 0 if a piece has no order.
 func (r Row) end() int64 {
 	var end int64
 	for _, p := range r.Pieces {
@@ -130,35 +129,34 @@ func (r Row) end() int64 {
 	return end
 }
 
-// holds reports whether the words answer a piece of the row.
+// holds reports whether the words reply to a piece of the row.
 func (r Row) holds(w Words) bool {
 	return slices.ContainsFunc(r.Pieces, func(p Piece) bool { return p.ID == w.ReplyTo && samePlace(p.Order, w.Order) })
 }
 
-// samePlace: the platform itself compares orders only within one place.
+// samePlace reports whether two orders are in the same place. Platforms only define an order within a place.
 func samePlace(a, b int64) bool { return a>>placeBits == b>>placeBits }
 
-// Decide says which of the open requests words decide, in the order in which they
-// wait; none: they decide nothing, and whoever said them should see what is open.
+// Decide returns which of the open requests the words decide, in the order of open. If it returns none, the words
+// decide nothing, and the person who wrote them should see what is open.
 //
-// A refusal of everything needs no list: it may always be obeyed, unless it answers
-// something else.
+// A refusal of everything is obeyed even if no list was shown, unless it replies to something else.
 func Decide(b Bound, open []string, said Said) []string {
 	switch {
 	case b.Stray || len(open) == 0:
 		return nil
 	case said.All && !said.Bare && !said.Approves:
 		return open
-	case said.All && !said.Approves: // a mere no
+	case said.All && !said.Approves: // a bare no
 		both := common(open, b.List)
 		switch {
 		case b.Answers:
 			return both
 		case len(both) > 0, said.ToBot && len(common(open, b.Seen)) > 0:
-			return open // whatever was said or ended in between: to refuse is safe
+			return open // refusing is safe whatever was said or ended in between
 		}
 		return nil
-	case said.All || said.Bare: // it depends on the list that was seen
+	case said.All || said.Bare: // this depends on the list that was seen
 		if !slices.Equal(b.List, open) {
 			return nil
 		}
@@ -167,7 +165,7 @@ func Decide(b Bound, open []string, said Said) []string {
 		}
 	}
 	if said.Only && (len(open) != 1 || b.Answers && !slices.Equal(b.List, open)) {
-		return nil // it may mean another one, which is over
+		return nil // it may mean another request that has ended
 	}
 	both := common(open, said.Names)
 	if len(both) == 0 || len(both) != len(said.Names) || slices.ContainsFunc(both, func(id string) bool { return !slices.Contains(b.Seen, id) }) {
@@ -176,7 +174,7 @@ func Decide(b Bound, open []string, said Said) []string {
 	return both
 }
 
-// common are those of a that are in b.
+// common returns the members of a that are in b.
 func common(a, b []string) []string {
 	var out []string
 	for _, id := range a {

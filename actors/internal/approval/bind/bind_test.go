@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// row is a row of pieces with these orders; their ids are the orders in words.
+// row returns a row of pieces with the given orders. The id of each piece is its order as text.
 func row(requests string, orders ...int64) Row {
 	r := Row{Requests: strings.Fields(requests)}
 	for _, o := range orders {
@@ -111,9 +111,9 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Whatever the bot said in whatever order, an approval is of something open that was
-// shown whole before the words, by what they answer if they answer something; and a mere
-// yes that answers nothing follows what showed it, with nothing of the bot's between.
+// Whatever the bot said in whatever order, an approval is of an open request that was shown in full before the words,
+// in the row they reply to if they are a reply. A bare yes that is not a reply directly follows what showed the
+// request, with nothing of the bot in between.
 func TestRapidBinding(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		type said struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAP1Cases reads worked cases from the folder APPROVAL_CASES, or testdata.
+// TestAP1Cases checks the cases in the folder APPROVAL_CASES, or in testdata.
 func TestAP1Cases(t *testing.T) {
 	policy := shippedPolicy(t)
 	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "shell-cases.jsonl"))

@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxBytes is the length of the longest command that is judged.
+// maxBytes is the length of the longest command that is considered.
 const maxBytes = 8192
 
-// printable says whether a text can be judged by what it looks like: valid UTF-8
-// of bounded length, no control characters but TAB and LF, nothing invisible, no
-// blanks but the plain one, and no code points that mean nothing yet.
+// printable reports whether the look of a text can be trusted: valid UTF-8 of limited length, no control characters
+// except TAB and LF, no invisible characters, no blanks except the plain space, and no unassigned code points.
 func printable(text string) bool {
 	if len(text) > maxBytes {
 		return false
@@ -20,7 +19,7 @@ func printable(text string) bool {
 		switch {
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if size == 1 || !unicode.IsPrint(r) { // one byte: no rune begins here
+			if size == 1 || !unicode.IsPrint(r) { // size 1 means invalid UTF-8
 				return false
 			}
 			i += size - 1
@@ -31,7 +30,7 @@ func printable(text string) bool {
 	return true
 }
 
-// hasControl says whether a printable text has a TAB or an LF.
+// hasControl reports whether a printable text contains a TAB or an LF.
 func hasControl(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' {

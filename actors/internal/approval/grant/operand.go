@@ -9,19 +9,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
-// protected are the names that no operand may have, without regard to case.
+// protected are the names that operands must not contain, ignoring case.
 type protected struct {
 	names    map[string]bool // folded
-	prefixes map[string]bool // folded, all of those without a dot in front
-	firsts   [256]bool       // the first bytes that any of them may have in any case
-	longest  int             // of the names as they may be written, in bytes
+	prefixes map[string]bool // folded prefixes of all names that do not start with a dot
+	firsts   [256]bool       // possible first bytes of the names in any case
+	longest  int             // length of the longest possible spelling of a name, in bytes
 }
 
 func protect(names []string) protected {
 	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}}
 	for _, name := range names {
 		if name == "" {
-			continue // a fault that the policy reports
+			continue // NewPolicy reports this error
 		}
 		first, _ := utf8.DecodeRuneInString(name)
 		p.firsts[name[0]] = true
@@ -40,14 +40,14 @@ func protect(names []string) protected {
 	return p
 }
 
-// fold is a text in one case: texts that differ in case only have the same.
+// fold returns a text in a form that is equal for texts that differ only in case.
 func fold(text string) string { return string(appendFolded(nil, text)) }
 
 func appendFolded(to []byte, text string) []byte {
 	for _, r := range text {
 		switch {
 		case 'a' <= r && r <= 'z':
-			r -= 'a' - 'A' // the least of its kind, as below
+			r -= 'a' - 'A' // the smallest rune of its kind, as below
 		case r >= utf8.RuneSelf:
 			least := r
 			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -60,7 +60,7 @@ func appendFolded(to []byte, text string) []byte {
 	return to
 }
 
-// has says whether a part is a protected name.
+// has reports whether a part is a protected name.
 func (p *protected) has(part string) bool {
 	if part == "" || len(part) > p.longest || !p.firsts[part[0]] {
 		return false
@@ -69,8 +69,8 @@ func (p *protected) has(part string) bool {
 	return p.names[string(appendFolded(buf[:0], part))]
 }
 
-// begins says whether a protected name begins with a text. Names with a dot in front
-// need that dot spelled out.
+// begins reports whether a protected name starts with a text. Names that start with a dot do not count, because globs
+// do not match that dot.
 func (p *protected) begins(prefix string) bool {
 	if len(p.prefixes) == 0 || len(prefix) > p.longest {
 		return false
@@ -79,8 +79,8 @@ func (p *protected) begins(prefix string) bool {
 	return p.prefixes[string(appendFolded(buf[:0], prefix))]
 }
 
-// allow says whether an operand that no rule spells out may be covered by its open
-// end: a relative path or a name that leads nowhere else.
+// allow reports whether the open end of a rule may cover an operand: a relative path or name that does not lead
+// elsewhere.
 func (p *protected) allow(w word) bool {
 	if !plainStart(w) || orders(w.text) {
 		return false
@@ -100,8 +100,8 @@ func (p *protected) allow(w word) bool {
 	return true
 }
 
-// plainStart holds the beginning of an operand against the rules: what may not
-// become an option, an absolute path, or a hidden name by a glob.
+// plainStart reports whether an operand begins so that it cannot be an option or an absolute path, nor become a hidden
+// name through a glob.
 func plainStart(w word) bool {
 	if w.text == "" {
 		return false
@@ -120,9 +120,8 @@ func plainStart(w word) bool {
 	}
 }
 
-// orders says that some programs take an operand for an order rather than for a name: a
-// command of their own that begins with a dot, as those of sqlite3, or an address that
-// starts a program, as those of socat.
+// orders reports whether some programs read an operand as a command and not as a name: a command that starts with a
+// dot, as in sqlite3, or an address that starts a program, as in socat.
 func orders(operand string) bool {
 	scheme, _, found := strings.Cut(operand, ":")
 	if found && slices.Contains([]string{"exec", "system", "shell", "pty", "open", "create", "script", "ext", "fd"}, strings.ToLower(scheme)) {
@@ -135,7 +134,7 @@ func orders(operand string) bool {
 		slices.Contains([]string{".shell", ".system", ".sh", ".read", ".import", ".load", ".once", ".output", ".excel", ".archive", ".open", ".save", ".backup", ".restore", ".clone", ".log", ".trace", ".cd", ".dump", ".exit", ".quit"}, operand)
 }
 
-// allowPart holds one part between slashes and colons against the rules.
+// allowPart checks one part of an operand between slashes and colons.
 func (p *protected) allowPart(w word, start, end int) bool {
 	part := w.text[start:end]
 	if part == ".." || (len(part) >= 5 && strings.EqualFold(part[:5], ".env.")) {
@@ -148,22 +147,22 @@ func (p *protected) allowPart(w word, start, end int) bool {
 	if first == len(w.globs) || int(w.globs[first]) >= end {
 		return !p.secret(part)
 	}
-	// A glob may match a name if what stands before it begins the name.
+	// A glob may match a protected name if the text before the glob is a prefix of the name.
 	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start]) && !secretfile.Glob(secretfile.Fold(part))
 }
 
-// secret says that a part is a name of the policy, or of the list that commands and file
-// tools keep to as well.
+// secret reports whether a part is a protected name of the policy or is in the list that commands and file tools also
+// use.
 func (p *protected) secret(part string) bool {
 	return p.has(part) || secretfile.Protected(secretfile.Fold(part))
 }
 
-// pathspec says that git may read a pattern, or magic, in an operand. It expands those
-// itself, quoted or not, in all folders and in all that it ever stored.
+// pathspec reports whether git may read an operand as a pattern or as pathspec magic. Git expands these itself, even
+// if quoted, in all folders and in everything that it has stored.
 func pathspec(operand string) bool { return strings.ContainsAny(operand, `*?[\`) || operand[:1] == ":" }
 
-// allowValue says whether the value of an option names nothing that is protected, as
-// what it is or as a pattern. What is left out may be named.
+// allowValue reports whether the value of an option contains no protected name and no pattern that could match one.
+// Options that exclude files may name anything.
 func (p *protected) allowValue(option, value string) bool {
 	if strings.HasPrefix(option, "--exclude") {
 		return true

@@ -31,7 +31,7 @@ func TestEveryListedOption(t *testing.T) {
 	for key, o := range p.lists.SafeOptions {
 		rule := key + " *"
 		if _, ok := ParseRule(rule, p); !ok {
-			rule = key // a runner
+			rule = key // the program is a runner
 		}
 		if _, ok := ParseRule(rule, p); !ok {
 			t.Errorf("%q is void", rule)
@@ -93,7 +93,7 @@ func TestExtend(t *testing.T) {
 		{"cat S?", "cat *", Auto, Ask},
 		{"cat a/*", "cat *", Auto, Ask},
 		{"cat a/x*", "cat *", Auto, Auto},
-		{"cat secrets.d/*.txt", "cat *", Auto, Ask}, // *.txt begins with anything
+		{"cat secrets.d/*.txt", "cat *", Auto, Ask}, // *.txt matches names with any beginning
 		{"cat secretsx*", "cat *", Auto, Auto},
 		{"cat .env", "cat *", Ask, Ask},
 	}

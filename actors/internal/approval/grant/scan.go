@@ -7,69 +7,68 @@ import (
 // word is one word of a command after quotes are removed.
 type word struct {
 	text   string
-	globs  []uint16 // where in text the unquoted *, ? and [ are
-	quoted bool     // some of it was quoted or escaped
-	cut    bool     // it is not in the text of the command
+	globs  []uint16 // positions of the unquoted *, ? and [ in text
+	quoted bool     // a part of it was quoted or escaped
+	cut    bool     // it was removed from the text of the command
 }
 
-// static says whether the word stands for itself alone.
+// static reports whether the word is not a file pattern.
 func (w word) static() bool { return len(w.globs) == 0 }
 
 // command is one simple command.
 type command struct {
-	// text is for the full parser: without escaped newlines, and of a long command
-	// without the words of which no grammar could make anything else.
+	// text is the input for the full parser: without escaped newlines, and for a long command without the words that
+	// every grammar reads alike.
 	text      string
 	words     []place
-	out       string   // the words without quotes, one behind the other
+	out       string   // the words without quotes, concatenated
 	globs     []uint16 // of all words
-	redirects []string // as 1>/dev/null is written without blanks
+	redirects []string // written without blanks, such as 1>/dev/null
 	comment   bool
-	ended     bool // by ; or a newline
+	ended     bool // ended by ; or a newline
 }
 
-// place is where a word is. A command may have thousands of them: they are small,
-// and hold nothing that the garbage collector would follow.
+// place is the position of a word. A command may have thousands of words, so places are small and contain no pointers
+// for the garbage collector to follow.
 type place struct {
-	from, to         uint16 // in the words
-	globs, globsEnd  uint16 // in all globs
-	quoted, odd, cut bool   // odd: it has more to it than plain bytes, quotes among them
+	from, to         uint16 // in command.out
+	globs, globsEnd  uint16 // in command.globs
+	quoted, odd, cut bool   // odd: it contains more than plain bytes, for example quotes
 }
 
-// word is the word with a number, from 0.
+// word returns the i-th word, counted from 0.
 func (c *command) word(i int) word {
 	w := &c.words[i]
 	return word{text: c.out[w.from:w.to], globs: c.globs[w.globs:w.globsEnd], quoted: w.quoted, cut: w.cut}
 }
 
 const (
-	// maxWhole is how many words the full parser sees in any case.
+	// maxWhole is how many words the full parser always gets.
 	maxWhole = 64
-	// maxOdd is how many of the words, quotes and redirections of a command may need
-	// the full parser. No person writes that many, and it is slow.
+	// maxOdd is how many words, quotes and redirections of a command may need the full parser, which is slow. People
+	// do not write that many.
 	maxOdd = 256
 )
 
 // span is a part of the input that the full parser does not get.
 type span struct{ from, to uint16 }
 
-// scanner reads one simple command of static words. It knows no expansions: it
-// gives up at the first byte that could be anything but a plain word, a quoted
-// one, or a redirection that touches no file. It takes one way through the input, and
-// memory that does not grow with the number of words.
+// scanner reads one simple command of static words. It knows no expansions: it gives up at the first byte that could
+// be anything but part of a plain word, a quoted word, or a redirection that touches no file. It reads the input once
+// and does not allocate for each word.
 type scanner struct {
 	in    string
 	at    int
 	cuts  []span // escaped newlines and cut words, in order
 	plain strings.Builder
-	odd   int // what the full parser has to look at
+	odd   int // amount of work for the full parser
 	command
 }
 
-// scan reads a printable text; false: it is something else, or doubtful.
+// scan reads a printable text. It returns false if the text is anything but a clear simple command.
 func scan(text string) (command, bool) {
 	s := scanner{in: text}
-	s.plain.Grow(len(text)) // never more than that, so that it stays in its place
+	s.plain.Grow(len(text)) // large enough that it is never moved
 	s.words = make([]place, 0, starts(text))
 	for {
 		s.blanks()
@@ -93,7 +92,7 @@ func scan(text string) (command, bool) {
 	}
 }
 
-// starts is about how many words a text has.
+// starts returns the approximate number of words in a text.
 func starts(text string) int {
 	n, blank := 1, true
 	for i := range len(text) {
@@ -112,15 +111,15 @@ func bit(b bool) int {
 	return 0
 }
 
-// peek is the next byte that counts: escaped newlines do not. 0 is the end.
+// peek returns the next byte after any escaped newlines, or 0 at the end.
 func (s *scanner) peek() byte {
 	if s.at < len(s.in) && s.in[s.at] != '\\' {
-		return s.in[s.at] // nearly always
+		return s.in[s.at] // the usual case
 	}
 	return s.joined()
 }
 
-// joined is the next byte behind escaped newlines.
+// joined returns the next byte after escaped newlines.
 func (s *scanner) joined() byte {
 	for s.at+1 < len(s.in) && s.in[s.at] == '\\' && s.in[s.at+1] == '\n' {
 		s.skip(s.at, s.at+2)
@@ -129,7 +128,7 @@ func (s *scanner) joined() byte {
 	return s.raw()
 }
 
-// skip keeps a part of the input from the full parser.
+// skip removes a part of the input from the text for the full parser.
 func (s *scanner) skip(from, to int) {
 	if n := len(s.cuts); n > 0 && int(s.cuts[n-1].to) == from {
 		s.cuts[n-1].to = uint16(to) //nolint:gosec // texts are shorter
@@ -138,7 +137,7 @@ func (s *scanner) skip(from, to int) {
 	s.cuts = append(s.cuts, span{uint16(from), uint16(to)}) //nolint:gosec // as above
 }
 
-// uncut is the text without what was cut.
+// uncut returns the input without the removed parts.
 func (s *scanner) uncut() string {
 	if len(s.cuts) == 0 {
 		return s.in
@@ -160,7 +159,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// skipComment goes to the end of the line: a backslash does not continue it.
+// skipComment skips to the end of the line. A backslash does not continue a comment.
 func (s *scanner) skipComment() {
 	s.comment = true
 	if n := strings.IndexByte(s.in[s.at:], '\n'); n >= 0 {
@@ -174,7 +173,7 @@ func (s *scanner) skipComment() {
 func (s *scanner) element() bool {
 	start, cuts, odd, n := s.at, len(s.cuts), s.odd, len(s.words)
 	s.words = append(s.words, place{})
-	w := &s.words[n] // filled in where it is: copies of small fields cost more than reading
+	w := &s.words[n] // filled in place, because copying small fields costs more than reading
 	if !s.next(w) {
 		return false
 	}
@@ -185,25 +184,24 @@ func (s *scanner) element() bool {
 		s.odd++
 		return s.redirect(text)
 	case text == "" && !w.quoted:
-		return false // an operator, or nothing at all
+		return false // an operator, or nothing
 	case n == 0 && !w.quoted && (reserved(text) || assigns(text)):
 		return false
 	case n < maxWhole:
 	case len(s.cuts) == cuts && s.evident(start, w.odd):
 		w.cut, s.odd = true, odd
-		s.skip(start, min(s.at+1, len(s.in))) // with the blank behind it
+		s.skip(start, min(s.at+1, len(s.in))) // with the blank after it
 	default:
 		s.odd++
 	}
 	return true
 }
 
-// since is what was read from a place on.
+// since returns what was read from a position on.
 func (s *scanner) since(from uint16) string { return s.plain.String()[from:] }
 
-// evident says whether the word that ends here is the same word for every shell,
-// whatever stands around it: plain bytes between blanks, or one pair of quotes
-// around nothing but those.
+// evident reports whether every shell reads the word that ends here alike, whatever surrounds it: plain bytes between
+// blanks, or one pair of quotes around such bytes and spaces.
 func (s *scanner) evident(start int, odd bool) bool {
 	switch {
 	case start == 0 || !isBlank(s.in[start-1]) || s.at < len(s.in) && !isBlank(s.in[s.at]):
@@ -226,7 +224,7 @@ func (s *scanner) evident(start int, odd bool) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// tame says whether a byte means itself wherever it stands in a word.
+// tame reports whether a byte stands for itself anywhere in a word.
 func tame(c byte) bool {
 	const (
 		digits  = 1<<('9'+1) - 1<<'0'
@@ -289,12 +287,12 @@ func (s *scanner) next(w *place) bool {
 	}
 }
 
-// here is where the next byte of a word goes.
+// here returns the position of the next byte of a word.
 func (s *scanner) here() uint16 {
 	return uint16(s.plain.Len()) //nolint:gosec // texts are shorter
 }
 
-// tame takes the bytes ahead that mean themselves.
+// tame reads the next bytes that stand for themselves.
 func (s *scanner) tame() {
 	from := s.at
 	for s.at < len(s.in) && tame(s.in[s.at]) {
@@ -303,7 +301,7 @@ func (s *scanner) tame() {
 	s.plain.WriteString(s.in[from:s.at])
 }
 
-// raw is the next byte, whatever it is. 0 is the end.
+// raw returns the next byte, or 0 at the end.
 func (s *scanner) raw() byte {
 	if s.at == len(s.in) {
 		return 0
@@ -311,8 +309,7 @@ func (s *scanner) raw() byte {
 	return s.in[s.at]
 }
 
-// quote takes what stands between two quotes; false: they do not close, or hold
-// an expansion.
+// quote reads the text between two quotes. It returns false if they are not closed or contain an expansion.
 func (s *scanner) quote(mark byte) bool {
 	s.odd++
 	s.at++
@@ -352,8 +349,8 @@ func (s *scanner) quote(mark byte) bool {
 	}
 }
 
-// plainDollar says whether the dollar sign here means itself: nothing follows it,
-// or a byte that can begin no expansion in any shell. The full parser is slow at them.
+// plainDollar reports whether the dollar sign here stands for itself: it is the last byte, or the next byte cannot
+// begin an expansion in any shell. It adds to odd because the full parser is slow at dollar signs.
 func (s *scanner) plainDollar() bool {
 	s.odd++
 	rest := s.in[s.at+1:]
@@ -370,7 +367,7 @@ func (s *scanner) redirect(number string) bool {
 	switch {
 	case s.peek() != '&':
 	case op == "<":
-		return false // nothing that begins so is harmless
+		return false // no harmless redirection begins like this
 	default:
 		op = ">&"
 		s.at++
@@ -385,8 +382,8 @@ func (s *scanner) redirect(number string) bool {
 	return r != ""
 }
 
-// harmless is a redirection that neither reads nor writes a file, as it is written;
-// empty: it is another one.
+// harmless returns the canonical form of a redirection that neither reads nor writes a file, or empty for any other
+// one.
 func harmless(number, op, target string) string {
 	for _, r := range [...]struct{ number, op, target, text string }{
 		{"", ">", "/dev/null", ">/dev/null"},
@@ -404,8 +401,7 @@ func harmless(number, op, target string) string {
 	return ""
 }
 
-// reserved says whether an unquoted first word is grammar and no program, in any
-// of the usual shells.
+// reserved reports whether an unquoted first word is a keyword and not a program in any common shell.
 func reserved(text string) bool {
 	switch text {
 	case "!", "[[", "]]", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
@@ -416,16 +412,15 @@ func reserved(text string) bool {
 	}
 }
 
-// tildes knows of one word whether it looks like an assignment. However many tildes
-// there are, it looks for the first = once.
+// tildes remembers for one word whether it looks like an assignment. It searches for the first = only once, however
+// many tildes there are.
 type tildes struct {
-	seen      int // of the word, without a =
+	seen      int // length of the text that was searched; -1 once a = was found
 	assigning bool
 }
 
-// expands says whether an unquoted ~ after the given text may be replaced by a home
-// directory: at the start of a word, and after = or : in what looks like an
-// assignment, wherever it stands.
+// expands reports whether an unquoted ~ after the given text may be replaced by a home directory: at the start of a
+// word, and after = or : in a word that looks like an assignment.
 func (t *tildes) expands(text string, quoted bool) bool {
 	n := len(text)
 	if n == 0 {
@@ -441,7 +436,7 @@ func (t *tildes) expands(text string, quoted bool) bool {
 	return (text[n-1] == '=' || text[n-1] == ':') && t.assigning
 }
 
-// assigns says whether a word looks like name=value, name+=value or name[i]=value.
+// assigns reports whether a word looks like name=value, name+=value or name[i]=value.
 func assigns(text string) bool {
 	name, _, ok := strings.Cut(text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -459,7 +454,7 @@ func assigns(text string) bool {
 	return true
 }
 
-// digits says whether a text has nothing but ASCII digits; the empty one does.
+// digits reports whether a text consists only of ASCII digits. The empty text does.
 func digits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestJudgeAndProgramsAgree: what an open rule lets run without asking does not run a
-// script of the project, whichever real program the rule is over and however the script
-// is named. SOAK makes it 10,000 commands instead of 400.
+// TestJudgeAndProgramsAgree checks that what an open rule lets run without asking does not run a script of the
+// project, whatever real program the rule is for and however the script is named. It runs 400 commands, or 10,000 with
+// SOAK.
 func TestJudgeAndProgramsAgree(t *testing.T) {
 	policy := shippedPolicy(t)
 	programs := strings.Fields("flock taskset setarch prlimit timeout nice nohup setsid env xargs sh bash dash find awk sed perl python3 sqlite3 tar make m4 run-parts busybox strace script watch " +
@@ -62,7 +62,7 @@ func TestJudgeAndProgramsAgree(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		cmd := exec.CommandContext(ctx, "sh", "-c", text)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, []string{"PATH=" + bin, "HOME=" + dir}, time.Second
-		_ = cmd.Run() // most of them are nonsense
+		_ = cmd.Run() // most commands are nonsense
 		cancel()
 		if _, err := os.Stat(marker); err == nil {
 			t.Fatalf("%q runs without asking under %q, and runs a script", text, rule)

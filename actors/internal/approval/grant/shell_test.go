@@ -20,10 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stubOut names the file that a stub program writes its words to.
+// stubOut is the environment variable with the file to which a stub program writes its words.
 const stubOut = "GRANT_STUB_OUT"
 
-// TestMain makes the test binary the stub that shells start under many names.
+// TestMain turns the test binary into the stub that shells start under many names.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(stubOut); path != "" {
 		os.Exit(stub(path))
@@ -46,12 +46,12 @@ func stub(path string) int {
 	return 0
 }
 
-// shells starts commands under real shells, with nothing in their PATH but stubs.
+// shells runs commands under real shells with only stubs in their PATH.
 type shells struct {
 	programs []string
 	bin      string
 	paths    []string
-	user     uint32 // that runs everything; 0: who runs the test
+	user     uint32 // user that runs everything; 0 is the user of the test
 	runs     int
 }
 
@@ -87,15 +87,14 @@ func newShells(tb testing.TB, programs ...string) *shells {
 	return s
 }
 
-// glued finds a redirection right behind the 1 of 2>&1, as in 2>&1>/dev/null: dash
-// takes that 1 for the number of the next redirection and refuses the whole line.
-// Nothing runs then, so it is no matter of what may run.
+// glued finds a redirection directly after the 1 of 2>&1, as in 2>&1>/dev/null. Dash reads that 1 as the number of the
+// next redirection and refuses the whole line, so nothing runs.
 func glued(text string) bool {
 	return regexp.MustCompile(`&[ \t]*[12][<>]`).MatchString(strings.ReplaceAll(text, "\\\n", ""))
 }
 
-// check runs a command under every shell: it must start exactly one program, with
-// exactly these words, and leave no file behind.
+// check runs a command under every shell. It must start exactly one program with exactly these words, and create no
+// file.
 func (s *shells) check(tb testing.TB, text string, words []string) {
 	tb.Helper()
 	for _, shell := range s.paths {
@@ -103,7 +102,7 @@ func (s *shells) check(tb testing.TB, text string, words []string) {
 	}
 }
 
-// direct runs words without a shell.
+// direct runs a program without a shell.
 func (s *shells) direct(tb testing.TB, words []string) {
 	tb.Helper()
 	s.start(tb, filepath.Join(s.bin, words[0]), words, words)
@@ -144,7 +143,7 @@ func (s *shells) start(tb testing.TB, path string, args, words []string) {
 	}
 }
 
-// folder is a new folder of whoever runs the programs.
+// folder creates a new folder that belongs to the user who runs the programs.
 func (s *shells) folder(tb testing.TB) string {
 	tb.Helper()
 	s.runs++
@@ -159,7 +158,7 @@ func (s *shells) folder(tb testing.TB) string {
 	return dir
 }
 
-// judged is a command's words if a rule that spells all of them out covers it.
+// judged returns the words of a command if a rule that spells all of them out covers it.
 func judged(text string, policy *Policy) ([]string, bool) {
 	cmd, ok := parse(text)
 	if !ok {
@@ -173,7 +172,7 @@ func judged(text string, policy *Policy) ([]string, bool) {
 	return words, Decide(text, strings.Join(rule, " "), policy) == Auto
 }
 
-// commandLine is a text that is often nearly a simple command.
+// commandLine returns a text that is often almost a simple command.
 func commandLine(random *rand.Rand, programs []string) string {
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
 	plain := []string{
@@ -209,8 +208,7 @@ func commandLine(random *rand.Rand, programs []string) string {
 	return b.String()
 }
 
-// parse reads a text that is exactly one simple command of static words; false:
-// it is anything else, or doubtful.
+// parse reads a text that is exactly one simple command of static words. It returns false for anything else.
 func parse(text string) (command, bool) {
 	if !printable(text) {
 		return command{}, false
@@ -219,7 +217,7 @@ func parse(text string) (command, bool) {
 	return cmd, ok && confirm(&cmd)
 }
 
-// all are the words of a command.
+// all iterates over the words of a command.
 func (c *command) all() iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := range c.words {
@@ -230,7 +228,7 @@ func (c *command) all() iter.Seq[word] {
 	}
 }
 
-// FuzzDecide holds what every verdict promises; what may run by itself is run.
+// FuzzDecide checks the promises of every verdict, and runs the commands that may run without asking.
 func FuzzDecide(f *testing.F) {
 	for _, c := range [][2]string{
 		{"git status -sb # x", "git status"},
@@ -258,7 +256,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// checkCovered holds an automatic verdict against what no rule can allow.
+// checkCovered checks that an automatic verdict allows nothing that rules can never allow.
 func checkCovered(t *testing.T, text, rule string, policy *Policy) {
 	t.Helper()
 	r, valid := ParseRule(rule, policy)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestAP3Cases reads worked cases from the folder APPROVAL_CASES, or testdata.
+// TestAP3Cases checks the cases in the folder APPROVAL_CASES, or in testdata.
 func TestAP3Cases(t *testing.T) {
 	file, err := os.Open(filepath.Join(cmp.Or(os.Getenv("APPROVAL_CASES"), "testdata"), "reply-cases.jsonl"))
 	if err != nil {

@@ -1,19 +1,17 @@
-// Package reply reads what a person answered to requests for approval: yes, no,
-// yes to some of them, or a rule for a limited time.
+// Package reply interprets a person's reply to requests for approval: yes, no, yes to some of them, or a rule for a
+// limited time.
 //
 // Promises:
 //
-//   - Parse is pure and deterministic: no clock, no file system, no model. It
-//     takes any bytes and never panics.
-//   - Only closed lists of phrases and a small grammar mean anything, and only
-//     when they are the whole reply. Everything else is Unclear: it decides
-//     nothing and goes to the model, which cannot approve.
+//   - Parse is pure and deterministic: it uses no clock, file system or model. It accepts any bytes and never
+//     panics.
+//   - Only fixed lists of phrases and a small grammar have a meaning, and only as the whole reply. Everything else
+//     is Unclear: it decides nothing and goes to the model, which cannot approve.
 //   - A reply that can be read in two ways with different meanings is Unclear.
-//   - Commands are compared as they were shown, byte for byte; only phrases are
-//     compared without regard to case, width and blanks.
-//   - A timed grant lasts from 1 to 60 minutes, and each of its rules is valid and
-//     covers something that waits, as package grant judges it.
+//   - Commands are compared byte for byte with what was shown. Only phrases are compared without regard to case,
+//     width and blanks.
+//   - A timed grant lasts from 1 to 60 minutes, and each of its rules is valid and covers a pending command
+//     according to package grant.
 //
-// Who may answer, and which requests the numbers of a reply mean, is the caller's
-// business.
+// The caller decides who may reply and which requests the numbers in a reply refer to.
 package reply

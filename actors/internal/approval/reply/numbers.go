@@ -2,8 +2,8 @@ package reply
 
 import "strings"
 
-// numeral reads a number of digits, or of Chinese numerals up to 99, that begins
-// at a place. It takes all of them; end is -1 if there is none.
+// numeral reads a number of digits, or of Chinese numerals up to 99, that begins at an index. It reads all its digits;
+// end is -1 if there is no number.
 func (l line) numeral(i int) (n, end int) {
 	if n, end = l.digits(i); end >= 0 {
 		return n, end
@@ -18,7 +18,7 @@ func (l line) numeral(i int) (n, end int) {
 	return n, end
 }
 
-// digits reads a number of at most three digits that does not begin with 0.
+// digits reads a number of at most three digits that does not begin with 0. end is -1 if there is no such number.
 func (l line) digits(i int) (n, end int) {
 	end = i
 	for r := l.at(end); '0' <= r && r <= '9'; r = l.at(end) {
@@ -31,7 +31,7 @@ func (l line) digits(i int) (n, end int) {
 	return n, end
 }
 
-// chinese is a number from 1 to 99; 0 if it is none.
+// chinese returns a number from 1 to 99, or 0 if the numerals are not a number.
 func chinese(numerals []rune) int {
 	before, after, tens := strings.Cut(string(numerals), "十")
 	n, ok := figure(before)
@@ -48,7 +48,7 @@ func chinese(numerals []rune) int {
 	return n*10 + units
 }
 
-// figure is a number from 1 to 9.
+// figure returns a number from 1 to 9.
 func figure(text string) (int, bool) {
 	for i, r := range []rune("一二三四五六七八九") {
 		if text == string(r) {
@@ -58,8 +58,7 @@ func figure(text string) (int, bool) {
 	return 0, false
 }
 
-// duration reads a length of time that begins at a place, in minutes. end is -1 if
-// there is none.
+// duration reads a length of time, in minutes, that begins at an index. end is -1 if there is none.
 func (l line) duration(i int) (minutes, end int) {
 	fixed := []struct {
 		word    string
@@ -80,7 +79,7 @@ func (l line) duration(i int) (minutes, end int) {
 		minutes int
 	}{{"分钟", 1}, {"小时", 60}, {"个小时", 60}, {"minutes", 1}, {"minute", 1}, {"mins", 1}, {"min", 1}, {"hours", 60}, {"hour", 60}}
 	for _, unit := range units {
-		// The unit is read on its own: it may follow its number without a blank.
+		// The unit is read separately, because it may follow its number without a blank.
 		if rest := l.slice(end, l.len()).word(0, unit.word); rest >= 0 {
 			return n * unit.minutes, end + rest
 		}

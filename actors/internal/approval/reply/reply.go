@@ -9,11 +9,11 @@ import (
 // Kind says what a reply decides.
 type Kind string
 
-// The kinds of replies.
+// Kinds of replies.
 const (
-	Unclear     Kind = "unclear"      // nothing; the text is an ordinary message
-	ApproveAll  Kind = "approve_all"  // all that waits may run
-	DenyAll     Kind = "deny_all"     // nothing that waits may run
+	Unclear     Kind = "unclear"      // decides nothing; the text is an ordinary message
+	ApproveAll  Kind = "approve_all"  // all pending commands may run
+	DenyAll     Kind = "deny_all"     // no pending command may run
 	ApproveSome Kind = "approve_some" // Targets may run, the rest stays pending
 	GrantTimed  Kind = "grant_timed"  // Targets are rules for Minutes
 )
@@ -21,21 +21,20 @@ const (
 // Reply is the meaning of a reply.
 type Reply struct {
 	Kind Kind
-	// Targets are commands in the order in which they wait, without repeats, or the
-	// rules of a timed grant as they were written.
+	// Targets are commands in the order in which they are pending, without repeats, or the rules of a timed grant as
+	// they were written.
 	Targets []string
-	// Minutes is how long a timed grant lasts, from 1 to 60; else 0.
+	// Minutes is how long a timed grant lasts, from 1 to 60, or 0 for other replies.
 	Minutes int
 }
 
-// Parse reads a reply to the commands that wait, in the order in which they were
-// shown, to a bot that goes by these names. Rules of timed grants are judged by the
-// shipped policy.
+// Parse interprets a reply to the pending commands, given in the order in which they were shown. names are the names
+// of the bot. Rules of timed grants are checked with the shipped policy.
 func Parse(text string, pending []string, names ...string) Reply {
 	return parse(text, pending, shippedOrNone, names)
 }
 
-// shippedOrNone is the shipped policy; without it every rule is void.
+// shippedOrNone returns the shipped policy. Without it every rule is void.
 func shippedOrNone() *grant.Policy {
 	policy, err := grant.Shipped()
 	if err != nil {
@@ -44,7 +43,7 @@ func shippedOrNone() *grant.Policy {
 	return policy
 }
 
-// ParseWith is Parse under a policy of the operator's.
+// ParseWith is Parse with the operator's own policy.
 func ParseWith(text string, pending []string, policy *grant.Policy, names ...string) Reply {
 	return parse(text, pending, func() *grant.Policy { return policy }, names)
 }
@@ -56,7 +55,7 @@ func parse(text string, pending []string, policy func() *grant.Policy, names []s
 	return parser{pending: pending, names: names, judged: &judged{policy: policy}}.read(text).Reply
 }
 
-// Shown is a request as people see it: its number, and its command.
+// Shown is a request as people see it: its number and its command.
 type Shown struct {
 	N       int
 	Command string
@@ -66,19 +65,18 @@ type Shown struct {
 type Meaning struct {
 	Reply
 
-	// Places are where the targets of [ApproveSome] are among the requests, in order.
+	// Places are the indexes of the targets of [ApproveSome] among the requests, in order.
 	Places []int
-	// Bare: the reply itself does not say what it is about, like a mere yes or no, or a
-	// word for "this". That is what it answers.
+	// Bare is set if the reply does not say what it is about, like a mere yes or no or a word for "this". It then
+	// depends on the message it replies to.
 	Bare bool
-	// Only: it names the only request as such, like "this command".
+	// Only is set if the reply names the only request as such, like "this command".
 	Only bool
 }
 
-// ParseNumbered reads a reply to requests that are known by numbers of their own.
-// The second one of them and the one with number 2 may be two requests: it gives what
-// the reply means when it names numbers, and what when it names places. Only #N is a
-// number in both.
+// ParseNumbered interprets a reply to requests that have numbers of their own. The second request in the list and the
+// one with the number 2 may be different requests. So it returns two meanings: one that reads numbers in the reply as
+// request numbers, and one that reads them as positions in the list. #N is a request number in both.
 func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
@@ -94,25 +92,25 @@ func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPla
 
 func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 
-// parser reads the replies to one list of commands. Its methods give the meanings
-// that a whole line can have, none if they do not know it.
+// parser interprets replies to one list of commands. Its methods return the possible meanings of a whole line, or
+// none.
 type parser struct {
 	pending []string
-	names   []string // of the bot
+	names   []string // names of the bot
 	judged  *judged
-	numbers []int // of the commands; nil: their places, from 1
-	places  bool  // a number without # is a place all the same
+	numbers []int // numbers of the commands; nil means their positions, from 1
+	places  bool  // numbers without # are positions nevertheless
 }
 
-// judged are the rules that a reply names, whether they cover a command. However many
-// ways there are to read the reply, each is judged once, and each command read once.
+// judged caches which of the rules in a reply cover a command. However many readings a reply has, each rule is checked
+// once and each command parsed once.
 type judged struct {
-	policy   func() *grant.Policy // asked for only when a rule has to be judged
+	policy   func() *grant.Policy // only called when a rule must be checked
 	commands *grant.Commands
 	rules    map[string]bool
 }
 
-// read is the one meaning that a text has.
+// read returns the meaning of a text if it is unambiguous.
 func (p parser) read(text string) Meaning {
 	var readings []Meaning
 	for _, l := range tails(dropHead(newLine(text), p.names)) {
@@ -128,7 +126,7 @@ func (p parser) read(text string) Meaning {
 	return readings[0]
 }
 
-// place is where a number that a person named stands; -1: nowhere.
+// place returns the index of the command for a number in a reply, or -1.
 func (p parser) place(n int, hash bool) int {
 	switch {
 	case p.numbers != nil && (hash || !p.places):

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// meaning is what a test says a reply means: "+" approve all, "-" deny all, "?"
-// unclear, "+a;b" approve some, "10:r;s" grant for 10 minutes.
+// meaning returns the notation of the tests for a reply: "+" approve all, "-" deny all, "?" unclear, "+a;b" approve
+// some, "10:r;s" grant for 10 minutes.
 func meaning(r Reply) string {
 	targets := strings.Join(r.Targets, ";")
 	switch r.Kind {
@@ -27,8 +27,7 @@ func meaning(r Reply) string {
 	}
 }
 
-// check holds lines "reply => meaning" against the parser. An acute accent stands
-// for a backtick.
+// check checks the parser with lines "reply => meaning". An acute accent stands for a backtick.
 func check(t *testing.T, pending []string, lines string) {
 	t.Helper()
 	for text := range strings.Lines(lines) {
@@ -78,7 +77,7 @@ func TestEveryPhrase(t *testing.T) {
 		} {
 			text := strings.ReplaceAll(form, "%s", ph.text)
 			if strings.Contains(ph.text, " ") && form == "@bot%s" || text == "no thanks thanks" {
-				continue // the rest is a phrase, too
+				continue // the rest is a phrase too
 			}
 			if got := Parse(text, one, names...); got.Kind != Unclear {
 				t.Errorf("%q to one: got %s, want unclear", text, got.Kind)
@@ -99,7 +98,7 @@ func TestEveryPhrase(t *testing.T) {
 	}
 }
 
-// wide is a text in full-width forms.
+// wide returns a text in full-width characters.
 func wide(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -356,8 +355,7 @@ func TestNaming(t *testing.T) {
 	check(t, twelve, "同意第十二个 => +l\n同意第十个 => +j\napprove 11 => +k\n同意第一十个 => +j\n同意第二十个 => ?\n")
 }
 
-// TestTwoReadings: what can be read in two ways decides nothing, and what can be
-// read in only one way decides that.
+// TestTwoReadings checks that a text with two readings decides nothing and a text with one reading decides that.
 func TestTwoReadings(t *testing.T) {
 	check(t, []string{"ls", "ls .", "1", "echo thanks", "echo"}, `
 		approve ls . => ?
@@ -500,7 +498,7 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// What begins like a decision is recognised, so that people can be told how to write it.
+// A line that begins like a decision is recognized, so that people can be shown how to write it.
 func TestAttempted(t *testing.T) {
 	for _, c := range []struct {
 		text string

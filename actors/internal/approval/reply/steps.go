@@ -7,21 +7,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
 
-// state is how far a form has been followed in a line, and what it said so far.
+// state is how far a form has matched a line, and what it has found so far.
 type state struct {
 	at       int
-	from, to int // the rules of a timed grant
+	from, to int // range of the rules of a timed grant
 	minutes  int
-	picks    []int // the commands named
-	bare     bool  // by a word for the only one
-	only     bool  // as the only one
+	picks    []int // indexes of the commands named
+	bare     bool  // named by a word for the only one
+	only     bool  // named as the only one
 }
 
-// step follows a line in all the ways that there are. Blanks between steps mean
-// nothing.
+// step matches a part of a line in all possible ways. Blanks between steps are ignored.
 type step func(l line, s state) []state
 
-// follow gives all the states in which the steps reach the end of the line.
+// follow returns all states in which the steps reach the end of the line.
 func follow(l line, steps ...step) []state {
 	var out []state
 	for _, s := range chain(steps...)(l, state{}) {
@@ -32,7 +31,7 @@ func follow(l line, steps ...step) []state {
 	return out
 }
 
-// chain is one step after the other.
+// chain matches the steps one after the other.
 func chain(steps ...step) step {
 	return func(l line, s state) []state {
 		states := []state{s}
@@ -48,7 +47,7 @@ func chain(steps ...step) step {
 	}
 }
 
-// either is any one of the steps.
+// either matches any one of the steps.
 func either(steps ...step) step {
 	return func(l line, s state) []state {
 		var out []state
@@ -59,12 +58,12 @@ func either(steps ...step) step {
 	}
 }
 
-// maybe is a step that may be left out.
+// maybe makes a step optional.
 func maybe(next step) step {
 	return func(l line, s state) []state { return append(next(l, s), s) }
 }
 
-// words is any one of the words.
+// words matches any one of the words.
 func words(list ...string) step {
 	return func(l line, s state) []state {
 		var out []state
@@ -79,7 +78,7 @@ func words(list ...string) step {
 	}
 }
 
-// length is a length of time.
+// length matches a length of time.
 func length(l line, s state) []state {
 	minutes, end := l.duration(s.at)
 	if end < 0 {
@@ -89,8 +88,7 @@ func length(l line, s state) []state {
 	return []state{s}
 }
 
-// rules is any text that is set apart from what follows, to be read as rules once
-// the whole form fits.
+// rules matches any text that is separated from what follows. It is interpreted as rules once the whole form matches.
 func rules(l line, s state) []state {
 	var out []state
 	for end := s.at + 1; end <= l.len(); end++ {
@@ -104,12 +102,12 @@ func rules(l line, s state) []state {
 	return out
 }
 
-// endsRule says whether a rule, a list of them or a word for one may end here.
+// endsRule reports whether a rule, a list of rules or a word for one may end here.
 func endsRule(l line, from, end int) bool {
 	return strings.ContainsRune("`\"'”」", l.at(end-1)) || stands(l, from, end) || isThis(l.slice(from, end))
 }
 
-// quoted is what stands in the one pair of quotes that a line consists of.
+// quoted returns the contents of a line that consists of one pair of quotes.
 func quoted(l line) (string, bool) {
 	last := l.len() - 1
 	if last < 2 {
@@ -127,7 +125,7 @@ func quoted(l line) (string, bool) {
 	return string(l.raw[1:last]), l.at(last) == closing
 }
 
-// backticked are the texts that a line lists, each in backticks.
+// backticked returns the items of a list in which each item is in backticks.
 func backticked(l line) []string {
 	var out []string
 	for i := 0; l.at(i) == '`'; {
@@ -149,8 +147,7 @@ func backticked(l line) []string {
 	return nil
 }
 
-// joiner is where the next item of a list begins if this one ends at i, -1 if it
-// is the last.
+// joiner returns where the next item of a list begins if the current one ends at i, or -1 if it is the last.
 func (l line) joiner(i int) int {
 	i = l.skip(i)
 	for _, word := range []string{"、", ",", "和", "与", "&", "and"} {
@@ -161,7 +158,7 @@ func (l line) joiner(i int) int {
 	return -1
 }
 
-// isThis says whether a line is a word for the only command that waits.
+// isThis reports whether a line is a word for the only pending command.
 func isThis(l line) bool {
 	for _, word := range []string{"这个", "这条", "这个命令", "这条命令", "该命令", "this", "this one", "this command"} {
 		if l.word(0, word) == l.len() {
@@ -171,12 +168,12 @@ func isThis(l line) bool {
 	return false
 }
 
-// isThisCommand says whether a line names the only command that waits as that.
+// isThisCommand reports whether a line names the only pending command as a command.
 func isThisCommand(l line) bool {
 	return slices.ContainsFunc([]string{"这个命令", "这条命令", "该命令", "this command"}, func(word string) bool { return l.word(0, word) == l.len() })
 }
 
-// covers says whether a rule is valid and covers something that waits.
+// covers reports whether a rule is valid and covers a pending command.
 func (p parser) covers(rule string) bool {
 	if p.judged.commands == nil {
 		p.judged.commands = grant.NewCommands(p.pending, p.judged.policy())

@@ -1,11 +1,9 @@
-// Package visible writes what people are asked about so that they see all of it:
-// what has no shape of its own, or changes how the rest is shown, becomes a mark
-// such as ⟦U+202E⟧. Line breaks stay, but for those at the end.
+// Package visible formats what people are asked about so that they see all of it: characters that are invisible, or
+// that change how the rest is displayed, become marks such as ⟦U+202E⟧. Line breaks are kept, except at the end.
 //
-// Promises: the functions are pure, take any bytes, and never give the same text for
-// two different ones, so that what is shown is what runs; only [Exact] leaves out one line
-// break at the end. [Block] makes of such a
-// text a block of Markdown that nothing in it can end.
+// The functions are pure and accept any bytes. Different inputs never give the same text, so that what is shown is
+// what runs; only [Exact] omits one line break at the end. [Block] puts such a text into a Markdown code block that
+// the text cannot end.
 package visible
 
 import (
@@ -19,7 +17,7 @@ import (
 
 const opening, closing = '⟦', '⟧'
 
-// Text is a text with marks for what cannot be seen.
+// Text returns a text with marks for invisible characters.
 func Text(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -39,40 +37,39 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Exact is Text for what people are asked about, without a mark for the one line break that
-// ordinarily ends a text: it changes nothing of what is shown, and answers are bound to
-// the bytes. Further ones keep theirs.
+// Exact is Text for what people are asked about, without a mark for the single line break at the end of most texts.
+// That line break does not change what is shown, and approvals are bound to the bytes anyway. Further ones are marked.
 func Exact(s string) string { return Text(strings.TrimSuffix(s, "\n")) }
 
-// ends reports that a line ends here, so that a blank before it cannot be seen.
+// ends reports whether a line ends here, so that a blank before it would be invisible.
 func ends(rest string) bool {
 	rest = strings.TrimLeft(rest, " ")
 	return rest == "" || rest[0] == '\n'
 }
 
-// hidden says whether a rune has no shape of its own, or is part of a mark.
+// hidden reports whether a rune is invisible or is part of a mark.
 func hidden(r rune) bool {
 	switch {
 	case r == opening || r == closing:
 		return true
 	case r == ' ' || r == '\n':
-		return true // at the end of a line, or of all
+		return true // only reached at the end of a line or of the text
 	case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 		return true
-	case r == '\u2800' || r == '\u17b4' || r == '\u17b5': // blanks that count as letters or symbols
+	case r == '\u2800' || r == '\u17b4' || r == '\u17b5': // invisible characters that count as letters or symbols
 		return true
 	}
 	return !strconv.IsPrint(r)
 }
 
-// JSON is JSON with escapes for what cannot be seen, which is the same JSON.
+// JSON escapes invisible characters in JSON, which does not change its value.
 func JSON(input string) string {
 	var b strings.Builder
 	for i := 0; i < len(input); {
 		r, n := utf8.DecodeRuneInString(input[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // no JSON
+			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // not valid JSON
 		case r != ' ' && r != '\n' && r != opening && r != closing && hidden(r):
 			for _, u := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(&b, `\u%04x`, u)
@@ -85,7 +82,7 @@ func JSON(input string) string {
 	return b.String()
 }
 
-// Block is a text as a block of code in Markdown that nothing in it can end.
+// Block returns a text as a Markdown code block that the text cannot end.
 func Block(kind, text string) string {
 	longest, ticks := 2, 0
 	for _, r := range text {
@@ -98,7 +95,7 @@ func Block(kind, text string) string {
 	return fence + kind + "\n" + text + "\n" + fence
 }
 
-// Sentence is one line of Markdown that shows nothing but its words.
+// Sentence returns a text as one line of Markdown in which only its words have a meaning.
 func Sentence(s string) string {
 	var b strings.Builder
 	for _, r := range Text(strings.Join(strings.Fields(s), " ")) {
