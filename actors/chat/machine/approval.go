@@ -33,7 +33,7 @@ func (c *Chat) decideApproval(msg messages.DecideApproval) {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
 			var fact journal.ApprovalDecided
-			fact, out = c.judge(d)
+			fact, out = c.evaluate(d)
 			if out.Is == messages.DecisionDone && !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil {
 				out.Is = messages.DecisionUnseen
 			}
@@ -58,8 +58,8 @@ func (c *Chat) decideApproval(msg messages.DecideApproval) {
 	c.decided(facts)
 }
 
-// judge validates a decision. It returns the outcome and the fact to record if the outcome is DecisionDone.
-func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
+// evaluate validates a decision. It returns the outcome and the fact to record if the outcome is DecisionDone.
+func (c *Chat) evaluate(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
 	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
 	fact := journal.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason}
 	if d.Approved {
@@ -70,7 +70,7 @@ func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.Dec
 	case len(found) > 0:
 		a := found[len(found)-1]
 		fact.MessageID = a.Turn.ID
-		out.Is, out.By, out.ByName, out.Answer = c.worth(a), a.Request.By, a.Request.ByName, string(a.Request.Answer)
+		out.Is, out.By, out.ByName, out.Answer = c.outcomeNow(a), a.Request.By, a.Request.ByName, string(a.Request.Answer)
 		if out.Is == messages.DecisionDone && !strings.HasPrefix(a.Request.Digest, d.Digest) {
 			out.Is = messages.DecisionUnknown // the person saw a different request
 		}
@@ -86,8 +86,8 @@ func (c *Chat) judge(d messages.Decision) (journal.ApprovalDecided, messages.Dec
 	return fact, out
 }
 
-// worth returns the outcome that a decision on a known request has now.
-func (c *Chat) worth(a journal.Asked) messages.DecisionIs {
+// outcomeNow returns the outcome that a decision on a known request has now.
+func (c *Chat) outcomeNow(a journal.Asked) messages.DecisionIs {
 	call, ok := a.Turn.Call(a.Request.CallID)
 	switch {
 	case a.Request.Answer == journal.AnswerExpired:

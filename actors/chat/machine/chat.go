@@ -172,7 +172,7 @@ func (c *Chat) decide() {
 	c.mayChange()
 	switch msg := c.in.Msg.(type) {
 	case Idle:
-		c.goOn()
+		c.whatFollows()
 		return
 	case Loaded:
 		c.recover()
@@ -201,7 +201,7 @@ func (c *Chat) decide() {
 	case Gathered:
 		c.onGathered(msg)
 	case heldDue:
-		c.letGo()
+		c.retake()
 	case again: // only triggers the pending sends below
 	case messages.ToChat:
 		c.command(msg)

@@ -125,14 +125,14 @@ func (c *Chat) loadByCommand(by commandBy, what string) ContextsAnswer {
 		return ContextsAnswer{Are: ContextsChoose, Items: best}
 	}
 	done := ContextsAnswer{Are: ContextsLoaded, Items: best}
-	if c.stands(best[0]) {
+	if c.isCurrent(best[0]) {
 		return done
 	}
 	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextLoad, Load: best[0].ID}, done)
 }
 
-// stands reports whether the history is exactly the given context.
-func (c *Chat) stands(item journal.ContextItem) bool {
+// isCurrent reports whether the history is exactly the given context.
+func (c *Chat) isCurrent(item journal.ContextItem) bool {
 	if item.MessageCount != len(c.state.History) {
 		return false
 	}

@@ -10,8 +10,8 @@
 // The files:
 //
 //   - chat.go: the chat, its session, and the dispatch of messages; plan.go: plans and effects.
-//   - ingress.go, held.go, crowd.go, fetch.go, unheard.go, withdraw.go: messages of people.
-//   - runner.go, finish.go, outcome.go, recover.go, stumble.go: runs, also after a crash.
+//   - ingress.go, waiting.go, flood.go, fetch.go, voice.go, recall.go: messages of people.
+//   - runner.go, finish.go, outcome.go, recover.go, crash.go: runs, also after a crash.
 //   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is asked):
 //     requests for approval.
 //   - egress.go, outbox.go, live.go, paging*.go: what people read.

@@ -87,7 +87,7 @@ func (c *Chat) onEgressProgressed(msg messages.EgressProgressed) {
 	c.offer(fact)
 	c.firstEgress(runID)
 	c.kept(msg.Row, parts)
-	c.letGo()
+	c.retake()
 }
 
 // kept tells the adapter that a receipt is durable, so that it may continue.
@@ -115,7 +115,7 @@ func (c *Chat) onEgressDelivered(msg messages.EgressDelivered) {
 	c.count(CountEgress, fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
 	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
-	c.letGo()
+	c.retake()
 }
 
 func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
@@ -131,7 +131,7 @@ func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
 	c.count(CountEgress, fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome, Reason: msg.Reason})
 	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Parked: true})
-	c.letGo()
+	c.retake()
 }
 
 // queueEgress adds a message of a tool call to the outbox. Repeating the call does not add a second row.

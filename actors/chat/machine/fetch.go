@@ -31,15 +31,15 @@ type fetching struct {
 	album, armed time.Time // see above
 }
 
-// held reports whether a turn is queued but not ready for the model yet.
-func (c *Chat) held(t journal.Turn) bool {
+// waitsForFiles reports whether a turn is queued but not ready for the model yet.
+func (c *Chat) waitsForFiles(t journal.Turn) bool {
 	return c.Fetches && t.Role == uimessage.RoleUser && platform.Unfetched(t.Parts) ||
 		t.Meta.Album != "" && c.now().Before(c.files.album)
 }
 
-// come returns the queued turns that are ready: all before the first that is held.
-func (c *Chat) come() []journal.Turn {
-	if i := slices.IndexFunc(c.state.Lane, c.held); i >= 0 {
+// ready returns the queued turns that are ready: all before the first that waits for files.
+func (c *Chat) ready() []journal.Turn {
+	if i := slices.IndexFunc(c.state.Lane, c.waitsForFiles); i >= 0 {
 		return c.state.Lane[:i]
 	}
 	return c.state.Lane
@@ -56,7 +56,7 @@ func (c *Chat) unseen() []journal.Turn {
 // fetchAll starts to fetch the files of unseen turns, and reports whether one of them must be waited for.
 func (c *Chat) fetchAll() (waits bool) {
 	for _, t := range c.unseen() {
-		if !c.held(t) {
+		if !c.waitsForFiles(t) {
 			continue
 		}
 		waits = true
@@ -95,7 +95,7 @@ func (c *Chat) onFetched(msg Fetched) {
 	}
 	was, turn := unseen[i], unseen[i].Message
 	turn.Parts = msg.Parts
-	facts, rows := c.unheard(was, journal.NewTurn(turn), len(unseen) == 1)
+	facts, rows := c.notTranscribed(was, journal.NewTurn(turn), len(unseen) == 1)
 	c.append(append([]journal.Fact{journal.TurnReplaced{Turn: turn}}, facts...)...)
 	c.deliverRows(rows)
 	if c.state.OpenTurns() == 0 { // the host has answered it

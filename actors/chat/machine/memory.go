@@ -81,12 +81,12 @@ func (c *Chat) extract(turns []messages.FoldTurn, folds bool) {
 		Guidance: memorySection(c.Documents(c.key).Agent), Group: c.several(),
 	}
 	c.memory.child, c.memory.id = "memory-"+msg.ExtractionID, msg.ExtractionID
-	c.looked(c.MemoryTurns)
+	c.waitForTurns(c.MemoryTurns)
 	c.effect(Start{MemoryChild, c.memory.child, msg})
 }
 
-// looked records that the next extraction needs the given number of new turns.
-func (c *Chat) looked(wait int) {
+// waitForTurns records that the next extraction needs the given number of new turns.
+func (c *Chat) waitForTurns(wait int) {
 	c.memory.wait = wait
 	if n := len(c.state.History); n > 0 {
 		c.memory.last = c.state.History[n-1].ID

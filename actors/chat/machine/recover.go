@@ -122,7 +122,7 @@ func (c *Chat) goOnAfterCrash(run *journal.Run) {
 		return
 	}
 	c.note(journal.RunStarted{RunID: run.ID, MessageID: run.MessageID, RequestID: run.RequestID, Attempt: run.Attempt + 1})
-	if run.Step > 0 && !pending && len(c.come()) > 0 && c.Mode != ModeFollowup {
+	if run.Step > 0 && !pending && len(c.ready()) > 0 && c.Mode != ModeFollowup {
 		c.merge(run.Step+1, nil)
 	}
 	c.run = nil // nextRun starts it

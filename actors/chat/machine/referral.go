@@ -115,9 +115,9 @@ func (r referring) copy() referring {
 	return r
 }
 
-// follow sends the pending updates to other chats and to messages with buttons. It is called after everything that may
+// sendReferrals sends the pending updates to other chats and to messages with buttons. It is called after everything that may
 // change them.
-func (c *Chat) follow() {
+func (c *Chat) sendReferrals() {
 	if len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
 		return
 	}
@@ -373,7 +373,7 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 			out.Is = messages.DecisionUnknown
 		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || c.referredTo(msg.From, msg.By.ID, d.ApprovalID)):
 			var fact journal.ApprovalDecided
-			fact, out = c.judge(d)
+			fact, out = c.evaluate(d)
 			if out.Is != messages.DecisionDone {
 				break
 			}

@@ -187,7 +187,7 @@ func (c *Chat) referredDecided(msg messages.ReferredDecided) {
 	}
 	d.unknown, d.failed = d.unknown || msg.Unknown, d.failed || msg.Err != ""
 	if len(d.left) == 0 {
-		c.letGo()
+		c.retake()
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (fac
 		if a.Origin != "" {
 			continue
 		}
-		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves, Digest: a.Request.Digest})
+		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves, Digest: a.Request.Digest})
 		if out.Is != messages.DecisionDone {
 			continue
 		}

@@ -35,6 +35,6 @@ func (c *Chat) gather(msg messages.AcceptIngress) (others int, waits bool) {
 func (c *Chat) onGathered(msg Gathered) {
 	if _, waits := c.gathering[msg.ID]; waits {
 		c.gathering[msg.ID] = msg
-		c.letGo()
+		c.retake()
 	}
 }

@@ -236,7 +236,7 @@ func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verd
 	var facts []journal.ApprovalDecided
 	var agreed []journal.Request
 	for _, a := range v.those {
-		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
+		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
 		if out.Is != messages.DecisionDone {
 			return c.listAgain(msg, turn)
 		}
@@ -264,7 +264,7 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	}
 	var facts []journal.ApprovalDecided
 	for _, a := range v.those {
-		fact, out := c.judge(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
+		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
 		if out.Is != messages.DecisionDone || len(given) == 0 {
 			return c.listAgain(msg, turn)
 		}

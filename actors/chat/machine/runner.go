@@ -73,10 +73,10 @@ func (r *runner) renew(messageID string, parts []uimessage.Part) {
 	r.restart()
 }
 
-// goOn decides what to do next when no input is waiting. It is called until it plans nothing more, so that handlers
+// whatFollows decides what to do next when no input is waiting. It is called until it plans nothing more, so that handlers
 // need not know what comes next.
-func (c *Chat) goOn() {
-	c.follow()
+func (c *Chat) whatFollows() {
+	c.sendReferrals()
 	if c.lookedAt != c.state.N {
 		c.lookedAt = c.state.N
 		c.armExpiry()
@@ -386,7 +386,7 @@ func (c *Chat) runFailed(msg messages.RunFailed) {
 func (c *Chat) boundary(step int) {
 	next := messages.ContinueRun{RunID: c.run.id}
 	due := c.state.Due()
-	if len(c.come()) > 0 && c.Mode != ModeFollowup || len(due) > 0 {
+	if len(c.ready()) > 0 && c.Mode != ModeFollowup || len(due) > 0 {
 		next.MessageID = c.merge(step+1, due)
 		next.Approved = c.approvedCalls()
 		c.tellApproved(c.state.Run.Parts)
@@ -406,7 +406,7 @@ func (c *Chat) merge(step int, due []journal.Asked) (messageID string) {
 		RunID: c.run.id, Step: step, Closed: closed, MessageID: "a:" + string(c.key) + ":" + c.newID(), Rows: c.rowsOf(c.own(closed), c.wordsBefore(c.own(closed)), ""),
 	}
 	if c.Mode != ModeFollowup {
-		for _, t := range c.come() {
+		for _, t := range c.ready() {
 			fact.Turns = append(fact.Turns, t.ID)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // reasonUnheard is the reason of an answer to a voice message whose transcription failed.
 const reasonUnheard = "unheard"
 
-// unheard returns the facts that tell the sender of a voice message that its transcription failed, or nothing if this
+// notTranscribed returns the facts that tell the sender of a voice message that its transcription failed, or nothing if this
 // does not apply. If the turn consists only of the voice message and no other turn is open, the notice settles it and
 // no model is asked. Otherwise the model also reads about the failure in the turn.
-func (c *Chat) unheard(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
+func (c *Chat) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
 		return ok && f.Unheard != ""

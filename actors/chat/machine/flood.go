@@ -27,7 +27,7 @@ type debounceDue struct{}
 // laneFull makes room for a turn or declines it. In fair mode the sender with the most queued turns loses one: the
 // newest that is queued, or this one.
 func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
-	victim, ok := c.crowding(turn)
+	victim, ok := c.busiestSender(turn)
 	if !ok {
 		c.settleAtOnce(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
 		return
@@ -44,9 +44,9 @@ func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	c.accepted(msg, turn)
 }
 
-// crowding returns the newest queued turn of the sender with the most of them, if that is more than the sender of the
+// busiestSender returns the newest queued turn of the sender with the most of them, if that is more than the sender of the
 // new turn would have.
-func (c *Chat) crowding(turn journal.Turn) (victim journal.Turn, ok bool) {
+func (c *Chat) busiestSender(turn journal.Turn) (victim journal.Turn, ok bool) {
 	if !c.FairToSenders {
 		return victim, false
 	}

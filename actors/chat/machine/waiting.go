@@ -49,8 +49,8 @@ func (c *Chat) holdBack(id string, msg messages.ToChat, wait time.Duration) bool
 	return true
 }
 
-// letGo sends the waiting messages to the chat again, in their order.
-func (c *Chat) letGo() {
+// retake sends the waiting messages to the chat again, in their order.
+func (c *Chat) retake() {
 	list := c.waits.list
 	c.waits.list = nil
 	for _, h := range list {
