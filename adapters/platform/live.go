@@ -37,7 +37,7 @@ type ChatView struct {
 	Messages []uimessage.Message
 	Waiting  []uimessage.Message // turns that no model has seen yet
 	Running  bool
-	// Outcome is set when a run ended without an answer people can see.
+	// Counts covers all ingresses of the chat.
 	Counts Counts
 }
 

@@ -11,13 +11,13 @@ import (
 const (
 	codeLength = 8
 	codeLife   = time.Hour
-	// askLife is how long a request to be let in waits. Only the owner can use its code.
+	// askLife is how long an access request stays pending. Only the owner can use its code.
 	askLife = 24 * time.Hour
-	// alphabet leaves out what looks like something else: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
+	// alphabet leaves out characters that look like others: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
 	alphabet = "34679ACDEFGHJKMNPQRTWXY"
 )
 
-// newCode draws characters evenly: bytes beyond the last full alphabet are dropped.
+// newCode draws characters uniformly: bytes beyond the last full alphabet are dropped.
 func newCode() string {
 	var out strings.Builder
 	var buf [16]byte
@@ -32,8 +32,8 @@ func newCode() string {
 	return out.String()
 }
 
-// normal is a code as it is compared: people type spaces, dashes and small letters, and
-// paste it with the quotation marks or the full stop around it.
+// normal normalizes a code for comparison: people type spaces, dashes and lower-case letters, and
+// paste quotation marks or a full stop along with it.
 func normal(code string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '`' {
