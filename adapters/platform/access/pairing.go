@@ -108,7 +108,7 @@ func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code 
 	return code, fresh, nil
 }
 
-// visitor converts a person to the stored form. A bot gives nil.
+// visitor converts a person to the stored form. A bot, or a person without an id, gives nil.
 func visitor(p *platform.Person) *Person {
 	if p == nil || p.IsBot || p.ID == "" {
 		return nil
