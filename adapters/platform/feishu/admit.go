@@ -27,7 +27,7 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	}
 	in.Gate = botkit.Gate(f, r)
 	say := p.say
-	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.Role == platform.RoleOwner { // the platform's own texts go to nobody else
+	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.Role == platform.RoleOwner { // nobody else reads our texts
 		say = p.wordsOf(in.ChatKey, in.Sender.Language)
 	}
 	var raw json.RawMessage

@@ -18,7 +18,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	private := f.Private()
 	if f.FromPerson() {
 		f.Role, f.Allowed = p.admission.Standing(in, private)
-		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // perhaps allowed under its supergroup id
+		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // allowed as a supergroup?
 			_, f.Allowed = p.admission.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
 		}
 	}
