@@ -134,7 +134,7 @@ func (a Attachment) words() string {
 	return words
 }
 
-// Words say what the platform can do, for people who set it up, one ability each.
+// Words describe the platform's capabilities for people who set it up, one capability each.
 func (c Capabilities) Words() []string {
 	var out []string
 	say := func(can bool, words string) {
@@ -166,7 +166,7 @@ func (c Capabilities) Words() []string {
 	return out
 }
 
-// short is a time as people say it.
+// short formats a duration for people.
 func short(d time.Duration) string {
 	if unit, ok := map[time.Duration]string{time.Second: "second", time.Minute: "minute"}[d]; ok {
 		return unit

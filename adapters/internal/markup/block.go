@@ -88,10 +88,10 @@ func newCode(lang, text string, pos position) leaf {
 	return l
 }
 
-// lineCost is what each line costs beside its own text.
+// lineCost is what each line costs in addition to its text.
 func (l leaf) lineCost() int { return min(l.quote, maxQuote) * len(quoteMark) }
 
-// overhead is what the block costs beside its text.
+// overhead is what the block costs in addition to its text.
 func (l leaf) overhead() int {
 	if l.kind == leafCode {
 		return len(fence) + len(l.lang) + 1 + 1 + len(fence) + 3*l.lineCost()
@@ -110,7 +110,7 @@ func (l leaf) measure() int {
 	return n
 }
 
-// cost is the length of a text of which every line end costs perLine more.
+// cost returns the length of a text in which every line break costs perLine more.
 func cost(s string, perLine int) int {
 	n := Len(s)
 	if perLine > 0 {
@@ -119,7 +119,7 @@ func cost(s string, perLine int) int {
 	return n
 }
 
-// gap is what separates a block from the one before it.
+// gap returns the separator between a block and the previous one.
 func (l leaf) gap() string {
 	if l.blank {
 		return "\n\n"
@@ -127,7 +127,7 @@ func (l leaf) gap() string {
 	return "\n"
 }
 
-// formatted tells whether the block is more than its bare text.
+// formatted reports whether the block is more than its bare text.
 func (l leaf) formatted() bool {
 	if l.kind == leafCode || l.quote > 0 {
 		return true
@@ -140,7 +140,7 @@ func (l leaf) formatted() bool {
 	return false
 }
 
-// joined is the text of all spans.
+// joined returns the text of all spans.
 func joined(spans []span) string {
 	if len(spans) == 1 {
 		return spans[0].text
@@ -152,7 +152,7 @@ func joined(spans []span) string {
 	return b.String()
 }
 
-// shown tells whether the block shows anything where asides are left out.
+// shown reports whether the block shows anything if asides are left out.
 func (l leaf) shown() bool {
 	if l.kind == leafCode {
 		return visible(l.code)

@@ -110,7 +110,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// plainStart tells whether a line cannot begin a block.
+// plainStart reports whether a line cannot begin a block.
 func plainStart(line string) bool {
 	switch c := line[0]; {
 	case c == ' ', c == '#', c == '>', c == '-', c == '+', c == '=':
@@ -122,7 +122,7 @@ func plainStart(line string) bool {
 	return true
 }
 
-// paragraphs makes blocks of a text that is shown as it is.
+// paragraphs makes blocks of a text that is shown literally.
 func paragraphs(src string) []leaf {
 	var out []leaf
 	for p := range strings.SplitSeq(src, "\n\n") {

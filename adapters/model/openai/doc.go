@@ -2,18 +2,18 @@
 //
 // How a call works:
 //
-//   1. [Model.Stream] (model.go) uses the first model that its breaker (breaker.go)
-//      admits, and the next one if that fails permanently before its first event.
-//   2. A model that refuses pictures (sight.go) or tools (notools.go) gets the request
-//      again without them; other temporary failures are retried (retry.go, errors.go).
-//   3. The body: prompt.go turns model messages into provider messages as the AI SDK
-//      does, wire.go writes these as chat completions, body.go combines the settings, the
-//      tools (head.go) and the messages.
-//   4. exchange.go sends it with a client of go-openai, which knows the URLs, including
-//      Azure's, and the headers; watchdog.go ends the call if the model is silent.
-//   5. The answer: address.go distinguishes a model's answer from a web page, sse.go finds
-//      the events, chunk.go and response.go turn them into stream parts, tags.go separates
-//      reasoning from text, and read.go yields the parts.
+//  1. [Model.Stream] (model.go) uses the first model that its breaker (breaker.go)
+//     admits, and the next one if that fails permanently before its first event.
+//  2. A model that refuses pictures (sight.go) or tools (notools.go) gets the request
+//     again without them; other temporary failures are retried (retry.go, errors.go).
+//  3. The body: prompt.go turns model messages into provider messages as the AI SDK
+//     does, wire.go writes these as chat completions, body.go combines the settings, the
+//     tools (head.go) and the messages.
+//  4. exchange.go sends it with a client of go-openai, which knows the URLs, including
+//     Azure's, and the headers; watchdog.go ends the call if the model is silent.
+//  5. The answer: address.go distinguishes a model's answer from a web page, sse.go finds
+//     the events, chunk.go and response.go turn them into stream parts, tags.go separates
+//     reasoning from text, and read.go yields the parts.
 //
 // Promises:
 //

@@ -43,7 +43,7 @@ func normal(code string) string {
 	}, strings.ToUpper(code))
 }
 
-// find looks a code up among the open ones of one kind, always comparing all of them.
+// find looks a code up among the open ones of one kind, always comparing with all of them.
 func (a *Account) find(code string, owner bool, now time.Time) int {
 	code, at := normal(code), -1
 	for i, c := range a.Codes {
@@ -55,7 +55,7 @@ func (a *Account) find(code string, owner bool, now time.Time) int {
 	return at
 }
 
-// attempts are the wrong codes that somebody has tried since a time.
+// attempts counts the wrong codes that somebody has tried since a time.
 type attempts struct {
 	n     int
 	since time.Time
@@ -64,10 +64,10 @@ type attempts struct {
 const (
 	maxTries    = 5
 	triesPeriod = time.Hour
-	maxTriers   = 10_000 // how many people's attempts are remembered at least
+	maxTriers   = 10_000 // the minimum number of people whose attempts are kept
 )
 
-// exhausted is whether somebody has tried too many wrong codes.
+// exhausted reports whether somebody has tried too many wrong codes.
 func (s *Store) exhausted(bot, person string) bool {
 	a, _ := s.tries.Get(bot + " " + person)
 	return a.n >= maxTries && s.now().Sub(a.since) < triesPeriod

@@ -283,7 +283,7 @@ func (p *printer) border() int {
 	return at
 }
 
-// flush writes what is pending.
+// flush writes the pending text.
 func (p *printer) flush() {
 	if p.pending != "" {
 		p.block(p.pending)
@@ -301,7 +301,7 @@ func (p *printer) block(text string) {
 	}
 }
 
-// Clean takes out what moves cursors, rings bells or turns text around.
+// Clean removes characters that move cursors, ring bells or change the direction of text.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -322,8 +322,8 @@ func summary(raw json.RawMessage, most int) string {
 	return cut(strings.Join(strings.Fields(Clean(s)), " "), most)
 }
 
-// exact is a whole input in one line; what cannot be seen is written as an escape,
-// which is the same JSON.
+// exact returns a whole input on one line; invisible characters are escaped, which is the same
+// JSON.
 func exact(raw json.RawMessage) string {
 	var b strings.Builder
 	for _, r := range string(raw) {

@@ -45,7 +45,7 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded is a body that fails if it is too long, or if the connection breaks.
+// bounded is a body that is cut off at a limit, and fails if the connection breaks.
 type bounded struct {
 	from io.Reader
 	io.Closer
