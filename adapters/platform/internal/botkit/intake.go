@@ -132,7 +132,7 @@ func (in *Intake[E]) Close() {
 // Deliver returns nil once every arrival is durable, in its chat or set aside. Otherwise it returns
 // the error of ctx, or one that asks the service to redeliver. While the host accepts no messages
 // at all, nothing is set aside, unless waiting is nil, which means that the service does not wait
-// long. waiting returns what the service has after the batch: if the batch has no other chats,
+// long. waiting returns what the service has after the batch: if nothing of the batch was accepted,
 // these messages show whether the host accepts messages at all.
 func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E], waiting func() []Arrival[E]) error {
 	since, takes := in.o.Now(), waiting == nil
