@@ -218,7 +218,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			host.AwaitUp(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // anything that hangs ends before the server's own limits
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server does
 			defer cancel()
 			at, err := url.Parse(b.hook)
 			if err != nil {
