@@ -218,7 +218,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			host.AwaitUp(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server does
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 			defer cancel()
 			at, err := url.Parse(b.hook)
 			if err != nil {

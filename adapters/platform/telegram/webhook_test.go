@@ -303,7 +303,7 @@ func FuzzWebhookBody(f *testing.F) {
 // from the address of the proxy, block no update.
 func TestWebhookOfSlowBodies(t *testing.T) {
 	b, host, root := hooked(t, hookSecret)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // anything that hangs ends before the server's own limits
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 	defer cancel()
 	head := http.Header{platformtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
 	var slow []<-chan int

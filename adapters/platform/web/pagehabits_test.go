@@ -94,7 +94,7 @@ func TestPageKeepsItsPlace(t *testing.T) {
 	b.until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
 	b.eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
 	s.live.watched(t, key)
-	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // a scroll that follows a reconnect takes a moment
+	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // reconnect without the usual pause
 	s.live.dropWatchers(key)
 	s.live.watched(t, key)
 	// What follows the view is shown.

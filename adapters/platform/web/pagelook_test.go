@@ -67,8 +67,8 @@ func TestPageSaysHowARequestEnded(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// Screen readers announce what an answer waits for or ended with, which request a button belongs
-// to, and who wrote a message.
+// Screen readers announce what an answer waits for or ended with, and which request a button
+// belongs to; two requests have different ids.
 func TestPageTellsScreenReaders(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
