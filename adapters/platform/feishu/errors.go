@@ -63,7 +63,7 @@ func refusal(e *apiError) *platform.Error {
 		out.Reason, out.Retryable = platform.SendServer, true
 	case is(codeInvalidApp, codeInvalidSecret) || isTokenStale(e):
 		out.Reason = platform.SendAuth
-	// Not in the chat, bots disabled, no right to write, not available to the person, muted.
+	// Not in the chat, bot feature disabled, no right to write, not available to the person, muted.
 	case is(230002, 230006, 230013, 230017, 230018, 230027, 230035, 230038, 230053, codeScope):
 		out.Reason = platform.SendForbidden
 	// The chat, the topic or the replied-to message is gone.

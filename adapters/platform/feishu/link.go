@@ -178,7 +178,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 			if err == nil {
 				do = l.prepare(e) // here, so that events keep the order of their frames
 			}
-			// A chat that hangs delays only its event, not the next connection.
+			// A chat that hangs delays only its own event: the next connection does not wait for it.
 			l.handling.Go(func() {
 				defer func() { <-l.slots }()
 				l.answer(f, do)
