@@ -50,7 +50,7 @@ const (
 	ReasonNetwork    Reason = "network"    // not connected, or the connection broke
 	ReasonRefused    Reason = "refused"    // the service refuses this request
 	ReasonUnreadable Reason = "unreadable" // the response cannot be decoded
-	ReasonEmpty      Reason = "empty"      // no speech was recognized, or no text given
+	ReasonEmpty      Reason = "empty"      // no speech was recognized
 	ReasonFormat     Reason = "format"     // a format that is not accepted
 	ReasonLong       Reason = "long"       // exceeds the limit of playing time, bytes or letters
 	ReasonLate       Reason = "late"       // timed out, including the wait for a turn
